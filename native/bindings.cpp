@@ -1,0 +1,117 @@
+// The only file that knows Python: arrays in, arrays out, the GIL released in between. The caller
+// has checked shapes and values.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+
+#include "step.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace dynmeans {
+namespace {
+
+using Floats = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Ints = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using IntTable = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <typename T>
+using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
+template <typename T>
+using Rows = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
+
+// Hands a vector over to NumPy without copying it.
+template <typename T>
+std::pair<T*, nb::capsule> give_away(std::vector<T>&& values) {
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return {owned->data(), owner};
+}
+
+template <typename T>
+Column<T> column(std::vector<T>&& values) {
+    const std::size_t n = values.size();
+    auto [data, owner] = give_away(std::move(values));
+    return Column<T>(data, {n}, owner);
+}
+
+template <typename T>
+Rows<T> rows(std::vector<T>&& values, std::size_t n_rows, std::size_t n_columns) {
+    auto [data, owner] = give_away(std::move(values));
+    return Rows<T>(data, {n_rows, n_columns}, owner);
+}
+
+nb::tuple step_arrays(Table points, std::optional<Floats> point_weights, IntTable orders, Ints ids,
+                      Table centers, Floats weights, Floats ages, std::int64_t next_id,
+                      double new_penalty, double revival_penalty, double drift, bool exact_revival,
+                      double elapsed) {
+    const std::size_t d = points.shape(1);
+    StepResult result;
+    {
+        nb::gil_scoped_release release;
+        const Points batch{points.data(), point_weights ? point_weights->data() : nullptr,
+                           points.shape(0), d};
+        const StateView before{ids.data(),  centers.data(), weights.data(),
+                               ages.data(), ids.size(),     next_id};
+        const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival};
+        result = step(batch, orders.data(), orders.shape(0), before, penalties, elapsed);
+    }
+    State& state = result.state;
+    const std::size_t n_active = result.ids.size(), n_kept = state.ids.size();
+    return nb::make_tuple(
+        column(std::move(result.labels)), column(std::move(result.ids)),
+        column(std::move(result.counts)), rows(std::move(result.centers), n_active, d),
+        column(std::move(result.cost_trace)), column(std::move(state.ids)),
+        rows(std::move(state.centers), n_kept, d), column(std::move(state.weights)),
+        column(std::move(state.ages)), state.next_id);
+}
+
+nb::tuple predict_arrays(Table points, Ints ids, Table centers, Floats weights, Floats ages,
+                         double new_penalty, double revival_penalty, double drift,
+                         bool exact_revival) {
+    std::vector<std::int64_t> labels(points.shape(0));
+    std::vector<double> costs(points.shape(0));
+    {
+        nb::gil_scoped_release release;
+        const Predictor predictor(centers.data(), weights.data(), ages.data(), ids.size(),
+                                  points.shape(1),
+                                  {new_penalty, revival_penalty, drift, exact_revival});
+        Choice choice{CostTable::kNone, 0.0};
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            choice = predictor.choose(points.data() + i * points.shape(1), choice.slot);
+            labels[i] = choice.slot == CostTable::kNone ? kUnlabelled : ids.data()[choice.slot];
+            costs[i] = choice.cost;
+        }
+    }
+    return nb::make_tuple(column(std::move(labels)), column(std::move(costs)));
+}
+
+// The widest instruction set of this machine that a module is built for.
+std::string instruction_set() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+        return "avx512";
+    if (__builtin_cpu_supports("avx2")) return "avx2";
+#endif
+    return "baseline";
+}
+
+}  // namespace
+}  // namespace dynmeans
+
+NB_MODULE(DYNMEANS_MODULE, module) {
+    using namespace dynmeans;
+    module.def("step", &step_arrays, "points"_a, "point_weights"_a.none(), "orders"_a, "ids"_a,
+               "centers"_a, "weights"_a, "ages"_a, "next_id"_a, "new_penalty"_a,
+               "revival_penalty"_a, "drift"_a, "exact_revival"_a, "elapsed"_a);
+    module.def("predict", &predict_arrays, "points"_a, "ids"_a, "centers"_a, "weights"_a, "ages"_a,
+               "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a);
+    module.def("instruction_set", &instruction_set);
+}

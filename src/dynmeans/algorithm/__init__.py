@@ -1,0 +1,1 @@
+"""The paper in plain NumPy: slow, short, obviously right. Every backend must agree with it."""

@@ -1,0 +1,42 @@
+"""AssignParams: move every active cluster to its weighted mean (Eq. 12)."""
+
+import numpy as np
+
+from dynmeans.algorithm.sums import sum_by_slot
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
+
+
+def prior_weights(state: ClusterState, penalties: Penalties) -> FloatArray:
+    """gamma = 1 / (1/w + dt * tau): the confidence left after the time unseen."""
+    return 1.0 / (1.0 / state.weights + state.ages * penalties.drift)
+
+
+def assign_params(
+    points: FloatArray,
+    point_weights: FloatArray,
+    labels: IntArray,
+    state: ClusterState,
+    penalties: Penalties,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the count n and the center theta of every slot, given the labels.
+
+    A new cluster has no prior, so its center is the plain mean of its points.
+    An unseen cluster keeps the center it is remembered by.
+    """
+    n_remembered = state.n_clusters
+    n_slots = max(n_remembered, int(labels.max(initial=-1)) + 1)
+    n = sum_by_slot(point_weights[:, None], labels, n_slots)[:, 0]
+    sums = sum_by_slot(point_weights[:, None] * points, labels, n_slots)  # n_kt * m_kt
+
+    gamma = np.zeros(n_slots)
+    gamma[:n_remembered] = prior_weights(state, penalties)
+    theta_old = np.zeros_like(sums)
+    theta_old[:n_remembered] = state.centers
+
+    theta = theta_old.copy()
+    seen = n > 0
+    numerator = theta_old[seen] * gamma[seen, None] + sums[seen]
+    theta[seen] = numerator / (gamma[seen] + n[seen])[:, None]
+    return n, theta

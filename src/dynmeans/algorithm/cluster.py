@@ -1,0 +1,51 @@
+"""Algorithm 2, Cluster: alternate labels and parameters until the cost stops falling."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynmeans.algorithm.assign_labels import UNLABELLED, assign_labels
+from dynmeans.algorithm.assign_params import assign_params
+from dynmeans.algorithm.cost import clustering_cost
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
+
+NO_FALL = 1e-12  # A relative fall of the cost below this counts as none.
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """One run of Algorithm 2, by slot: remembered clusters first, then new ones by birth."""
+
+    labels: IntArray
+    counts: FloatArray
+    centers: FloatArray
+    cost_trace: list[float]
+
+    @property
+    def cost(self) -> float:
+        """L_t after the last pass."""
+        return self.cost_trace[-1]
+
+
+def cluster(
+    points: FloatArray,
+    point_weights: FloatArray,
+    state: ClusterState,
+    penalties: Penalties,
+    revival: str,
+    order: IntArray,
+) -> Solution:
+    """Cluster one batch given what is remembered from earlier batches."""
+    labels, centers = np.full(len(points), UNLABELLED), state.centers
+    cost_trace: list[float] = []
+    while True:
+        previous = labels
+        labels = assign_labels(points, labels, centers, state, penalties, revival, order)
+        counts, centers = assign_params(points, point_weights, labels, state, penalties)
+        cost = clustering_cost(points, point_weights, labels, counts, centers, state, penalties)
+        fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
+        cost_trace.append(cost)
+        if not fell or np.array_equal(labels, previous):
+            return Solution(labels, counts, centers, cost_trace)

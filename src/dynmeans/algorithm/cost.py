@@ -1,0 +1,33 @@
+"""The cost L_t that each iteration lowers (Theorem 1, Eq. 15)."""
+
+import numpy as np
+
+from dynmeans.algorithm.assign_params import prior_weights
+from dynmeans.algorithm.sums import squared_distances, sum_in_order
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
+
+
+def clustering_cost(
+    points: FloatArray,
+    point_weights: FloatArray,
+    labels: IntArray,
+    counts: FloatArray,
+    centers: FloatArray,
+    state: ClusterState,
+    penalties: Penalties,
+) -> float:
+    """Sum the new, revival, displacement and spread terms of L_t."""
+    n_remembered = state.n_clusters
+    gamma = prior_weights(state, penalties)
+    displaced = gamma * squared_distances(centers[:n_remembered], state.centers)
+    terms = np.full(len(counts), penalties.new_penalty)
+    terms[:n_remembered] = penalties.revival_penalty * state.ages + displaced
+
+    placed = labels >= 0
+    spread = np.zeros(len(points))
+    spread[placed] = point_weights[placed] * squared_distances(
+        points[placed], centers[labels[placed]]
+    )
+    return sum_in_order(terms[counts > 0]) + sum_in_order(spread)

@@ -1,0 +1,70 @@
+"""Algorithm 1, Dynamic Means: one step over a batch, and the loop over the batches."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from dynmeans.algorithm.cluster import NO_FALL, Solution, cluster
+from dynmeans.algorithm.predict_labels import predict_labels
+from dynmeans.algorithm.update_state import let_time_pass, update_state
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import Clustering, ClusterState
+
+
+def dynamic_means(
+    batches: Iterable[tuple[FloatArray, IntArray]], n_features: int, penalties: Penalties
+) -> Iterable[Clustering]:
+    """Algorithm 1: cluster (points, orders) one after the other, carrying the state along."""
+    state = ClusterState.empty(n_features)
+    for points, orders in batches:
+        state, clustering = step(points, state, penalties, orders, 1.0, None, "paper")
+        yield clustering
+
+
+def step(
+    points: FloatArray,
+    state: ClusterState,
+    penalties: Penalties,
+    orders: IntArray,
+    elapsed: float,
+    point_weights: FloatArray | None,
+    revival: str,
+) -> tuple[ClusterState, Clustering]:
+    """Cluster one batch once for each visiting order, keep the cheapest, remember it."""
+    weights = np.ones(len(points)) if point_weights is None else point_weights
+    arrived = let_time_pass(state, elapsed)
+    best: Solution | None = None
+    for order in orders:
+        order = order[weights[order] > 0]  # A point of weight 0 takes no part.
+        found = cluster(points, weights, arrived, penalties, revival, order)
+        # The first of equals is kept: a later one must be lower.
+        if best is None or found.cost < best.cost * (1.0 - NO_FALL):
+            best = found
+    assert best is not None, "orders has at least one row"
+    new_state = update_state(best, arrived, penalties, elapsed)
+    clustering = _name_clusters(best, arrived, counts_are_integers=point_weights is None)
+    bystanders = weights == 0
+    clustering.labels[bystanders], _ = predict_labels(
+        points[bystanders], new_state, penalties, revival
+    )
+    return new_state, clustering
+
+
+def _name_clusters(
+    solution: Solution, state: ClusterState, *, counts_are_integers: bool
+) -> Clustering:
+    """Turn slots into identities; new ones are handed out in slot order."""
+    n_new = len(solution.counts) - state.n_clusters
+    ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
+    seen = solution.counts > 0
+    counts = solution.counts[seen]
+    return Clustering(
+        labels=np.append(ids, -1)[solution.labels],
+        ids=ids[seen],
+        counts=counts.astype(np.int64) if counts_are_integers else counts,
+        centers=solution.centers[seen],
+        cost=solution.cost,
+        n_iter=len(solution.cost_trace),
+        cost_trace=np.array(solution.cost_trace),
+    )

@@ -1,0 +1,78 @@
+"""Prepares arrays and calls the compiled module."""
+
+import importlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dynmeans import _native as baseline
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import Clustering, ClusterState
+
+# One compiled module for each instruction set, all of the same source and the same results.
+INSTRUCTION_SETS = {
+    "baseline": "dynmeans._native",
+    "avx2": "dynmeans._native_avx2",
+    "avx512": "dynmeans._native_avx512",
+}
+
+if TYPE_CHECKING:
+    compiled = baseline
+else:
+    compiled = importlib.import_module(INSTRUCTION_SETS[baseline.instruction_set()])
+
+
+def step(
+    points: FloatArray,
+    state: ClusterState,
+    penalties: Penalties,
+    orders: IntArray,
+    elapsed: float,
+    point_weights: FloatArray | None,
+    revival: str,
+) -> tuple[ClusterState, Clustering]:
+    """Cluster one batch and return what is remembered, and the clustering."""
+    labels, ids, counts, centers, cost_trace, *remembered, next_id = compiled.step(
+        points,
+        point_weights,
+        orders,
+        state.ids,
+        state.centers,
+        state.weights,
+        state.ages,
+        state.next_id,
+        penalties.new_penalty,
+        penalties.revival_penalty,
+        penalties.drift,
+        revival == "exact",
+        elapsed,
+    )
+    clustering = Clustering(
+        labels=labels,
+        ids=ids,
+        counts=counts.astype(np.int64) if point_weights is None else counts,
+        centers=centers,
+        cost=float(cost_trace[-1]),
+        n_iter=len(cost_trace),
+        cost_trace=cost_trace,
+    )
+    return ClusterState(*remembered, next_id=next_id, n_steps=state.n_steps + 1), clustering
+
+
+def predict_labels(
+    points: FloatArray, state: ClusterState, penalties: Penalties, revival: str
+) -> tuple[IntArray, FloatArray]:
+    """Return the identity and the cost of each point, changing nothing."""
+    labels, costs = compiled.predict(
+        points,
+        state.ids,
+        state.centers,
+        state.weights,
+        state.ages,
+        penalties.new_penalty,
+        penalties.revival_penalty,
+        penalties.drift,
+        revival == "exact",
+    )
+    return labels, costs

@@ -1,0 +1,89 @@
+"""The functional core: one batch and a state in, a new state and its clustering out."""
+
+import numpy.typing as npt
+
+from dynmeans.algorithm.assign_labels import REVIVAL_RULES
+from dynmeans.backends import get_backend
+from dynmeans.records.batch import checked_orders, checked_points, checked_weights
+from dynmeans.records.numbers import checked_number
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import Clustering, ClusterState
+
+
+def step(
+    points: npt.ArrayLike,
+    state: ClusterState,
+    penalties: Penalties,
+    *,
+    orders: npt.ArrayLike,
+    elapsed: float = 1.0,
+    sample_weight: npt.ArrayLike | None = None,
+    revival: str = "paper",
+    backend: str = "native",
+) -> tuple[ClusterState, Clustering]:
+    """Cluster one batch given what is remembered (Algorithm 2, restarts and UpdateC).
+
+    Nothing is changed in place: the state that comes back is a new value, and the arrays you
+    gave stay yours.
+
+    Parameters
+    ----------
+    points : array-like of shape (n_points, n_features)
+        Y_t. An empty batch, of shape (0, n_features), only lets time pass.
+    state : ClusterState
+        C_t, from the previous step or `ClusterState.empty`.
+    penalties : Penalties
+        lambda, Q and tau.
+    orders : array-like of int of shape (n_init, n_points)
+        Visiting orders, each a permutation of the rows. Each is one run from nothing; the run
+        of lowest cost is kept, the first of equals.
+    elapsed : float
+        Steps of time since the previous batch; greater than 0.
+    sample_weight : array-like of shape (n_points,), optional
+        A point of weight 2 counts as two identical points. One of weight 0 takes no part, and
+        is labelled as `DynamicMeans.predict` would.
+    revival : {"paper", "exact"}
+        The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
+    backend : {"native", "reference"}
+        Compiled code, or the specification in NumPy. Both give the same labels.
+
+    Returns
+    -------
+    state : ClusterState
+        C_{t+1}.
+    clustering : Clustering
+        Identities of the points, the active clusters, and the cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dynmeans import ClusterState, Penalties, step
+    >>> penalties = Penalties(1.0, max_gap=5, reach=1.5)
+    >>> state = ClusterState.empty(n_features=1)
+    >>> state, first = step([[0.0], [0.2], [5.0]], state, penalties, orders=[[0, 1, 2]])
+    >>> state, second = step([[5.3], [0.4]], state, penalties, orders=[[0, 1]])
+    >>> first.labels, second.labels
+    (array([0, 0, 1]), array([1, 0]))
+    """
+    check_types(state, penalties)
+    check_revival(revival)
+    runner = get_backend(backend)
+    elapsed = checked_number("elapsed", elapsed, above=0)
+    rows = checked_points(points, state.n_features)
+    weights = checked_weights(sample_weight, len(rows))
+    visits = checked_orders(orders, len(rows))
+    return runner.step(rows, state, penalties, visits, elapsed, weights, revival)
+
+
+def check_types(state: object, penalties: object) -> None:
+    """Refuse records of another type before anything reads their fields."""
+    if not isinstance(state, ClusterState):
+        raise TypeError(f"state must be a ClusterState, got {type(state).__name__}.")
+    if not isinstance(penalties, Penalties):
+        raise TypeError(f"penalties must be a Penalties, got {type(penalties).__name__}.")
+
+
+def check_revival(revival: object) -> None:
+    """Refuse an unknown revival rule."""
+    if revival not in REVIVAL_RULES:
+        raise ValueError(f"revival must be one of {', '.join(REVIVAL_RULES)}, got {revival!r}.")

@@ -1,0 +1,1 @@
+"""What flows between the stages: frozen, checked once, no algorithms."""

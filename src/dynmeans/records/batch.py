@@ -1,0 +1,96 @@
+"""One batch from outside: points, weights and visiting orders, checked at the door."""
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.records.arrays import FloatArray, IntArray
+
+MAX_POINTS = 2**31 - 1
+MAX_COORDINATE = 1e150  # Squares of differences must stay finite.
+
+
+def check_size(name: str, n_points: int) -> None:
+    """Refuse a batch whose rows a 32-bit slot number cannot count."""
+    if n_points > MAX_POINTS:
+        raise ValueError(f"{name} must have at most 2**31 - 1 points, got {n_points}.")
+
+
+def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points") -> FloatArray:
+    """Return the points as a float64 array of rows, or say what is wrong with them."""
+    if hasattr(points, "toarray"):
+        raise TypeError(f"{name} must be a dense array, got a sparse {type(points).__name__}.")
+    array = np.asarray(points)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, got shape {array.shape}.")
+    check_size(name, len(array))
+    if array.shape[1] != n_features:
+        raise ValueError(
+            f"{name} has {array.shape[1]} features, but the state was built with {n_features}. "
+            "Start from ClusterState.empty() for other data."
+        )
+    return checked_coordinates(_as_floats(name, array), name)
+
+
+def checked_coordinates(array: FloatArray, name: str) -> FloatArray:
+    """Return `array` if every value is finite and small enough to be squared."""
+    if array.size and not (-MAX_COORDINATE <= array.min() and array.max() <= MAX_COORDINATE):
+        bad = array[~(np.abs(array) <= MAX_COORDINATE)].flat[0]
+        raise ValueError(
+            f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {bad}."
+        )
+    return array
+
+
+def checked_weights(
+    weights: npt.ArrayLike | None, n_points: int, name: str = "sample_weight"
+) -> FloatArray | None:
+    """Return one weight for each point, or None where every point weighs 1."""
+    if weights is None:
+        return None
+    array = _as_floats(name, np.asarray(weights))
+    if array.shape != (n_points,):
+        raise ValueError(
+            f"{name} must have one value for each of {n_points} points, got shape {array.shape}."
+        )
+    if array.size and not (array.min() >= 0 and array.max() < np.inf):
+        bad = array[~((array >= 0) & (array < np.inf))][0]
+        raise ValueError(f"{name} must be at least 0 and finite, got {bad}.")
+    return array
+
+
+def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
+    """Return the visiting orders, one permutation of the rows in each row."""
+    array = np.asarray(orders)
+    if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] != n_points:
+        raise ValueError(
+            f"orders must have shape (n_init, {n_points}) with n_init at least 1, "
+            f"got {array.shape}."
+        )
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"orders must hold integers, got dtype {array.dtype}.")
+    array = np.ascontiguousarray(array, dtype=np.int64)
+    for row, order in enumerate(array):
+        if not _is_permutation(order):
+            raise ValueError(
+                f"orders must hold permutations of 0 to {n_points - 1}, got {order} in row {row}."
+            )
+    return array
+
+
+def _is_permutation(order: IntArray) -> bool:
+    if order.size and (order.min() < 0 or order.max() >= order.size):
+        return False
+    is_visited = np.zeros(order.size, dtype=bool)
+    is_visited[order] = True
+    return bool(is_visited.all())
+
+
+def _as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
+    if array.dtype.kind == "c":
+        raise TypeError(f"{name} must be real, got complex numbers.")
+    if array.dtype.kind not in "fiubO":
+        raise TypeError(f"{name} must be numeric, got dtype {array.dtype}.")
+    try:
+        return np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be numeric: {error}.") from error

@@ -1,0 +1,35 @@
+"""One real number from outside: checked, or refused by name."""
+
+import math
+from numbers import Real
+
+
+def checked_number(
+    name: str,
+    value: object,
+    *,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    infinity_allowed: bool = False,
+) -> float:
+    """Return `value` as a float, or raise an error that names the argument, the rule and the value.
+
+    Examples
+    --------
+    >>> checked_number("elapsed", 2, above=0)
+    2.0
+    >>> checked_number("elapsed", 0, above=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: elapsed must be greater than 0, got 0.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a real number, got {value!r}.")
+    number = float(value)
+    if math.isnan(number) or (math.isinf(number) and not infinity_allowed):
+        raise ValueError(f"{name} must be finite, got {value!r}.")
+    if not number > above:
+        raise ValueError(f"{name} must be greater than {above:g}, got {value!r}.")
+    if number < at_least:
+        raise ValueError(f"{name} must be at least {at_least:g}, got {value!r}.")
+    return number

@@ -1,0 +1,89 @@
+"""The three free parameters: lambda, Q and tau, or lambda, N_Q and k_tau (Eq. 16)."""
+
+import math
+from dataclasses import dataclass
+
+from dynmeans.records.numbers import checked_number
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Penalties:
+    """lambda with Q and tau, or lambda with N_Q and k_tau; the other pair is derived.
+
+    Parameters
+    ----------
+    new_penalty : float
+        lambda. Squared distance beyond which a point opens a new cluster; greater than 0.
+    revival_penalty : float, optional
+        Q. Squared distance that each batch unseen adds to reviving a cluster; 0 or more.
+    drift : float, optional
+        tau. How fast the memory of a position fades, per batch; 0 or more.
+    max_gap : float, optional
+        N_Q. Batches a cluster can go unseen and still come back; greater than 1,
+        infinity for never forgetting.
+    reach : float, optional
+        k_tau. Squared distance, in units of lambda, over which a cluster seen in the last
+        batch is still recognised; at least 1.
+
+    Examples
+    --------
+    >>> p = Penalties(0.04, max_gap=6.8, reach=1.01)
+    >>> round(p.revival_penalty, 5), round(p.drift, 5)
+    (0.00588, 0.18414)
+    >>> Penalties(0.04, revival_penalty=0.01, drift=0.5).max_gap
+    4.0
+    """
+
+    new_penalty: float
+    revival_penalty: float
+    drift: float
+    max_gap: float
+    reach: float
+
+    def __init__(
+        self,
+        new_penalty: float,
+        *,
+        revival_penalty: float | None = None,
+        drift: float | None = None,
+        max_gap: float | None = None,
+        reach: float | None = None,
+    ) -> None:
+        new_penalty = checked_number("new_penalty", new_penalty, above=0)
+        direct = {"revival_penalty": revival_penalty, "drift": drift}
+        behaviour = {"max_gap": max_gap, "reach": reach}
+        _check_one_pair(direct, behaviour)
+        if max_gap is not None:
+            max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
+            reach = checked_number("reach", reach, at_least=1)
+            revival_penalty = new_penalty / max_gap
+            drift = _drift_from_reach(max_gap, reach)
+        else:
+            revival_penalty = checked_number("revival_penalty", revival_penalty, at_least=0)
+            drift = checked_number("drift", drift, at_least=0)
+            max_gap = new_penalty / revival_penalty if revival_penalty > 0 else math.inf
+            reach = (1 + drift) * (1 - 1 / max_gap)
+        for name, value in (
+            ("new_penalty", new_penalty),
+            ("revival_penalty", revival_penalty),
+            ("drift", drift),
+            ("max_gap", max_gap),
+            ("reach", reach),
+        ):
+            object.__setattr__(self, name, value)
+
+
+def _drift_from_reach(max_gap: float, reach: float) -> float:
+    """Solve (lambda - Q) (tau + 1) = k_tau lambda for tau."""
+    if math.isinf(max_gap):
+        return reach - 1
+    return (max_gap * (reach - 1) + 1) / (max_gap - 1)
+
+
+def _check_one_pair(direct: dict[str, float | None], behaviour: dict[str, float | None]) -> None:
+    given = {k: v for k, v in (direct | behaviour).items() if v is not None}
+    if given.keys() not in (direct.keys(), behaviour.keys()):
+        raise ValueError(
+            "give either revival_penalty and drift, or max_gap and reach, and not both pairs; "
+            f"got {given or 'neither'}."
+        )

@@ -1,0 +1,161 @@
+"""What is remembered between batches (C_t), and what one batch yields (K_t, Z_t, L_t)."""
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynmeans.records.archive import read_archive, write_archive
+from dynmeans.records.arrays import FloatArray, IntArray
+
+_FILE_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterState:
+    """C_t: every remembered cluster, one row each, oldest identity first.
+
+    The arrays are copied in and read-only: a state is a value.
+
+    Attributes
+    ----------
+    ids : IntArray of shape (n_clusters,)
+        Identity of each cluster for life; never reused.
+    centers : FloatArray of shape (n_clusters, n_features)
+        theta. Position when last seen.
+    weights : FloatArray of shape (n_clusters,)
+        w. Confidence in that position, in units of observations.
+    ages : FloatArray of shape (n_clusters,)
+        dt as the next batch will see it if it comes one step later; 1 means seen in the
+        last batch.
+    next_id : int
+        Identity the next new cluster will get.
+    n_steps : int
+        t. Batches taken in so far, empty ones included.
+
+    Examples
+    --------
+    >>> state = ClusterState.empty(n_features=2)
+    >>> state.n_clusters, state.n_features, state.next_id
+    (0, 2, 0)
+    """
+
+    ids: IntArray
+    centers: FloatArray
+    weights: FloatArray
+    ages: FloatArray
+    next_id: int
+    n_steps: int = 0
+
+    def __post_init__(self) -> None:
+        """Copy the arrays, freeze them and check what every other part relies on."""
+        for name, dtype in (
+            ("ids", np.int64),
+            ("centers", np.float64),
+            ("weights", np.float64),
+            ("ages", np.float64),
+        ):
+            array = np.array(getattr(self, name), dtype=dtype, order="C")
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        _check_rows(self)
+
+    @classmethod
+    def empty(cls, n_features: int) -> "ClusterState":
+        """C_1: nothing is remembered before the first batch."""
+        return cls(
+            ids=np.empty(0, dtype=np.int64),
+            centers=np.empty((0, n_features)),
+            weights=np.empty(0),
+            ages=np.empty(0),
+            next_id=0,
+        )
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of remembered clusters."""
+        return len(self.ids)
+
+    @property
+    def n_features(self) -> int:
+        """Number of coordinates of a point."""
+        return int(self.centers.shape[1])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to one file, whole or not at all."""
+        arrays = {name: getattr(self, name) for name in ("ids", "centers", "weights", "ages")}
+        counters = {"next_id": self.next_id, "n_steps": self.n_steps}
+        write_archive(path, "ClusterState", _FILE_VERSION, arrays, counters)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "ClusterState":
+        """Read a state written by `save`; a damaged or foreign file raises `ValueError`."""
+        arrays, header = read_archive(path, "ClusterState", _FILE_VERSION)
+        return cls(**arrays, next_id=header["next_id"], n_steps=header["n_steps"])
+
+    def __eq__(self, other: object) -> bool:
+        """Two states are equal when every field is, to the bit."""
+        if not isinstance(other, ClusterState):
+            return NotImplemented
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in self.__slots__
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clustering:
+    """One batch clustered: K_t, Z_t and L_t.
+
+    Attributes
+    ----------
+    labels : IntArray of shape (n_points,)
+        z. Identity of each point's cluster. -1 only for a point of weight 0 that no cluster
+        would take.
+    ids : IntArray of shape (n_active,)
+        Identities of the clusters seen in this batch, in increasing order.
+    counts : array of shape (n_active,)
+        n. Points of each, as integers; their total weight, as floats, if weights were given.
+    centers : FloatArray of shape (n_active, n_features)
+        theta. Positions in this batch.
+    cost : float
+        L_t of the restart that was kept.
+    n_iter : int
+        Passes that restart made over the batch.
+    cost_trace : FloatArray of shape (n_iter,)
+        L_t after every pass; it never rises.
+    """
+
+    labels: IntArray
+    ids: IntArray
+    counts: IntArray | FloatArray
+    centers: FloatArray
+    cost: float
+    n_iter: int
+    cost_trace: FloatArray
+
+
+def _check_rows(state: ClusterState) -> None:
+    if state.ids.ndim != 1 or state.centers.ndim != 2:
+        raise ValueError(
+            f"ids must have one dimension and centers two, got shapes {state.ids.shape} "
+            f"and {state.centers.shape}."
+        )
+    n_clusters = len(state.ids)
+    for name in ("centers", "weights", "ages"):
+        array = getattr(state, name)
+        if len(array) != n_clusters or (array.ndim != 1 and name != "centers"):
+            raise ValueError(
+                f"{name} must have one row for each of {n_clusters} ids, got shape {array.shape}."
+            )
+    if np.any(np.diff(state.ids) <= 0) or np.any(state.ids < 0):
+        raise ValueError(f"ids must be increasing and not negative, got {state.ids}.")
+    if n_clusters and state.next_id <= state.ids[-1]:
+        raise ValueError(f"next_id must be above every id, got {state.next_id!r}.")
+    if not np.all(np.isfinite(state.centers)):
+        raise ValueError("centers must be finite, got NaN or infinity.")
+    for name in ("weights", "ages"):
+        array = getattr(state, name)
+        if not np.all((array > 0) & np.isfinite(array)):
+            raise ValueError(f"{name} must be greater than 0 and finite, got {array}.")
