@@ -4,9 +4,11 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "step.hpp"
 
@@ -47,10 +49,16 @@ Rows<T> rows(std::vector<T>&& values, std::size_t n_rows, std::size_t n_columns)
     return Rows<T>(data, {n_rows, n_columns}, owner);
 }
 
-nb::tuple step_arrays(Table points, std::optional<Floats> point_weights, IntTable orders, Ints ids,
-                      Table centers, Floats weights, Floats ages, std::int64_t next_id,
-                      double new_penalty, double revival_penalty, double drift, bool exact_revival,
-                      double elapsed) {
+// The fields of a Clustering, those of the ClusterState after it, and the next identity.
+using ClusteringArrays = std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<double>,
+                                    Rows<double>, Column<double>>;
+using StateArrays = std::tuple<Column<std::int64_t>, Rows<double>, Column<double>, Column<double>>;
+using StepArrays = std::tuple<ClusteringArrays, StateArrays, std::int64_t>;
+
+StepArrays step_arrays(Table points, std::optional<Floats> point_weights, IntTable orders, Ints ids,
+                       Table centers, Floats weights, Floats ages, std::int64_t next_id,
+                       double new_penalty, double revival_penalty, double drift, bool exact_revival,
+                       double elapsed) {
     const std::size_t d = points.shape(1);
     StepResult result;
     {
@@ -64,17 +72,19 @@ nb::tuple step_arrays(Table points, std::optional<Floats> point_weights, IntTabl
     }
     State& state = result.state;
     const std::size_t n_active = result.ids.size(), n_kept = state.ids.size();
-    return nb::make_tuple(
-        column(std::move(result.labels)), column(std::move(result.ids)),
-        column(std::move(result.counts)), rows(std::move(result.centers), n_active, d),
-        column(std::move(result.cost_trace)), column(std::move(state.ids)),
-        rows(std::move(state.centers), n_kept, d), column(std::move(state.weights)),
-        column(std::move(state.ages)), state.next_id);
+    return {{column(std::move(result.labels)), column(std::move(result.ids)),
+             column(std::move(result.counts)), rows(std::move(result.centers), n_active, d),
+             column(std::move(result.cost_trace))},
+            {column(std::move(state.ids)), rows(std::move(state.centers), n_kept, d),
+             column(std::move(state.weights)), column(std::move(state.ages))},
+            state.next_id};
 }
 
-nb::tuple predict_arrays(Table points, Ints ids, Table centers, Floats weights, Floats ages,
-                         double new_penalty, double revival_penalty, double drift,
-                         bool exact_revival) {
+std::tuple<Column<std::int64_t>, Column<double>> predict_arrays(Table points, Ints ids,
+                                                                Table centers, Floats weights,
+                                                                Floats ages, double new_penalty,
+                                                                double revival_penalty,
+                                                                double drift, bool exact_revival) {
     std::vector<std::int64_t> labels(points.shape(0));
     std::vector<double> costs(points.shape(0));
     {
@@ -89,7 +99,7 @@ nb::tuple predict_arrays(Table points, Ints ids, Table centers, Floats weights, 
             costs[i] = choice.cost;
         }
     }
-    return nb::make_tuple(column(std::move(labels)), column(std::move(costs)));
+    return {column(std::move(labels)), column(std::move(costs))};
 }
 
 // The widest instruction set of this machine that a module is built for.

@@ -1,13 +1,18 @@
 // What a point compares: the cost J = offset + scale * |y - center|^2 of every slot. An active
 // cluster has offset 0 and scale 1, which changes no bit of its distance; a closed slot has an
 // infinite offset and never wins.
+//
+// The slots lie in panels of kSimd, feature by feature, so that one register holds the same
+// feature of several centers. A panel is left as soon as no slot of it can win any more: a cost
+// over some of the features is never above the cost over all (squared_distance.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "simd.hpp"
 #include "squared_distance.hpp"
 
 namespace dynmeans {
@@ -22,8 +27,7 @@ class CostTable {
     static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
     static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-    CostTable(std::size_t n_features, std::size_t capacity)
-        : n_features_(n_features), by_feature_(n_features <= kMaxByFeature) {
+    CostTable(std::size_t n_features, std::size_t capacity) : n_features_(n_features) {
         reserve(capacity);
     }
 
@@ -32,15 +36,15 @@ class CostTable {
     const double* center(std::size_t k) const { return rows_.data() + k * n_features_; }
 
     std::size_t append() {
-        if (size_ == capacity_) reserve(2 * capacity_);
+        if (size_ == offsets_.size()) reserve(2 * size_);
         return size_++;
     }
 
     void set(std::size_t k, const double* center_k, double offset, double scale) {
         double* row = center(k);
         if (row != center_k) std::copy(center_k, center_k + n_features_, row);
-        if (by_feature_)
-            for (std::size_t j = 0; j < n_features_; ++j) columns_[j * capacity_ + k] = row[j];
+        double* lane = panels_.data() + panel_at(k) + k % kSimd;
+        for (std::size_t j = 0; j < n_features_; ++j) lane[j * kSimd] = row[j];
         offsets_[k] = offset;
         scales_[k] = scale;
     }
@@ -55,87 +59,91 @@ class CostTable {
     // The cheapest slot, the lowest one on a tie; kNone when every cost is above `limit`.
     // `hint` is a slot that is likely to win: it only makes the search shorter.
     Choice cheapest(const double* y, double limit, std::size_t hint) const {
-        switch (by_feature_ ? n_features_ : 0) {
+        Choice choice{kNone, limit};
+        if (hint < size_) {
+            const double distance = squared_distance(y, center(hint), n_features_);
+            consider(choice, hint, offsets_[hint] + scales_[hint] * distance);
+        }
+        switch (n_features_) {
             case 1:
-                return cheapest_by_feature<1>(y, limit);
+                return search<1>(y, choice);
             case 2:
-                return cheapest_by_feature<2>(y, limit);
+                return search<2>(y, choice);
             case 3:
-                return cheapest_by_feature<3>(y, limit);
+                return search<3>(y, choice);
             case 4:
-                return cheapest_by_feature<4>(y, limit);
+                return search<4>(y, choice);
             default:
-                return cheapest_by_row(y, limit, hint);
+                return search<0>(y, choice);
         }
     }
 
   private:
-    static constexpr std::size_t kMaxByFeature = 4;
-    static constexpr std::size_t kWidth = 16;  // slots compared side by side
-    static constexpr std::size_t kChunk = 64;  // features between two looks at the limit
+    static constexpr std::size_t kChunk = 2 * kLanes;  // features between two looks at the best
+
+    std::size_t panel_at(std::size_t k) const { return k / kSimd * kSimd * n_features_; }
 
     void reserve(std::size_t capacity) {
-        capacity = (capacity / kWidth + 1) * kWidth;
+        capacity = (capacity / kSimd + 1) * kSimd;
         rows_.resize(capacity * n_features_);
+        panels_.resize(capacity * n_features_);
         offsets_.resize(capacity, kNever);
         scales_.resize(capacity, 1.0);
-        if (by_feature_) {
-            columns_.assign(capacity * n_features_, 0.0);
-            for (std::size_t k = 0; k < size_; ++k)
-                for (std::size_t j = 0; j < n_features_; ++j)
-                    columns_[j * capacity + k] = center(k)[j];
-        }
-        capacity_ = capacity;
     }
 
-    // Few features: sixteen slots side by side, each lane keeping its first lowest.
+    // D is the number of features where it is small, 0 otherwise.
     template <std::size_t D>
-    Choice cheapest_by_feature(const double* y, double limit) const {
-        double best[kWidth];
-        std::int64_t base_of_best[kWidth];
-        for (std::size_t lane = 0; lane < kWidth; ++lane) {
-            best[lane] = kNever;
-            base_of_best[lane] = 0;
+    Choice search(const double* y, Choice choice) const {
+        for (std::size_t base = 0; base < size_; base += kSimd) {
+            Doubles costs;
+            unsigned candidates = 0;
+            if constexpr (D > 0)
+                candidates = few_features<D>(y, base, choice.cost, costs);
+            else
+                candidates = many_features(y, base, choice.cost, costs);
+            for (std::size_t lane = 0; candidates != 0; ++lane, candidates >>= 1)
+                if (candidates & 1) consider(choice, base + lane, costs[lane]);
         }
-        for (std::size_t base = 0; base < size_; base += kWidth) {
-            for (std::size_t lane = 0; lane < kWidth; ++lane) {
-                double squares[4] = {};
-                for (std::size_t j = 0; j < D; ++j) {
-                    const double difference = y[j] - columns_[j * capacity_ + base + lane];
-                    squares[j] = difference * difference;
+        return choice;
+    }
+
+    template <std::size_t D>
+    unsigned few_features(const double* y, std::size_t base, double best, Doubles& costs) const {
+        const double* panel = panels_.data() + base * D;
+        Doubles squares[4] = {};
+        for (std::size_t j = 0; j < D; ++j) {
+            const Doubles difference = y[j] - load(panel + j * kSimd);
+            squares[j] = difference * difference;
+        }
+        costs = load(&offsets_[base]) +
+                load(&scales_[base]) * ((squares[0] + squares[2]) + (squares[1] + squares[3]));
+        return lanes_at_most(costs, best);
+    }
+
+    unsigned many_features(const double* y, std::size_t base, double best, Doubles& costs) const {
+        const double* panel = panels_.data() + base * n_features_;
+        const Doubles offsets = load(&offsets_[base]), scales = load(&scales_[base]);
+        Doubles sums[kLanes] = {};
+        unsigned candidates = 0;
+        for (std::size_t begin = 0; begin < n_features_; begin += kChunk) {
+            const std::size_t end = std::min(begin + kChunk, n_features_);
+            std::size_t j = begin;
+            for (; j + kLanes <= end; j += kLanes)
+                for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                    const Doubles difference = y[j + lane] - load(panel + (j + lane) * kSimd);
+                    sums[lane] += difference * difference;
                 }
-                const double distance = (squares[0] + squares[2]) + (squares[1] + squares[3]);
-                const double cost = offsets_[base + lane] + scales_[base + lane] * distance;
-                const bool lower = cost < best[lane];
-                best[lane] = lower ? cost : best[lane];
-                base_of_best[lane] = lower ? static_cast<std::int64_t>(base) : base_of_best[lane];
+            for (std::size_t lane = 0; j < end; ++j, ++lane) {
+                const Doubles difference = y[j] - load(panel + j * kSimd);
+                sums[lane] += difference * difference;
             }
+            const Doubles a = sums[0] + sums[4], b = sums[1] + sums[5];
+            const Doubles c = sums[2] + sums[6], d = sums[3] + sums[7];
+            costs = offsets + scales * ((a + c) + (b + d));
+            candidates = lanes_at_most(costs, best);
+            if (candidates == 0) break;
         }
-        Choice choice{kNone, limit};
-        for (std::size_t lane = 0; lane < kWidth; ++lane)
-            consider(choice, static_cast<std::size_t>(base_of_best[lane]) + lane, best[lane]);
-        return choice;
-    }
-
-    // Many features: one slot at a time, dropped as soon as its partial cost is too high.
-    Choice cheapest_by_row(const double* y, double limit, std::size_t hint) const {
-        Choice choice{kNone, limit};
-        if (hint < size_) compare_row(y, hint, choice);
-        for (std::size_t k = 0; k < size_; ++k)
-            if (k != hint) compare_row(y, k, choice);
-        return choice;
-    }
-
-    void compare_row(const double* y, std::size_t k, Choice& choice) const {
-        if (offsets_[k] > choice.cost) return;
-        LaneSums sums;
-        double cost = kNever;
-        for (std::size_t j = 0; j < n_features_; j += kChunk) {
-            sums.add(y, center(k), j, std::min(j + kChunk, n_features_));
-            cost = offsets_[k] + scales_[k] * sums.total();
-            if (cost > choice.cost) return;
-        }
-        consider(choice, k, cost);
+        return candidates;
     }
 
     static void consider(Choice& choice, std::size_t k, double cost) {
@@ -143,11 +151,9 @@ class CostTable {
     }
 
     std::size_t n_features_;
-    bool by_feature_;
     std::size_t size_ = 0;
-    std::size_t capacity_ = 0;
-    std::vector<double> rows_;     // (capacity, n_features)
-    std::vector<double> columns_;  // (n_features, capacity), for few features
+    std::vector<double> rows_;    // (capacity, n_features)
+    std::vector<double> panels_;  // (capacity / kSimd, n_features, kSimd)
     std::vector<double> offsets_;
     std::vector<double> scales_;
 };

@@ -1,44 +1,51 @@
 // |y - theta|^2 in the one order of additions that every backend follows (decision 0006): eight
 // running sums, feature j into sum j mod 8, then added in halves: 0+4, 2+6, ...; 0+2, ...; 0+1.
-// Written as plain loops over eight doubles: any SIMD width computes the same bits.
 //
 // Every partial result only grows with more features (squares are not negative, and rounding is
 // monotone), so a sum over the first features that is already too large settles the matter.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+
+#include "simd.hpp"
 
 namespace dynmeans {
 
 constexpr std::size_t kLanes = 8;
 
 struct LaneSums {
-    alignas(64) double lanes[kLanes] = {};
+    Doubles lanes[kLanes / kSimd] = {};
 
     // Adds features [begin, end); begin is a multiple of kLanes.
     void add(const double* y, const double* theta, std::size_t begin, std::size_t end) {
         std::size_t j = begin;
         for (; j + kLanes <= end; j += kLanes) {
-            for (std::size_t lane = 0; lane < kLanes; ++lane) {
-                const double difference = y[j + lane] - theta[j + lane];
-                lanes[lane] += difference * difference;
+            for (std::size_t part = 0; part < kLanes / kSimd; ++part) {
+                const std::size_t at = j + part * kSimd;
+                const Doubles difference = load(y + at) - load(theta + at);
+                lanes[part] += difference * difference;
             }
         }
         for (std::size_t lane = 0; j < end; ++j, ++lane) {
             const double difference = y[j] - theta[j];
-            lanes[lane] += difference * difference;
+            lanes[lane / kSimd][lane % kSimd] += difference * difference;
         }
     }
 
     double total() const {
-        const double a = lanes[0] + lanes[4], b = lanes[1] + lanes[5];
-        const double c = lanes[2] + lanes[6], d = lanes[3] + lanes[7];
+        double sums[kLanes];
+        std::memcpy(sums, lanes, sizeof sums);
+        const double a = sums[0] + sums[4], b = sums[1] + sums[5];
+        const double c = sums[2] + sums[6], d = sums[3] + sums[7];
         return (a + c) + (b + d);
     }
 };
 
 inline double squared_distance(const double* y, const double* theta, std::size_t n_features) {
+    if (n_features == 2) {
+        const double a = y[0] - theta[0], b = y[1] - theta[1];
+        return a * a + b * b;
+    }
     LaneSums sums;
     sums.add(y, theta, 0, n_features);
     return sums.total();

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dynmeans.estimators.dp_means import DPMeans
     from dynmeans.estimators.dynamic_means import DynamicMeans
+    from dynmeans.functional import step
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
-    from dynmeans.functional import step
 
 __version__ = "0.1.0"
 

@@ -78,7 +78,7 @@ class _Board:
         self.centers = centers.copy()
         self.counts = np.bincount(labels[labels >= 0], minlength=len(centers))
         self.offsets, self.scales = np.zeros(len(centers)), np.ones(len(centers))
-        for k in np.flatnonzero(self.counts == 0):
+        for k in np.flatnonzero(self.counts == 0).tolist():
             self._put_to_sleep(k)
 
     def open_new(self, y: FloatArray) -> int:

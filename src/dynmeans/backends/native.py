@@ -33,7 +33,7 @@ def step(
     revival: str,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch and return what is remembered, and the clustering."""
-    labels, ids, counts, centers, cost_trace, *remembered, next_id = compiled.step(
+    active, remembered, next_id = compiled.step(
         points,
         point_weights,
         orders,
@@ -48,6 +48,7 @@ def step(
         revival == "exact",
         elapsed,
     )
+    labels, ids, counts, centers, cost_trace = active
     clustering = Clustering(
         labels=labels,
         ids=ids,

@@ -33,7 +33,7 @@ def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points")
 
 def checked_coordinates(array: FloatArray, name: str) -> FloatArray:
     """Return `array` if every value is finite and small enough to be squared."""
-    if array.size and not (-MAX_COORDINATE <= array.min() and array.max() <= MAX_COORDINATE):
+    if array.size and not (array.min() >= -MAX_COORDINATE and array.max() <= MAX_COORDINATE):
         bad = array[~(np.abs(array) <= MAX_COORDINATE)].flat[0]
         raise ValueError(
             f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {bad}."

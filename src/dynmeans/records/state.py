@@ -142,6 +142,8 @@ def _check_rows(state: ClusterState) -> None:
             f"ids must have one dimension and centers two, got shapes {state.ids.shape} "
             f"and {state.centers.shape}."
         )
+    if state.centers.shape[1] < 1:
+        raise ValueError(f"n_features must be at least 1, got {state.centers.shape[1]}.")
     n_clusters = len(state.ids)
     for name in ("centers", "weights", "ages"):
         array = getattr(state, name)

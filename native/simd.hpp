@@ -1,0 +1,48 @@
+// Doubles side by side, as many as the widest register of the instruction set holds. How many
+// makes no difference to any result: lanes never mix, except by steps that are written out.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace dynmeans {
+
+#if defined(__AVX512F__)
+constexpr std::size_t kSimd = 8;
+#elif defined(__AVX__)
+constexpr std::size_t kSimd = 4;
+#else
+constexpr std::size_t kSimd = 2;
+#endif
+
+using Doubles [[gnu::vector_size(kSimd * sizeof(double))]] = double;
+
+inline Doubles load(const double* from) {
+    Doubles values;
+    std::memcpy(&values, from, sizeof values);
+    return values;
+}
+
+inline Doubles fill(double value) { return value - Doubles{}; }
+
+// Bit `lane` is set where values[lane] <= limit.
+inline unsigned lanes_at_most(Doubles values, double limit) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_pd_mask(values, fill(limit), _CMP_LE_OQ);
+#elif defined(__AVX__)
+    return static_cast<unsigned>(
+        _mm256_movemask_pd(_mm256_cmp_pd(values, fill(limit), _CMP_LE_OQ)));
+#elif defined(__SSE2__)
+    return static_cast<unsigned>(_mm_movemask_pd(_mm_cmple_pd(values, fill(limit))));
+#else
+    unsigned bits = 0;
+    for (std::size_t lane = 0; lane < kSimd; ++lane) bits |= (values[lane] <= limit) << lane;
+    return bits;
+#endif
+}
+
+}  // namespace dynmeans

@@ -1,0 +1,1 @@
+"""The methods the paper compares with; same records in and out."""

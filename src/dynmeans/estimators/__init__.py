@@ -1,0 +1,1 @@
+"""scikit-learn faces: validate, call, store. No mathematics."""

@@ -1,0 +1,65 @@
+"""DPMeans: the number of clusters found from the data, one batch, no memory."""
+
+from typing import Any, Self
+
+from dynmeans.baselines.dp_means import dp_means_penalties
+from dynmeans.estimators.cluster_estimator import ClusterEstimator
+from dynmeans.records.penalties import Penalties
+
+
+class DPMeans(ClusterEstimator):
+    """DP-Means (Kulis and Jordan, 2012): k-means that finds the number of clusters.
+
+    Parameters
+    ----------
+    new_penalty : float, default=1.0
+        lambda. How far, as a squared distance, a point may be from every cluster before it opens
+        a new one.
+    n_init : int, default=3
+        Random visiting orders tried; the one of lowest cost is kept.
+    backend : {"native", "reference"}, default="native"
+        Compiled code, or the specification in NumPy. Both give the same labels.
+    random_state : int, RandomState instance or None, default=None
+        Source of the visiting orders.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_points,)
+        Cluster of every row, counted from 0.
+    cluster_ids_, cluster_centers_, cluster_weights_, cluster_ages_ : arrays
+        The clusters, one row each; weights are their sizes.
+    cost_, cost_trace_, n_iter_ : float, array, int
+        Cost, its value after every pass, and the number of passes.
+
+    Examples
+    --------
+    >>> from dynmeans import DPMeans
+    >>> model = DPMeans(new_penalty=1.0, random_state=0).fit([[0.0], [0.5], [9.0]])
+    >>> len(model.cluster_centers_), model.predict([[8.8], [4.0]]).tolist()
+    (2, [1, -1])
+    """
+
+    def __init__(
+        self,
+        new_penalty: float = 1.0,
+        *,
+        n_init: int = 3,
+        backend: str = "native",
+        random_state: Any = None,
+    ) -> None:
+        self.new_penalty = new_penalty
+        self.n_init = n_init
+        self.backend = backend
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Cluster one batch by itself."""
+        with self._all_or_nothing():
+            self._fit_one_batch(X, sample_weight)
+        return self
+
+    def _penalties(self) -> Penalties:
+        return dp_means_penalties(self.new_penalty)
+
+    def _revival(self) -> str:
+        return "paper"

@@ -1,0 +1,190 @@
+"""DynamicMeans: clusters that persist, move, appear, vanish and come back."""
+
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from typing import Any, Self
+
+import numpy as np
+
+from dynmeans.estimators.cluster_estimator import ClusterEstimator
+from dynmeans.records.arrays import IntArray
+from dynmeans.records.history import History
+from dynmeans.records.numbers import checked_number
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
+
+# Good over many kinds of stream when only lambda is known (decision 0007).
+DEFAULT_MAX_GAP = 6.8
+DEFAULT_REACH = 1.2
+
+
+class DynamicMeans(ClusterEstimator):
+    """Cluster batches one after the other; every cluster keeps its identity for life.
+
+    Parameters
+    ----------
+    new_penalty : float, default=1.0
+        lambda. How far, as a squared distance, a point may be from every cluster before it opens
+        a new one. The one parameter that depends on the scale of your data.
+    max_gap : float, optional
+        N_Q. How many batches a cluster may go unseen and still come back under its identity;
+        greater than 1, infinity for never forgetting. 6.8 unless you give `revival_penalty`.
+    reach : float, optional
+        k_tau. How far a cluster may have moved since the last batch and still be recognised, as
+        a squared distance in units of `new_penalty`; at least 1. 1.2 unless you give `drift`.
+    revival_penalty, drift : float, optional
+        Q and tau, the paper's other parameterisation, in place of `max_gap` and `reach`.
+    n_init : int, default=3
+        Random visiting orders tried on every batch; the one of lowest cost is kept.
+    revival : {"paper", "exact"}, default="paper"
+        The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
+    backend : {"native", "reference"}, default="native"
+        Compiled code, or the specification in NumPy. Both give the same labels.
+    random_state : int, RandomState instance or None, default=None
+        Source of the visiting orders.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_points,)
+        Identity of every row of the last batch.
+    cluster_ids_, cluster_centers_, cluster_weights_, cluster_ages_ : arrays
+        The remembered clusters, one row each.
+    cost_, cost_trace_, n_iter_ : float, array, int
+        Cost of the last batch, its value after every pass, and the number of passes.
+    n_steps_ : int
+        Batches taken in so far.
+    state_ : ClusterState
+        All that is remembered; `state_.save(path)` writes it to a file.
+    n_features_in_, feature_names_in_ : int, array
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dynmeans import DynamicMeans
+    >>> model = DynamicMeans(new_penalty=1.0, random_state=0)
+    >>> model.partial_fit([[0.0], [0.1], [5.0]]).labels_.tolist()
+    [0, 0, 1]
+    >>> model.partial_fit([[5.3], [9.0], [0.3]]).labels_.tolist()
+    [1, 2, 0]
+    """
+
+    def __init__(
+        self,
+        new_penalty: float = 1.0,
+        *,
+        max_gap: float | None = None,
+        reach: float | None = None,
+        revival_penalty: float | None = None,
+        drift: float | None = None,
+        n_init: int = 3,
+        revival: str = "paper",
+        backend: str = "native",
+        random_state: Any = None,
+    ) -> None:
+        self.new_penalty = new_penalty
+        self.max_gap = max_gap
+        self.reach = reach
+        self.revival_penalty = revival_penalty
+        self.drift = drift
+        self.n_init = n_init
+        self.revival = revival
+        self.backend = backend
+        self.random_state = random_state
+
+    @classmethod
+    def from_state(cls, state: ClusterState, **parameters: Any) -> Self:
+        """Return an estimator that continues where `state` stopped.
+
+        With the parameters and the integer `random_state` of the estimator that the state came
+        from, it continues label for label.
+        """
+        model = cls(**parameters)
+        model.state_ = state
+        model.n_features_in_ = state.n_features
+        return model
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Forget everything and take in one batch."""
+        with self._all_or_nothing():
+            self._fit_one_batch(X, sample_weight)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any = None, *, elapsed: float = 1.0, sample_weight: Any = None
+    ) -> Self:
+        """Take in the next batch.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_points, n_features)
+            The batch. One of shape (0, n_features) only lets time pass.
+        y : ignored
+        elapsed : float
+            Steps of time since the previous batch; greater than 0.
+        sample_weight : array-like of shape (n_points,), optional
+            A row of weight 2 counts as two identical rows, one of weight 0 takes no part.
+        """
+        with self._all_or_nothing():
+            elapsed = checked_number("elapsed", elapsed, above=0)
+            is_first = not hasattr(self, "state_")
+            points = self._checked_points(X, reset=is_first, min_points=0)
+            state = ClusterState.empty(points.shape[1]) if is_first else self.state_
+            self._take_in(points, state, elapsed, sample_weight)
+        return self
+
+    def fit_sequence(
+        self,
+        batches: Iterable[Any],
+        *,
+        elapsed: float | Sequence[float] = 1.0,
+        sample_weight: Sequence[Any] | None = None,
+    ) -> tuple[list[IntArray], History]:
+        """Forget everything and take in a whole sequence of batches.
+
+        Returns
+        -------
+        labels : list of arrays
+            Identity of every row of every batch.
+        history : History
+            The record of every batch: clusters seen and remembered, cost, passes.
+        """
+        history = History()
+        with self._all_or_nothing():
+            self._start_over()
+            batches = list(batches)
+            gaps = _one_for_each("elapsed", elapsed, len(batches))
+            weights = _one_for_each("sample_weight", sample_weight, len(batches))
+            for X, gap, weight in zip(batches, gaps, weights, strict=False):
+                self.partial_fit(X, elapsed=gap, sample_weight=weight)
+                history.append(gap, self._clustering, self.state_)
+        return history.labels, history
+
+    def _penalties(self) -> Penalties:
+        if self.revival_penalty is not None or self.drift is not None:
+            max_gap, reach = self.max_gap, self.reach
+        else:
+            max_gap = DEFAULT_MAX_GAP if self.max_gap is None else self.max_gap
+            reach = DEFAULT_REACH if self.reach is None else self.reach
+        return Penalties(
+            self.new_penalty,
+            revival_penalty=self.revival_penalty,
+            drift=self.drift,
+            max_gap=max_gap,
+            reach=reach,
+        )
+
+    def _revival(self) -> str:
+        return self.revival
+
+
+def _one_for_each(name: str, value: Any, n_batches: int) -> Iterable[Any]:
+    """Spread one value over all batches, or check that there is one for each."""
+    if not np.iterable(value):
+        return repeat(value)
+    values = list(value)
+    if len(values) != n_batches:
+        raise ValueError(
+            f"{name} must have one value for each of {n_batches} batches, got {len(values)}."
+        )
+    return values
