@@ -62,8 +62,8 @@ def step(
     >>> state = ClusterState.empty(n_features=1)
     >>> state, first = step([[0.0], [0.2], [5.0]], state, penalties, orders=[[0, 1, 2]])
     >>> state, second = step([[5.3], [0.4]], state, penalties, orders=[[0, 1]])
-    >>> first.labels, second.labels
-    (array([0, 0, 1]), array([1, 0]))
+    >>> first.labels.tolist(), second.labels.tolist()
+    ([0, 0, 1], [1, 0])
     """
     check_types(state, penalties)
     check_revival(revival)

@@ -109,5 +109,5 @@ class _Board:
 def _without_gaps(labels: IntArray, board: _Board, n_remembered: int) -> IntArray:
     """Close the slots of new clusters that emptied; the others keep their order."""
     kept = (np.arange(len(board.counts)) < n_remembered) | (board.counts > 0)
-    slots = np.where(labels >= 0, np.cumsum(kept)[labels] - 1, UNLABELLED)
-    return slots.astype(np.int64)
+    slots = np.append(np.cumsum(kept) - 1, UNLABELLED)
+    return slots[labels]

@@ -21,8 +21,8 @@ def dp_means(
     Examples
     --------
     >>> _, found = dp_means([[0.0], [0.4], [9.0]], 1.0, orders=[[0, 1, 2]])
-    >>> found.labels, found.centers.ravel()
-    (array([0, 0, 1]), array([0.2, 9. ]))
+    >>> found.labels.tolist(), found.centers.tolist()
+    ([0, 0, 1], [[0.2], [9.0]])
     """
     rows = np.asarray(points)
     return step(

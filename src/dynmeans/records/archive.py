@@ -42,7 +42,7 @@ def read_archive(
 ) -> tuple[Arrays, dict[str, Any]]:
     """Read what `write_archive` wrote; anything else is refused with the reason."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
             header = json.loads(arrays.pop(_METADATA).tobytes())
             checksum, found_kind, found_version = (

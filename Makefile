@@ -1,0 +1,58 @@
+# Everything runs in .venv, which the first command sets up.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SANITIZED := build/sanitized
+
+.PHONY: demo test test-slow bench check stubs sanitize dist-check clean
+
+demo: $(READY)  ## Cluster a built-in moving stream, print what happened, write a picture.
+	$(BIN)/python examples/moving_stream.py
+
+test: $(READY)  ## The tests that must always pass.
+	$(BIN)/pytest
+
+test-slow: $(READY)  ## Also the long ones.
+	$(BIN)/pytest -m "not gpu"
+
+bench: $(READY)  ## Timings, each beside something that runs in the same process.
+	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/import_time.py
+	$(BIN)/python benchmarks/score_labels.py
+
+check: $(READY)  ## Format, lint, types, layers, stub.
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/clang-format --dry-run --Werror native/*.hpp native/*.cpp
+	$(BIN)/codespell
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m nanobind.stubgen -q -m dynmeans._native -o build/_native.pyi
+	diff src/dynmeans/_native.pyi build/_native.pyi
+
+stubs: $(READY)  ## Write the type stub of the compiled module.
+	$(BIN)/python -m nanobind.stubgen -q -m dynmeans._native -o src/dynmeans/_native.pyi
+
+sanitize: $(READY)  ## The tests of the compiled module under AddressSanitizer and UBSan.
+	rm -rf $(SANITIZED)
+	$(BIN)/pip install --quiet --no-deps --target $(SANITIZED) . \
+	    -C build-dir=build/sanitize -C cmake.define.DYNMEANS_SANITIZE=ON -C install.strip=false
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
+	PYTHONPATH=$(CURDIR)/$(SANITIZED) $(BIN)/python -S tests/run_sanitized.py $(VENV)
+
+dist-check: $(READY)  ## Build sdist and wheel, install each into an empty environment, try it.
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	PYTHON=$(PYTHON) sh tests/check_dist.sh dist/*.tar.gz
+	PYTHON=$(PYTHON) sh tests/check_dist.sh dist/*.whl
+
+clean:
+	rm -rf $(VENV) build dist
+
+$(READY): pyproject.toml CMakeLists.txt $(wildcard native/*)
+	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable ".[dev]"
+	touch $@

@@ -1,0 +1,126 @@
+"""Best one-to-one match of true and found labels: in each step, over all time, or frozen."""
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
+
+from dynmeans.metrics.check_labels import number_distinct, sum_by
+from dynmeans.metrics.label_streams import LabelStreams
+from dynmeans.records.arrays import FloatArray, IntArray
+
+BoolArray = npt.NDArray[np.bool_]
+
+_DENSE_CELLS = 250_000  # up to here a full table is solved, above only the pairs in it
+_WHOLE_CELLS = 10_000_000  # from here the time of the solver, quadratic in rows, makes parts pay
+
+
+def match_per_step(streams: LabelStreams) -> BoolArray:
+    """Tell which pairs are matched when every step is matched by itself."""
+    is_matched = np.zeros(len(streams.overlaps), dtype=bool)
+    for step in streams.each_step():
+        is_matched[step.pairs] = best_match(step.rows, step.cols, streams.overlaps[step.pairs])
+    return is_matched
+
+
+def match_over_history(streams: LabelStreams) -> BoolArray:
+    """Tell which pairs are matched when each true identity has one found identity for all time."""
+    overlaps = sum_by(streams.pair_links, streams.overlaps, len(streams.link_true))
+    return best_match(streams.link_true, streams.link_found, overlaps)[streams.pair_links]
+
+
+def match_frozen(streams: LabelStreams) -> BoolArray:
+    """Tell which pairs are matched when a match, once made, stays.
+
+    In each step only identities that were never matched before are free. The free ones are
+    matched as well as this step allows, and every match that shares points is for good.
+    """
+    found_of = np.full(streams.true.n_ids, -1)
+    true_of = np.full(streams.found.n_ids, -1)
+    is_matched = np.zeros(len(streams.overlaps), dtype=bool)
+    for step in streams.each_step():
+        true_ids, found_ids = step.true_ids[step.rows], step.found_ids[step.cols]
+        free = np.flatnonzero((found_of[true_ids] == -1) & (true_of[found_ids] == -1))
+        overlaps = streams.overlaps[step.pairs][free]
+        made = free[best_match(step.rows[free], step.cols[free], overlaps)]
+        found_of[true_ids[made]] = found_ids[made]
+        true_of[found_ids[made]] = true_ids[made]
+        is_matched[step.pairs] = found_of[true_ids] == found_ids
+    return is_matched
+
+
+def best_match(rows: IntArray, cols: IntArray, overlaps: FloatArray) -> BoolArray:
+    """Tell which pairs to keep so that none shares a row or column and the overlap is largest.
+
+    Parameters
+    ----------
+    rows, cols : IntArray of shape (n_pairs,)
+        The two sides of each pair; no pair is given twice.
+    overlaps : FloatArray of shape (n_pairs,)
+        Gain of each pair, greater than 0. Pairs that are not given gain nothing.
+    """
+    if not len(overlaps):
+        return np.zeros(0, dtype=bool)
+    if _n_cells(rows, cols) <= _WHOLE_CELLS:
+        return _match_part(rows, cols, overlaps)
+    is_kept = np.ones(len(overlaps), dtype=bool)  # a pair that is a part by itself is kept
+    for pairs in _connected_parts(rows, cols):
+        if len(pairs) > 1:
+            is_kept[pairs] = _match_part(rows[pairs], cols[pairs], overlaps[pairs])
+    return is_kept
+
+
+def assign(
+    rows: IntArray, cols: IntArray, scores: FloatArray, shape: tuple[int, int] | None = None
+) -> BoolArray:
+    """Tell which pairs the assignment of largest score keeps, solved in a table of that shape."""
+    table = np.zeros(shape or (int(rows.max()) + 1, int(cols.max()) + 1))
+    table[rows, cols] = scores
+    kept_rows, kept_cols = linear_sum_assignment(-table)
+    return _is_kept(rows, cols, kept_rows, kept_cols, len(table))
+
+
+def _n_cells(rows: IntArray, cols: IntArray) -> int:
+    return (int(rows.max()) + 1) * (int(cols.max()) + 1)
+
+
+def _connected_parts(rows: IntArray, cols: IntArray) -> list[IntArray]:
+    """Divide the pairs so that no two parts share a row or column: each can be solved alone."""
+    n_rows, n_nodes = int(rows.max()) + 1, int(rows.max()) + int(cols.max()) + 2
+    graph = csr_array((np.ones(len(rows)), (rows, n_rows + cols)), shape=(n_nodes, n_nodes))
+    parts = connected_components(graph, directed=False)[1][rows]
+    order = np.argsort(parts, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(parts[order])) + 1)
+
+
+def _match_part(rows: IntArray, cols: IntArray, overlaps: FloatArray) -> BoolArray:
+    rows, cols = number_distinct(rows)[1], number_distinct(cols)[1]
+    if _n_cells(rows, cols) <= _DENSE_CELLS:
+        return assign(rows, cols, overlaps)
+    if rows.max() > cols.max():  # the solver's time grows with the rows
+        return _assign_sparse(cols, rows, overlaps)
+    return _assign_sparse(rows, cols, overlaps)
+
+
+def _assign_sparse(rows: IntArray, cols: IntArray, overlaps: FloatArray) -> BoolArray:
+    """As `assign`, in memory for the pairs that are given."""
+    n_rows, n_cols = int(rows.max()) + 1, int(cols.max()) + 1
+    # The solver matches every row and takes no costs of 0: each row gets a column of its own
+    # that gains nothing, and all costs are raised above 0 by the same amount.
+    idle = np.arange(n_rows)
+    costs = 2 * overlaps.max() - np.concatenate([overlaps, np.zeros(n_rows)])
+    graph = csr_array(
+        (costs, (np.concatenate([rows, idle]), np.concatenate([cols, n_cols + idle]))),
+        shape=(n_rows, n_cols + n_rows),
+    )
+    kept_rows, kept_cols = min_weight_full_bipartite_matching(graph)
+    return _is_kept(rows, cols, kept_rows, kept_cols, n_rows)
+
+
+def _is_kept(
+    rows: IntArray, cols: IntArray, kept_rows: IntArray, kept_cols: IntArray, n_rows: int
+) -> BoolArray:
+    col_of = np.full(n_rows, -1)
+    col_of[kept_rows] = kept_cols
+    return np.asarray(col_of[rows] == cols)

@@ -1,0 +1,89 @@
+"""All scores of one clustering in one dictionary."""
+
+from dynmeans.metrics.accuracy import score_history, score_steps
+from dynmeans.metrics.agreement import (
+    score_ami_global,
+    score_ami_per_step,
+    score_ari_global,
+    score_ari_per_step,
+)
+from dynmeans.metrics.check_labels import Batches, check_labels
+from dynmeans.metrics.identity import score_continuity, score_hota, score_idf1
+from dynmeans.metrics.label_streams import count_overlaps
+from dynmeans.metrics.matching import match_frozen, match_over_history, match_per_step
+
+
+def tracking_report(
+    true: Batches, found: Batches, weights: Batches | None = None
+) -> dict[str, float]:
+    """Score found labels against true ones by every measure of this package.
+
+    Parameters
+    ----------
+    true : sequence of array-like of shape (n_points,)
+        True labels, one array for each batch; integers or strings. Points labelled -1 are
+        unlabelled and left out of every score.
+    found : sequence of array-like of shape (n_points,)
+        Found labels of the same points. -1 is no cluster: never correct, and no object.
+    weights : sequence of array-like of shape (n_points,), optional
+        Weight of each point, 0 or more, such as the confidence in its true label. Accuracy
+        and identity scores use it; a point of weight 0 is left out of them. ARI and AMI,
+        which know no weights, count every labelled point alike.
+
+    Returns
+    -------
+    dict of str to float
+        ``accuracy_per_step``, ``accuracy_frozen``, ``accuracy_global``, ``idf1``, ``hota``,
+        ``assa``, ``deta``, ``id_switches``, ``fragmentations``, ``ari_per_step``,
+        ``ari_global``, ``ami_per_step`` and ``ami_global``; see the function of each name
+        (`hota` for ``assa`` and ``deta``). All are shares but the two counts, which are int.
+
+    Raises
+    ------
+    TypeError
+        If labels are neither integers nor strings, or weights are not numbers.
+    ValueError
+        If batches or rows do not correspond, a weight is negative or not finite, or no
+        point is left to score.
+
+    Examples
+    --------
+    Two clusters, well divided in both batches, but their identities change places.
+
+    >>> true = [[0, 0, 0, 1, 1], [0, 0, 0, 1, 1]]
+    >>> found = [[7, 7, 7, 8, 8], [8, 8, 8, 7, 7]]
+    >>> for name, score in tracking_report(true, found).items():
+    ...     print(f"{name:<17} {score:.2f}")
+    accuracy_per_step 1.00
+    accuracy_frozen   0.50
+    accuracy_global   0.50
+    idf1              0.50
+    hota              0.58
+    assa              0.33
+    deta              1.00
+    id_switches       2.00
+    fragmentations    0.00
+    ari_per_step      1.00
+    ari_global        -0.12
+    ami_per_step      1.00
+    ami_global        -0.10
+    """
+    labelled = check_labels(true, found)
+    points = labelled if weights is None else check_labels(true, found, weights)
+    streams = count_overlaps(points)
+    hota, continuity = score_hota(streams), score_continuity(streams)
+    return {
+        "accuracy_per_step": score_steps(streams, match_per_step(streams)),
+        "accuracy_frozen": score_steps(streams, match_frozen(streams)),
+        "accuracy_global": score_history(streams, match_over_history(streams)),
+        "idf1": score_idf1(streams),
+        "hota": hota.hota,
+        "assa": hota.assa,
+        "deta": hota.deta,
+        "id_switches": continuity.id_switches,
+        "fragmentations": continuity.fragmentations,
+        "ari_per_step": score_ari_per_step(labelled),
+        "ari_global": score_ari_global(labelled),
+        "ami_per_step": score_ami_per_step(labelled),
+        "ami_global": score_ami_global(labelled),
+    }

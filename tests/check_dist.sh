@@ -1,0 +1,17 @@
+#!/bin/sh
+# Install one distribution file into an empty environment and run the README's examples there.
+set -eu
+readme=$(pwd)/README.md
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"${PYTHON:-python3}" -m venv "$folder/env"
+"$folder/env/bin/pip" install --quiet "$1"
+cd "$folder"
+env/bin/python -m doctest "$readme"
+env/bin/python -c "
+import pathlib, dynmeans
+folder = pathlib.Path(dynmeans.__file__).parent
+size = sum(f.stat().st_size for f in folder.rglob('*') if f.is_file() and '__pycache__' not in f.parts)
+assert size < 2e6, size
+print(f'$1'.split('/')[-1], dynmeans.__version__, f'{size / 1e6:.2f} MB installed, README examples run')
+"

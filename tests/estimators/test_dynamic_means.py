@@ -1,0 +1,273 @@
+"""DynamicMeans: what its users rely on."""
+
+import gc
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from streams import batch_lists
+
+from dynmeans import ClusterState, DynamicMeans, Penalties, step
+from dynmeans.datasets.moving_gaussians import moving_gaussians
+
+PAPER = {"new_penalty": 0.04, "max_gap": 6.8, "reach": 1.01}
+
+
+@pytest.fixture
+def stream():
+    return moving_gaussians(n_steps=8, vanish=0.2, rng=np.random.default_rng(0))
+
+
+def fitted(batches, **changes):
+    model = DynamicMeans(**{**PAPER, "random_state": 0, **changes})
+    labels = [model.partial_fit(X).labels_ for X in batches]
+    return model, labels
+
+
+def assert_same_labels(found, expected):
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_attributes_tell_the_state(stream):
+    model, _ = fitted(stream.batches)
+    assert model.n_steps_ == 8
+    assert model.cluster_ids_ is model.state_.ids
+    assert model.cluster_centers_ is model.state_.centers
+    assert model.cluster_weights_ is model.state_.weights
+    assert model.cluster_ages_ is model.state_.ages
+    assert model.cost_ == model.cost_trace_[-1]
+    assert model.n_iter_ == len(model.cost_trace_)
+    assert set(model.labels_) == set(model.cluster_ids_[model.cluster_ages_ == 1])
+
+
+def test_both_backends_give_the_same_labels(stream):
+    assert_same_labels(fitted(stream.batches)[1], fitted(stream.batches, backend="reference")[1])
+
+
+def test_both_parameterisations_give_the_same_labels(stream):
+    penalties = Penalties(**PAPER)
+    direct = {"revival_penalty": penalties.revival_penalty, "drift": penalties.drift}
+    other = fitted(stream.batches, max_gap=None, reach=None, **direct)
+    assert_same_labels(other[1], fitted(stream.batches)[1])
+
+
+def test_fit_starts_over(stream):
+    model, labels = fitted(stream.batches)
+    model.fit(stream.batches[0])
+    np.testing.assert_array_equal(model.labels_, labels[0])
+    assert model.n_steps_ == 1
+
+
+def test_fit_sequence_equals_partial_fit_batch_by_batch(stream):
+    model, expected = fitted(stream.batches)
+    again = DynamicMeans(**PAPER, random_state=0)
+    labels, history = again.fit_sequence(stream.batches)
+    assert_same_labels(labels, expected)
+    assert again.state_ == model.state_
+    assert history.costs[-1] == model.cost_
+    assert [record.time for record in history.steps] == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_fit_sequence_takes_time_and_weights_for_each_batch(stream):
+    weights = [np.full(len(X), 2.0) for X in stream.batches]
+    gaps = [1.0, 2.0, 1.0, 0.5, 1.0, 1.0, 3.0, 1.0]
+    model = DynamicMeans(**PAPER, random_state=0)
+    labels, history = model.fit_sequence(stream.batches, elapsed=gaps, sample_weight=weights)
+    other = DynamicMeans(**PAPER, random_state=0)
+    for X, gap, weight in zip(stream.batches, gaps, weights, strict=True):
+        other.partial_fit(X, elapsed=gap, sample_weight=weight)
+    assert other.state_ == model.state_
+    assert history.steps[-1].time == sum(gaps)
+    assert_same_labels([labels[-1]], [other.labels_])
+
+
+def test_prediction_on_the_batch_just_fitted_equals_its_labels(stream):
+    model = DynamicMeans(**PAPER, random_state=0)
+    for X in stream.batches:
+        np.testing.assert_array_equal(model.partial_fit(X).predict(X), model.labels_)
+
+
+@settings(max_examples=100, deadline=None)
+@given(batches=batch_lists(n_features=2))
+def test_prediction_equals_labels_on_any_batch_just_fitted(batches):
+    model = DynamicMeans(2.0, random_state=0)
+    for batch in batches:
+        model.partial_fit(batch.points, elapsed=batch.elapsed, sample_weight=batch.sample_weight)
+        if len(batch.points):
+            np.testing.assert_array_equal(model.predict(batch.points), model.labels_)
+
+
+def test_prediction_is_pure_and_says_where_a_new_cluster_is_cheaper():
+    model = DynamicMeans(1.0, random_state=1).partial_fit([[0.0], [5.0]])
+    before = model.state_
+    assert model.predict([[0.9], [2.5], [5.5]]).tolist() == [0, -1, 1]
+    assert model.state_ is before
+
+
+def test_prediction_counts_the_time_since_a_cluster_was_seen():
+    # Unseen for 2 steps: Q dt = 2/5; drift = (5 * 0.5 + 1) / 4 = 0.875, so a point at distance x
+    # costs 0.4 + x^2 / 2.75, which reaches lambda at x = sqrt(1.65) = 1.28.
+    model = DynamicMeans(1.0, max_gap=5, reach=1.5, random_state=0).partial_fit([[0.0]])
+    model.partial_fit(np.empty((0, 1)), elapsed=2.0)
+    assert model.predict([[1.28], [1.29]]).tolist() == [0, -1]
+
+
+def test_score_is_the_opposite_of_the_cost_of_the_points():
+    # 0.3^2 to the cluster at 0, and lambda for the far point
+    model = DynamicMeans(1.0, random_state=0).partial_fit([[0.0]])
+    assert model.score([[0.3], [9.0]]) == pytest.approx(-1.09)
+
+
+def test_transform_gives_distances_to_the_centers():
+    model = DynamicMeans(1.0, random_state=1).partial_fit([[0.0, 0.0], [3.0, 4.0]])
+    np.testing.assert_allclose(model.transform([[0.0, 0.0]]), [[0.0, 5.0]])
+
+
+def test_row_order_does_not_change_the_clustering(stream):
+    rng = np.random.default_rng(5)
+    shuffles = [rng.permutation(len(X)) for X in stream.batches]
+    _, expected = fitted(stream.batches)
+    shuffled = [X[order] for X, order in zip(stream.batches, shuffles, strict=True)]
+    _, labels = fitted(shuffled)
+    assert_same_labels(labels, [z[order] for z, order in zip(expected, shuffles, strict=True)])
+
+
+def test_random_state_alone_decides_the_orders(stream):
+    np.random.seed(1)  # noqa: NPY002
+    _, first = fitted(stream.batches)
+    np.random.seed(2)  # noqa: NPY002
+    _, second = fitted(stream.batches)
+    assert_same_labels(first, second)
+
+
+def test_other_random_states_can_give_other_results():
+    X = np.random.default_rng(0).random((200, 2))
+    costs = {fitted([X], random_state=seed, n_init=1)[0].cost_ for seed in range(5)}
+    assert len(costs) > 1
+
+
+def test_restored_estimator_continues_label_for_label(stream, tmp_path):
+    model, expected = fitted(stream.batches)
+    first_half, _ = fitted(stream.batches[:4])
+    first_half.state_.save(tmp_path / "state")
+    state = ClusterState.load(tmp_path / "state")
+    restored = DynamicMeans.from_state(state, **PAPER, random_state=0)
+    labels = [restored.partial_fit(X).labels_ for X in stream.batches[4:]]
+    assert_same_labels(labels, expected[4:])
+    assert restored.state_ == model.state_
+
+
+def test_estimator_and_functional_core_share_their_states(stream):
+    model, _ = fitted(stream.batches[:2])
+    orders = np.arange(len(stream.batches[2]))[None, :]
+    state, _ = step(stream.batches[2], model.state_, Penalties(**PAPER), orders=orders)
+    assert state.n_steps == 3
+
+
+def test_empty_first_batch_lets_time_pass():
+    model = DynamicMeans(random_state=0).partial_fit(np.empty((0, 3)))
+    assert model.n_steps_ == 1
+    assert model.partial_fit([[1.0, 2.0, 3.0]]).labels_.tolist() == [0]
+
+
+BAD_BATCHES = [
+    ([[np.nan, 0.0]], {}, ValueError, "NaN"),
+    ([[np.inf, 0.0]], {}, ValueError, "infinity"),
+    ([[1e300, 0.0]], {}, ValueError, "X must be finite and at most"),
+    ([[0.0]], {}, ValueError, "features"),
+    ([["a", "b"]], {}, ValueError, "convert"),
+    (scipy.sparse.eye(2), {}, TypeError, "[Ss]parse"),
+    (np.ones((1, 2)) * 1j, {}, ValueError, "Complex"),
+    (np.broadcast_to(0.0, (2**31, 2)), {}, ValueError, "X must have at most 2"),
+    ([[0.0, 0.0]], {"elapsed": 0}, ValueError, "elapsed must be greater than 0"),
+    ([[0.0, 0.0]], {"sample_weight": [-1.0]}, ValueError, "sample_weight must be at least 0"),
+    ([[0.0, 0.0]], {"sample_weight": [1.0, 1.0]}, ValueError, "sample_weight must have one"),
+]
+
+
+@pytest.mark.parametrize(("X", "arguments", "error", "message"), BAD_BATCHES)
+def test_bad_batch_is_refused_and_changes_nothing(X, arguments, error, message):
+    model = DynamicMeans(random_state=0).partial_fit([[0.0, 0.0], [5.0, 5.0]])
+    before = dict(vars(model))
+    with pytest.raises(error, match=message):
+        model.partial_fit(X, **arguments)
+    assert vars(model) == before
+
+
+BAD_PARAMETERS = [
+    ({"new_penalty": 0.0}, ValueError, "new_penalty must be greater than 0"),
+    ({"max_gap": 1.0}, ValueError, "max_gap must be greater than 1"),
+    ({"reach": 0.5}, ValueError, "reach must be at least 1"),
+    ({"revival_penalty": -1.0, "drift": 1.0}, ValueError, "revival_penalty must be at least 0"),
+    ({"revival_penalty": 1.0}, ValueError, "either revival_penalty and drift"),
+    ({"max_gap": 2, "reach": 1, "revival_penalty": 1, "drift": 1}, ValueError, "not both pairs"),
+    ({"n_init": 0}, ValueError, "n_init must be at least 1"),
+    ({"n_init": 2.5}, TypeError, "n_init must be an integer"),
+    ({"revival": "fuzzy"}, ValueError, "revival must be one of"),
+    ({"backend": "abacus"}, ValueError, "backend must be one of"),
+    ({"random_state": "dice"}, ValueError, "dice"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "error", "message"), BAD_PARAMETERS)
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_parameter_is_refused_and_changes_nothing(method, parameters, error, message):
+    model = DynamicMeans(**parameters)
+    before = dict(vars(model))
+    with pytest.raises(error, match=message):
+        getattr(model, method)([[0.0, 0.0]])
+    assert vars(model) == before
+
+
+def test_failed_fit_keeps_what_was_fitted_before():
+    model = DynamicMeans(random_state=0).partial_fit([[0.0, 0.0], [5.0, 5.0]])
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit([[np.nan]])
+    assert vars(model) == before
+
+
+def test_failed_fit_sequence_keeps_what_was_fitted_before():
+    model = DynamicMeans(random_state=0).partial_fit([[0.0], [5.0]])
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit_sequence([[[0.0]], [[np.nan]]])
+    assert vars(model) == before
+
+
+def test_fit_refuses_an_empty_batch():
+    with pytest.raises(ValueError, match="0 sample"):
+        DynamicMeans().fit(np.empty((0, 2)))
+
+
+def test_fit_sequence_wants_one_time_for_each_batch():
+    with pytest.raises(ValueError, match="one value for each of 2 batches, got 3"):
+        DynamicMeans().fit_sequence([[[0.0]], [[1.0]]], elapsed=[1.0, 1.0, 1.0])
+
+
+def resident_megabytes():
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads memory from /proc")
+def test_memory_stays_flat_on_an_endless_stream():
+    """1e5 batches of clusters that come and never return: what is remembered stays bounded."""
+    rng = np.random.default_rng(0)
+    model = DynamicMeans(0.01, max_gap=6.8, reach=1.01, n_init=1, random_state=0)
+    most, megabytes = 0, []
+    for batch in range(100_000):
+        model.partial_fit(rng.random((4, 2)) * 100)
+        most = max(most, len(model.cluster_ids_))
+        if batch % 10_000 == 9_999:
+            megabytes.append(resident_megabytes())
+    assert model.cluster_ids_[-1] > 390_000
+    assert most <= 4 * 7
+    # One leaked state, or one leaked label array, per batch would be some 10 MB.
+    assert megabytes[-1] < megabytes[0] + 2

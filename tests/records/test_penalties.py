@@ -1,0 +1,84 @@
+"""lambda, Q and tau, and the reparameterisation (Eq. 16)."""
+
+import math
+
+import pytest
+
+from dynmeans import Penalties
+
+
+def test_max_gap_and_reach_give_revival_penalty_and_drift():
+    # Q = 2/4; tau = (4 * (1.5 - 1) + 1) / (4 - 1) = 1
+    penalties = Penalties(2.0, max_gap=4, reach=1.5)
+    assert penalties.revival_penalty == 0.5
+    assert penalties.drift == 1.0
+
+
+def test_revival_penalty_and_drift_give_max_gap_and_reach():
+    # N_Q = 2/0.5; k_tau = (1 + 1) * (1 - 1/4)
+    penalties = Penalties(2.0, revival_penalty=0.5, drift=1.0)
+    assert penalties.max_gap == 4.0
+    assert penalties.reach == 1.5
+
+
+def test_infinite_max_gap_means_revival_is_free_forever():
+    # The limit of tau as N_Q grows is k_tau - 1.
+    penalties = Penalties(2.0, max_gap=math.inf, reach=1.5)
+    assert penalties.revival_penalty == 0.0
+    assert penalties.drift == 0.5
+
+
+def test_free_revival_gives_infinite_max_gap():
+    penalties = Penalties(2.0, revival_penalty=0.0, drift=0.5)
+    assert penalties.max_gap == math.inf
+    assert penalties.reach == 1.5
+
+
+def test_reach_is_the_farthest_revival_after_one_step():
+    # k_tau lambda = 3 lies at Q + 3 / (tau + 1) = lambda
+    penalties = Penalties(2.0, max_gap=4, reach=1.5)
+    assert penalties.revival_penalty + 3.0 / (penalties.drift + 1) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"new_penalty": 0, "max_gap": 2, "reach": 1}, ValueError, "new_penalty must be greater"),
+        ({"new_penalty": -1.0, "max_gap": 2, "reach": 1}, ValueError, "got -1.0"),
+        (
+            {"new_penalty": math.nan, "max_gap": 2, "reach": 1},
+            ValueError,
+            "must be finite",
+        ),
+        (
+            {"new_penalty": math.inf, "max_gap": 2, "reach": 1},
+            ValueError,
+            "must be finite",
+        ),
+        ({"new_penalty": "1", "max_gap": 2, "reach": 1}, TypeError, "new_penalty must be a real"),
+        ({"new_penalty": True, "max_gap": 2, "reach": 1}, TypeError, "new_penalty must be a real"),
+        (
+            {"new_penalty": 1, "max_gap": 1, "reach": 1},
+            ValueError,
+            "max_gap must be greater",
+        ),
+        ({"new_penalty": 1, "max_gap": 2, "reach": 0.9}, ValueError, "reach must be at least 1"),
+        ({"new_penalty": 1, "revival_penalty": -1, "drift": 0}, ValueError, "revival_penalty must"),
+        (
+            {"new_penalty": 1, "revival_penalty": 0, "drift": -0.1},
+            ValueError,
+            "drift must be",
+        ),
+        ({"new_penalty": 1}, ValueError, "either revival_penalty and drift, or max_gap and reach"),
+        ({"new_penalty": 1, "max_gap": 2}, ValueError, "either revival_penalty and drift"),
+        ({"new_penalty": 1, "max_gap": 2, "drift": 1}, ValueError, "not both pairs"),
+        (
+            {"new_penalty": 1, "max_gap": 2, "reach": 1, "revival_penalty": 1, "drift": 1},
+            ValueError,
+            "not both pairs",
+        ),
+    ],
+)
+def test_bad_values_are_refused_by_name(arguments, error, message):
+    with pytest.raises(error, match=message):
+        Penalties(**arguments)

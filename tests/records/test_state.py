@@ -1,0 +1,149 @@
+"""A state is a value: frozen, checked, saved whole."""
+
+import json
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+
+from dynmeans import ClusterState
+
+FIELDS = {
+    "ids": [3, 7],
+    "centers": [[0.0, 1.0], [2.0, 3.0]],
+    "weights": [5.0, 6.0],
+    "ages": [1.0, 2.0],
+    "next_id": 9,
+    "n_steps": 4,
+}
+
+
+def test_state_does_not_change_with_the_arrays_it_was_made_from():
+    centers = np.array(FIELDS["centers"])
+    state = ClusterState(**{**FIELDS, "centers": centers})
+    centers[:] = 99.0
+    assert state.centers.tolist() == FIELDS["centers"]
+
+
+def test_state_arrays_cannot_be_written_to():
+    with pytest.raises(ValueError, match="read-only"):
+        ClusterState(**FIELDS).centers[0] = 1.0
+
+
+def test_states_are_equal_when_every_field_is():
+    assert ClusterState(**FIELDS) == ClusterState(**FIELDS)
+    assert ClusterState(**FIELDS) != ClusterState(**{**FIELDS, "n_steps": 5})
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("ids", [7, 3], "ids must be increasing"),
+        ("ids", [-1, 3], "not negative"),
+        ("ids", [3], "must have one row for each of 1 ids"),
+        ("centers", [[0.0, np.nan], [2.0, 3.0]], "centers must be finite"),
+        ("centers", [0.0, 1.0], "centers two"),
+        ("centers", np.empty((2, 0)), "n_features must be at least 1"),
+        ("weights", [0.0, 1.0], "weights must be greater than 0"),
+        ("ages", [np.inf, 1.0], "ages must be greater than 0 and finite"),
+        ("next_id", 7, "next_id must be above every id"),
+    ],
+)
+def test_bad_rows_are_refused_by_name(field, value, message):
+    with pytest.raises(ValueError, match=message):
+        ClusterState(**{**FIELDS, field: value})
+
+
+def test_saved_state_loads_to_the_same_bits(tmp_path):
+    state = ClusterState(**{**FIELDS, "weights": [0.1 + 0.2, 1 / 3]})
+    state.save(tmp_path / "state")
+    assert ClusterState.load(tmp_path / "state") == state
+
+
+def test_saving_replaces_the_file_and_leaves_nothing_beside_it(tmp_path):
+    path = tmp_path / "state.npz"
+    ClusterState.empty(2).save(path)
+    ClusterState(**FIELDS).save(path)
+    assert ClusterState.load(path) == ClusterState(**FIELDS)
+    assert [p.name for p in tmp_path.iterdir()] == ["state.npz"]
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "state.npz"
+    ClusterState(**FIELDS).save(path)
+
+    def fail_halfway(file, **arrays):
+        file.write(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez", fail_halfway)
+    with pytest.raises(OSError, match="disk full"):
+        ClusterState.empty(2).save(path)
+    assert ClusterState.load(path) == ClusterState(**FIELDS)
+    assert [p.name for p in tmp_path.iterdir()] == ["state.npz"]
+
+
+def test_loading_a_missing_file_says_so(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        ClusterState.load(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, 40, 200, 700])
+def test_truncated_file_is_refused(tmp_path, n_bytes):
+    path = tmp_path / "state"
+    ClusterState(**FIELDS).save(path)
+    path.write_bytes(path.read_bytes()[:-n_bytes] if n_bytes else b"")
+    with pytest.raises(ValueError, match="damaged"):
+        ClusterState.load(path)
+
+
+def test_foreign_file_is_refused(tmp_path):
+    path = tmp_path / "state"
+    np.savez(path, ids=[1])
+    with pytest.raises(ValueError, match="is not a dynmeans ClusterState file"):
+        ClusterState.load(f"{path}.npz")
+
+
+def _rewrite(path, name, change):
+    """Replace one member of the zip file, its own checksum included."""
+    old = path.with_suffix(".old")
+    shutil.move(path, old)
+    with zipfile.ZipFile(old) as source, zipfile.ZipFile(path, "w") as target:
+        for member in source.namelist():
+            data = source.read(member)
+            target.writestr(member, change(data) if member == name else data)
+
+
+def _edit_header(**changes):
+    def change(data):
+        start = data.index(b'{"')
+        header = {**json.loads(data[start:]), **changes}
+        body = json.dumps(header, sort_keys=True).encode()
+        return data[:start].replace(str(len(data) - start).encode(), str(len(body)).encode()) + body
+
+    return change
+
+
+def test_tampered_numbers_are_refused(tmp_path):
+    path = tmp_path / "state"
+    ClusterState(**FIELDS).save(path)
+    _rewrite(path, "weights.npy", lambda data: data[:-1] + b"\x41")
+    with pytest.raises(ValueError, match="checksum differs"):
+        ClusterState.load(path)
+
+
+def test_tampered_counter_is_refused(tmp_path):
+    path = tmp_path / "state"
+    ClusterState(**FIELDS).save(path)
+    _rewrite(path, "metadata.npy", _edit_header(next_id=8))
+    with pytest.raises(ValueError, match="checksum differs"):
+        ClusterState.load(path)
+
+
+def test_unknown_version_is_refused_with_the_way_out(tmp_path):
+    path = tmp_path / "state"
+    ClusterState(**FIELDS).save(path)
+    _rewrite(path, "metadata.npy", _edit_header(version=9))
+    with pytest.raises(ValueError, match="format version 9; this dynmeans reads version 1"):
+        ClusterState.load(path)

@@ -1,0 +1,20 @@
+"""Run the tests that use the compiled module against its sanitized build.
+
+The interpreter is started with -S, so that the editable install does not shadow that build;
+the packages of the given environment are added by hand. See ``make sanitize``.
+"""
+
+import sys
+from pathlib import Path
+
+site_packages = next(Path(sys.argv[1]).glob("lib/python*/site-packages"))
+sys.path.append(str(site_packages.resolve()))
+
+import pytest  # noqa: E402
+
+import dynmeans._native  # noqa: E402
+
+assert "sanitized" in dynmeans._native.__file__, dynmeans._native.__file__
+tests = ["tests/backends", "tests/estimators", "tests/test_functional.py"]
+# scikit-learn's checks of array handling start many workers; they are run without sanitizers.
+sys.exit(pytest.main([*tests, "-q", "-p", "no:cacheprovider", "--hypothesis-profile=sanitize"]))
