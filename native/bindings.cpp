@@ -52,21 +52,22 @@ Rows<T> rows(std::vector<T>&& values, std::size_t n_rows, std::size_t n_columns)
 // The fields of a Clustering, those of the ClusterState after it, and the next identity.
 using ClusteringArrays = std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<double>,
                                     Rows<double>, Column<double>>;
-using StateArrays = std::tuple<Column<std::int64_t>, Rows<double>, Column<double>, Column<double>>;
+using StateArrays =
+    std::tuple<Column<std::int64_t>, Rows<double>, Column<double>, Column<double>, Column<double>>;
 using StepArrays = std::tuple<ClusteringArrays, StateArrays, std::int64_t>;
 
 StepArrays step_arrays(Table points, std::optional<Floats> point_weights, IntTable orders, Ints ids,
-                       Table centers, Floats weights, Floats ages, std::int64_t next_id,
-                       double new_penalty, double revival_penalty, double drift, bool exact_revival,
-                       double elapsed) {
+                       Table centers, Floats weights, Floats ages, Floats counts,
+                       std::int64_t next_id, double new_penalty, double revival_penalty,
+                       double drift, bool exact_revival, double elapsed) {
     const std::size_t d = points.shape(1);
     StepResult result;
     {
         nb::gil_scoped_release release;
         const Points batch{points.data(), point_weights ? point_weights->data() : nullptr,
                            points.shape(0), d};
-        const StateView before{ids.data(),  centers.data(), weights.data(),
-                               ages.data(), ids.size(),     next_id};
+        const StateView before{ids.data(),    centers.data(), weights.data(), ages.data(),
+                               counts.data(), ids.size(),     next_id};
         const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival};
         result = step(batch, orders.data(), orders.shape(0), before, penalties, elapsed);
     }
@@ -76,7 +77,8 @@ StepArrays step_arrays(Table points, std::optional<Floats> point_weights, IntTab
              column(std::move(result.counts)), rows(std::move(result.centers), n_active, d),
              column(std::move(result.cost_trace))},
             {column(std::move(state.ids)), rows(std::move(state.centers), n_kept, d),
-             column(std::move(state.weights)), column(std::move(state.ages))},
+             column(std::move(state.weights)), column(std::move(state.ages)),
+             column(std::move(state.counts))},
             state.next_id};
 }
 
@@ -119,7 +121,7 @@ std::string instruction_set() {
 NB_MODULE(DYNMEANS_MODULE, module) {
     using namespace dynmeans;
     module.def("step", &step_arrays, "points"_a, "point_weights"_a.none(), "orders"_a, "ids"_a,
-               "centers"_a, "weights"_a, "ages"_a, "next_id"_a, "new_penalty"_a,
+               "centers"_a, "weights"_a, "ages"_a, "counts"_a, "next_id"_a, "new_penalty"_a,
                "revival_penalty"_a, "drift"_a, "exact_revival"_a, "elapsed"_a);
     module.def("predict", &predict_arrays, "points"_a, "ids"_a, "centers"_a, "weights"_a, "ages"_a,
                "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a);

@@ -20,7 +20,7 @@ struct StepResult {
 
 struct StateView {
     const std::int64_t* ids;
-    const double *centers, *weights, *ages;
+    const double *centers, *weights, *ages, *counts;
     std::size_t n_clusters;
     std::int64_t next_id;
 };
@@ -63,7 +63,7 @@ inline StepResult step(const Points& points, const std::int64_t* orders, std::si
         result.centers.insert(result.centers.end(), best.centers.begin() + k * d,
                               best.centers.begin() + (k + 1) * d);
     }
-    result.state = update_state(best, memory, penalties, slot_ids, elapsed);
+    result.state = update_state(best, memory, penalties, slot_ids, before.counts, elapsed);
     result.state.next_id = next_id;
     result.cost_trace = std::move(best.cost_trace);
     label_bystanders(points, penalties, result);

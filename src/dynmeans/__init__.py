@@ -10,18 +10,31 @@ if TYPE_CHECKING:
     from dynmeans.estimators.dp_means import DPMeans
     from dynmeans.estimators.dynamic_means import DynamicMeans
     from dynmeans.functional import step
+    from dynmeans.records.events import Event
+    from dynmeans.records.history import History
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
 
 __version__ = "0.1.0"
 
-__all__ = ["ClusterState", "Clustering", "DPMeans", "DynamicMeans", "Penalties", "step"]
+__all__ = [
+    "ClusterState",
+    "Clustering",
+    "DPMeans",
+    "DynamicMeans",
+    "Event",
+    "History",
+    "Penalties",
+    "step",
+]
 
 _HOMES = {
     "ClusterState": "dynmeans.records.state",
     "Clustering": "dynmeans.records.state",
     "DPMeans": "dynmeans.estimators.dp_means",
     "DynamicMeans": "dynmeans.estimators.dynamic_means",
+    "Event": "dynmeans.records.events",
+    "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
     "step": "dynmeans.functional",
 }

@@ -3,73 +3,9 @@ from typing import Annotated
 import numpy
 from numpy.typing import NDArray
 
-def step(
-    points: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    point_weights: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    orders: Annotated[
-        NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    ids: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    centers: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    ages: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    next_id: int,
-    new_penalty: float,
-    revival_penalty: float,
-    drift: float,
-    exact_revival: bool,
-    elapsed: float,
-) -> tuple[
-    tuple[
-        Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")],
-        Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
-    ],
-    tuple[
-        Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")],
-        Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
-    ],
-    int,
-]: ...
-def predict(
-    points: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    ids: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    centers: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    ages: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    new_penalty: float,
-    revival_penalty: float,
-    drift: float,
-    exact_revival: bool,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
-]: ...
+
+def step(points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], point_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, orders: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ages: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], next_id: int, new_penalty: float, revival_penalty: float, drift: float, exact_revival: bool, elapsed: float) -> tuple[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]], tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]], int]: ...
+
+def predict(points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ages: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], new_penalty: float, revival_penalty: float, drift: float, exact_revival: bool) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]: ...
+
 def instruction_set() -> str: ...

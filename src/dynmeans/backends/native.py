@@ -41,6 +41,7 @@ def step(
         state.centers,
         state.weights,
         state.ages,
+        state.counts,
         state.next_id,
         penalties.new_penalty,
         penalties.revival_penalty,
@@ -58,7 +59,9 @@ def step(
         n_iter=len(cost_trace),
         cost_trace=cost_trace,
     )
-    return ClusterState(*remembered, next_id=next_id, n_steps=state.n_steps + 1), clustering
+    ids, centers, weights, ages, counts = remembered
+    after = ClusterState(ids, centers, weights, ages, next_id, state.n_steps + 1, counts)
+    return after, clustering
 
 
 def predict_labels(
