@@ -74,9 +74,9 @@ class History:
     >>> from dynmeans import DynamicMeans
     >>> labels, history = DynamicMeans(random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
     >>> len(history), history[1].ids.tolist(), history[1].time
-    (2, [0], 2.0)
+    (2, [1], 2.0)
     >>> [(event.kind, event.cluster_id) for event in history[1].events]
-    [('moved', 0), ('vanished', 1)]
+    [('moved', 1), ('vanished', 0)]
     """
 
     def __init__(self, window: int | None = None) -> None:
