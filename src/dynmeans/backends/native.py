@@ -51,8 +51,8 @@ def step(
     )
     labels, ids, counts, centers, cost_trace = active
     clustering = Clustering(
-        labels=labels,
-        ids=ids,
+        labels=_plain_integers(labels),
+        ids=_plain_integers(ids),
         counts=counts.astype(np.int64) if point_weights is None else counts,
         centers=centers,
         cost=float(cost_trace[-1]),
@@ -79,4 +79,9 @@ def predict_labels(
         penalties.drift,
         revival == "exact",
     )
-    return labels, costs
+    return _plain_integers(labels), costs
+
+
+def _plain_integers(array: IntArray) -> IntArray:
+    """Name the type int64 as NumPy does, not as an alias of the same width."""
+    return array.view(np.int64)
