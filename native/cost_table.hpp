@@ -35,6 +35,17 @@ class CostTable {
     double* center(std::size_t k) { return rows_.data() + k * n_features_; }
     const double* center(std::size_t k) const { return rows_.data() + k * n_features_; }
 
+    double offset(std::size_t k) const { return offsets_[k]; }
+    double scale(std::size_t k) const { return scales_[k]; }
+
+    double cost(const double* y, std::size_t k) const {
+        return offsets_[k] + scales_[k] * squared_distance(y, center(k), n_features_);
+    }
+
+    static void consider(Choice& choice, std::size_t k, double cost) {
+        if (cost < choice.cost || (cost == choice.cost && k < choice.slot)) choice = {k, cost};
+    }
+
     std::size_t append() {
         if (size_ == offsets_.size()) reserve(2 * size_);
         return size_++;
@@ -60,10 +71,7 @@ class CostTable {
     // `hint` is a slot that is likely to win: it only makes the search shorter.
     Choice cheapest(const double* y, double limit, std::size_t hint) const {
         Choice choice{kNone, limit};
-        if (hint < size_) {
-            const double distance = squared_distance(y, center(hint), n_features_);
-            consider(choice, hint, offsets_[hint] + scales_[hint] * distance);
-        }
+        if (hint < size_) consider(choice, hint, cost(y, hint));
         switch (n_features_) {
             case 1:
                 return search<1>(y, choice);
@@ -144,10 +152,6 @@ class CostTable {
             if (candidates == 0) break;
         }
         return candidates;
-    }
-
-    static void consider(Choice& choice, std::size_t k, double cost) {
-        if (cost < choice.cost || (cost == choice.cost && k < choice.slot)) choice = {k, cost};
     }
 
     std::size_t n_features_;

@@ -48,6 +48,9 @@ def step(
         penalties.drift,
         revival == "exact",
         elapsed,
+        True,
+        1,
+        None,
     )
     labels, ids, counts, centers, cost_trace = active
     clustering = Clustering(
