@@ -14,8 +14,8 @@ from dynmeans import DynamicMeans, History
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.plots import (
     animate,
-    identity_colors,
     identity_marker,
+    identity_rgba,
     plot_cluster_numbers,
     plot_costs,
     plot_timeline,
@@ -125,7 +125,7 @@ def make_identity_colors(batches: list[FloatArray], history: History) -> None:
     figure = Figure(figsize=(7, 2.2), layout="constrained")
     ax = figure.subplots()
     ids = np.arange(16)
-    colors = identity_colors(ids)[:, :3]
+    colors = identity_rgba(ids)[:, :3]
     for row, matrix in enumerate(COLOR_VISIONS.values()):
         for k, color in zip(ids, _as_seen(colors, matrix), strict=True):
             ax.scatter(k, row, s=130, color=color, marker=identity_marker(k))

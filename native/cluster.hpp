@@ -70,6 +70,7 @@ class Clusterer {
     static constexpr std::size_t kFewPoints = 256;  // measured: below, plain visits are faster
 
     void make_pass(const std::int64_t* order) {
+        has_moved_ = assignment_.has_changed;
         assignment_.start_pass();
         if (!is_accelerated_)
             assign_labels(points_, order, 0, memory_, penalties_.new_penalty, pool_.watch(),
@@ -77,7 +78,7 @@ class Clusterer {
         else if (cost_trace_.empty())
             first_pass_.run(order, assignment_);
         else
-            later_pass_.run(own_, assignment_);
+            later_pass_.run(own_, has_moved_, assignment_);
     }
 
     void store(Solution& best) const {
@@ -99,6 +100,7 @@ class Clusterer {
     FirstPass<Value> first_pass_;
     LaterPass<Value> later_pass_;
     std::vector<double> cost_trace_;
+    std::vector<std::uint8_t> has_moved_;
 };
 
 }  // namespace dynmeans

@@ -50,7 +50,7 @@ class FirstPass {
     }
 
   private:
-    static constexpr std::size_t kShortest = 64, kLongest = 32768, kMostEvents = 8;
+    static constexpr std::size_t kShortest = 16, kLongest = 32768, kMostEvents = 8;
     static constexpr std::size_t kChunk = BlasFilter::kRows;
     // Measured (docs/speed.md): below these the panels of the table are as fast.
     static constexpr std::size_t kGridSlots = 48, kFilterSlots = 64, kFilterFeatures = 16;
@@ -77,6 +77,7 @@ class FirstPass {
                                                 : table.cheapest(y, new_penalty_, CostTable::kNone);
                 }
             });
+        if (by_filter) filter_.learn(end - begin, scratch_);
     }
 
     // Returns the position up to which the block was walked.

@@ -36,6 +36,7 @@ class LaterPass {
           memory_(memory),
           new_penalty_(new_penalty),
           pool_(pool),
+          neighbours_(points.n_features),
           wishes_of_block_(count_blocks(points.n_points)),
           buffer_(points.n_features) {}
 
@@ -45,8 +46,10 @@ class LaterPass {
         position_.clear();
     }
 
-    void run(const OwnCosts& own, Assignment& assignment) {
-        neighbours_.update(assignment, own, new_penalty_, points_.n_features, pool_);
+    // `has_moved` marks the slots that are not as they were at the start of the last pass.
+    void run(const OwnCosts& own, const std::vector<std::uint8_t>& has_moved,
+             Assignment& assignment) {
+        neighbours_.update(assignment, has_moved, own, new_penalty_, points_.n_features, pool_);
         collect_wishes(own, assignment);
         if (wishes_.empty()) return;
         if (can_have_events(assignment))
@@ -97,7 +100,7 @@ class LaterPass {
         CostTable::consider(choice, a, own_cost);
         for (const Neighbours::Rival& rival : neighbours_.rivals(a)) {
             if (rival.keeping_cost > own_cost) break;
-            CostTable::consider(choice, rival.slot, table.cost(y, rival.slot));
+            CostTable::consider(choice, rival.slot, table.cost_up_to(choice.cost, y, rival.slot));
         }
         return choice.slot;
     }

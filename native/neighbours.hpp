@@ -5,8 +5,10 @@
 // offset + scale (D - u)^2, which is above its own u^2 for every u below the root r of
 // u^2 = offset + scale (D - u)^2; for an active slot r = D/2. So a point keeps its label if u^2 is
 // below r^2 for every slot and below lambda, and otherwise has to look only at the slots whose r^2
-// its own cost reaches. That holds for exact numbers; kSlack makes room for the rounding of every
-// step above, which is below 1e-10 of each value for any number of features that fits memory.
+// its own cost reaches. And as it won against all others in the last pass, it has to look only at
+// slots that are not as they were then, unless its own center has moved. That holds for exact
+// numbers; kSlack makes room for the rounding of every step above, which is below 1e-10 of each
+// value for any number of features that fits memory.
 #pragma once
 
 #include <algorithm>
@@ -40,6 +42,8 @@ inline double keeping_cost(double squared_gap, double offset, double scale) {
 
 class Neighbours {
   public:
+    explicit Neighbours(std::size_t n_features) : moved_(n_features, 0) {}
+
     struct Rival {
         double keeping_cost;
         Slot slot;
@@ -50,23 +54,36 @@ class Neighbours {
     double keeping_cost_of(std::size_t k) const { return keeping_[k]; }
     const std::vector<Rival>& rivals(std::size_t k) const { return rivals_[k]; }
 
-    void update(const Assignment& assignment, const OwnCosts& own, double new_penalty,
-                std::size_t n_features, ThreadPool& pool) {
+    void update(const Assignment& assignment, const std::vector<std::uint8_t>& has_moved,
+                const OwnCosts& own, double new_penalty, std::size_t n_features, ThreadPool& pool) {
         const std::size_t n_slots = assignment.n_members.size();
+        const CostTable& table = assignment.table;
         keeping_.resize(n_slots);
         rivals_.resize(std::max(rivals_.size(), n_slots));
-        sort_by_widest_feature(assignment.table, n_features);
+        const bool by_window = n_features <= kFewFeatures;
+        if (by_window) sort_by_widest_feature(table, n_features);
+        find_moved(has_moved, table);
+        gaps_.resize(pool.size());
         const std::size_t n_groups = (n_slots + kGroup - 1) / kGroup;
-        pool.for_blocks(n_groups, [&](std::size_t group, std::size_t) {
+        pool.for_blocks(n_groups, [&](std::size_t group, std::size_t thread) {
             const std::size_t end = std::min((group + 1) * kGroup, n_slots);
-            for (std::size_t k = group * kGroup; k < end; ++k)
-                if (assignment.n_members[k] > 0)
-                    find_rivals(k, assignment.table, own.highest(k), new_penalty, n_features);
+            for (std::size_t k = group * kGroup; k < end; ++k) {
+                if (assignment.n_members[k] == 0) continue;
+                rivals_[k].clear();
+                if (!has_moved[k])
+                    rivals_among_moved(k, table, own.highest(k), gaps_[thread]);
+                else if (by_window)
+                    rivals_within_window(k, table, own.highest(k), n_features);
+                else
+                    rivals_among_all(k, table, own.highest(k), gaps_[thread]);
+                finish(k, new_penalty);
+            }
         });
     }
 
   private:
     static constexpr std::size_t kGroup = 64;
+    static constexpr std::size_t kFewFeatures = 3;  // above, one feature tells little
 
     struct Place {
         double coordinate;
@@ -99,10 +116,8 @@ class Neighbours {
                   [](const Place& a, const Place& b) { return a.coordinate < b.coordinate; });
     }
 
-    void find_rivals(std::size_t k, const CostTable& table, double highest_own, double new_penalty,
-                     std::size_t n_features) {
-        std::vector<Rival>& found = rivals_[k];
-        found.clear();
+    void rivals_within_window(std::size_t k, const CostTable& table, double highest_own,
+                              std::size_t n_features) {
         // u^2 >= scale (D - u)^2 bounds D: farther slots are no rivals of any member.
         const double u = std::sqrt(highest_own);
         const double radius = (u + u / std::sqrt(least_scale_)) * (1.0 + kSlack);
@@ -112,12 +127,49 @@ class Neighbours {
             places_.begin(), places_.end(), x - radius * (1.0 + kSlack) - std::abs(x) * 1e-15,
             [](const Place& a, double limit) { return a.coordinate < limit; });
         for (; place != places_.end() && place->coordinate - x <= radius; ++place) {
-            const auto other = static_cast<std::size_t>(place->slot);
-            if (other == k) continue;
-            const double gap = squared_distance(center, table.center(other), n_features);
-            const double kept = keeping_cost(gap, table.offset(other), table.scale(other));
-            if (kept <= highest_own) found.push_back({kept, place->slot});
+            const double* other = table.center(place->slot);
+            consider(k, place->slot, squared_distance(center, other, n_features), table,
+                     highest_own);
         }
+    }
+
+    void rivals_among_all(std::size_t k, const CostTable& table, double highest_own,
+                          std::vector<double>& gaps) {
+        gaps.resize(table.capacity());
+        table.squared_distances(table.center(k), gaps.data());
+        for (std::size_t other = 0; other < table.size(); ++other)
+            if (table.offset(other) != CostTable::kNever)
+                consider(k, static_cast<Slot>(other), gaps[other], table, highest_own);
+    }
+
+    // A cluster that has not moved won against those that have not either in the last pass.
+    void rivals_among_moved(std::size_t k, const CostTable& table, double highest_own,
+                            std::vector<double>& gaps) {
+        gaps.resize(moved_.capacity());
+        moved_.squared_distances(table.center(k), gaps.data());
+        for (std::size_t m = 0; m < moved_slots_.size(); ++m)
+            consider(k, moved_slots_[m], gaps[m], table, highest_own);
+    }
+
+    void find_moved(const std::vector<std::uint8_t>& has_moved, const CostTable& table) {
+        moved_slots_.clear();
+        moved_.shrink(0);
+        for (std::size_t k = 0; k < table.size(); ++k) {
+            if (!has_moved[k] || table.offset(k) == CostTable::kNever) continue;
+            moved_slots_.push_back(static_cast<Slot>(k));
+            moved_.set(moved_.append(), table.center(k), table.offset(k), table.scale(k));
+        }
+    }
+
+    void consider(std::size_t k, Slot other, double gap, const CostTable& table,
+                  double highest_own) {
+        if (static_cast<std::size_t>(other) == k) return;
+        const double kept = keeping_cost(gap, table.offset(other), table.scale(other));
+        if (kept <= highest_own) rivals_[k].push_back({kept, other});
+    }
+
+    void finish(std::size_t k, double new_penalty) {
+        std::vector<Rival>& found = rivals_[k];
         std::sort(found.begin(), found.end(),
                   [](const Rival& a, const Rival& b) { return a.keeping_cost < b.keeping_cost; });
         keeping_[k] = found.empty() ? new_penalty : std::min(new_penalty, found[0].keeping_cost);
@@ -125,7 +177,10 @@ class Neighbours {
 
     std::vector<double> keeping_;
     std::vector<std::vector<Rival>> rivals_;
+    CostTable moved_;
+    std::vector<Slot> moved_slots_;
     std::vector<Place> places_;
+    std::vector<std::vector<double>> gaps_;  // one for each thread
     std::size_t feature_ = 0;
     double least_scale_ = 1.0;
 };

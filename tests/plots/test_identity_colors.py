@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb, to_rgba_array
 
-from dynmeans.plots import identity_color, identity_colors, identity_marker
+from dynmeans.plots import identity_color, identity_marker, identity_rgba
 from dynmeans.plots.identity_colors import MARKERS, PALETTE, rows_by_marker
 
 # Full color vision, and without red, green and blue cones (Machado and others, 2009).
@@ -90,7 +90,7 @@ def test_the_57th_cluster_looks_like_the_first():
 def test_colors_of_many_are_the_colors_of_each():
     ids = [3, -1, 0, 1_000_000_007]
     expected = to_rgba_array([identity_color(k) for k in ids])
-    np.testing.assert_array_equal(identity_colors(ids), expected)
+    np.testing.assert_array_equal(identity_rgba(ids), expected)
 
 
 def test_points_of_no_cluster_are_gray_dots():
@@ -114,9 +114,9 @@ def test_identity_below_minus_one_is_refused():
 
 def test_identity_that_is_no_integer_is_refused():
     with pytest.raises(TypeError, match=r"cluster_ids must be integers, got 0\.5"):
-        identity_colors([0.5])
+        identity_rgba([0.5])
 
 
 def test_table_of_identities_is_refused():
     with pytest.raises(ValueError, match=r"must have one dimension, got shape \(1, 2\)"):
-        identity_colors([[0, 1]])
+        identity_rgba([[0, 1]])

@@ -1,10 +1,13 @@
 """The lives of the clusters."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
-from dynmeans.plots import identity_color, identity_colors, plot_timeline
+from dynmeans import History
+from dynmeans.plots import identity_color, identity_rgba, plot_timeline
 from dynmeans.plots.timeline import _timeline_data
 
 # The batches come at 1, 2, 3 and 5, and so have the times between 0.5, 1.5, 2.5, 4 and 6.
@@ -64,7 +67,7 @@ def test_rows_have_the_colors_of_their_clusters(history, ax):
     plot_timeline(history, ax)
     # One stretch of 0, two of 1, one of 2.
     np.testing.assert_array_equal(
-        ax.collections[0].get_facecolor()[:, :3], identity_colors([0, 1, 1, 2])[:, :3]
+        ax.collections[0].get_facecolor()[:, :3], identity_rgba([0, 1, 1, 2])[:, :3]
     )
 
 
@@ -110,6 +113,14 @@ def test_births_are_filled_marks_and_returns_open_ones(history, ax):
 def test_end_of_memory_is_marked(longer_history, ax):
     plot_timeline(longer_history, ax)
     assert (6.0, 0.0) in _marks(ax)
+
+
+def test_end_of_memory_at_time_zero_is_marked(longer_history, ax):
+    early = History()
+    for record in longer_history:
+        early.add(dataclasses.replace(record, time=record.time - 6.0))
+    plot_timeline(early, ax)
+    assert (0.0, 0.0) in _marks(ax)
 
 
 def test_first_cluster_is_the_uppermost_row(history, ax):

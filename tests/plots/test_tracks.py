@@ -5,7 +5,7 @@ import pytest
 from matplotlib.colors import to_rgba
 
 from dynmeans import DynamicMeans
-from dynmeans.plots import identity_color, identity_colors, plot_tracks
+from dynmeans.plots import identity_color, identity_rgba, plot_tracks
 from dynmeans.plots.tracks import _track_data
 
 
@@ -100,7 +100,7 @@ def test_centers_have_the_colors_of_their_clusters(history, ax):
     plot_tracks(history, ax=ax)
     centers = [marks for marks in ax.collections if marks.get_zorder() == 4]
     faces = np.concatenate([marks.get_facecolor() for marks in centers])
-    np.testing.assert_array_equal(faces, identity_colors([1, 2]))
+    np.testing.assert_array_equal(faces, identity_rgba([1, 2]))
 
 
 def test_tails_fade_with_age(history, ax):

@@ -1,12 +1,15 @@
 """Prepares arrays and calls the compiled module."""
 
 import importlib
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import dynmeans._native as baseline
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.backends import blas
+from dynmeans.backends.threads import choose_n_threads
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -24,34 +27,41 @@ else:
 
 
 def step(
-    points: FloatArray,
+    points: BatchArray,
     state: ClusterState,
     penalties: Penalties,
     orders: IntArray,
     elapsed: float,
     point_weights: FloatArray | None,
     revival: str,
+    *,
+    acceleration: str = "auto",
+    n_threads: int | None = None,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch and return what is remembered, and the clustering."""
-    active, remembered, next_id = compiled.step(
-        points,
-        point_weights,
-        orders,
-        state.ids,
-        state.centers,
-        state.weights,
-        state.ages,
-        state.counts,
-        state.next_id,
-        penalties.new_penalty,
-        penalties.revival_penalty,
-        penalties.drift,
-        revival == "exact",
-        elapsed,
-        True,
-        1,
-        None,
-    )
+    is_accelerated = acceleration == "auto"
+    n_threads = choose_n_threads(points.size) if n_threads is None else n_threads
+    sgemm = blas.sgemm_for(points) if is_accelerated else None
+    with blas.one_thread() if sgemm is not None else nullcontext():
+        active, remembered, next_id = compiled.step(
+            points,
+            point_weights,
+            orders,
+            state.ids,
+            state.centers,
+            state.weights,
+            state.ages,
+            state.counts,
+            state.next_id,
+            penalties.new_penalty,
+            penalties.revival_penalty,
+            penalties.drift,
+            revival == "exact",
+            elapsed,
+            is_accelerated,
+            n_threads,
+            sgemm,
+        )
     labels, ids, counts, centers, cost_trace = active
     clustering = Clustering(
         labels=_plain_integers(labels),
@@ -68,7 +78,7 @@ def step(
 
 
 def predict_labels(
-    points: FloatArray, state: ClusterState, penalties: Penalties, revival: str
+    points: BatchArray, state: ClusterState, penalties: Penalties, revival: str
 ) -> tuple[IntArray, FloatArray]:
     """Return the identity and the cost of each point, changing nothing."""
     labels, costs = compiled.predict(

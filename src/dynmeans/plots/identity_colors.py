@@ -39,12 +39,12 @@ def identity_color(cluster_id: int) -> str:
     return UNASSIGNED_COLOR if k == UNASSIGNED else PALETTE[k % len(PALETTE)]
 
 
-def identity_colors(cluster_ids: npt.ArrayLike) -> FloatArray:
+def identity_rgba(cluster_ids: npt.ArrayLike) -> FloatArray:
     """Return the colors of many clusters, one row of red, green, blue and opacity for each.
 
     Examples
     --------
-    >>> identity_colors([0, 4]).round(2).tolist()
+    >>> identity_rgba([0, 4]).round(2).tolist()
     [[0.0, 0.45, 0.7, 1.0], [0.84, 0.37, 0.0, 1.0]]
     """
     ids = _checked_ids(cluster_ids)

@@ -19,7 +19,7 @@ from dynmeans.plots.arguments import (
     checked_integer,
     tidy,
 )
-from dynmeans.plots.identity_colors import identity_color, identity_colors, rows_by_marker
+from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
 
@@ -216,14 +216,16 @@ def _draw_marks(data: TimelineData, ax: Axes) -> None:
                 [known[row][0] for row in rows],
                 [known[row][1] for row in rows],
                 s=42 if len(data.lives) <= 20 else 22,
-                c=identity_colors(ids[rows]) if is_filled else "white",
+                c=identity_rgba(ids[rows]) if is_filled else "white",
                 edgecolors=_INK,
                 linewidths=1.1,
                 marker=marker,
                 zorder=3,
             )
-    ends = [(life.forgotten, row) for row, life in enumerate(data.lives) if life.forgotten]
-    x, y = zip(*ends, strict=True) if ends else ((), ())
+    ends = [
+        (life.forgotten, row) for row, life in enumerate(data.lives) if life.forgotten is not None
+    ]
+    x, y = [time for time, _ in ends], [row for _, row in ends]
     ax.scatter(x, y, s=50, c=_INK, marker="|", linewidths=1.5, zorder=3)
 
 

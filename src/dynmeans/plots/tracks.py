@@ -19,7 +19,7 @@ from dynmeans.plots.arguments import (
     checked_step,
     tidy,
 )
-from dynmeans.plots.identity_colors import identity_color, identity_colors, rows_by_marker
+from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
 from dynmeans.plots.name_heights import spread_heights
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History, StepRecord
@@ -198,11 +198,11 @@ def _last_places(
 def _draw_tracks(data: TrackData, ax: Axes) -> None:
     for marker, rows in rows_by_marker(data.labels).items():
         x, y = data.points[rows].T
-        colors = identity_colors(data.labels[rows])
+        colors = identity_rgba(data.labels[rows])
         ax.scatter(x, y, s=14, c=colors, marker=marker, alpha=0.5, linewidths=0, zorder=1)
     for is_skip, style in ((False, "solid"), (True, _DOTS)):
         is_chosen = data.tail_skips == is_skip
-        ages, colors = data.tail_ages[is_chosen], identity_colors(data.tail_ids[is_chosen])
+        ages, colors = data.tail_ages[is_chosen], identity_rgba(data.tail_ids[is_chosen])
         colors[:, 3] = 1.0 - 0.85 * ages / (data.tail_ages.max(initial=0) + 1)
         lines = LineCollection(
             list(data.tail_segments[is_chosen]), colors=colors, linestyles=style, zorder=2
@@ -210,7 +210,6 @@ def _draw_tracks(data: TrackData, ax: Axes) -> None:
         lines.set_linewidth(2.2)
         ax.add_collection(lines)
     _draw_centers(data, ax)
-    ax.autoscale_view()
     _draw_names(data, ax)
     n = len(data.ids)
     note = f", the {MAX_NAMES} largest numbered" if n > MAX_NAMES else ""
@@ -239,7 +238,7 @@ def _draw_centers(data: TrackData, ax: Axes) -> None:
         )
     for marker, rows in rows_by_marker(data.ids).items():
         x, y = data.centers[rows].T
-        colors = identity_colors(data.ids[rows])
+        colors = identity_rgba(data.ids[rows])
         ax.scatter(
             x, y, s=size, c=colors, edgecolors=_INK, marker=marker, linewidths=edge, zorder=4
         )
