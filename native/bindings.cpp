@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "step.hpp"
+#include "visiting_orders.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -124,6 +125,52 @@ std::tuple<Column<std::int64_t>, Column<double>> predict_arrays(
     return {column(std::move(labels)), column(std::move(costs))};
 }
 
+// Whether every value is a number of at most this magnitude.
+template <typename Value>
+bool all_within(Table<Value> points, double limit) {
+    nb::gil_scoped_release release;
+    const Value* values = points.data();
+    const std::size_t n = points.size();
+    constexpr unsigned kAll = (1u << kSimd) - 1;
+    unsigned both = kAll;
+    std::size_t i = 0;
+    for (; i + kSimd <= n; i += kSimd) {
+        const Doubles x = load(values + i);
+        both &= lanes_at_most(x, limit) & lanes_at_most(-x, limit);
+    }
+    bool rest = true;
+    for (; i < n; ++i) rest &= values[i] <= limit && -values[i] <= limit;
+    return both == kAll && rest;
+}
+
+template <typename Value>
+Rows<std::int64_t> visiting_orders(Table<Value> points, std::uint64_t seed, std::size_t n_init) {
+    const std::size_t n = points.shape(0);
+    std::vector<std::int64_t> orders(n_init * n);
+    {
+        nb::gil_scoped_release release;
+        VisitingOrders made(Points<Value>{points.data(), nullptr, n, points.shape(1)}, seed);
+        for (std::size_t r = 0; r < n_init; ++r) made.write_next(orders.data() + r * n);
+    }
+    return rows(std::move(orders), n_init, n);
+}
+
+// The first row that is no permutation of the positions, or -1.
+std::int64_t first_bad_order(IntTable orders) {
+    nb::gil_scoped_release release;
+    const std::size_t n = orders.shape(1);
+    std::vector<std::uint8_t> is_visited(n);
+    for (std::size_t r = 0; r < orders.shape(0); ++r) {
+        std::fill(is_visited.begin(), is_visited.end(), 0);
+        for (std::size_t p = 0; p < n; ++p) {
+            const auto i = static_cast<std::uint64_t>(orders.data()[r * n + p]);
+            if (i >= n || is_visited[i]) return static_cast<std::int64_t>(r);
+            is_visited[i] = 1;
+        }
+    }
+    return -1;
+}
+
 template <typename Value>
 void bind_engine(nb::module_& module) {
     module.def("step", &step_arrays<Value>, "points"_a.noconvert(), "point_weights"_a.none(),
@@ -133,6 +180,9 @@ void bind_engine(nb::module_& module) {
     module.def("predict", &predict_arrays<Value>, "points"_a.noconvert(), "ids"_a, "centers"_a,
                "weights"_a, "ages"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a,
                "exact_revival"_a);
+    module.def("all_within", &all_within<Value>, "points"_a.noconvert(), "limit"_a);
+    module.def("visiting_orders", &visiting_orders<Value>, "points"_a.noconvert(), "seed"_a,
+               "n_init"_a);
 }
 
 // The widest instruction set of this machine that a module is built for.
@@ -153,5 +203,6 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     using namespace dynmeans;
     bind_engine<double>(module);
     bind_engine<float>(module);
+    module.def("first_bad_order", &first_bad_order, "orders"_a);
     module.def("instruction_set", &instruction_set);
 }

@@ -1,29 +1,15 @@
 """Prepares arrays and calls the compiled module."""
 
-import importlib
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-import dynmeans._native as baseline
 from dynmeans.backends import blas
+from dynmeans.backends.compiled import compiled
 from dynmeans.backends.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
-
-# One compiled module for each instruction set, all of the same source and the same results.
-INSTRUCTION_SETS = {
-    "baseline": "dynmeans._native",
-    "avx2": "dynmeans._native_avx2",
-    "avx512": "dynmeans._native_avx512",
-}
-
-if TYPE_CHECKING:
-    compiled = baseline
-else:
-    compiled = importlib.import_module(INSTRUCTION_SETS[baseline.instruction_set()])
 
 
 def step(
@@ -73,7 +59,8 @@ def step(
         cost_trace=cost_trace,
     )
     ids, centers, weights, ages, counts = remembered
-    after = ClusterState(ids, centers, weights, ages, next_id, state.n_steps + 1, counts)
+    ids = _plain_integers(ids)
+    after = ClusterState.trusted(ids, centers, weights, ages, next_id, state.n_steps + 1, counts)
     return after, clustering
 
 

@@ -74,7 +74,7 @@ class DynamicMeans(ClusterEstimator):
     --------
     >>> import numpy as np
     >>> from dynmeans import DynamicMeans
-    >>> model = DynamicMeans(new_penalty=1.0, random_state=1)
+    >>> model = DynamicMeans(new_penalty=1.0, random_state=0)
     >>> model.partial_fit([[0.0], [0.1], [5.0]]).labels_.tolist()
     [0, 0, 1]
     >>> model.partial_fit([[5.3], [9.0], [0.3]]).labels_.tolist()
