@@ -29,6 +29,11 @@ class SplitMix {
     std::uint64_t state_;
 };
 
+// Every batch is seeded by itself, so that a restored estimator continues alike.
+inline std::uint64_t seed_of_step(std::uint64_t entropy, std::uint64_t n_steps) {
+    return entropy + n_steps * 0xD1342543DE82EF95u;
+}
+
 class VisitingOrders {
   public:
     template <typename Value>

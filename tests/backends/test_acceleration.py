@@ -83,6 +83,24 @@ def test_accelerated_equals_plain_to_the_bit_on_many_streams(seed):
     check_stream(seed)
 
 
+@pytest.mark.parametrize("n_points", [40, 320], ids=["small", "medium"])
+@pytest.mark.parametrize("seed", range(100))
+def test_crowds_in_which_clusters_empty_and_revive_within_a_pass_equal_plain(seed, n_points):
+    """Uniform points and cheap revival: most passes open, revive or empty some cluster."""
+    rng = np.random.default_rng(seed)
+    d, n = int(rng.integers(1, 4)), int(rng.integers(n_points - 30, n_points + 30))
+    new_penalty = float(rng.choice([0.001, 0.01, 0.03, 0.1, 0.3]))
+    cheap = new_penalty * float(rng.choice([0, 0.001, 0.01, 0.05, 0.3]))
+    penalties = Penalties(new_penalty, revival_penalty=cheap, drift=float(rng.choice([0, 0.5, 2])))
+    batches = []
+    for _ in range(6):
+        X = rng.random((n, d)) * rng.choice([0.5, 1, 2])
+        X = np.round(X, 1) if rng.random() < 0.3 else X
+        batches.append((X, None, rng.permutation(n)[None, :]))
+    plain = run(penalties, batches, "exact", acceleration="none")
+    assert_same_bits(run(penalties, batches, "exact"), plain)
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_batches_of_many_blocks_equal_plain_for_any_number_of_threads(n_threads):
     rng = np.random.default_rng(0)

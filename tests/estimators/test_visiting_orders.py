@@ -8,7 +8,7 @@ ROWS = np.random.default_rng(0).normal(size=(200, 3))
 
 
 def orders(rows=ROWS, seed=0, n_init=2):
-    return compiled.visiting_orders(np.ascontiguousarray(rows), seed, n_init)
+    return compiled.visiting_orders(np.ascontiguousarray(rows), seed, 0, n_init)
 
 
 def test_every_order_is_a_permutation():

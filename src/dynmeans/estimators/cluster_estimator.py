@@ -23,7 +23,7 @@ from dynmeans.backends.compiled import compiled
 from dynmeans.functional import check_revival, check_way
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
-from dynmeans.records.state import ClusterState
+from dynmeans.records.state import Clustering, ClusterState
 
 
 class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
@@ -150,8 +150,10 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
         check_revival(self._revival())
         check_way(self.acceleration, self.n_threads)
         weights = checked_weights(sample_weight, len(points))
-        orders = compiled.visiting_orders(points, self._seed(state.n_steps), self._checked_n_init())
-        self.state_, clustering = get_backend(self.backend).step(
+        orders = compiled.visiting_orders(
+            points, self._entropy_drawn(), state.n_steps, self._checked_n_init()
+        )
+        after, clustering = get_backend(self.backend).step(
             points,
             state,
             self._penalties(),
@@ -162,7 +164,14 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
             acceleration=self.acceleration,
             n_threads=self.n_threads,
         )
-        self._last_step = (state, elapsed, clustering, self.state_)
+        self._remember(state, elapsed, clustering, after)
+
+    def _remember(
+        self, before: ClusterState, elapsed: float, clustering: Clustering, after: ClusterState
+    ) -> None:
+        """Show what the last step gave."""
+        self.state_ = after
+        self._last_step = (before, elapsed, clustering, after)
         self.labels_ = clustering.labels
         self.cost_ = clustering.cost
         self.cost_trace_ = clustering.cost_trace
@@ -175,11 +184,11 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
             raise ValueError(f"n_init must be at least 1, got {self.n_init!r}.")
         return int(self.n_init)
 
-    def _seed(self, n_steps: int) -> int:
-        """Seed batch number `n_steps` by itself, so that a restored estimator continues alike."""
+    def _entropy_drawn(self) -> int:
+        """Draw once; with the number of the batch it seeds the visiting orders of each."""
         if not hasattr(self, "_entropy"):
             self._draw_entropy()
-        return (self._entropy + n_steps * 0xD1342543DE82EF95) % 2**64
+        return self._entropy
 
     def _draw_entropy(self) -> None:
         random = check_random_state(self.random_state)
