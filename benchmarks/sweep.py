@@ -66,8 +66,9 @@ def print_point(r: dict[str, Any]) -> None:
     mark = "*" if r["is_sklearn_scaled"] else " "
     print(
         f"d={r['n_features']} {r['layout']:<8} N={r['n_points']:<8} K={r['n_found']:<6}"
-        f"{r['n_passes']:>4} passes {r['ms_per_pass']:9.3f} ms/pass {r['ms_per_step']:9.1f} ms/step "
-        f"sklearn {r['sklearn_ms']:9.2f}{mark} ms ratio {r['ratio']:.4f}  {N_CORES} threads: "
+        f"{r['n_passes']:>4} passes {r['ms_per_pass']:9.3f} ms/pass "
+        f"{r['ms_per_step']:9.1f} ms/step sklearn {r['sklearn_ms']:9.2f}{mark} ms "
+        f"ratio {r['ratio']:.4f}  {N_CORES} threads: "
         f"{r['ms_per_pass_all_threads']:9.3f} ms/pass, {r['speedup']:.2f} times faster, "
         f"sklearn {r['sklearn_ms_all_threads']:9.2f}{mark} ms (others {r['others']:.0%})",
         flush=True,
