@@ -230,8 +230,8 @@ def _clustream(setting: Setting, choice: Choice) -> Method:
 FARTHEST = (None, 4.0)
 METHODS: dict[str, tuple[Maker, list[Choice]]] = {
     "DynamicMeans, paper's penalties": (_paper, [{}]),
-    "DynamicMeans, defaults": (_dynamic_means, grid(radius=(2.5, 3, 3.5, 4, 5))),
-    "DPMeans + matching": (_dp_means, grid(radius=(2.5, 3, 3.5, 4, 5), farthest=(4.0, np.inf))),
+    "DynamicMeans, defaults": (_dynamic_means, grid(radius=(3, 4, 5, 6, 7))),
+    "DPMeans + matching": (_dp_means, grid(radius=(3, 4, 5, 6, 7), farthest=(4.0, np.inf))),
     "KMeans, K given + matching": (_k_means, grid(n_init=(1, 10), farthest=(4.0, np.inf))),
     "MiniBatchKMeans, K given": (
         _mini_batch,

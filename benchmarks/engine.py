@@ -176,6 +176,7 @@ def time_small_step(repeats: int) -> dict[str, float]:
         "inside": lambda: [chosen.step(*call) for call in calls],
         "step": lambda: [step(y, before, penalties, orders=o) for y, before, o in steps],
         "partial_fit": lambda: [model.partial_fit(points) for points in batches],
+        "fit_sequence": lambda: model.fit_sequence(batches),
     }
     spent = {name: [] for name in works}
     for _ in range(repeats):
@@ -192,7 +193,7 @@ def measure(names: list[str], options: argparse.Namespace) -> dict[str, Any]:
         figures["tiny"] = tiny = time_small_step(5 if options.quick else 51)
         for name, spent in tiny.items():
             print(
-                f"75 points, {name:<11} {spent:6.1f} us{_verdict(spent, TINY_TO_REACH.get(name))}"
+                f"75 points, {name:<12} {spent:6.1f} us{_verdict(spent, TINY_TO_REACH.get(name))}"
             )
         for case in cases:
             figures["cases"].append(time_case(case, options.repeats))

@@ -35,13 +35,20 @@ class SlotSums {
             std::fill_n(sums_.begin() + k * d, d, 0.0);
         }
         const std::size_t n_blocks = count_blocks(points.n_points), n_parts = pool.size();
+        if (n_blocks == 1) {  // 0 + x is x: no need to go by way of a part
+            add_block(points, assignment, {0, points.n_points}, counts_, sums_, buffer_);
+            return;
+        }
         parts_.resize(n_parts);
         // One wave of blocks at a time, then their parts added in the order of the blocks.
         for (std::size_t first = 0; first < n_blocks; first += n_parts) {
             const std::size_t n = std::min(n_parts, n_blocks - first);
             pool.for_blocks(n, [&](std::size_t part, std::size_t) {
-                parts_[part].add_block(points, assignment,
-                                       block_range(first + part, points.n_points));
+                Part& into = parts_[part];
+                into.counts.assign(n_slots, 0.0);
+                into.sums.assign(n_slots * d, 0.0);
+                add_block(points, assignment, block_range(first + part, points.n_points),
+                          into.counts, into.sums, into.buffer);
             });
             for (std::size_t part = 0; part < n; ++part) collect(parts_[part], assignment, d);
         }
@@ -55,25 +62,24 @@ class SlotSums {
   private:
     struct Part {
         std::vector<double> counts, sums, buffer;
-
-        template <typename Value>
-        void add_block(const Points<Value>& points, const Assignment& assignment,
-                       BlockRange range) {
-            const std::size_t d = points.n_features, n_slots = assignment.n_members.size();
-            counts.assign(n_slots, 0.0);
-            sums.assign(n_slots * d, 0.0);
-            buffer.resize(d);
-            for (std::size_t i = range.begin; i < range.end; ++i) {
-                const Slot k = assignment.labels[i];
-                if (k == kUnlabelled || !assignment.has_changed[k]) continue;
-                const double weight = points.weight(i);
-                const double* y = points.row(i, buffer.data());
-                double* sum = sums.data() + k * d;
-                counts[k] += weight;
-                for (std::size_t j = 0; j < d; ++j) sum[j] += weight * y[j];
-            }
-        }
     };
+
+    template <typename Value>
+    static void add_block(const Points<Value>& points, const Assignment& assignment,
+                          BlockRange range, std::vector<double>& counts, std::vector<double>& sums,
+                          std::vector<double>& buffer) {
+        const std::size_t d = points.n_features;
+        buffer.resize(d);
+        for (std::size_t i = range.begin; i < range.end; ++i) {
+            const Slot k = assignment.labels[i];
+            if (k == kUnlabelled || !assignment.has_changed[k]) continue;
+            const double weight = points.weight(i);
+            const double* y = points.row(i, buffer.data());
+            double* sum = sums.data() + k * d;
+            counts[k] += weight;
+            for (std::size_t j = 0; j < d; ++j) sum[j] += weight * y[j];
+        }
+    }
 
     void collect(const Part& part, const Assignment& assignment, std::size_t d) {
         for (std::size_t k = 0; k < counts_.size(); ++k) {
@@ -83,7 +89,7 @@ class SlotSums {
         }
     }
 
-    std::vector<double> counts_, sums_;
+    std::vector<double> counts_, sums_, buffer_;
     std::vector<Part> parts_;
 };
 

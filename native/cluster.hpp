@@ -1,6 +1,7 @@
 // Algorithm 2, Cluster: alternate labels and parameters until the cost stops falling.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "assign_labels.hpp"
@@ -41,16 +42,18 @@ class Clusterer {
           is_small_(points.n_points < kFewPoints),
           assignment_(points.n_points, memory),
           own_(points.n_points),
-          first_pass_(points, memory, penalties.new_penalty,
-                      BlasFilter(means.sgemm, points.n_features), pool),
-          later_pass_(points, memory, penalties.new_penalty, pool),
-          small_pass_(points, memory, penalties.new_penalty) {}
+          small_pass_(points, memory, penalties.new_penalty) {
+        if (!is_accelerated_ || is_small_) return;
+        const BlasFilter filter(means.sgemm, points.n_features);
+        first_pass_.emplace(points, memory, penalties.new_penalty, filter, pool);
+        later_pass_.emplace(points, memory, penalties.new_penalty, pool);
+    }
 
     // Runs from nothing in the given order; the result replaces `best` if it is cheaper.
     void run(const std::int64_t* order, Solution& best) {
         assignment_.start(memory_);
         slot_sums_.start();
-        later_pass_.start(order);
+        if (later_pass_) later_pass_->start(order);
         cost_trace_.clear();
         bool has_converged = false;
         while (!has_converged) {
@@ -80,11 +83,11 @@ class Clusterer {
             assign_labels(points_, order, 0, memory_, penalties_.new_penalty, pool_.watch(),
                           assignment_);
         else if (is_first)
-            first_pass_.run(order, assignment_);
+            first_pass_->run(order, assignment_);
         else if (is_small_)
             small_pass_.run(order, own_, assignment_);
         else
-            later_pass_.run(own_, has_moved_, assignment_);
+            later_pass_->run(own_, has_moved_, assignment_);
     }
 
     void store(Solution& best) const {
@@ -103,8 +106,8 @@ class Clusterer {
     Assignment assignment_;
     OwnCosts own_;
     SlotSums slot_sums_;
-    FirstPass<Value> first_pass_;
-    LaterPass<Value> later_pass_;
+    std::optional<FirstPass<Value>> first_pass_;  // for large batches
+    std::optional<LaterPass<Value>> later_pass_;
     SmallPass<Value> small_pass_;
     std::vector<double> cost_trace_;
     std::vector<std::uint8_t> has_moved_;

@@ -39,7 +39,11 @@ class ThreadPool {
     // Calls work(block, thread) for every block; returns when all are done.
     template <typename Work>
     void for_blocks(std::size_t n_blocks, const Work& work) {
-        if (threads_.empty() || n_blocks <= 1) {
+        if (n_blocks == 1) {  // too little to look out for an interrupt
+            work(0, 0);
+            return;
+        }
+        if (threads_.empty()) {
             for (std::size_t block = 0; block < n_blocks; ++block) {
                 work(block, 0);
                 watch_.look();
