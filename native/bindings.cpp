@@ -16,6 +16,9 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace dynmeans {
+
+void bind_samplers(nb::module_& module);  // bindings_samplers.cpp
+
 namespace {
 
 using Floats = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -124,4 +127,5 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     module.def("predict", &predict_arrays, "points"_a, "ids"_a, "centers"_a, "weights"_a, "ages"_a,
                "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a);
     module.def("instruction_set", &instruction_set);
+    bind_samplers(module);
 }

@@ -73,3 +73,123 @@ def predict(
     Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
 ]: ...
 def instruction_set() -> str: ...
+def gibbs(
+    mixture: tuple[
+        Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        float,
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        float,
+        float,
+    ],
+    labels: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    centers: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    burn_in: int,
+    n_samples: int,
+    thin: int,
+    seed: int,
+    progress: object | None,
+) -> tuple[
+    Annotated[NDArray[numpy.int32], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+]: ...
+def particle_learning(
+    mixture: tuple[
+        Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        float,
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        float,
+        float,
+    ],
+    n_particles: int,
+    seed: int,
+    progress: object | None,
+) -> tuple[
+    Annotated[NDArray[numpy.int32], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    float,
+]: ...
+def variational(
+    mixture: tuple[
+        Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        float,
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        float,
+        float,
+    ],
+    labels: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    truncation: int,
+    tol: float,
+    max_iter: int,
+    progress: object | None,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+]: ...
