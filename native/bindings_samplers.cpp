@@ -72,7 +72,7 @@ using MixtureArrays =
 Mixture view(const MixtureArrays& arrays) {
     const auto& [points, log_weights, past_counts, means, variances, log_new_weight, new_mean,
                  new_variance, noise_variance] = arrays;
-    return {{points.data(), nullptr, points.shape(0), points.shape(1)},
+    return {{points.data(), points.shape(0), points.shape(1)},
             log_weights.size(),
             log_weights.data(),
             past_counts.data(),

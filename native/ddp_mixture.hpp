@@ -17,8 +17,15 @@ namespace dynmeans {
 
 constexpr double kTwoPi = 6.28318530717958647693;
 
+struct Batch {
+    const double* values;  // row-major (n_points, n_features)
+    std::size_t n_points, n_features;
+
+    const double* row(std::size_t i) const { return values + i * n_features; }
+};
+
 struct Mixture {
-    Points points;
+    Batch points;
     std::size_t n_old;
     const double* log_weights;  // log(q^dt c)
     const double* past_counts;  // c
@@ -50,7 +57,7 @@ class LabelPosterior {
 
     // Slots must be below n_old + n_points.
     double operator()(const Slot* labels) {
-        const Points& points = mixture_.points;
+        const Batch& points = mixture_.points;
         const std::size_t d = points.n_features;
         accumulate(labels);
         double scatter = 0.0;  // sum over points of |y - mean of its cluster|^2
@@ -66,7 +73,7 @@ class LabelPosterior {
 
   private:
     void accumulate(const Slot* labels) {
-        const Points& points = mixture_.points;
+        const Batch& points = mixture_.points;
         const std::size_t d = points.n_features;
         std::size_t n_slots = mixture_.n_old;
         for (std::size_t i = 0; i < points.n_points; ++i)

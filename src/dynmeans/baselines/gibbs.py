@@ -85,7 +85,7 @@ def gibbs(
     drawn, flat_centers, log_posteriors = compiled.gibbs(
         prior.arrays(points), labels, centers, burn_in, n_samples, thin, seed, progress
     )
-    n_clusters = [len(np.unique(sample)) for sample in drawn]
+    n_clusters = np.count_nonzero(np.diff(np.sort(drawn, axis=1), axis=1, prepend=-1), axis=1)
     return GibbsSamples(
         labels=drawn.astype(np.int64),
         log_posteriors=log_posteriors,

@@ -182,9 +182,10 @@ class DDPMixture(MixtureEstimator):
         check_carry(self.carry)
         prior = batch_prior(state, parameters, elapsed)
         labels, seen, costs = self._infer(points, prior, state)
-        self.state_, self._clustering = remember(state, labels, seen, parameters, elapsed, costs)
-        self.labels_ = self._clustering.labels
-        self.cost_ = self._clustering.cost
+        self.state_, clustering = remember(state, labels, seen, parameters, elapsed, costs)
+        self._last_step = (state, elapsed, clustering, self.state_)
+        self.labels_ = clustering.labels
+        self.cost_ = clustering.cost
 
     def _infer(
         self, points: FloatArray, prior: BatchPrior, state: MixtureState

@@ -146,6 +146,11 @@ class MixtureState:
         """Number of coordinates of a point."""
         return int(self.centers.shape[1])
 
+    @property
+    def weights(self) -> FloatArray:
+        """The counts, under the name that a `ClusterState` has for confidence in observations."""
+        return self.counts
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file, whole or not at all."""
         counters = {"next_id": self.next_id, "n_steps": self.n_steps, "time": self.time}
