@@ -113,8 +113,10 @@ std::tuple<NumpyArray<Slot>, NumpyArray<double>, double> particle_arrays(
         labels = learner.labels();
         log_evidence = learner.log_evidence();
         LabelPosterior log_posterior(mixture);
-        for (std::size_t p = 0; p < n_particles; ++p)
+        for (std::size_t p = 0; p < n_particles; ++p) {
             log_posteriors.push_back(log_posterior(labels.data() + p * mixture.points.n_points));
+            if (!look(1.0)) return false;
+        }
         return true;
     });
     return {hand_over(std::move(labels), {n_particles, mixture.points.n_points}),

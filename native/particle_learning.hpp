@@ -111,9 +111,7 @@ class ParticleLearner {
           random_(seed),
           nodes_(mixture),
           particles_(n_particles),
-          totals_(n_particles),
-          labels_(mixture.points.n_points * n_particles),
-          ancestors_(mixture.points.n_points * n_particles) {
+          totals_(n_particles) {
         std::vector<std::int32_t> remembered;
         for (std::size_t k = 0; k < mixture.n_old; ++k) remembered.push_back(nodes_.add_prior(k));
         new_ = nodes_.add_prior(mixture.n_old);
@@ -129,6 +127,8 @@ class ParticleLearner {
     bool run(Look&& look) {
         const std::size_t n = mixture_.points.n_points;
         for (std::size_t i = 0; i < n; ++i) {
+            labels_.resize((i + 1) * particles_.size());
+            ancestors_.resize((i + 1) * particles_.size());
             resample(i);
             propagate(i);
             if (!look(static_cast<double>(i) / static_cast<double>(n))) return false;

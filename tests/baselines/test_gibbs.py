@@ -69,8 +69,7 @@ def without_counts(chain, i):
     """Eq. 3 with the points already in a cluster left out."""
     seen = chain.n > 0
     log_weights = label_log_weights(chain, i)
-    c = np.append(chain.prior.past_counts, np.zeros(len(chain.points)))
-    log_weights[:-1][seen] -= np.log((c + chain.n)[seen])
+    log_weights[:-1][seen] -= np.log((chain.c + chain.n)[seen])
     return log_weights
 
 

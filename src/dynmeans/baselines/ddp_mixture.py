@@ -162,7 +162,9 @@ def log_first_densities(points: FloatArray, prior: BatchPrior) -> FloatArray:
     return log_weights + log_densities(points, means, prior.noise_variance + variances)
 
 
-def log_densities(points: FloatArray, means: FloatArray, variances: FloatArray) -> FloatArray:
+def log_densities(
+    points: FloatArray, means: FloatArray, variances: FloatArray | float
+) -> FloatArray:
     """log N(y | mean, variance I) for each point and each mean."""
     squares, d = cdist(points, means, "sqeuclidean"), points.shape[1]
     return np.asarray(-0.5 * (squares / variances + d * np.log(2 * np.pi * variances)))
@@ -258,7 +260,7 @@ def can_come_back(
     d = state.n_features
     spread = prior.noise_variance + prior.variances
     revived = prior.log_weights - 0.5 * d * np.log(2 * np.pi * spread)
-    new_spread = np.array([prior.noise_variance + prior.new_variance])
+    new_spread = prior.noise_variance + prior.new_variance
     new = prior.log_new_weight + log_densities(state.centers, prior.new_mean[None], new_spread)
     return np.asarray(revived - new[:, 0] >= np.log(NEGLIGIBLE_ODDS))
 

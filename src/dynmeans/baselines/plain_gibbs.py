@@ -25,34 +25,40 @@ class RandomNumbers(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Chain:
-    """Labels and parameters by slot; a slot from n_old on without points is free."""
+    """Labels and parameters by slot; a slot from n_old on without points is free.
+
+    `first` holds log(weight) + log density of each point as the first of each remembered cluster
+    and of a new one; no sweep changes it.
+    """
 
     points: FloatArray
     prior: BatchPrior
     labels: IntArray = field(init=False)
+    c: FloatArray = field(init=False)
     n: IntArray = field(init=False)
     theta: FloatArray = field(init=False)
+    first: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         """No point has a label yet."""
         n_points, n_features = self.points.shape
         n_slots = self.prior.n_old + n_points
         self.labels = np.full(n_points, -1)
+        self.c = np.append(self.prior.past_counts, np.zeros(n_points))
         self.n = np.zeros(n_slots, dtype=np.int64)
         self.theta = np.zeros((n_slots, n_features))
+        self.first = log_first_densities(self.points, self.prior)
 
 
 def label_log_weights(chain: Chain, i: int) -> FloatArray:
     """log p(z_i = k | all else) of every slot, the new cluster last, up to a constant (Eq. 3)."""
-    prior, y = chain.prior, chain.points[i : i + 1]
-    first = log_first_densities(y, prior)[0]
-    c = np.append(prior.past_counts, np.zeros(len(chain.points)))
+    y, n_old, sigma = chain.points[i : i + 1], chain.prior.n_old, chain.prior.noise_variance
     log_weights = np.full(len(chain.n) + 1, -np.inf)
-    log_weights[: prior.n_old] = first[:-1]
-    log_weights[-1] = first[-1]
+    log_weights[:n_old] = chain.first[i, :-1]
+    log_weights[-1] = chain.first[i, -1]
     seen = chain.n.nonzero()[0]
-    densities = log_densities(y, chain.theta[seen], np.array([prior.noise_variance]))[0]
-    log_weights[seen] = np.log(c[seen] + chain.n[seen]) + densities
+    log_counts = np.log(chain.c[seen] + chain.n[seen])
+    log_weights[seen] = log_counts + log_densities(y, chain.theta[seen], sigma)[0]
     return log_weights
 
 
