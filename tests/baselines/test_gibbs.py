@@ -91,7 +91,7 @@ def with_old_position_known(chain, i):
 
 @pytest.mark.slow
 def test_plain_sampler_draws_from_the_enumerated_posterior():
-    drawn = islice(plain_gibbs(SECOND, second_prior(), np.random.default_rng(0)), 0, 15_000, 5)
+    drawn = islice(plain_gibbs(SECOND, second_prior(), np.random.default_rng(0)), 0, 15_000, 2)
     expected = enumerate_posterior(SECOND, second_step_olds(), TINY, t=2)
     assert chi_square_p(np.array(list(drawn)), *expected) > 1e-3
 
@@ -100,7 +100,7 @@ def test_plain_sampler_draws_from_the_enumerated_posterior():
 @pytest.mark.parametrize("rule", [without_counts, with_old_position_known])
 def test_chi_square_sees_another_label_rule(rule):
     chain = plain_gibbs(SECOND, second_prior(), np.random.default_rng(0), rule)
-    drawn = np.array(list(islice(chain, 0, 15_000, 5)))
+    drawn = np.array(list(islice(chain, 0, 15_000, 2)))
     expected = enumerate_posterior(SECOND, second_step_olds(), TINY, t=2)
     assert chi_square_p(drawn, *expected) < 1e-6
 
