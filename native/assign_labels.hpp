@@ -1,11 +1,14 @@
 // AssignLabels: each point to its cheapest cluster (Eq. 5), visiting the points in one order.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "cost_table.hpp"
 #include "memory.hpp"
 #include "points.hpp"
+#include "watch.hpp"
 
 namespace dynmeans {
 
@@ -13,16 +16,19 @@ namespace dynmeans {
 // ones the new ones in order of birth.
 struct Assignment {
     std::vector<Slot> labels;
-    std::vector<std::int64_t> n_members;  // points now in each slot
+    std::vector<std::int64_t> n_members;    // points now in each slot
+    std::vector<std::uint8_t> has_changed;  // slots whose members changed in this pass
     CostTable table;
+    bool has_any_changed = false;
 
-    Assignment(const Points& points, const Memory& memory)
-        : labels(points.n_points), table(points.n_features, memory.n_clusters + 8) {}
+    Assignment(std::size_t n_points, const Memory& memory)
+        : labels(n_points), table(memory.n_features, memory.n_clusters + 8) {}
 
     // Nothing is labelled, every remembered cluster waits to be revived.
     void start(const Memory& memory) {
         std::fill(labels.begin(), labels.end(), kUnlabelled);
         n_members.assign(memory.n_clusters, 0);
+        has_changed.assign(memory.n_clusters, 0);
         table.shrink(0);
         for (std::size_t k = 0; k < memory.n_clusters; ++k) {
             table.append();
@@ -30,10 +36,56 @@ struct Assignment {
         }
     }
 
+    void start_pass() {
+        std::fill(has_changed.begin(), has_changed.end(), 0);
+        has_any_changed = false;
+    }
+
+    // Puts point i, at y, where `choice` says; true if this changed what there is to choose from.
+    bool place(std::size_t i, const double* y, std::size_t choice, const Memory& memory) {
+        const Slot left = labels[i];
+        std::size_t k = choice;
+        bool is_event = false;
+        if (k == CostTable::kNone) {
+            k = open_new(y);
+            is_event = true;
+        } else if (n_members[k] == 0) {
+            revive(k, y, memory);
+            is_event = true;
+        }
+        if (static_cast<Slot>(k) == left) return is_event;
+        labels[i] = static_cast<Slot>(k);
+        ++n_members[k];
+        has_any_changed = true;
+        has_changed[k] = 1;
+        if (left == kUnlabelled) return is_event;
+        has_changed[left] = 1;
+        if (--n_members[left] > 0) return is_event;
+        put_to_sleep(left, memory);
+        return true;
+    }
+
+    // Closes the slots of new clusters that emptied; the others keep their order.
+    void close_gaps(std::size_t n_remembered) {
+        std::vector<Slot> renamed(n_members.size());
+        std::size_t next = n_remembered;
+        for (std::size_t k = 0; k < n_members.size(); ++k) {
+            renamed[k] = static_cast<Slot>(k < n_remembered ? k : next);
+            if (k >= n_remembered && n_members[k] > 0) n_members[next++] = n_members[k];
+        }
+        if (next == n_members.size()) return;
+        n_members.resize(next);
+        has_changed.assign(next, 1);
+        for (Slot& label : labels)
+            if (label != kUnlabelled) label = renamed[label];
+    }
+
+  private:
     std::size_t open_new(const double* y) {
         const std::size_t k = table.append();
         table.set(k, y, 0.0, 1.0);
         n_members.push_back(0);
+        has_changed.push_back(1);
         return k;
     }
 
@@ -53,49 +105,25 @@ struct Assignment {
         else
             table.close(k);
     }
-
-    // Closes the slots of new clusters that emptied; the others keep their order.
-    void close_gaps(std::size_t n_remembered) {
-        std::vector<Slot> renamed(n_members.size());
-        std::size_t next = n_remembered;
-        for (std::size_t k = 0; k < n_members.size(); ++k) {
-            const bool kept = k < n_remembered || n_members[k] > 0;
-            renamed[k] = static_cast<Slot>(k < n_remembered ? k : next);
-            if (k >= n_remembered && kept) n_members[next++] = n_members[k];
-        }
-        if (next == n_members.size()) return;
-        n_members.resize(next);
-        for (Slot& label : labels)
-            if (label != kUnlabelled) label = renamed[label];
-    }
 };
 
-// One pass in the given order; says whether any label changed. The centers stand still, except
-// that a cluster is created or revived at its first point and gone with its last. Points of
-// weight 0 take no part.
-inline bool assign_labels(const Points& points, const std::int64_t* order, const Memory& memory,
-                          double new_penalty, Assignment& assignment) {
-    auto& [labels, n_members, table] = assignment;
-    bool has_changed = false;
-    for (std::size_t position = 0; position < points.n_points; ++position) {
+// Visits the points from `position` on, one after the other. The centers stand still, except that
+// a cluster is created or revived at its first point and gone with its last. Points of weight 0
+// take no part.
+template <typename Value>
+void assign_labels(const Points<Value>& points, const std::int64_t* order, std::size_t position,
+                   const Memory& memory, double new_penalty, Watch& watch, Assignment& assignment) {
+    std::vector<double> buffer(points.n_features);
+    for (; position < points.n_points; ++position) {
+        if (position % 4096 == 4095) watch.look();
         const auto i = static_cast<std::size_t>(order[position]);
-        if (points.weight(i) == 0.0) continue;
-        const double* y = points.row(i);
-        const Slot left = labels[i];
+        if (!points.takes_part(i)) continue;
+        const double* y = points.row(i, buffer.data());
+        const Slot left = assignment.labels[i];
         const std::size_t hint = left == kUnlabelled ? CostTable::kNone : left;
-        std::size_t k = table.cheapest(y, new_penalty, hint).slot;
-        if (k == CostTable::kNone)
-            k = assignment.open_new(y);
-        else if (n_members[k] == 0)
-            assignment.revive(k, y, memory);
-        if (static_cast<Slot>(k) == left) continue;
-        has_changed = true;
-        labels[i] = static_cast<Slot>(k);
-        ++n_members[k];
-        if (left != kUnlabelled && --n_members[left] == 0) assignment.put_to_sleep(left, memory);
+        const Choice choice = assignment.table.cheapest(y, new_penalty, hint);
+        assignment.place(i, y, choice.slot, memory);
     }
-    assignment.close_gaps(memory.n_clusters);
-    return has_changed;
 }
 
 }  // namespace dynmeans

@@ -1,4 +1,7 @@
 // AssignParams: move every active cluster to its weighted mean (Eq. 12).
+//
+// A sum is kept from pass to pass and taken anew, over all its points and in the fixed order, only
+// for clusters whose members changed: the bits are those of summing everything every time.
 #pragma once
 
 #include <algorithm>
@@ -8,24 +11,39 @@
 #include "memory.hpp"
 #include "points.hpp"
 #include "sums.hpp"
+#include "thread_pool.hpp"
 
 namespace dynmeans {
 
 // n_kt, and n_kt * m_kt, of every slot.
 class SlotSums {
   public:
-    void compute(const Points& points, const std::vector<Slot>& labels, std::size_t n_slots) {
-        const std::size_t d = points.n_features;
-        counts_.assign(n_slots, 0.0);
-        sums_.assign(n_slots * d, 0.0);
-        for (std::size_t begin = 0; begin < points.n_points; begin += kBlock) {
-            const std::size_t end = std::min(begin + kBlock, points.n_points);
-            block_counts_.assign(n_slots, 0.0);
-            block_sums_.assign(n_slots * d, 0.0);
-            for (std::size_t i = begin; i < end; ++i)
-                if (labels[i] != kUnlabelled) add_point(points, i, labels[i]);
-            for (std::size_t k = 0; k < n_slots; ++k) counts_[k] += block_counts_[k];
-            for (std::size_t j = 0; j < n_slots * d; ++j) sums_[j] += block_sums_[j];
+    // Forgets the sums of the last run.
+    void start() {
+        counts_.clear();
+        sums_.clear();
+    }
+
+    template <typename Value>
+    void update(const Points<Value>& points, const Assignment& assignment, ThreadPool& pool) {
+        const std::size_t d = points.n_features, n_slots = assignment.n_members.size();
+        counts_.resize(n_slots);
+        sums_.resize(n_slots * d);
+        for (std::size_t k = 0; k < n_slots; ++k) {
+            if (!assignment.has_changed[k]) continue;
+            counts_[k] = 0.0;
+            std::fill_n(sums_.begin() + k * d, d, 0.0);
+        }
+        const std::size_t n_blocks = count_blocks(points.n_points), n_parts = pool.size();
+        parts_.resize(n_parts);
+        // One wave of blocks at a time, then their parts added in the order of the blocks.
+        for (std::size_t first = 0; first < n_blocks; first += n_parts) {
+            const std::size_t n = std::min(n_parts, n_blocks - first);
+            pool.for_blocks(n, [&](std::size_t part, std::size_t) {
+                parts_[part].add_block(points, assignment,
+                                       block_range(first + part, points.n_points));
+            });
+            for (std::size_t part = 0; part < n; ++part) collect(parts_[part], assignment, d);
         }
     }
 
@@ -35,24 +53,48 @@ class SlotSums {
     }
 
   private:
-    void add_point(const Points& points, std::size_t i, Slot k) {
-        const double weight = points.weight(i);
-        const double* y = points.row(i);
-        double* sum = block_sums_.data() + k * points.n_features;
-        block_counts_[k] += weight;
-        for (std::size_t j = 0; j < points.n_features; ++j) sum[j] += weight * y[j];
+    struct Part {
+        std::vector<double> counts, sums, buffer;
+
+        template <typename Value>
+        void add_block(const Points<Value>& points, const Assignment& assignment,
+                       BlockRange range) {
+            const std::size_t d = points.n_features, n_slots = assignment.n_members.size();
+            counts.assign(n_slots, 0.0);
+            sums.assign(n_slots * d, 0.0);
+            buffer.resize(d);
+            for (std::size_t i = range.begin; i < range.end; ++i) {
+                const Slot k = assignment.labels[i];
+                if (k == kUnlabelled || !assignment.has_changed[k]) continue;
+                const double weight = points.weight(i);
+                const double* y = points.row(i, buffer.data());
+                double* sum = sums.data() + k * d;
+                counts[k] += weight;
+                for (std::size_t j = 0; j < d; ++j) sum[j] += weight * y[j];
+            }
+        }
+    };
+
+    void collect(const Part& part, const Assignment& assignment, std::size_t d) {
+        for (std::size_t k = 0; k < counts_.size(); ++k) {
+            if (!assignment.has_changed[k]) continue;
+            counts_[k] += part.counts[k];
+            for (std::size_t j = k * d; j < (k + 1) * d; ++j) sums_[j] += part.sums[j];
+        }
     }
 
-    std::vector<double> counts_, sums_, block_counts_, block_sums_;
+    std::vector<double> counts_, sums_;
+    std::vector<Part> parts_;
 };
 
-inline void assign_params(const Points& points, const Memory& memory, SlotSums& slot_sums,
-                          Assignment& assignment) {
+template <typename Value>
+void assign_params(const Points<Value>& points, const Memory& memory, ThreadPool& pool,
+                   SlotSums& slot_sums, Assignment& assignment) {
     const std::size_t d = points.n_features, n_slots = assignment.n_members.size();
-    slot_sums.compute(points, assignment.labels, n_slots);
+    slot_sums.update(points, assignment, pool);
     std::vector<double> theta(d);
     for (std::size_t k = 0; k < n_slots; ++k) {
-        if (assignment.n_members[k] == 0) continue;
+        if (assignment.n_members[k] == 0 || !assignment.has_changed[k]) continue;
         const double n = slot_sums.counts()[k];
         const double* sum = slot_sums.sum(k, d);
         const bool is_new = k >= memory.n_clusters;

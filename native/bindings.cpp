@@ -22,7 +22,8 @@ void bind_samplers(nb::module_& module);  // bindings_samplers.cpp
 namespace {
 
 using Floats = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename Value>
+using Table = nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Ints = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using IntTable = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -55,23 +56,42 @@ Rows<T> rows(std::vector<T>&& values, std::size_t n_rows, std::size_t n_columns)
 // The fields of a Clustering, those of the ClusterState after it, and the next identity.
 using ClusteringArrays = std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<double>,
                                     Rows<double>, Column<double>>;
-using StateArrays = std::tuple<Column<std::int64_t>, Rows<double>, Column<double>, Column<double>>;
+using StateArrays =
+    std::tuple<Column<std::int64_t>, Rows<double>, Column<double>, Column<double>, Column<double>>;
 using StepArrays = std::tuple<ClusteringArrays, StateArrays, std::int64_t>;
 
-StepArrays step_arrays(Table points, std::optional<Floats> point_weights, IntTable orders, Ints ids,
-                       Table centers, Floats weights, Floats ages, std::int64_t next_id,
-                       double new_penalty, double revival_penalty, double drift, bool exact_revival,
-                       double elapsed) {
+// True when a signal handler has raised, as the one of Ctrl-C does; only the main thread runs them.
+bool is_interrupted() {
+    nb::gil_scoped_acquire acquire;
+    return PyErr_CheckSignals() != 0;
+}
+
+Sgemm to_sgemm(const std::optional<nb::capsule>& capsule) {
+    return capsule ? reinterpret_cast<Sgemm>(capsule->data(capsule->name())) : nullptr;
+}
+
+template <typename Value>
+StepArrays step_arrays(Table<Value> points, std::optional<Floats> point_weights, IntTable orders,
+                       Ints ids, Table<double> centers, Floats weights, Floats ages, Floats counts,
+                       std::int64_t next_id, double new_penalty, double revival_penalty,
+                       double drift, bool exact_revival, double elapsed, bool is_accelerated,
+                       std::size_t n_threads, std::optional<nb::capsule> sgemm) {
     const std::size_t d = points.shape(1);
+    const Points<Value> batch{points.data(), point_weights ? point_weights->data() : nullptr,
+                              points.shape(0), d};
+    const StateView before{ids.data(),    centers.data(), weights.data(), ages.data(),
+                           counts.data(), ids.size(),     next_id};
+    const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival};
+    const Means means{is_accelerated, to_sgemm(sgemm)};
     StepResult result;
-    {
+    try {
         nb::gil_scoped_release release;
-        const Points batch{points.data(), point_weights ? point_weights->data() : nullptr,
-                           points.shape(0), d};
-        const StateView before{ids.data(),  centers.data(), weights.data(),
-                               ages.data(), ids.size(),     next_id};
-        const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival};
-        result = step(batch, orders.data(), orders.shape(0), before, penalties, elapsed);
+        Watch watch(is_interrupted);
+        ThreadPool pool(n_threads, watch);
+        result =
+            step(batch, orders.data(), orders.shape(0), before, penalties, elapsed, means, pool);
+    } catch (const Interrupted&) {
+        throw nb::python_error();
     }
     State& state = result.state;
     const std::size_t n_active = result.ids.size(), n_kept = state.ids.size();
@@ -79,30 +99,43 @@ StepArrays step_arrays(Table points, std::optional<Floats> point_weights, IntTab
              column(std::move(result.counts)), rows(std::move(result.centers), n_active, d),
              column(std::move(result.cost_trace))},
             {column(std::move(state.ids)), rows(std::move(state.centers), n_kept, d),
-             column(std::move(state.weights)), column(std::move(state.ages))},
+             column(std::move(state.weights)), column(std::move(state.ages)),
+             column(std::move(state.counts))},
             state.next_id};
 }
 
-std::tuple<Column<std::int64_t>, Column<double>> predict_arrays(Table points, Ints ids,
-                                                                Table centers, Floats weights,
-                                                                Floats ages, double new_penalty,
-                                                                double revival_penalty,
-                                                                double drift, bool exact_revival) {
+template <typename Value>
+std::tuple<Column<std::int64_t>, Column<double>> predict_arrays(
+    Table<Value> points, Ints ids, Table<double> centers, Floats weights, Floats ages,
+    double new_penalty, double revival_penalty, double drift, bool exact_revival) {
     std::vector<std::int64_t> labels(points.shape(0));
     std::vector<double> costs(points.shape(0));
     {
         nb::gil_scoped_release release;
+        const Points<Value> batch{points.data(), nullptr, points.shape(0), points.shape(1)};
         const Predictor predictor(centers.data(), weights.data(), ages.data(), ids.size(),
                                   points.shape(1),
                                   {new_penalty, revival_penalty, drift, exact_revival});
+        std::vector<double> buffer(batch.n_features);
         Choice choice{CostTable::kNone, 0.0};
         for (std::size_t i = 0; i < labels.size(); ++i) {
-            choice = predictor.choose(points.data() + i * points.shape(1), choice.slot);
+            choice = predictor.choose(batch.row(i, buffer.data()), choice.slot);
             labels[i] = choice.slot == CostTable::kNone ? kUnlabelled : ids.data()[choice.slot];
             costs[i] = choice.cost;
         }
     }
     return {column(std::move(labels)), column(std::move(costs))};
+}
+
+template <typename Value>
+void bind_engine(nb::module_& module) {
+    module.def("step", &step_arrays<Value>, "points"_a.noconvert(), "point_weights"_a.none(),
+               "orders"_a, "ids"_a, "centers"_a, "weights"_a, "ages"_a, "counts"_a, "next_id"_a,
+               "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a, "elapsed"_a,
+               "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none());
+    module.def("predict", &predict_arrays<Value>, "points"_a.noconvert(), "ids"_a, "centers"_a,
+               "weights"_a, "ages"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a,
+               "exact_revival"_a);
 }
 
 // The widest instruction set of this machine that a module is built for.
@@ -121,11 +154,8 @@ std::string instruction_set() {
 
 NB_MODULE(DYNMEANS_MODULE, module) {
     using namespace dynmeans;
-    module.def("step", &step_arrays, "points"_a, "point_weights"_a.none(), "orders"_a, "ids"_a,
-               "centers"_a, "weights"_a, "ages"_a, "next_id"_a, "new_penalty"_a,
-               "revival_penalty"_a, "drift"_a, "exact_revival"_a, "elapsed"_a);
-    module.def("predict", &predict_arrays, "points"_a, "ids"_a, "centers"_a, "weights"_a, "ages"_a,
-               "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a);
+    bind_engine<double>(module);
+    bind_engine<float>(module);
     module.def("instruction_set", &instruction_set);
     bind_samplers(module);
 }

@@ -6,6 +6,8 @@
 #include "assign_labels.hpp"
 #include "assign_params.hpp"
 #include "cost.hpp"
+#include "first_pass.hpp"
+#include "later_pass.hpp"
 
 namespace dynmeans {
 
@@ -19,24 +21,44 @@ struct Solution {
     std::vector<double> cost_trace;
 };
 
+// What the caller chooses about the way, never about the result.
+struct Means {
+    bool is_accelerated;
+    Sgemm sgemm;
+};
+
+template <typename Value>
 class Clusterer {
   public:
-    Clusterer(const Points& points, const Memory& memory, const Penalties& penalties)
-        : points_(points), memory_(memory), penalties_(penalties), assignment_(points, memory) {}
+    Clusterer(const Points<Value>& points, const Memory& memory, const Penalties& penalties,
+              const Means& means, ThreadPool& pool)
+        : points_(points),
+          memory_(memory),
+          penalties_(penalties),
+          pool_(pool),
+          is_accelerated_(means.is_accelerated && points.n_points >= kFewPoints),
+          assignment_(points.n_points, memory),
+          own_(points.n_points),
+          first_pass_(points, memory, penalties.new_penalty,
+                      BlasFilter(means.sgemm, points.n_features), pool),
+          later_pass_(points, memory, penalties.new_penalty, pool) {}
 
     // Runs from nothing in the given order; the result replaces `best` if it is cheaper.
     void run(const std::int64_t* order, Solution& best) {
         assignment_.start(memory_);
+        slot_sums_.start();
+        later_pass_.start(order);
         cost_trace_.clear();
         bool has_converged = false;
         while (!has_converged) {
-            const bool has_changed =
-                assign_labels(points_, order, memory_, penalties_.new_penalty, assignment_);
-            assign_params(points_, memory_, slot_sums_, assignment_);
-            const double cost = clustering_cost(points_, memory_, penalties_, assignment_);
+            make_pass(order);
+            assignment_.close_gaps(memory_.n_clusters);
+            assign_params(points_, memory_, pool_, slot_sums_, assignment_);
+            own_.update(points_, assignment_, pool_);
+            const double cost = cluster_terms(memory_, penalties_, assignment_) + own_.spread();
             const bool fell = cost_trace_.empty() || cost < cost_trace_.back() * (1.0 - kNoFall);
             cost_trace_.push_back(cost);
-            has_converged = !fell || !has_changed;
+            has_converged = !fell || !assignment_.has_any_changed;
         }
         // The first of equals is kept: a later one must be lower.
         if (best.cost_trace.empty() ||
@@ -45,6 +67,20 @@ class Clusterer {
     }
 
   private:
+    static constexpr std::size_t kFewPoints = 256;  // measured: below, plain visits are faster
+
+    void make_pass(const std::int64_t* order) {
+        has_moved_ = assignment_.has_changed;
+        assignment_.start_pass();
+        if (!is_accelerated_)
+            assign_labels(points_, order, 0, memory_, penalties_.new_penalty, pool_.watch(),
+                          assignment_);
+        else if (cost_trace_.empty())
+            first_pass_.run(order, assignment_);
+        else
+            later_pass_.run(own_, has_moved_, assignment_);
+    }
+
     void store(Solution& best) const {
         best.labels = assignment_.labels;
         best.counts = slot_sums_.counts();
@@ -53,12 +89,18 @@ class Clusterer {
         best.cost_trace = cost_trace_;
     }
 
-    const Points& points_;
+    const Points<Value>& points_;
     const Memory& memory_;
     const Penalties& penalties_;
+    ThreadPool& pool_;
+    bool is_accelerated_;
     Assignment assignment_;
+    OwnCosts own_;
     SlotSums slot_sums_;
+    FirstPass<Value> first_pass_;
+    LaterPass<Value> later_pass_;
     std::vector<double> cost_trace_;
+    std::vector<std::uint8_t> has_moved_;
 };
 
 }  // namespace dynmeans

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -35,6 +36,34 @@ class CostTable {
     double* center(std::size_t k) { return rows_.data() + k * n_features_; }
     const double* center(std::size_t k) const { return rows_.data() + k * n_features_; }
 
+    double offset(std::size_t k) const { return offsets_[k]; }
+    double scale(std::size_t k) const { return scales_[k]; }
+
+    double cost(const double* y, std::size_t k) const {
+        return offsets_[k] + scales_[k] * squared_distance(y, center(k), n_features_);
+    }
+
+    // At least that cost if it is above `limit`, and exactly it otherwise. The limit is on the cost
+    // of an active slot; a remembered one costs less for its distance and is looked at in full.
+    double cost_up_to(double limit, const double* y, std::size_t k) const {
+        if (offsets_[k] != 0.0 || scales_[k] != 1.0) return cost(y, k);
+        return squared_distance_up_to(limit, y, center(k), n_features_);
+    }
+
+    // |y - center|^2 of every slot, into an array with room for capacity() of them.
+    void squared_distances(const double* y, double* distances) const {
+        for (std::size_t base = 0; base < size_; base += kSimd) {
+            const Doubles found = all_features(y, base);
+            std::memcpy(distances + base, &found, sizeof found);
+        }
+    }
+
+    std::size_t capacity() const { return offsets_.size(); }
+
+    static void consider(Choice& choice, std::size_t k, double cost) {
+        if (cost < choice.cost || (cost == choice.cost && k < choice.slot)) choice = {k, cost};
+    }
+
     std::size_t append() {
         if (size_ == offsets_.size()) reserve(2 * size_);
         return size_++;
@@ -60,10 +89,7 @@ class CostTable {
     // `hint` is a slot that is likely to win: it only makes the search shorter.
     Choice cheapest(const double* y, double limit, std::size_t hint) const {
         Choice choice{kNone, limit};
-        if (hint < size_) {
-            const double distance = squared_distance(y, center(hint), n_features_);
-            consider(choice, hint, offsets_[hint] + scales_[hint] * distance);
-        }
+        if (hint < size_) consider(choice, hint, cost(y, hint));
         switch (n_features_) {
             case 1:
                 return search<1>(y, choice);
@@ -120,6 +146,29 @@ class CostTable {
         return lanes_at_most(costs, best);
     }
 
+    Doubles all_features(const double* y, std::size_t base) const {
+        const double* panel = panels_.data() + base * n_features_;
+        Doubles sums[kLanes] = {};
+        std::size_t j = 0;
+        for (; j + kLanes <= n_features_; j += kLanes) add_lanes(y, panel, j, kLanes, sums);
+        add_lanes(y, panel, j, n_features_ - j, sums);
+        return add_in_halves(sums);
+    }
+
+    static void add_lanes(const double* y, const double* panel, std::size_t j, std::size_t n,
+                          Doubles* sums) {
+        for (std::size_t lane = 0; lane < n; ++lane) {
+            const Doubles difference = y[j + lane] - load(panel + (j + lane) * kSimd);
+            sums[lane] += difference * difference;
+        }
+    }
+
+    static Doubles add_in_halves(const Doubles* sums) {
+        const Doubles a = sums[0] + sums[4], b = sums[1] + sums[5];
+        const Doubles c = sums[2] + sums[6], d = sums[3] + sums[7];
+        return (a + c) + (b + d);
+    }
+
     unsigned many_features(const double* y, std::size_t base, double best, Doubles& costs) const {
         const double* panel = panels_.data() + base * n_features_;
         const Doubles offsets = load(&offsets_[base]), scales = load(&scales_[base]);
@@ -128,26 +177,13 @@ class CostTable {
         for (std::size_t begin = 0; begin < n_features_; begin += kChunk) {
             const std::size_t end = std::min(begin + kChunk, n_features_);
             std::size_t j = begin;
-            for (; j + kLanes <= end; j += kLanes)
-                for (std::size_t lane = 0; lane < kLanes; ++lane) {
-                    const Doubles difference = y[j + lane] - load(panel + (j + lane) * kSimd);
-                    sums[lane] += difference * difference;
-                }
-            for (std::size_t lane = 0; j < end; ++j, ++lane) {
-                const Doubles difference = y[j] - load(panel + j * kSimd);
-                sums[lane] += difference * difference;
-            }
-            const Doubles a = sums[0] + sums[4], b = sums[1] + sums[5];
-            const Doubles c = sums[2] + sums[6], d = sums[3] + sums[7];
-            costs = offsets + scales * ((a + c) + (b + d));
+            for (; j + kLanes <= end; j += kLanes) add_lanes(y, panel, j, kLanes, sums);
+            add_lanes(y, panel, j, end - j, sums);
+            costs = offsets + scales * add_in_halves(sums);
             candidates = lanes_at_most(costs, best);
             if (candidates == 0) break;
         }
         return candidates;
-    }
-
-    static void consider(Choice& choice, std::size_t k, double cost) {
-        if (cost < choice.cost || (cost == choice.cost && k < choice.slot)) choice = {k, cost};
     }
 
     std::size_t n_features_;

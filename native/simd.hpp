@@ -27,6 +27,21 @@ inline Doubles load(const double* from) {
     return values;
 }
 
+// As many floats, widened.
+inline Doubles load(const float* from) {
+    using Floats [[gnu::vector_size(kSimd * sizeof(float))]] = float;
+    Floats values;
+    std::memcpy(&values, from, sizeof values);
+    return __builtin_convertvector(values, Doubles);
+}
+
+inline double lowest_lane(Doubles values) {
+    double lowest = values[0];
+    for (std::size_t lane = 1; lane < kSimd; ++lane)
+        if (values[lane] < lowest) lowest = values[lane];
+    return lowest;
+}
+
 inline Doubles fill(double value) { return value - Doubles{}; }
 
 // Bit `lane` is set where values[lane] <= limit.

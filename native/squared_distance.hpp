@@ -51,4 +51,18 @@ inline double squared_distance(const double* y, const double* theta, std::size_t
     return sums.total();
 }
 
+// The same, but left early with a partial sum once that is above `limit`.
+inline double squared_distance_up_to(double limit, const double* y, const double* theta,
+                                     std::size_t n_features) {
+    constexpr std::size_t kChunk = 4 * kLanes;
+    if (n_features <= kChunk) return squared_distance(y, theta, n_features);
+    LaneSums sums;
+    for (std::size_t j = 0;; j += kChunk) {
+        const std::size_t end = j + kChunk < n_features ? j + kChunk : n_features;
+        sums.add(y, theta, j, end);
+        const double partial = sums.total();
+        if (end == n_features || partial > limit) return partial;
+    }
+}
+
 }  // namespace dynmeans

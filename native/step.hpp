@@ -20,30 +20,34 @@ struct StepResult {
 
 struct StateView {
     const std::int64_t* ids;
-    const double *centers, *weights, *ages;
+    const double *centers, *weights, *ages, *counts;
     std::size_t n_clusters;
     std::int64_t next_id;
 };
 
 // Points of weight 0 took no part; they get the label a prediction would give them.
-inline void label_bystanders(const Points& points, const Penalties& penalties, StepResult& result) {
+template <typename Value>
+void label_bystanders(const Points<Value>& points, const Penalties& penalties, StepResult& result) {
     if (!points.weights) return;
+    std::vector<double> buffer(points.n_features);
     const State& state = result.state;
     const Predictor predictor(state.centers.data(), state.weights.data(), state.ages.data(),
                               state.ids.size(), points.n_features, penalties);
     for (std::size_t i = 0; i < points.n_points; ++i) {
         if (points.weights[i] != 0.0) continue;
-        const Choice choice = predictor.choose(points.row(i), CostTable::kNone);
+        const Choice choice = predictor.choose(points.row(i, buffer.data()), CostTable::kNone);
         result.labels[i] = choice.slot == CostTable::kNone ? kUnlabelled : state.ids[choice.slot];
     }
 }
 
-inline StepResult step(const Points& points, const std::int64_t* orders, std::size_t n_orders,
-                       const StateView& before, const Penalties& penalties, double elapsed) {
+template <typename Value>
+StepResult step(const Points<Value>& points, const std::int64_t* orders, std::size_t n_orders,
+                const StateView& before, const Penalties& penalties, double elapsed,
+                const Means& means, ThreadPool& pool) {
     const Memory memory(before.centers, before.weights,
                         let_time_pass(before.ages, before.n_clusters, elapsed), points.n_features,
                         penalties);
-    Clusterer clusterer(points, memory, penalties);
+    Clusterer<Value> clusterer(points, memory, penalties, means, pool);
     Solution best;
     for (std::size_t r = 0; r < n_orders; ++r) clusterer.run(orders + r * points.n_points, best);
 
@@ -63,7 +67,7 @@ inline StepResult step(const Points& points, const std::int64_t* orders, std::si
         result.centers.insert(result.centers.end(), best.centers.begin() + k * d,
                               best.centers.begin() + (k + 1) * d);
     }
-    result.state = update_state(best, memory, penalties, slot_ids, elapsed);
+    result.state = update_state(best, memory, penalties, slot_ids, before.counts, elapsed);
     result.state.next_id = next_id;
     result.cost_trace = std::move(best.cost_trace);
     label_bystanders(points, penalties, result);

@@ -2,11 +2,23 @@
 // blocks one by one. The blocks do not depend on who adds them, so neither do the bits.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <vector>
 
 namespace dynmeans {
 
 constexpr std::size_t kBlock = 16384;
+
+inline std::size_t count_blocks(std::size_t n_items) { return (n_items + kBlock - 1) / kBlock; }
+
+struct BlockRange {
+    std::size_t begin, end;
+};
+
+inline BlockRange block_range(std::size_t block, std::size_t n_items) {
+    return {block * kBlock, std::min((block + 1) * kBlock, n_items)};
+}
 
 class OrderedSum {
   public:

@@ -11,7 +11,7 @@ namespace dynmeans {
 
 struct State {
     std::vector<std::int64_t> ids;
-    std::vector<double> centers, weights, ages;
+    std::vector<double> centers, weights, ages, counts;
     std::int64_t next_id;
 };
 
@@ -28,7 +28,7 @@ inline std::vector<double> let_time_pass(const double* ages, std::size_t n_clust
 // one came sooner than that itself; then it may come at any moment (decision 0003).
 inline State update_state(const Solution& solution, const Memory& memory,
                           const Penalties& penalties, const std::vector<std::int64_t>& slot_ids,
-                          double elapsed) {
+                          const double* counts_before, double elapsed) {
     State state;
     const std::size_t d = memory.n_features;
     for (std::size_t k = 0; k < slot_ids.size(); ++k) {
@@ -42,6 +42,7 @@ inline State update_state(const Solution& solution, const Memory& memory,
                              solution.centers.begin() + (k + 1) * d);
         state.weights.push_back(is_seen ? (is_new ? 0.0 : memory.gamma[k]) + n : memory.weights[k]);
         state.ages.push_back(age);
+        state.counts.push_back(is_seen ? n : counts_before[k]);
     }
     return state;
 }

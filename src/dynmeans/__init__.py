@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from dynmeans.estimators.dp_means import DPMeans
     from dynmeans.estimators.dynamic_means import DynamicMeans
     from dynmeans.functional import step
+    from dynmeans.records.events import Event
+    from dynmeans.records.history import History
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
 
@@ -22,6 +24,8 @@ __all__ = [
     "DDPMixture",
     "DPMeans",
     "DynamicMeans",
+    "Event",
+    "History",
     "Penalties",
     "step",
 ]
@@ -32,6 +36,8 @@ _HOMES = {
     "DDPMixture": "dynmeans.estimators.ddp_mixture",
     "DPMeans": "dynmeans.estimators.dp_means",
     "DynamicMeans": "dynmeans.estimators.dynamic_means",
+    "Event": "dynmeans.records.events",
+    "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
     "step": "dynmeans.functional",
 }

@@ -68,8 +68,8 @@ def test_fit_sequence_equals_partial_fit_batch_by_batch(stream):
     labels, history = again.fit_sequence(stream.batches)
     assert_same_labels(labels, expected)
     assert again.state_ == model.state_
-    assert history.costs[-1] == model.cost_
-    assert [record.time for record in history.steps] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert history[-1].cost == model.cost_
+    assert [record.time for record in history] == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
 def test_fit_sequence_takes_time_and_weights_for_each_batch(stream):
@@ -81,7 +81,7 @@ def test_fit_sequence_takes_time_and_weights_for_each_batch(stream):
     for X, gap, weight in zip(stream.batches, gaps, weights, strict=True):
         other.partial_fit(X, elapsed=gap, sample_weight=weight)
     assert other.state_ == model.state_
-    assert history.steps[-1].time == sum(gaps)
+    assert history[-1].time == sum(gaps)
     assert_same_labels([labels[-1]], [other.labels_])
 
 

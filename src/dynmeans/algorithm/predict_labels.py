@@ -6,13 +6,13 @@ import numpy as np
 
 from dynmeans.algorithm.assign_labels import UNLABELLED, revival_costs
 from dynmeans.algorithm.sums import squared_distances
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 
 def predict_labels(
-    points: FloatArray, state: ClusterState, penalties: Penalties, revival: str
+    points: BatchArray, state: ClusterState, penalties: Penalties, revival: str
 ) -> tuple[IntArray, FloatArray]:
     """Return each point's cheapest identity and its cost J, as of the last batch.
 

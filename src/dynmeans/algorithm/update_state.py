@@ -28,6 +28,7 @@ def update_state(
 
     prior = np.concatenate([prior_weights(state, penalties), np.zeros(n_new)])
     unseen_weights = np.concatenate([state.weights, np.zeros(n_new)])
+    unseen_counts = np.concatenate([state.counts, np.zeros(n_new)])
     unseen_ages = np.concatenate([state.ages, np.zeros(n_new)]) + 1.0
 
     ages = np.where(seen, 1.0, unseen_ages)
@@ -39,6 +40,7 @@ def update_state(
         ages=ages[kept],
         next_id=state.next_id + n_new,
         n_steps=state.n_steps + 1,
+        counts=np.where(seen, solution.counts, unseen_counts)[kept],
     )
 
 

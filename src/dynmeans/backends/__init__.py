@@ -3,11 +3,12 @@
 import importlib
 from typing import Protocol, cast
 
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
 BACKENDS = ("native", "reference")
+ACCELERATIONS = ("auto", "none")
 
 
 class Backend(Protocol):
@@ -15,19 +16,22 @@ class Backend(Protocol):
 
     @staticmethod
     def step(
-        points: FloatArray,
+        points: BatchArray,
         state: ClusterState,
         penalties: Penalties,
         orders: IntArray,
         elapsed: float,
         point_weights: FloatArray | None,
         revival: str,
+        *,
+        acceleration: str = "auto",
+        n_threads: int | None = None,
     ) -> tuple[ClusterState, Clustering]:
         """Cluster one batch and return what is remembered, and the clustering."""
 
     @staticmethod
     def predict_labels(
-        points: FloatArray, state: ClusterState, penalties: Penalties, revival: str
+        points: BatchArray, state: ClusterState, penalties: Penalties, revival: str
     ) -> tuple[IntArray, FloatArray]:
         """Return the identity and the cost of each point, changing nothing."""
 

@@ -124,11 +124,11 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
         self.state_, clustering = get_backend(self.backend).step(
             points, state, self._penalties(), orders, elapsed, weights, self._revival()
         )
+        self._last_step = (state, elapsed, clustering, self.state_)
         self.labels_ = clustering.labels
         self.cost_ = clustering.cost
         self.cost_trace_ = clustering.cost_trace
         self.n_iter_ = clustering.n_iter
-        self._clustering = clustering
 
     def _checked_n_init(self) -> int:
         if isinstance(self.n_init, bool) or not isinstance(self.n_init, int | np.integer):

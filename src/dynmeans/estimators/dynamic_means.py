@@ -6,8 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.numbers import checked_number
 from dynmeans.records.penalties import Penalties
@@ -40,6 +42,8 @@ class DynamicMeans(ClusterEstimator):
         The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
     backend : {"native", "reference"}, default="native"
         Compiled code, or the specification in NumPy. Both give the same labels.
+    keep_history : bool or int, default=False
+        Whether `history_` keeps the record of all batches, or of the last so many.
     random_state : int, RandomState instance or None, default=None
         Source of the visiting orders.
 
@@ -53,6 +57,10 @@ class DynamicMeans(ClusterEstimator):
         Cost of the last batch, its value after every pass, and the number of passes.
     n_steps_ : int
         Batches taken in so far.
+    events_ : list of Event
+        What the last batch did to each cluster.
+    history_ : History
+        The record of the batches, where `keep_history` asks for it.
     state_ : ClusterState
         All that is remembered; `state_.save(path)` writes it to a file.
     n_features_in_, feature_names_in_ : int, array
@@ -80,6 +88,7 @@ class DynamicMeans(ClusterEstimator):
         n_init: int = 3,
         revival: str = "paper",
         backend: str = "native",
+        keep_history: bool | int = False,
         random_state: Any = None,
     ) -> None:
         self.new_penalty = new_penalty
@@ -90,6 +99,7 @@ class DynamicMeans(ClusterEstimator):
         self.n_init = n_init
         self.revival = revival
         self.backend = backend
+        self.keep_history = keep_history
         self.random_state = random_state
 
     @classmethod
@@ -157,8 +167,37 @@ class DynamicMeans(ClusterEstimator):
             weights = _one_for_each("sample_weight", sample_weight, len(batches))
             for X, gap, weight in zip(batches, gaps, weights, strict=False):
                 self.partial_fit(X, elapsed=gap, sample_weight=weight)
-                history.append(gap, self._clustering, self.state_)
+                history.append(*self._last_step, self.events_)
         return history.labels, history
+
+    @property
+    def events_(self) -> list[Event]:
+        """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
+        return find_events(*self._last_step)
+
+    def _take_in(
+        self, points: FloatArray, state: ClusterState, elapsed: float, sample_weight: Any
+    ) -> None:
+        window = self._checked_window()
+        super()._take_in(points, state, elapsed, sample_weight)
+        if self.keep_history is False:
+            return
+        if state.n_steps == 0 or not hasattr(self, "history_"):
+            self.history_ = History(window)
+        self.history_.append(*self._last_step, self.events_)
+
+    def _checked_window(self) -> int | None:
+        """The number of batches to keep: None for all of them."""
+        if isinstance(self.keep_history, bool):
+            return None
+        if not isinstance(self.keep_history, int | np.integer):
+            raise TypeError(
+                f"keep_history must be True, False or a number of batches, "
+                f"got {self.keep_history!r}."
+            )
+        if self.keep_history < 1:
+            raise ValueError(f"keep_history must be at least 1, got {self.keep_history!r}.")
+        return int(self.keep_history)
 
     def _penalties(self) -> Penalties:
         if self.revival_penalty is not None or self.drift is not None:

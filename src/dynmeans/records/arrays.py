@@ -5,3 +5,4 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BatchArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]

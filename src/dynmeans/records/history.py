@@ -1,56 +1,181 @@
-"""What happened, batch by batch."""
+"""History: labels, centers, costs and events of all batches so far; one file on disk."""
 
-from dataclasses import dataclass, field
+import importlib
+import os
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.events import Event
 from dynmeans.records.state import Clustering, ClusterState
+
+TABLES = ("labels", "clusters", "events")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepRecord:
-    """One batch: what was seen in it, and what is remembered after it.
+    """One batch.
 
     Attributes
     ----------
+    step : int
+        Number of the batch, from 0.
     time : float
-        Steps of time since before the first batch.
-    clustering : Clustering
-        Labels of the rows, active clusters, cost of every pass.
-    state : ClusterState
-        Every remembered cluster after the batch.
+        Steps of time since the clock of the first batch was at 1.
+    labels : IntArray of shape (n_points,)
+        Identity of each row.
+    ids, counts, centers, weights, ages : arrays with one row for each cluster seen
+        Identity, n, theta and w after the batch, and dt when it came (0 for a new cluster).
+    cost_trace : FloatArray
+        L_t after every pass.
+    n_remembered : int
+        Clusters in memory after the batch, seen or not.
+    events : tuple of Event
+        What happened to the clusters.
     """
 
+    step: int
     time: float
-    clustering: Clustering
-    state: ClusterState
+    labels: IntArray
+    ids: IntArray
+    counts: FloatArray
+    centers: FloatArray
+    weights: FloatArray
+    ages: FloatArray
+    cost_trace: FloatArray
+    n_remembered: int
+    events: tuple[Event, ...]
+
+    @property
+    def cost(self) -> float:
+        """L_t of the batch."""
+        return float(self.cost_trace[-1])
+
+    @property
+    def n_iter(self) -> int:
+        """Passes over the batch."""
+        return len(self.cost_trace)
 
 
-@dataclass(slots=True, eq=False)
 class History:
-    """The record of a sequence of batches, oldest first."""
+    """The record of a sequence of batches, oldest first.
 
-    steps: list[StepRecord] = field(default_factory=list)
+    Parameters
+    ----------
+    window : int, optional
+        Keep only the last `window` batches; all of them by default.
 
-    def append(self, elapsed: float, clustering: Clustering, state: ClusterState) -> None:
+    Examples
+    --------
+    >>> from dynmeans import DynamicMeans
+    >>> labels, history = DynamicMeans(random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
+    >>> len(history), history[1].ids.tolist(), history[1].time
+    (2, [1], 2.0)
+    >>> [(event.kind, event.cluster_id) for event in history[1].events]
+    [('moved', 1), ('vanished', 0)]
+    """
+
+    def __init__(self, window: int | None = None) -> None:
+        if window is not None and window < 1:
+            raise ValueError(f"window must be at least 1, got {window!r}.")
+        self.window = window
+        self._steps: deque[StepRecord] = deque(maxlen=window)
+
+    def append(
+        self,
+        before: ClusterState,
+        elapsed: float,
+        clustering: Clustering,
+        after: ClusterState,
+        events: list[Event],
+    ) -> None:
         """Add the batch that came `elapsed` steps after the last one."""
-        before = self.steps[-1].time if self.steps else 0.0
-        self.steps.append(StepRecord(before + elapsed, clustering, state))
+        last_time = self._steps[-1].time if self._steps else float(before.n_steps)
+        rows = np.searchsorted(after.ids, clustering.ids)
+        was_known = np.isin(clustering.ids, before.ids)
+        ages = np.zeros(len(clustering.ids))
+        known_rows = np.searchsorted(before.ids, clustering.ids[was_known])
+        ages[was_known] = before.ages[known_rows] - 1.0 + elapsed
+        self.add(
+            StepRecord(
+                step=before.n_steps,
+                time=last_time + elapsed,
+                labels=clustering.labels,
+                ids=clustering.ids,
+                counts=np.asarray(clustering.counts, dtype=np.float64),
+                centers=clustering.centers,
+                weights=after.weights[rows],
+                ages=ages,
+                cost_trace=np.asarray(clustering.cost_trace),
+                n_remembered=after.n_clusters,
+                events=tuple(events),
+            )
+        )
+
+    def add(self, record: StepRecord) -> None:
+        """Add a record made elsewhere; later than the last one."""
+        if self._steps and record.time <= self._steps[-1].time:
+            raise ValueError(
+                f"time must grow from batch to batch, got {record.time} after "
+                f"{self._steps[-1].time}."
+            )
+        self._steps.append(record)
+
+    def __len__(self) -> int:
+        """Return the number of batches kept."""
+        return len(self._steps)
+
+    def __getitem__(self, index: int) -> StepRecord:
+        """Return one batch, counted among those kept; -1 is the last."""
+        return self._steps[index]
+
+    def __iter__(self) -> Iterator[StepRecord]:
+        """Go through the batches, oldest first."""
+        return iter(self._steps)
 
     @property
     def labels(self) -> list[IntArray]:
         """Identities of the rows of every batch."""
-        return [step.clustering.labels for step in self.steps]
+        return [record.labels for record in self._steps]
 
     @property
-    def costs(self) -> list[float]:
-        """L_t of every batch."""
-        return [step.clustering.cost for step in self.steps]
+    def cluster_ids(self) -> IntArray:
+        """Every identity seen in the batches kept, in order of birth."""
+        seen = [record.ids for record in self._steps if len(record.ids)]
+        return np.unique(np.concatenate(seen)) if seen else np.empty(0, dtype=np.int64)
 
-    def track(self, cluster_id: int) -> tuple[list[float], list[FloatArray]]:
-        """Times at which a cluster was seen, and its centers then."""
-        times, centers = [], []
-        for step in self.steps:
-            for row in (step.clustering.ids == cluster_id).nonzero()[0]:
-                times.append(step.time)
-                centers.append(step.clustering.centers[row])
-        return times, centers
+    def to_frame(self, table: str = "clusters", kind: str = "pandas") -> Any:
+        """Return a view as a data frame.
+
+        Parameters
+        ----------
+        table : {"clusters", "labels", "events"}
+            One row for each cluster and batch, for each point, or for each event.
+        kind : {"pandas", "arrow"}
+            A pandas DataFrame or a pyarrow Table.
+        """
+        if table not in TABLES:
+            raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}.")
+        if kind not in ("pandas", "arrow"):
+            raise ValueError(f"kind must be one of pandas, arrow, got {kind!r}.")
+        arrow = _tables().TABLE_MAKERS[table](self)
+        return arrow.to_pandas() if kind == "pandas" else arrow
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the history to one Parquet file, a row for each batch; whole or not at all."""
+        _tables().write_history(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "History":
+        """Read a history written by `save`."""
+        history: History = _tables().read_history(path)
+        return history
+
+
+def _tables() -> Any:
+    """Load the module that needs Arrow, which only frames and files do."""
+    return importlib.import_module("dynmeans.records.history_tables")

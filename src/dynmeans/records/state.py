@@ -9,6 +9,7 @@ from dynmeans.records.archive import read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
 
 _FILE_VERSION = 1
+_ARRAYS = ("ids", "centers", "weights", "ages", "counts")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +33,8 @@ class ClusterState:
         Identity the next new cluster will get.
     n_steps : int
         t. Batches taken in so far, empty ones included.
+    counts : FloatArray of shape (n_clusters,)
+        n when last seen, in observations; the weights where it is not given.
 
     Examples
     --------
@@ -46,15 +49,14 @@ class ClusterState:
     ages: FloatArray
     next_id: int
     n_steps: int = 0
+    counts: FloatArray = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         """Copy the arrays, freeze them and check what every other part relies on."""
-        for name, dtype in (
-            ("ids", np.int64),
-            ("centers", np.float64),
-            ("weights", np.float64),
-            ("ages", np.float64),
-        ):
+        if self.counts is None:
+            object.__setattr__(self, "counts", self.weights)
+        for name in _ARRAYS:
+            dtype = np.int64 if name == "ids" else np.float64
             array = np.array(getattr(self, name), dtype=dtype, order="C")
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -83,7 +85,7 @@ class ClusterState:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file, whole or not at all."""
-        arrays = {name: getattr(self, name) for name in ("ids", "centers", "weights", "ages")}
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
         counters = {"next_id": self.next_id, "n_steps": self.n_steps}
         write_archive(path, "ClusterState", _FILE_VERSION, arrays, counters)
 
@@ -145,7 +147,7 @@ def _check_rows(state: ClusterState) -> None:
     if state.centers.shape[1] < 1:
         raise ValueError(f"n_features must be at least 1, got {state.centers.shape[1]}.")
     n_clusters = len(state.ids)
-    for name in ("centers", "weights", "ages"):
+    for name in _ARRAYS[1:]:
         array = getattr(state, name)
         if len(array) != n_clusters or (array.ndim != 1 and name != "centers"):
             raise ValueError(
@@ -157,7 +159,7 @@ def _check_rows(state: ClusterState) -> None:
         raise ValueError(f"next_id must be above every id, got {state.next_id!r}.")
     if not np.all(np.isfinite(state.centers)):
         raise ValueError("centers must be finite, got NaN or infinity.")
-    for name in ("weights", "ages"):
+    for name in ("weights", "ages", "counts"):
         array = getattr(state, name)
         if not np.all((array > 0) & np.isfinite(array)):
             raise ValueError(f"{name} must be greater than 0 and finite, got {array}.")

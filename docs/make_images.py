@@ -1,0 +1,184 @@
+"""Make the pictures of the documentation from one seeded stream.
+
+Run with ``python docs/make_images.py``; give names of pictures to make only those.
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from dynmeans import DynamicMeans, History
+from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.plots import (
+    animate,
+    identity_marker,
+    identity_rgba,
+    plot_cluster_numbers,
+    plot_costs,
+    plot_timeline,
+    plot_tracks,
+)
+from dynmeans.records.arrays import FloatArray
+
+FOLDER = Path(__file__).parent / "images"
+SEED = 33
+DPI = 100
+# How a dichromat sees linear red, green and blue (Machado, Oliveira and Fernandes, 2009).
+COLOR_VISIONS = {
+    "full": np.eye(3),
+    "no red cones": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "no green cones": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "no blue cones": np.array(
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ]
+    ),
+}
+
+
+def make_stream() -> tuple[list[FloatArray], History]:
+    """Return the batches of docs/following-identities.md and the history of clustering them."""
+    rng = np.random.default_rng(SEED)
+    stream = moving_gaussians(
+        n_steps=40,
+        n_clusters=6,
+        rng=rng,
+        points_per_cluster=60,
+        spread=0.03,
+        motion=0.03,
+        death=0.02,
+        vanish=0.05,
+        max_hidden=4,
+    )
+    share = rng.uniform(0.15, 1.0, size=100)  # of a cluster's points that are kept
+    batches = [
+        points[rng.random(len(points)) < share[labels]]
+        for points, labels in zip(stream.batches, stream.labels, strict=True)
+    ]
+    model = DynamicMeans(new_penalty=0.02, max_gap=6, reach=2, random_state=0)
+    return batches, model.fit_sequence(batches)[1]
+
+
+def make_tracked_clusters(batches: list[FloatArray], history: History) -> None:
+    """Where the clusters are, beside their lives."""
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[1.0, 1.15])
+    plot_tracks(history, batches[-1], ax=left)
+    plot_timeline(history, ax=right)
+    _save(figure, "tracked-clusters")
+
+
+def make_tracks(batches: list[FloatArray], history: History) -> None:
+    """Where the clusters of one batch are and where they came from."""
+    figure = Figure(figsize=(6.4, 5.4), layout="constrained")
+    plot_tracks(history, batches[-1], ax=figure.subplots())
+    _save(figure, "tracks")
+
+
+def make_tracks_over_time(batches: list[FloatArray], history: History) -> None:
+    """One feature against time, all the way back."""
+    figure = Figure(figsize=(7.5, 4), layout="constrained")
+    plot_tracks(history, features=[0], tail=len(history), ax=figure.subplots())
+    _save(figure, "tracks-over-time")
+
+
+def make_timeline(batches: list[FloatArray], history: History) -> None:
+    """One row for each life."""
+    figure = Figure(figsize=(7.5, 4.6), layout="constrained")
+    plot_timeline(history, ax=figure.subplots())
+    _save(figure, "timeline")
+
+
+def make_costs(batches: list[FloatArray], history: History) -> None:
+    """The cost of every batch and its passes."""
+    figure = Figure(figsize=(7, 3.6), layout="constrained")
+    plot_costs(history, ax=figure.subplots())
+    _save(figure, "costs")
+
+
+def make_cluster_numbers(batches: list[FloatArray], history: History) -> None:
+    """Clusters seen and remembered."""
+    figure = Figure(figsize=(7, 3.6), layout="constrained")
+    plot_cluster_numbers(history, ax=figure.subplots())
+    _save(figure, "cluster-numbers")
+
+
+def make_identity_colors(batches: list[FloatArray], history: History) -> None:
+    """The first identities as readers of full and of reduced color vision see them."""
+    figure = Figure(figsize=(7, 2.2), layout="constrained")
+    ax = figure.subplots()
+    ids = np.arange(16)
+    colors = identity_rgba(ids)[:, :3]
+    for row, matrix in enumerate(COLOR_VISIONS.values()):
+        for k, color in zip(ids, _as_seen(colors, matrix), strict=True):
+            ax.scatter(k, row, s=130, color=color, marker=identity_marker(k))
+    ax.set_xticks(ids)
+    ax.set_xlabel("cluster")
+    ax.set_yticks(range(len(COLOR_VISIONS)), list(COLOR_VISIONS))
+    ax.set_ylim(len(COLOR_VISIONS) - 0.5, -0.5)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    _save(figure, "identity-colors")
+
+
+def make_moving_clusters(batches: list[FloatArray], history: History) -> None:
+    """The film."""
+    animate(history, batches, FOLDER / "moving-clusters.gif", fps=4, dpi=75)
+
+
+MAKERS: dict[str, Callable[[list[FloatArray], History], None]] = {
+    "tracked-clusters": make_tracked_clusters,
+    "tracks": make_tracks,
+    "tracks-over-time": make_tracks_over_time,
+    "timeline": make_timeline,
+    "costs": make_costs,
+    "cluster-numbers": make_cluster_numbers,
+    "identity-colors": make_identity_colors,
+    "moving-clusters": make_moving_clusters,
+}
+
+
+def _as_seen(colors: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Change sRGB colors as a kind of color vision does."""
+    linear = np.where(colors <= 0.04045, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(linear @ matrix.T, 0.0, 1.0)
+    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+
+
+def _save(figure: Figure, name: str) -> None:
+    # Without a note of the version, so that only a change of the picture changes the file.
+    figure.savefig(FOLDER / f"{name}.png", dpi=DPI, metadata={"Software": None})
+
+
+def main() -> None:
+    """Make the pictures asked for, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(MAKERS))
+    names = parser.parse_args().names or list(MAKERS)
+    if unknown := set(names) - set(MAKERS):
+        parser.error(f"name must be one of {', '.join(MAKERS)}, got {', '.join(sorted(unknown))}.")
+    FOLDER.mkdir(exist_ok=True)
+    batches, history = make_stream()
+    for name in names:
+        MAKERS[name](batches, history)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+// A pass over points that have labels already, with the labels of visiting them one by one.
+//
+// First every point is compared with the clusters as they stand at the start of the pass, in any
+// order and by any thread; the bounds of neighbours.hpp leave few to compare. Then only the points
+// that want to move are visited, in the given order. As long as no cluster is opened, revived or
+// emptied on the way, the clusters stand as they stood, so each gets what it wanted. Once one is
+// (an event), two things follow. A point that wanted to move looks again at its turn, at the
+// clusters as they then are. A point that wanted to stay still prefers its own cluster to all but
+// the slot that changed, so those later in the order are compared with that one slot; any that
+// might prefer it (or tie) joins the points to be visited.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "assign_labels.hpp"
+#include "cost.hpp"
+#include "memory.hpp"
+#include "neighbours.hpp"
+#include "points.hpp"
+#include "sums.hpp"
+#include "thread_pool.hpp"
+
+namespace dynmeans {
+
+template <typename Value>
+class LaterPass {
+  public:
+    LaterPass(const Points<Value>& points, const Memory& memory, double new_penalty,
+              ThreadPool& pool)
+        : points_(points),
+          memory_(memory),
+          new_penalty_(new_penalty),
+          pool_(pool),
+          neighbours_(points.n_features),
+          wishes_of_block_(count_blocks(points.n_points)),
+          buffer_(points.n_features) {}
+
+    // Forgets the visiting order of the last run.
+    void start(const std::int64_t* order) {
+        order_ = order;
+        position_.clear();
+    }
+
+    // `has_moved` marks the slots that are not as they were at the start of the last pass.
+    void run(const OwnCosts& own, const std::vector<std::uint8_t>& has_moved,
+             Assignment& assignment) {
+        neighbours_.update(assignment, has_moved, own, new_penalty_, points_.n_features, pool_);
+        collect_wishes(own, assignment);
+        if (wishes_.empty()) return;
+        if (can_have_events(assignment))
+            visit_in_order(own, assignment);
+        else
+            for (const Wish& wish : wishes_)
+                assignment.place(wish.point, nullptr, wish.slot, memory_);
+    }
+
+  private:
+    static constexpr std::size_t kMaxEvents = 48;  // beyond, visiting every point is cheaper
+
+    static constexpr Slot kOpenNew = -2;
+
+    struct Wish {
+        std::int32_t point;
+        Slot slot;  // or kOpenNew
+    };
+
+    static Slot to_wish(std::size_t choice) {
+        return choice == CostTable::kNone ? kOpenNew : static_cast<Slot>(choice);
+    }
+    static std::size_t to_choice(Slot wish) { return wish == kOpenNew ? CostTable::kNone : wish; }
+
+    void collect_wishes(const OwnCosts& own, const Assignment& assignment) {
+        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t) {
+            std::vector<Wish>& wishes = wishes_of_block_[block];
+            wishes.clear();
+            std::vector<double> buffer(points_.n_features);
+            const BlockRange range = block_range(block, points_.n_points);
+            for (std::size_t i = range.begin; i < range.end; ++i) {
+                const Slot a = assignment.labels[i];
+                if (a == kUnlabelled || own[i] < neighbours_.keeping_cost_of(a)) continue;
+                const double* y = points_.row(i, buffer.data());
+                const std::size_t best = best_of_rivals(y, a, own[i], assignment.table);
+                if (best != static_cast<std::size_t>(a))
+                    wishes.push_back({static_cast<std::int32_t>(i), to_wish(best)});
+            }
+        });
+        wishes_.clear();
+        for (const std::vector<Wish>& wishes : wishes_of_block_)
+            wishes_.insert(wishes_.end(), wishes.begin(), wishes.end());
+    }
+
+    std::size_t best_of_rivals(const double* y, Slot a, double own_cost,
+                               const CostTable& table) const {
+        Choice choice{CostTable::kNone, new_penalty_};
+        CostTable::consider(choice, a, own_cost);
+        for (const Neighbours::Rival& rival : neighbours_.rivals(a)) {
+            if (rival.keeping_cost > own_cost) break;
+            CostTable::consider(choice, rival.slot, table.cost_up_to(choice.cost, y, rival.slot));
+        }
+        return choice.slot;
+    }
+
+    // Without a point that opens or revives, and with one that stays in each cluster, none.
+    bool can_have_events(const Assignment& assignment) {
+        leavers_.assign(assignment.n_members.size(), 0);
+        for (const Wish& wish : wishes_) {
+            if (wish.slot == kOpenNew || assignment.n_members[wish.slot] == 0) return true;
+            ++leavers_[assignment.labels[wish.point]];
+        }
+        for (std::size_t k = 0; k < leavers_.size(); ++k)
+            if (leavers_[k] > 0 && leavers_[k] == assignment.n_members[k]) return true;
+        return false;
+    }
+
+    using Turn = std::pair<std::int32_t, Slot>;  // position in the order, wished slot
+    using Turns = std::priority_queue<Turn, std::vector<Turn>, std::greater<>>;
+
+    void visit_in_order(const OwnCosts& own, Assignment& assignment) {
+        find_positions();
+        std::vector<Turn> turns;
+        for (const Wish& wish : wishes_) turns.push_back({position_[wish.point], wish.slot});
+        Turns waiting(std::greater<>(), std::move(turns));
+        std::size_t n_events = 0;
+        std::int32_t last = -1;
+        while (!waiting.empty()) {
+            const auto [position, wish] = waiting.top();
+            waiting.pop();
+            if (position == last) continue;  // asked for twice
+            last = position;
+            pool_.watch().look();
+            const auto i = static_cast<std::size_t>(order_[position]);
+            const double* y = points_.row(i, buffer_.data());
+            const Slot left = assignment.labels[i];
+            const std::size_t choice = n_events == 0
+                                           ? to_choice(wish)
+                                           : assignment.table.cheapest(y, new_penalty_, left).slot;
+            const bool has_opened = choice == CostTable::kNone || assignment.n_members[choice] == 0;
+            if (!assignment.place(i, y, choice, memory_)) continue;
+            if (++n_events > kMaxEvents) {
+                assign_labels(points_, order_, position + 1, memory_, new_penalty_, pool_.watch(),
+                              assignment);
+                return;
+            }
+            if (has_opened) ask_followers(assignment.labels[i], position, own, assignment, waiting);
+            const bool fell_back = left != assignment.labels[i] &&
+                                   assignment.n_members[left] == 0 &&
+                                   static_cast<std::size_t>(left) < memory_.n_clusters;
+            if (fell_back) ask_followers(left, position, own, assignment, waiting);
+        }
+    }
+
+    // Gives a turn to every later point that may prefer `slot` as it now is to its own cluster.
+    // Such a point is still in the cluster it started the pass in, whose center has not moved.
+    void ask_followers(Slot slot, std::int32_t position, const OwnCosts& own,
+                       const Assignment& assignment, Turns& waiting) {
+        const CostTable& table = assignment.table;
+        kept_.assign(assignment.n_members.size(), CostTable::kNever);
+        bool is_near_any = false;
+        for (std::size_t k = 0; k < neighbours_.n_slots(); ++k) {
+            if (static_cast<Slot>(k) == slot || assignment.n_members[k] == 0) continue;
+            const double gap =
+                squared_distance(table.center(k), table.center(slot), points_.n_features);
+            const double kept = keeping_cost(gap, table.offset(slot), table.scale(slot));
+            if (kept > own.highest(k)) continue;
+            kept_[k] = kept;
+            is_near_any = true;
+        }
+        if (!is_near_any) return;
+        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t) {
+            std::vector<Wish>& wishes = wishes_of_block_[block];
+            wishes.clear();
+            std::vector<double> buffer(points_.n_features);
+            const BlockRange range = block_range(block, points_.n_points);
+            for (std::size_t i = range.begin; i < range.end; ++i) {
+                const Slot a = assignment.labels[i];
+                if (a == kUnlabelled || own[i] < kept_[a] || position_[i] <= position) continue;
+                if (table.cost(points_.row(i, buffer.data()), slot) <= own[i])
+                    wishes.push_back({static_cast<std::int32_t>(i), kOpenNew});
+            }
+        });
+        for (const std::vector<Wish>& wishes : wishes_of_block_)
+            for (const Wish& wish : wishes) waiting.push({position_[wish.point], wish.slot});
+    }
+
+    void find_positions() {
+        if (!position_.empty()) return;
+        position_.resize(points_.n_points);
+        for (std::size_t p = 0; p < points_.n_points; ++p)
+            position_[order_[p]] = static_cast<std::int32_t>(p);
+    }
+
+    const Points<Value>& points_;
+    const Memory& memory_;
+    double new_penalty_;
+    ThreadPool& pool_;
+    const std::int64_t* order_ = nullptr;
+    std::vector<std::int32_t> position_;
+    Neighbours neighbours_;
+    std::vector<std::vector<Wish>> wishes_of_block_;
+    std::vector<Wish> wishes_;
+    std::vector<std::int64_t> leavers_;
+    std::vector<double> kept_, buffer_;
+};
+
+}  // namespace dynmeans

@@ -1,0 +1,188 @@
+// Bounds between passes: which points of a cluster could prefer another slot at all?
+//
+// Let a point lie at distance u from its own center, and let the centers of its cluster a and of
+// slot k be D apart. Its distance to k is at least D - u, so its cost for k is at least
+// offset + scale (D - u)^2, which is above its own u^2 for every u below the root r of
+// u^2 = offset + scale (D - u)^2; for an active slot r = D/2. So a point keeps its label if u^2 is
+// below r^2 for every slot and below lambda, and otherwise has to look only at the slots whose r^2
+// its own cost reaches. And as it won against all others in the last pass, it has to look only at
+// slots that are not as they were then, unless its own center has moved. That holds for exact
+// numbers; kSlack makes room for the rounding of every step above, which is below 1e-10 of each
+// value for any number of features that fits memory.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "assign_labels.hpp"
+#include "cost.hpp"
+#include "squared_distance.hpp"
+#include "thread_pool.hpp"
+
+namespace dynmeans {
+
+constexpr double kSlack = 1e-9;
+constexpr double kTiny = 1e-280;  // below this, squares may have been rounded to nothing
+
+// The highest own cost up to which a point surely stays, given the squared distance of the centers.
+inline double keeping_cost(double squared_gap, double offset, double scale) {
+    if (squared_gap < kTiny) return 0.0;
+    const double gap = std::sqrt(squared_gap);
+    double root = 0.5 * gap;  // scale 1, offset 0
+    if (offset > 0.0 || scale < 1.0) {
+        // (1 - scale) u^2 + 2 scale gap u - (offset + scale gap^2) = 0, solved without cancellation
+        const double half = scale * gap, constant = offset + scale * squared_gap;
+        root = constant / (half + std::sqrt(half * half + (1.0 - scale) * constant));
+    }
+    const double kept = root * root * (1.0 - kSlack);
+    return kept < kTiny ? 0.0 : kept;
+}
+
+class Neighbours {
+  public:
+    explicit Neighbours(std::size_t n_features) : moved_(n_features, 0) {}
+
+    struct Rival {
+        double keeping_cost;
+        Slot slot;
+    };
+
+    std::size_t n_slots() const { return keeping_.size(); }
+    // A point of slot k with an own cost below this keeps its label.
+    double keeping_cost_of(std::size_t k) const { return keeping_[k]; }
+    const std::vector<Rival>& rivals(std::size_t k) const { return rivals_[k]; }
+
+    void update(const Assignment& assignment, const std::vector<std::uint8_t>& has_moved,
+                const OwnCosts& own, double new_penalty, std::size_t n_features, ThreadPool& pool) {
+        const std::size_t n_slots = assignment.n_members.size();
+        const CostTable& table = assignment.table;
+        keeping_.resize(n_slots);
+        rivals_.resize(std::max(rivals_.size(), n_slots));
+        const bool by_window = n_features <= kFewFeatures;
+        if (by_window) sort_by_widest_feature(table, n_features);
+        find_moved(has_moved, table);
+        gaps_.resize(pool.size());
+        const std::size_t n_groups = (n_slots + kGroup - 1) / kGroup;
+        pool.for_blocks(n_groups, [&](std::size_t group, std::size_t thread) {
+            const std::size_t end = std::min((group + 1) * kGroup, n_slots);
+            for (std::size_t k = group * kGroup; k < end; ++k) {
+                if (assignment.n_members[k] == 0) continue;
+                rivals_[k].clear();
+                if (!has_moved[k])
+                    rivals_among_moved(k, table, own.highest(k), gaps_[thread]);
+                else if (by_window)
+                    rivals_within_window(k, table, own.highest(k), n_features);
+                else
+                    rivals_among_all(k, table, own.highest(k), gaps_[thread]);
+                finish(k, new_penalty);
+            }
+        });
+    }
+
+  private:
+    static constexpr std::size_t kGroup = 64;
+    static constexpr std::size_t kFewFeatures = 3;  // above, one feature tells little
+
+    struct Place {
+        double coordinate;
+        Slot slot;
+    };
+
+    // Slots in order of one coordinate: those farther off in it are farther off altogether.
+    void sort_by_widest_feature(const CostTable& table, std::size_t n_features) {
+        feature_ = 0;
+        double widest = -1.0;
+        for (std::size_t j = 0; j < n_features; ++j) {
+            double low = CostTable::kNever, high = -CostTable::kNever;
+            for (std::size_t k = 0; k < table.size(); ++k) {
+                low = std::min(low, table.center(k)[j]);
+                high = std::max(high, table.center(k)[j]);
+            }
+            if (high - low > widest) {
+                widest = high - low;
+                feature_ = j;
+            }
+        }
+        places_.clear();
+        least_scale_ = 1.0;
+        for (std::size_t k = 0; k < table.size(); ++k) {
+            if (table.offset(k) == CostTable::kNever) continue;
+            places_.push_back({table.center(k)[feature_], static_cast<Slot>(k)});
+            least_scale_ = std::min(least_scale_, table.scale(k));
+        }
+        std::sort(places_.begin(), places_.end(),
+                  [](const Place& a, const Place& b) { return a.coordinate < b.coordinate; });
+    }
+
+    void rivals_within_window(std::size_t k, const CostTable& table, double highest_own,
+                              std::size_t n_features) {
+        // u^2 >= scale (D - u)^2 bounds D: farther slots are no rivals of any member.
+        const double u = std::sqrt(highest_own);
+        const double radius = (u + u / std::sqrt(least_scale_)) * (1.0 + kSlack);
+        const double* center = table.center(k);
+        const double x = center[feature_];
+        auto place = std::lower_bound(
+            places_.begin(), places_.end(), x - radius * (1.0 + kSlack) - std::abs(x) * 1e-15,
+            [](const Place& a, double limit) { return a.coordinate < limit; });
+        for (; place != places_.end() && place->coordinate - x <= radius; ++place) {
+            const double* other = table.center(place->slot);
+            consider(k, place->slot, squared_distance(center, other, n_features), table,
+                     highest_own);
+        }
+    }
+
+    void rivals_among_all(std::size_t k, const CostTable& table, double highest_own,
+                          std::vector<double>& gaps) {
+        gaps.resize(table.capacity());
+        table.squared_distances(table.center(k), gaps.data());
+        for (std::size_t other = 0; other < table.size(); ++other)
+            if (table.offset(other) != CostTable::kNever)
+                consider(k, static_cast<Slot>(other), gaps[other], table, highest_own);
+    }
+
+    // A cluster that has not moved won against those that have not either in the last pass.
+    void rivals_among_moved(std::size_t k, const CostTable& table, double highest_own,
+                            std::vector<double>& gaps) {
+        gaps.resize(moved_.capacity());
+        moved_.squared_distances(table.center(k), gaps.data());
+        for (std::size_t m = 0; m < moved_slots_.size(); ++m)
+            consider(k, moved_slots_[m], gaps[m], table, highest_own);
+    }
+
+    void find_moved(const std::vector<std::uint8_t>& has_moved, const CostTable& table) {
+        moved_slots_.clear();
+        moved_.shrink(0);
+        for (std::size_t k = 0; k < table.size(); ++k) {
+            if (!has_moved[k] || table.offset(k) == CostTable::kNever) continue;
+            moved_slots_.push_back(static_cast<Slot>(k));
+            moved_.set(moved_.append(), table.center(k), table.offset(k), table.scale(k));
+        }
+    }
+
+    void consider(std::size_t k, Slot other, double gap, const CostTable& table,
+                  double highest_own) {
+        if (static_cast<std::size_t>(other) == k) return;
+        const double kept = keeping_cost(gap, table.offset(other), table.scale(other));
+        if (kept <= highest_own) rivals_[k].push_back({kept, other});
+    }
+
+    void finish(std::size_t k, double new_penalty) {
+        std::vector<Rival>& found = rivals_[k];
+        std::sort(found.begin(), found.end(),
+                  [](const Rival& a, const Rival& b) { return a.keeping_cost < b.keeping_cost; });
+        keeping_[k] = found.empty() ? new_penalty : std::min(new_penalty, found[0].keeping_cost);
+    }
+
+    std::vector<double> keeping_;
+    std::vector<std::vector<Rival>> rivals_;
+    CostTable moved_;
+    std::vector<Slot> moved_slots_;
+    std::vector<Place> places_;
+    std::vector<std::vector<double>> gaps_;  // one for each thread
+    std::size_t feature_ = 0;
+    double least_scale_ = 1.0;
+};
+
+}  // namespace dynmeans

@@ -1,0 +1,254 @@
+"""The lives of the clusters: one row each, from birth through gaps and returns to the end."""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from dynmeans.plots.arguments import (
+    axes_or_new,
+    batch_edges,
+    checked_history,
+    checked_integer,
+    tidy,
+)
+from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.history import History
+
+_INK = "#222222"
+_GRAY = "#777777"
+_SHADE = 0.55  # opacity of the rows, so that marks stand out
+_THINNEST, _THICKEST = 0.14, 0.86  # of the distance between two rows
+_MAX_NAMES = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """Batches without a gap: where each begins and ends on the time axis, and its counts."""
+
+    edges: FloatArray
+    counts: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Life:
+    """One row of the timeline.
+
+    Attributes
+    ----------
+    cluster_id : int
+    n_points : float
+        Points of the cluster in all batches.
+    stretches : tuple of Stretch
+        When it was seen.
+    gaps : tuple of (float, float)
+        When it was remembered but not seen.
+    born : float or None
+        When it was born; None if that was before the history begins.
+    returned : tuple of float
+        When it came back.
+    forgotten : float or None
+        When it was dropped from memory; None if it is still remembered.
+    """
+
+    cluster_id: int
+    n_points: float
+    stretches: tuple[Stretch, ...]
+    gaps: tuple[tuple[float, float], ...]
+    born: float | None
+    returned: tuple[float, ...]
+    forgotten: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimelineData:
+    """The lives to draw, in order of birth, and how many clusters there are in all."""
+
+    lives: tuple[Life, ...]
+    n_clusters: int
+    span: tuple[float, float]
+
+
+def plot_timeline(history: History, ax: Axes | None = None, max_clusters: int = 40) -> Axes:
+    """Draw one row for each cluster, as thick as the cluster is large, over time.
+
+    Parameters
+    ----------
+    history : History
+        The record of the batches.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    max_clusters : int
+        How many rows at most. If there are more clusters, those with the most points are kept,
+        and the title says so.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from dynmeans import DynamicMeans
+    >>> from matplotlib.figure import Figure
+    >>> batches = [[[0.0], [9.0]], [[0.1]], [[0.2], [9.0]]]
+    >>> _, history = DynamicMeans(random_state=0).fit_sequence(batches)
+    >>> ax = plot_timeline(history, ax=Figure().subplots())
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['0', '1']
+    """
+    data = _timeline_data(history, max_clusters)
+    ax = axes_or_new(ax, (7.5, min(max(2.6, 1.5 + 0.26 * len(data.lives)), 14.0)))
+    _draw_timeline(data, ax)
+    return ax
+
+
+def _timeline_data(history: History, max_clusters: int = 40) -> TimelineData:
+    checked_history(history)
+    max_clusters = checked_integer("max_clusters", max_clusters, at_least=1)
+    steps, counts = defaultdict(list), defaultdict(list)
+    for index, record in enumerate(history):
+        for k, n in zip(record.ids.tolist(), record.counts.tolist(), strict=True):
+            steps[k].append(index)
+            counts[k].append(n)
+    by_size = sorted(steps, key=lambda k: (-sum(counts[k]), k))
+    kept = sorted(by_size[:max_clusters])
+    edges = batch_edges(np.array([record.time for record in history]))
+    happened = _event_times(history)
+    lives = tuple(
+        _life(k, np.array(steps[k]), np.array(counts[k]), edges, happened[k]) for k in kept
+    )
+    return TimelineData(lives, len(steps), (float(edges[0]), float(edges[-1])))
+
+
+def _event_times(history: History) -> dict[int, dict[str, list[float]]]:
+    happened: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for record in history:
+        for event in record.events:
+            happened[event.cluster_id][event.kind].append(record.time)
+    return happened
+
+
+def _life(
+    cluster_id: int,
+    steps: IntArray,
+    counts: FloatArray,
+    edges: FloatArray,
+    happened: dict[str, list[float]],
+) -> Life:
+    begins = [0, *(np.flatnonzero(np.diff(steps) > 1) + 1).tolist(), len(steps)]
+    stretches = tuple(
+        Stretch(edges[steps[i] : steps[j - 1] + 2], counts[i:j]) for i, j in pairwise(begins)
+    )
+    forgotten = happened["forgotten"][-1] if happened["forgotten"] else None
+    ends = [float(stretch.edges[-1]) for stretch in stretches]
+    resumes = [float(stretch.edges[0]) for stretch in stretches[1:]]
+    last = float(edges[-1]) if forgotten is None else forgotten
+    gaps = tuple(pair for pair in zip(ends, [*resumes, last], strict=True) if pair[0] < pair[1])
+    return Life(
+        cluster_id=cluster_id,
+        n_points=float(counts.sum()),
+        stretches=stretches,
+        gaps=gaps,
+        born=happened["born"][0] if happened["born"] else None,
+        returned=tuple(happened["returned"]),
+        forgotten=forgotten,
+    )
+
+
+def _draw_timeline(data: TimelineData, ax: Axes) -> None:
+    stretches = [stretch for life in data.lives for stretch in life.stretches]
+    largest = max((stretch.counts.max() for stretch in stretches), default=1.0)
+    shapes, colors = [], []
+    gaps, gap_colors = [], []
+    for row, life in enumerate(data.lives):
+        color = identity_color(life.cluster_id)
+        for stretch in life.stretches:
+            shapes.append(_outline(stretch, row, largest))
+            colors.append(color)
+        for start, end in life.gaps:
+            gaps.append([(start, row), (end, row)])
+            gap_colors.append(color)
+    ax.add_collection(PolyCollection(shapes, facecolors=colors, edgecolors="none", alpha=_SHADE))
+    ax.add_collection(LineCollection(gaps, colors=gap_colors, linewidths=1.3, linestyles=":"))
+    _draw_marks(data, ax)
+    _name_rows(data, ax)
+    margin = 0.012 * (data.span[1] - data.span[0])
+    ax.set_xlim(data.span[0] - margin, data.span[1] + margin)
+    ax.set_xlabel("time")
+    n_shown = len(data.lives)
+    ax.set_title(
+        "Lives of the clusters"
+        if n_shown == data.n_clusters
+        else f"Lives of the {n_shown} clusters with the most points, of {data.n_clusters}"
+    )
+    _explain(largest, ax)
+
+
+def _outline(stretch: Stretch, row: int, largest: float) -> FloatArray:
+    """Go along the upper side of a stretch and back along the lower one."""
+    thickness = _THINNEST + (_THICKEST - _THINNEST) * stretch.counts / largest
+    x = np.repeat(stretch.edges, 2)[1:-1]
+    half = np.repeat(thickness / 2, 2)
+    return np.column_stack([np.append(x, x[::-1]), np.append(row + half, (row - half)[::-1])])
+
+
+def _draw_marks(data: TimelineData, ax: Axes) -> None:
+    """Mark births with a filled marker, returns with an open one, the end of memory with a bar."""
+    born = [(life.born, row, life.cluster_id) for row, life in enumerate(data.lives)]
+    returned = [
+        (time, row, life.cluster_id)
+        for row, life in enumerate(data.lives)
+        for time in life.returned
+    ]
+    for marks, is_filled in ((born, True), (returned, False)):
+        known = [mark for mark in marks if mark[0] is not None]
+        ids = np.array([k for _, _, k in known], dtype=np.int64)
+        for marker, rows in rows_by_marker(ids).items():
+            ax.scatter(
+                [known[row][0] for row in rows],
+                [known[row][1] for row in rows],
+                s=42 if len(data.lives) <= 20 else 22,
+                c=identity_rgba(ids[rows]) if is_filled else "white",
+                edgecolors=_INK,
+                linewidths=1.1,
+                marker=marker,
+                zorder=3,
+            )
+    ends = [
+        (life.forgotten, row) for row, life in enumerate(data.lives) if life.forgotten is not None
+    ]
+    x, y = [time for time, _ in ends], [row for _, row in ends]
+    ax.scatter(x, y, s=50, c=_INK, marker="|", linewidths=1.5, zorder=3)
+
+
+def _name_rows(data: TimelineData, ax: Axes) -> None:
+    every = max(1, math.ceil(len(data.lives) / _MAX_NAMES))
+    ax.set_yticks(
+        range(0, len(data.lives), every),
+        [str(life.cluster_id) for life in data.lives[::every]],
+        fontsize="small" if len(data.lives) > 12 else "medium",
+    )
+    ax.set_ylim(max(len(data.lives), 1) - 0.4, -0.6)
+    ax.set_ylabel("cluster, in order of birth")
+
+
+def _explain(largest: float, ax: Axes) -> None:
+    marks: dict[str, Any] = {"ls": "", "marker": "o", "mec": _INK, "mew": 1.1, "ms": 6.5}
+    handles = [
+        Patch(
+            color=_GRAY, alpha=_SHADE, label=f"seen; as thick as it is large (at most {largest:g})"
+        ),
+        Line2D([], [], color=_GRAY, lw=1.3, ls=":", label="remembered, not seen"),
+        Line2D([], [], mfc=_GRAY, label="born", **marks),
+        Line2D([], [], mfc="white", label="returned", **marks),
+        Line2D([], [], ls="", marker="|", mec=_INK, mew=1.5, ms=7, label="forgotten"),
+    ]
+    tidy(ax, handles, n_columns=3)

@@ -1,0 +1,288 @@
+"""Where the clusters are and where they came from: centers with tails, over one batch's points."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+
+from dynmeans.plots.arguments import (
+    axes_or_new,
+    checked_batch,
+    checked_features,
+    checked_history,
+    checked_integer,
+    checked_step,
+    tidy,
+)
+from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
+from dynmeans.plots.name_heights import spread_heights
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.history import History, StepRecord
+
+MAX_NAMES = 40  # More numbers than these cannot be told apart in one figure.
+_INK = "#222222"
+_GRAY = "#777777"
+_DARK_GRAY = "#555555"
+_DOTS = (0, (1.0, 1.6))
+_NAME_HEIGHT = 0.055  # of the axes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrackData:
+    """One batch and the tails that lead to it, in the two coordinates of the figure.
+
+    Attributes
+    ----------
+    time : float
+        When the batch came.
+    ids, counts, centers : arrays with one row for each cluster in the batch
+        Identity, size and place.
+    unseen_ids, unseen_centers : arrays with one row for each cluster that has only a tail
+        Identity and the place where it was last seen.
+    tail_ids, tail_segments, tail_ages, tail_skips : arrays with one row for each piece of a tail
+        Whose it is; its two ends; how many batches ago the newer end was; and whether it bridges
+        batches in which the cluster was not seen.
+    points, labels : arrays with one row for each point
+        Place and identity; empty if no points were given.
+    axis_labels : tuple of str
+        What the two coordinates are.
+    """
+
+    time: float
+    ids: IntArray
+    counts: FloatArray
+    centers: FloatArray
+    unseen_ids: IntArray
+    unseen_centers: FloatArray
+    tail_ids: IntArray
+    tail_segments: FloatArray
+    tail_ages: IntArray
+    tail_skips: npt.NDArray[np.bool_]
+    points: FloatArray
+    labels: IntArray
+    axis_labels: tuple[str, str]
+
+
+def plot_tracks(
+    history: History,
+    points: npt.ArrayLike | None = None,
+    *,
+    step: int = -1,
+    tail: int = 10,
+    features: Sequence[int] = (0, 1),
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the centers of one batch, the tails they leave, and the batch's points.
+
+    Parameters
+    ----------
+    history : History
+        The record of the batches.
+    points : array-like of shape (n_points, n_features), optional
+        The points of that batch, which a history does not keep. Each gets its cluster's color.
+    step : int
+        Which batch, as an index of `history`; -1 is the last.
+    tail : int
+        How many batches back the tails go; 0 for none.
+    features : sequence of int
+        The two columns to draw, or the only one, which is then drawn against time. Data of one
+        feature are always drawn against time.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from dynmeans import DynamicMeans
+    >>> from matplotlib.figure import Figure
+    >>> batches = [[[0.0, 0.0], [5.0, 5.0]], [[0.3, 0.1], [5.0, 5.3]]]
+    >>> _, history = DynamicMeans(random_state=0).fit_sequence(batches)
+    >>> ax = plot_tracks(history, batches[-1], ax=Figure().subplots())
+    >>> ax.get_title()
+    'Time 2: 2 clusters'
+    """
+    data = _track_data(history, points, step=step, tail=tail, features=features)
+    ax = axes_or_new(ax, (6.4, 5.4))
+    _draw_tracks(data, ax)
+    return ax
+
+
+def _track_data(
+    history: History,
+    points: npt.ArrayLike | None = None,
+    *,
+    step: int = -1,
+    tail: int = 10,
+    features: Sequence[int] = (0, 1),
+) -> TrackData:
+    checked_history(history)
+    tail = checked_integer("tail", tail, at_least=0)
+    last = checked_step(step, len(history))
+    record = history[last]
+    columns = checked_features(features, record.centers.shape[1])
+    records = [history[index] for index in range(max(0, last - tail), last + 1)]
+    places = [_project(earlier.centers, earlier.time, columns) for earlier in records]
+    unseen_ids, unseen_centers = _last_places(records, places)
+    tail_ids, tail_segments, tail_ages, tail_skips = _tails(records, places)
+    batch, labels = checked_batch(points, record)
+    names = tuple(f"feature {column}" for column in columns)
+    return TrackData(
+        time=record.time,
+        ids=record.ids,
+        counts=record.counts,
+        centers=places[-1],
+        unseen_ids=unseen_ids,
+        unseen_centers=unseen_centers,
+        tail_ids=tail_ids,
+        tail_segments=tail_segments,
+        tail_ages=tail_ages,
+        tail_skips=tail_skips,
+        points=_project(batch, record.time, columns),
+        labels=labels,
+        axis_labels=(names[0], names[1]) if len(names) == 2 else ("time", names[0]),
+    )
+
+
+def _project(rows: FloatArray, time: float, columns: tuple[int, ...]) -> FloatArray:
+    """Take the two chosen columns, or set the one chosen against time."""
+    if len(columns) == 2:
+        return rows[:, columns]
+    return np.column_stack([np.full(len(rows), time), rows[:, columns[0]]])
+
+
+def _tails(
+    records: list[StepRecord], places: list[FloatArray]
+) -> tuple[IntArray, FloatArray, IntArray, npt.NDArray[np.bool_]]:
+    """Join each place of a cluster with the one before it."""
+    ids, segments, ages, skips = [], [], [], []
+    seen: dict[int, tuple[int, FloatArray]] = {}
+    for index, (record, here) in enumerate(zip(records, places, strict=True)):
+        for k, place in zip(record.ids.tolist(), here, strict=True):
+            if k in seen:
+                before, old_place = seen[k]
+                ids.append(k)
+                segments.append((old_place, place))
+                ages.append(len(records) - 1 - index)
+                skips.append(index - before > 1)
+            seen[k] = index, place
+    return (
+        np.array(ids, dtype=np.int64),
+        np.array(segments, dtype=np.float64).reshape(-1, 2, 2),
+        np.array(ages, dtype=np.int64),
+        np.array(skips, dtype=bool),
+    )
+
+
+def _last_places(
+    records: list[StepRecord], places: list[FloatArray]
+) -> tuple[IntArray, FloatArray]:
+    """Say where the clusters that are not in the last record were last seen."""
+    last = {
+        k: place
+        for record, here in zip(records, places, strict=True)
+        for k, place in zip(record.ids.tolist(), here, strict=True)
+    }
+    unseen = sorted(set(last) - set(records[-1].ids.tolist()))
+    centers = np.array([last[k] for k in unseen], dtype=np.float64).reshape(-1, 2)
+    return np.array(unseen, dtype=np.int64), centers
+
+
+def _draw_tracks(data: TrackData, ax: Axes) -> None:
+    for marker, rows in rows_by_marker(data.labels).items():
+        x, y = data.points[rows].T
+        colors = identity_rgba(data.labels[rows])
+        ax.scatter(x, y, s=14, c=colors, marker=marker, alpha=0.5, linewidths=0, zorder=1)
+    for is_skip, style in ((False, "solid"), (True, _DOTS)):
+        is_chosen = data.tail_skips == is_skip
+        ages, colors = data.tail_ages[is_chosen], identity_rgba(data.tail_ids[is_chosen])
+        colors[:, 3] = 1.0 - 0.85 * ages / (data.tail_ages.max(initial=0) + 1)
+        lines = LineCollection(
+            list(data.tail_segments[is_chosen]), colors=colors, linestyles=style, zorder=2
+        )
+        lines.set_linewidth(2.2)
+        ax.add_collection(lines)
+    _draw_centers(data, ax)
+    _draw_names(data, ax)
+    n = len(data.ids)
+    note = f", the {MAX_NAMES} largest numbered" if n > MAX_NAMES else ""
+    ax.set_title(f"Time {data.time:g}: {n} cluster{'' if n == 1 else 's'}{note}")
+    ax.set_xlabel(data.axis_labels[0])
+    ax.set_ylabel(data.axis_labels[1])
+    _explain(ax)
+
+
+def _draw_centers(data: TrackData, ax: Axes) -> None:
+    """Mark the centers, filled if the batch has points of the cluster; smaller if they are many."""
+    share = max(0.2, min(1.0, MAX_NAMES / max(len(data.ids), 1)))
+    size, edge = 95 * share, 1.1 * share**0.5
+    for marker, rows in rows_by_marker(data.unseen_ids).items():
+        x, y = data.unseen_centers[rows].T
+        edges = [identity_color(k) for k in data.unseen_ids[rows]]
+        ax.scatter(
+            x,
+            y,
+            s=size / 2,
+            c="white",
+            edgecolors=edges,
+            marker=marker,
+            linewidths=1.4 * edge,
+            zorder=3,
+        )
+    for marker, rows in rows_by_marker(data.ids).items():
+        x, y = data.centers[rows].T
+        colors = identity_rgba(data.ids[rows])
+        ax.scatter(
+            x, y, s=size, c=colors, edgecolors=_INK, marker=marker, linewidths=edge, zorder=4
+        )
+
+
+def _draw_names(data: TrackData, ax: Axes) -> None:
+    """Number the largest centers and, where there is room, the places last seen."""
+    rows = np.argsort(-data.counts, kind="stable")[:MAX_NAMES]
+    places = data.centers[rows]
+    is_column = data.axis_labels[0] == "time"
+    if is_column:
+        low, high = ax.get_ylim()
+        heights = spread_heights(places[:, 1], _NAME_HEIGHT * (high - low))
+        places = np.column_stack([places[:, 0], heights])
+    names = [(k, place, 10, _INK) for k, place in zip(data.ids[rows], places, strict=True)]
+    if len(data.ids) <= MAX_NAMES:
+        names += [
+            (k, place, 8, _DARK_GRAY)
+            for k, place in zip(data.unseen_ids, data.unseen_centers, strict=True)
+        ]
+    for k, place, size, color in names:
+        ax.annotate(
+            str(k),
+            (place[0], place[1]),
+            xytext=(9, 0) if is_column else (7, 5),
+            textcoords="offset points",
+            verticalalignment="center" if is_column else "baseline",
+            fontsize=size,
+            fontweight="bold",
+            color=color,
+            path_effects=[withStroke(linewidth=3, foreground="white")],
+            zorder=5,
+        )
+
+
+def _explain(ax: Axes) -> None:
+    """Name the marks: always the same ones, so that nothing jumps from frame to frame."""
+    tidy(
+        ax,
+        [
+            Line2D([], [], marker="o", ls="", mfc=_GRAY, mec=_INK, ms=8, label="center"),
+            Line2D([], [], color=_GRAY, lw=2.2, label="where it came from"),
+            Line2D([], [], marker="o", ls="", mfc="white", mec=_GRAY, mew=1.5, label="last seen"),
+            Line2D([], [], color=_GRAY, lw=2.2, ls=_DOTS, label="not seen meanwhile"),
+        ],
+        n_columns=4,
+    )
