@@ -41,13 +41,13 @@ sanitize: $(READY)  ## The tests of the compiled module under AddressSanitizer a
 	    -C build-dir=build/sanitize -C cmake.define.DYNMEANS_SANITIZE=ON -C install.strip=false
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
-	PYTHONPATH=$(CURDIR)/$(SANITIZED) $(BIN)/python -S tests/run_sanitized.py $(VENV)
+	PYTHONPATH=$(CURDIR)/$(SANITIZED) $(BIN)/python -S tools/run_sanitized.py $(VENV)
 
 dist-check: $(READY)  ## Build sdist and wheel, install each into an empty environment, try it.
 	rm -rf dist
 	$(BIN)/python -m build --quiet
-	PYTHON=$(PYTHON) sh tests/check_dist.sh dist/*.tar.gz
-	PYTHON=$(PYTHON) sh tests/check_dist.sh dist/*.whl
+	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/*.tar.gz
+	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/*.whl
 
 clean:
 	rm -rf $(VENV) build dist

@@ -61,26 +61,26 @@ def main() -> None:
 
     stream = moving_gaussians(
         n_steps=options.steps,
-        n_clusters=5,
+        n_clusters=6,
         spread=0.03,
         motion=0.02,
-        death=0.02,
-        vanish=0.04,
-        rng=np.random.default_rng(8),
+        death=0.03,
+        vanish=0.05,
+        rng=np.random.default_rng(3),
     )
     model = DynamicMeans(new_penalty=0.04, max_gap=7, reach=1.5, keep_history=True, random_state=0)
     columns = (
         TextColumn("clustering"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("batches, {task.speed:.0f} per second" if console.is_terminal else "batches"),
+        TextColumn("batches, {task.fields[rate]:.0f} per second"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("clustering", total=len(stream), speed=0)
+        task = progress.add_task("clustering", total=len(stream), rate=0.0)
         for batch in stream.batches:
             model.partial_fit(batch)
-            progress.advance(task)
+            progress.update(task, advance=1, rate=progress.tasks[task].speed or 0.0)
 
     history = model.history_
     console.print(life_table(history))

@@ -78,9 +78,11 @@ class BlasFilter {
         scratch.products.resize(n_rows * n_slots);
         scratch.costs.resize(n_slots);
         scratch.buffer.resize(n_features_);
-        for (std::size_t r = 0; r < n_rows; ++r)
+        for (std::size_t r = 0; r < n_rows; ++r) {
+            if (r + kAhead < n_rows) points.prefetch(order[begin + r + kAhead]);
             scratch.norms[r] = shift(points.row(order[begin + r], scratch.buffer.data()),
                                      scratch.rows.data() + r * n_used_);
+        }
         if (n_slots > 0) multiply(scratch, n_rows);
         for (std::size_t r = 0; r < n_rows; ++r) {
             const double* y = points.row(order[begin + r], scratch.buffer.data());
@@ -102,7 +104,7 @@ class BlasFilter {
     }
 
   private:
-    static constexpr std::size_t kFewest = 32, kMostCompared = 3;
+    static constexpr std::size_t kFewest = 32, kMostCompared = 3, kAhead = 3;
 
     // The features in which the centers spread most, and the mean of the centers as origin.
     void choose_features(const CostTable& table) {

@@ -50,16 +50,17 @@ class FirstPass {
     }
 
   private:
-    static constexpr std::size_t kShortest = 16, kLongest = 32768, kMostEvents = 8;
+    static constexpr std::size_t kShortest = 16, kLongest = 32768, kMostEvents = 16;
     static constexpr std::size_t kChunk = BlasFilter::kRows;
     // Measured (docs/speed.md): below these the panels of the table are as fast.
-    static constexpr std::size_t kGridSlots = 48, kFilterSlots = 64, kFilterFeatures = 16;
+    static constexpr std::size_t kGridSlots = 48, kFilterSlots = 64, kFilterFeatures = 16,
+                                 kFilterPoints = 128;
 
     void search(std::size_t begin, std::size_t end, const CostTable& table) {
         choices_.resize(end - begin);
         const bool by_grid = has_grid_ && grid_.is_usable() && table.size() >= kGridSlots;
         const bool by_filter = filter_.is_available() && points_.n_features >= kFilterFeatures &&
-                               table.size() >= kFilterSlots && end - begin >= kChunk;
+                               table.size() >= kFilterSlots && end - begin >= kFilterPoints;
         if (by_filter) filter_.prepare(table, new_penalty_);
         pool_.for_blocks(
             (end - begin + kChunk - 1) / kChunk, [&](std::size_t chunk, std::size_t thread) {
@@ -101,7 +102,8 @@ class FirstPass {
     Choice look_again(const double* y, Choice choice, const CostTable& table) const {
         if (std::find(changed_.begin(), changed_.end(), choice.slot) != changed_.end())
             return table.cheapest(y, new_penalty_, choice.slot);
-        for (const std::size_t k : changed_) CostTable::consider(choice, k, table.cost(y, k));
+        for (const std::size_t k : changed_)
+            CostTable::consider(choice, k, table.cost_up_to(choice.cost, y, k));
         return choice;
     }
 

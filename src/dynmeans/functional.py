@@ -1,13 +1,17 @@
 """The functional core: one batch and a state in, a new state and its clustering out."""
 
+from numbers import Integral
+
 import numpy.typing as npt
 
 from dynmeans.algorithm.assign_labels import REVIVAL_RULES
-from dynmeans.backends import get_backend
+from dynmeans.backends import ACCELERATIONS, get_backend
 from dynmeans.records.batch import checked_orders, checked_points, checked_weights
 from dynmeans.records.numbers import checked_number
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
+
+MAX_THREADS = 1024
 
 
 def step(
@@ -20,6 +24,8 @@ def step(
     sample_weight: npt.ArrayLike | None = None,
     revival: str = "paper",
     backend: str = "native",
+    acceleration: str = "auto",
+    n_threads: int | None = None,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch given what is remembered (Algorithm 2, restarts and UpdateC).
 
@@ -46,6 +52,12 @@ def step(
         The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
     backend : {"native", "reference"}
         Compiled code, or the specification in NumPy. Both give the same labels.
+    acceleration : {"auto", "none"}
+        Whether the compiled code may leave out comparisons that cannot change a label, or visits
+        every point in every pass. Both give the same bits.
+    n_threads : int, optional
+        Threads of the compiled code: by default all cores for large batches, one for small
+        ones. Any number gives the same bits.
 
     Returns
     -------
@@ -72,7 +84,18 @@ def step(
     rows = checked_points(points, state.n_features)
     weights = checked_weights(sample_weight, len(rows))
     visits = checked_orders(orders, len(rows))
-    return runner.step(rows, state, penalties, visits, elapsed, weights, revival)
+    check_way(acceleration, n_threads)
+    return runner.step(
+        rows,
+        state,
+        penalties,
+        visits,
+        elapsed,
+        weights,
+        revival,
+        acceleration=acceleration,
+        n_threads=n_threads,
+    )
 
 
 def check_types(state: object, penalties: object) -> None:
@@ -87,3 +110,17 @@ def check_revival(revival: object) -> None:
     """Refuse an unknown revival rule."""
     if revival not in REVIVAL_RULES:
         raise ValueError(f"revival must be one of {', '.join(REVIVAL_RULES)}, got {revival!r}.")
+
+
+def check_way(acceleration: object, n_threads: object) -> None:
+    """Refuse an unknown acceleration or an impossible number of threads."""
+    if acceleration not in ACCELERATIONS:
+        raise ValueError(
+            f"acceleration must be one of {', '.join(ACCELERATIONS)}, got {acceleration!r}."
+        )
+    if n_threads is None:
+        return
+    if isinstance(n_threads, bool) or not isinstance(n_threads, Integral):
+        raise TypeError(f"n_threads must be an integer or None, got {n_threads!r}.")
+    if not 1 <= int(n_threads) <= MAX_THREADS:
+        raise ValueError(f"n_threads must be from 1 to {MAX_THREADS}, got {n_threads!r}.")

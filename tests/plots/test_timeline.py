@@ -71,6 +71,16 @@ def test_rows_have_the_colors_of_their_clusters(history, ax):
     )
 
 
+def test_color_belongs_to_the_cluster_and_not_to_its_row(history, ax):
+    # The last batch alone: 1 and 2 are in the rows 0 and 1.
+    last = History()
+    last.add(history[3])
+    plot_timeline(last, ax)
+    np.testing.assert_array_equal(
+        ax.collections[0].get_facecolor()[:, :3], identity_rgba([1, 2])[:, :3]
+    )
+
+
 def test_rows_are_as_thick_as_clusters_are_large(history, ax):
     plot_timeline(history, ax)
     heights = [np.ptp(path.vertices[:, 1]) for path in ax.collections[0].get_paths()]

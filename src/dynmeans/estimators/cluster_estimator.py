@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dynmeans.backends import get_backend
 from dynmeans.estimators.visiting_orders import visiting_orders
-from dynmeans.functional import check_revival
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.functional import check_revival, check_way
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.batch import check_size, checked_coordinates, checked_weights
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -26,6 +26,8 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
     state_: ClusterState
     n_init: int
     backend: str
+    acceleration: str
+    n_threads: int | None
     random_state: Any
 
     @abstractmethod
@@ -89,11 +91,16 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
         runner = get_backend(self.backend)
         return runner.predict_labels(points, self.state_, self._penalties(), self._revival())
 
-    def _checked_points(self, X: Any, *, reset: bool, min_points: int = 1) -> FloatArray:
+    def _checked_points(self, X: Any, *, reset: bool, min_points: int = 1) -> BatchArray:
         if hasattr(X, "shape") and len(X.shape):
             check_size("X", X.shape[0])
         points = validate_data(
-            self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=min_points
+            self,
+            X,
+            reset=reset,
+            dtype=(np.float64, np.float32),
+            order="C",
+            ensure_min_samples=min_points,
         )
         if not reset and points.shape[1] != self.state_.n_features:
             raise ValueError(
@@ -115,14 +122,23 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
         self._draw_entropy()
 
     def _take_in(
-        self, points: FloatArray, state: ClusterState, elapsed: float, sample_weight: Any
+        self, points: BatchArray, state: ClusterState, elapsed: float, sample_weight: Any
     ) -> None:
         """Run one step from `state` and keep its result."""
         check_revival(self._revival())
+        check_way(self.acceleration, self.n_threads)
         weights = checked_weights(sample_weight, len(points))
         orders = visiting_orders(points, self._seed(state.n_steps), self._checked_n_init())
         self.state_, clustering = get_backend(self.backend).step(
-            points, state, self._penalties(), orders, elapsed, weights, self._revival()
+            points,
+            state,
+            self._penalties(),
+            orders,
+            elapsed,
+            weights,
+            self._revival(),
+            acceleration=self.acceleration,
+            n_threads=self.n_threads,
         )
         self._last_step = (state, elapsed, clustering, self.state_)
         self.labels_ = clustering.labels

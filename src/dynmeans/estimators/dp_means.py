@@ -19,6 +19,10 @@ class DPMeans(ClusterEstimator):
         Random visiting orders tried; the one of lowest cost is kept.
     backend : {"native", "reference"}, default="native"
         Compiled code, or the specification in NumPy. Both give the same labels.
+    acceleration : {"auto", "none"}, default="auto"
+        Whether the compiled code may leave out comparisons that cannot change a label.
+    n_threads : int, optional
+        By default all cores for large batches, one for small ones. The result never depends on it.
     random_state : int, RandomState instance or None, default=None
         Source of the visiting orders.
 
@@ -45,11 +49,15 @@ class DPMeans(ClusterEstimator):
         *,
         n_init: int = 3,
         backend: str = "native",
+        acceleration: str = "auto",
+        n_threads: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.new_penalty = new_penalty
         self.n_init = n_init
         self.backend = backend
+        self.acceleration = acceleration
+        self.n_threads = n_threads
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.numbers import checked_number
@@ -42,6 +42,10 @@ class DynamicMeans(ClusterEstimator):
         The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
     backend : {"native", "reference"}, default="native"
         Compiled code, or the specification in NumPy. Both give the same labels.
+    acceleration : {"auto", "none"}, default="auto"
+        Whether the compiled code may leave out comparisons that cannot change a label.
+    n_threads : int, optional
+        By default all cores for large batches, one for small ones. The result never depends on it.
     keep_history : bool or int, default=False
         Whether `history_` keeps the record of all batches, or of the last so many.
     random_state : int, RandomState instance or None, default=None
@@ -88,6 +92,8 @@ class DynamicMeans(ClusterEstimator):
         n_init: int = 3,
         revival: str = "paper",
         backend: str = "native",
+        acceleration: str = "auto",
+        n_threads: int | None = None,
         keep_history: bool | int = False,
         random_state: Any = None,
     ) -> None:
@@ -99,6 +105,8 @@ class DynamicMeans(ClusterEstimator):
         self.n_init = n_init
         self.revival = revival
         self.backend = backend
+        self.acceleration = acceleration
+        self.n_threads = n_threads
         self.keep_history = keep_history
         self.random_state = random_state
 
@@ -176,7 +184,7 @@ class DynamicMeans(ClusterEstimator):
         return find_events(*self._last_step)
 
     def _take_in(
-        self, points: FloatArray, state: ClusterState, elapsed: float, sample_weight: Any
+        self, points: BatchArray, state: ClusterState, elapsed: float, sample_weight: Any
     ) -> None:
         window = self._checked_window()
         super()._take_in(points, state, elapsed, sample_weight)

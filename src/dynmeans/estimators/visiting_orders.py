@@ -3,12 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, IntArray
 
 _Keys = npt.NDArray[np.uint64]
+_BLOCK = 16384  # rows hashed together, so that no copy of the whole batch is made
 
 
-def visiting_orders(points: FloatArray, seed: np.random.SeedSequence, n_init: int) -> IntArray:
+def visiting_orders(points: BatchArray, seed: np.random.SeedSequence, n_init: int) -> IntArray:
     """Return `n_init` random orders that depend on the seed and on what the rows hold.
 
     The order sorts a keyed hash of each row (decision 0005): shuffling the rows does not change
@@ -28,11 +29,15 @@ def visiting_orders(points: FloatArray, seed: np.random.SeedSequence, n_init: in
     return np.argsort(order_keys, axis=1, kind="stable").astype(np.int64, copy=False)
 
 
-def _hash_rows(points: FloatArray, multipliers: _Keys) -> _Keys:
-    bits = (points + 0.0).view(np.uint64)  # + 0.0 turns -0.0 into 0.0: equal rows, equal bits.
-    # Coordinates from float32 leave the low half of the mantissa empty; fold the high half in.
-    folded = bits ^ (bits >> np.uint64(32))
-    return np.asarray((folded * multipliers).sum(axis=1, dtype=np.uint64))
+def _hash_rows(points: BatchArray, multipliers: _Keys) -> _Keys:
+    hashes = np.zeros(len(points), dtype=np.uint64)
+    for start in range(0, len(points), _BLOCK):
+        rows = points[start : start + _BLOCK].astype(np.float64)
+        bits = (rows + 0.0).view(np.uint64)  # + 0.0 turns -0.0 into 0.0: equal rows, equal bits.
+        # Coordinates from float32 leave the low half of the mantissa empty; fold the high half in.
+        folded = bits ^ (bits >> np.uint64(32))
+        hashes[start : start + _BLOCK] = (folded * multipliers).sum(axis=1, dtype=np.uint64)
+    return hashes
 
 
 def _mix(keys: _Keys) -> _Keys:

@@ -75,7 +75,7 @@ def checked_batch(points: npt.ArrayLike | None, record: StepRecord) -> tuple[Flo
             f"points must have shape {shape}, as the batch of time {record.time:g} had, "
             f"got {np.shape(points)}."
         )
-    return checked_points(points, n_features), record.labels
+    return checked_points(points, n_features).astype(np.float64, copy=False), record.labels
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (7.0, 4.0)) -> Axes:

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
 MAX_POINTS = 2**31 - 1
 MAX_COORDINATE = 1e150  # Squares of differences must stay finite.
@@ -15,8 +15,11 @@ def check_size(name: str, n_points: int) -> None:
         raise ValueError(f"{name} must have at most 2**31 - 1 points, got {n_points}.")
 
 
-def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points") -> FloatArray:
-    """Return the points as a float64 array of rows, or say what is wrong with them."""
+def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points") -> BatchArray:
+    """Return the points as an array of rows, or say what is wrong with them.
+
+    float32 stays float32, without a copy; everything else becomes float64.
+    """
     if hasattr(points, "toarray"):
         raise TypeError(f"{name} must be a dense array, got a sparse {type(points).__name__}.")
     array = np.asarray(points)
@@ -28,13 +31,17 @@ def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points")
             f"{name} has {array.shape[1]} features, but the state was built with {n_features}. "
             "Start from ClusterState.empty() for other data."
         )
+    if array.dtype == np.float32:
+        return checked_coordinates(np.ascontiguousarray(array), name)
     return checked_coordinates(_as_floats(name, array), name)
 
 
-def checked_coordinates(array: FloatArray, name: str) -> FloatArray:
+def checked_coordinates(array: BatchArray, name: str) -> BatchArray:
     """Return `array` if every value is finite and small enough to be squared."""
-    if array.size and not (array.min() >= -MAX_COORDINATE and array.max() <= MAX_COORDINATE):
-        bad = array[~(np.abs(array) <= MAX_COORDINATE)].flat[0]
+    if array.size and not (
+        float(array.min()) >= -MAX_COORDINATE and float(array.max()) <= MAX_COORDINATE
+    ):
+        bad = next(x for x in array.ravel().tolist() if not abs(x) <= MAX_COORDINATE)
         raise ValueError(
             f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {bad}."
         )
