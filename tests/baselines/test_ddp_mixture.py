@@ -83,6 +83,7 @@ def test_unseen_cluster_stays_as_it_was_and_ages():
     seen = center_posteriors(SECOND[:1], np.array([0]), prior)
     after = carry_over(before, seen, TINY, 2.0)
     assert after.counts.tolist() == [4.0, 1.0]
+    assert after.last_counts.tolist() == [1.0, 1.0]
     assert after.ages.tolist() == [1.0, 3.0]
     np.testing.assert_array_equal(after.centers[1], before.centers[1])
     assert after.variances[1] == before.variances[1]

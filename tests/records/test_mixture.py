@@ -14,6 +14,7 @@ FIELDS = {
     "next_id": 9,
     "n_steps": 4,
     "time": 4.5,
+    "last_counts": [2.0, 3.0],
 }
 
 
@@ -76,6 +77,15 @@ def test_state_does_not_change_with_the_arrays_it_was_made_from():
 def test_bad_rows_are_refused_by_name(field, value, message):
     with pytest.raises(ValueError, match=message):
         MixtureState(**{**FIELDS, field: value})
+
+
+def test_as_a_cluster_state_confidence_is_noise_over_variance():
+    # w = 0.4 / 0.1 and 0.4 / 0.2
+    state = MixtureState(**FIELDS).as_cluster_state(noise_variance=0.4)
+    np.testing.assert_allclose(state.weights, [4.0, 2.0])
+    assert state.counts.tolist() == [2.0, 3.0]
+    assert (state.ids.tolist(), state.ages.tolist()) == ([3, 7], [1.0, 2.0])
+    assert (state.next_id, state.n_steps) == (9, 4)
 
 
 def test_saved_state_loads_to_the_same_bits(tmp_path):

@@ -238,6 +238,7 @@ def carry_over(
     everyone = MixtureState(
         ids=np.append(state.ids, state.next_id + np.arange(n_new)),
         counts=np.append(state.counts, np.zeros(n_new)) + n,
+        last_counts=np.where(is_seen, n, np.append(state.last_counts, np.zeros(n_new))),
         centers=centers,
         variances=variances,
         ages=ages,
@@ -269,6 +270,7 @@ def _kept(state: MixtureState, is_kept: npt.NDArray[np.bool_]) -> MixtureState:
     return MixtureState(
         ids=state.ids[is_kept],
         counts=state.counts[is_kept],
+        last_counts=state.last_counts[is_kept],
         centers=state.centers[is_kept],
         variances=state.variances[is_kept],
         ages=state.ages[is_kept],

@@ -1,6 +1,7 @@
 """DDPMixture: the Bayesian model behind Dynamic Means, by three methods of inference."""
 
 import logging
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,8 +17,10 @@ from dynmeans.baselines.ddp_mixture import BatchPrior, Seen, batch_prior, center
 from dynmeans.baselines.gibbs import GibbsSamples, Progress, gibbs
 from dynmeans.baselines.particle_learning import Particles, particle_learning
 from dynmeans.baselines.variational import VariationalPosterior, variational
+from dynmeans.estimators.history_keeping import HistoryKeeper, one_for_each
 from dynmeans.estimators.mixture_estimator import MixtureEstimator
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.history import History
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 from dynmeans.records.numbers import checked_number
 
@@ -25,7 +28,7 @@ INFERENCES = ("gibbs", "variational", "particle")
 _logger = logging.getLogger(__name__)
 
 
-class DDPMixture(MixtureEstimator):
+class DDPMixture(HistoryKeeper, MixtureEstimator):
     """Dependent Dirichlet process mixture of Gaussians; every cluster keeps its identity.
 
     Clusters appear, move, vanish and come back. The defaults suit standardised data.
@@ -60,6 +63,8 @@ class DDPMixture(MixtureEstimator):
         posterior, the last, or the one ranked highest by a function. The function takes the
         identities of the points in all samples, of shape (n_samples, n_points), and returns a
         number for each sample. Variational inference has one posterior, and carries that.
+    keep_history : bool or int, default=False
+        Whether `history_` keeps the record of all batches, or of the last so many.
     random_state : int, RandomState instance or None, default=None
         Source of randomness.
 
@@ -74,6 +79,8 @@ class DDPMixture(MixtureEstimator):
         All that the inference gave for the last batch, by slot.
     cluster_ids_, cluster_centers_, cluster_variances_, cluster_counts_, cluster_ages_ : arrays
         The remembered clusters, one row each.
+    events_, history_ : list of Event, History
+        What the last batch did to each cluster, and the record where `keep_history` asks for it.
     cost_ : float
         Minus the log posterior of `labels_` up to a constant, or minus the bound.
     n_iter_ : int
@@ -111,6 +118,7 @@ class DDPMixture(MixtureEstimator):
         tol: float = 1e-8,
         max_iter: int = 1000,
         carry: Any = "best",
+        keep_history: bool | int = False,
         random_state: Any = None,
     ) -> None:
         self.inference = inference
@@ -128,6 +136,7 @@ class DDPMixture(MixtureEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.carry = carry
+        self.keep_history = keep_history
         self.random_state = random_state
 
     @classmethod
@@ -141,8 +150,7 @@ class DDPMixture(MixtureEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Forget everything and take in one batch."""
         with self._all_or_nothing():
-            self.__dict__.pop("state_", None)
-            self._draw_entropy()
+            self._start_over()
             points = self._checked_points(X, reset=True)
             self._take_in(points, MixtureState.empty(points.shape[1]), 1.0)
         return self
@@ -166,6 +174,28 @@ class DDPMixture(MixtureEstimator):
             self._take_in(points, state, elapsed)
         return self
 
+    def fit_sequence(
+        self, batches: Iterable[Any], *, elapsed: float | Sequence[float] = 1.0
+    ) -> tuple[list[IntArray], History]:
+        """Forget everything and take in a whole sequence of batches.
+
+        Returns
+        -------
+        labels : list of arrays
+            Identity of every row of every batch.
+        history : History
+            The record of every batch: clusters seen and remembered, and cost.
+        """
+        history = History()
+        with self._all_or_nothing():
+            self._start_over()
+            batches = list(batches)
+            gaps = one_for_each("elapsed", elapsed, len(batches))
+            for X, gap in zip(batches, gaps, strict=False):
+                self.partial_fit(X, elapsed=gap)
+                history.append(*self._last_step, self.events_)
+        return history.labels, history
+
     def _parameters(self) -> MixtureParameters:
         return MixtureParameters(
             concentration=self.concentration,
@@ -180,10 +210,14 @@ class DDPMixture(MixtureEstimator):
         """Run the inference on one batch and keep its result."""
         parameters = self._parameters()
         check_carry(self.carry)
+        window = self._checked_window()
         prior = batch_prior(state, parameters, elapsed)
         labels, seen, costs = self._infer(points, prior, state)
         self.state_, clustering = remember(state, labels, seen, parameters, elapsed, costs)
-        self._last_step = (state, elapsed, clustering, self.state_)
+        sigma = parameters.noise_variance
+        before, after = (s.as_cluster_state(sigma) for s in (state, self.state_))
+        self._last_step = (before, elapsed, clustering, after)
+        self._record(window)
         self.labels_ = clustering.labels
         self.cost_ = clustering.cost
 

@@ -84,7 +84,7 @@ class MixtureEstimator(ClusterMixin, BaseEstimator, ABC):
     def _checked_points(self, X: Any, *, reset: bool, min_points: int = 1) -> FloatArray:
         if hasattr(X, "shape") and len(X.shape):
             check_size("X", X.shape[0])
-        points = validate_data(
+        points: FloatArray = validate_data(
             self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=min_points
         )
         if not reset and points.shape[1] != self.state_.n_features:
@@ -92,7 +92,12 @@ class MixtureEstimator(ClusterMixin, BaseEstimator, ABC):
                 f"X has {points.shape[1]} features, but the state was built with "
                 f"{self.state_.n_features}. Call fit() to start over."
             )
-        return checked_coordinates(points, "X")
+        checked_coordinates(points, "X")
+        return points
+
+    def _start_over(self) -> None:
+        self.__dict__.pop("state_", None)
+        self._draw_entropy()
 
     def _seed(self, n_steps: int) -> int:
         """Seed batch number `n_steps` by itself, so that a restored estimator continues alike."""

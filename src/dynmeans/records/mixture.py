@@ -10,11 +10,13 @@ from dynmeans.records.archive import read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.batch import checked_coordinates
 from dynmeans.records.numbers import checked_number
+from dynmeans.records.state import ClusterState
 
 _FILE_VERSION = 1
 _ARRAYS = {
     "ids": np.int64,
     "counts": np.float64,
+    "last_counts": np.float64,
     "centers": np.float64,
     "variances": np.float64,
     "ages": np.float64,
@@ -105,6 +107,8 @@ class MixtureState:
         Batches taken in so far, empty ones included.
     time : float
         t. Steps of time so far; `n_steps` unless batches came at other intervals.
+    last_counts : FloatArray of shape (n_clusters,)
+        n when last seen; the counts where it is not given.
 
     Examples
     --------
@@ -121,9 +125,12 @@ class MixtureState:
     next_id: int
     n_steps: int = 0
     time: float = 0.0
+    last_counts: FloatArray = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         """Copy the arrays, freeze them and check what every other part relies on."""
+        if self.last_counts is None:
+            object.__setattr__(self, "last_counts", self.counts)
         for name, dtype in _ARRAYS.items():
             array = np.array(getattr(self, name), dtype=dtype, order="C")
             array.setflags(write=False)
@@ -133,8 +140,14 @@ class MixtureState:
     @classmethod
     def empty(cls, n_features: int) -> "MixtureState":
         """Nothing is remembered before the first batch."""
-        nothing = np.empty(0)
-        return cls(nothing.astype(int), nothing, np.empty((0, n_features)), nothing, nothing, 0)
+        return cls(
+            ids=np.empty(0, dtype=np.int64),
+            counts=np.empty(0),
+            centers=np.empty((0, n_features)),
+            variances=np.empty(0),
+            ages=np.empty(0),
+            next_id=0,
+        )
 
     @property
     def n_clusters(self) -> int:
@@ -146,10 +159,17 @@ class MixtureState:
         """Number of coordinates of a point."""
         return int(self.centers.shape[1])
 
-    @property
-    def weights(self) -> FloatArray:
-        """The counts, under the name that a `ClusterState` has for confidence in observations."""
-        return self.counts
+    def as_cluster_state(self, noise_variance: float) -> ClusterState:
+        """Return the same clusters as Dynamic Means would remember them: w = sigma / variance."""
+        return ClusterState(
+            ids=self.ids,
+            centers=self.centers,
+            weights=noise_variance / self.variances,
+            ages=self.ages,
+            next_id=self.next_id,
+            n_steps=self.n_steps,
+            counts=self.last_counts,
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file, whole or not at all."""
@@ -187,7 +207,8 @@ def _checked_mean(value: npt.ArrayLike) -> FloatArray:
     if mean.ndim > 1:
         raise ValueError(f"prior_mean must have at most one dimension, got shape {mean.shape}.")
     mean.setflags(write=False)
-    return checked_coordinates(mean, "prior_mean")
+    checked_coordinates(mean, "prior_mean")
+    return mean
 
 
 def _check_rows(state: MixtureState) -> None:
@@ -196,7 +217,7 @@ def _check_rows(state: MixtureState) -> None:
             f"ids must have one dimension and centers two, got shapes {state.ids.shape} "
             f"and {state.centers.shape}."
         )
-    for name in ("counts", "centers", "variances", "ages"):
+    for name in ("counts", "last_counts", "centers", "variances", "ages"):
         array = getattr(state, name)
         if len(array) != state.n_clusters or (array.ndim != 1 and name != "centers"):
             raise ValueError(
@@ -208,7 +229,7 @@ def _check_rows(state: MixtureState) -> None:
     if state.n_clusters and state.next_id <= state.ids[-1]:
         raise ValueError(f"next_id must be above every id, got {state.next_id!r}.")
     checked_coordinates(state.centers, "centers")
-    for name in ("counts", "variances", "ages"):
+    for name in ("counts", "last_counts", "variances", "ages"):
         array = getattr(state, name)
         if not np.all((array > 0) & np.isfinite(array)):
             raise ValueError(f"{name} must be greater than 0 and finite, got {array}.")
