@@ -6,6 +6,8 @@ import threading
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from streams import batch_lists
 
 from dynmeans import DDPMixture
 from dynmeans.baselines.gibbs import GibbsSamples
@@ -64,6 +66,23 @@ def test_cluster_that_vanished_comes_back_under_its_identity(inference):
     model, labels = fitted(inference, [np.vstack([near, far]), near, near, np.vstack([near, far])])
     np.testing.assert_array_equal(labels[3], labels[0])
     assert model.state_.next_id == 2
+
+
+@pytest.mark.parametrize("inference", INFERENCES)
+@given(batches=batch_lists(max_points=12))
+@settings(max_examples=30)
+def test_any_stream_leaves_a_sound_state(inference, batches):
+    model = DDPMixture(inference, n_samples=5, burn_in=3, n_particles=6, random_state=0)
+    next_id = 0
+    for batch in batches:
+        model.partial_fit(batch.points, elapsed=batch.elapsed)
+        assert set(model.labels_) == set(model.cluster_ids_[model.cluster_ages_ == 1])
+        assert model.state_.next_id >= next_id
+        assert np.isfinite(model.cost_)
+        assert np.all(model.samples_ >= 0)
+        chances = model.predict_proba(np.eye(2, batch.points.shape[1]))
+        np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+        next_id = model.state_.next_id
 
 
 @pytest.mark.parametrize("inference", INFERENCES)

@@ -58,7 +58,11 @@ class MixtureEstimator(ClusterMixin, BaseEstimator, ABC):
         return self.state_.n_steps
 
     def predict(self, X: Any) -> IntArray:
-        """Give the most probable identity of each row now, -1 where that is a new cluster."""
+        """Give the most probable identity of each row now, -1 where that is a new cluster.
+
+        Each row is judged by itself; `labels_` were found for all rows of the batch together, and
+        may differ where two clusters are about as likely.
+        """
         best = self._log_densities(X).argmax(axis=1)
         return np.asarray(np.append(self.state_.ids, -1)[best])
 
