@@ -1,11 +1,13 @@
 """The posterior of tiny batches, summed over every labeling from the definitions alone."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import chi2, multivariate_normal
 
+from dynmeans.baselines.ddp_mixture import batch_prior, carry_over, center_posteriors
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 
 
@@ -114,5 +116,17 @@ def second_step_olds():
     return [seen_once(m, TINY, dt=1.0) for m in members]
 
 
+@cache
+def second_posterior():
+    """The enumerated posterior of the second batch."""
+    return enumerate_posterior(SECOND, second_step_olds(), TINY, t=2)
+
+
 def empty():
     return MixtureState.empty(2)
+
+
+def second_prior():
+    """The prior of the second batch, as the package carries it over from the first."""
+    seen = center_posteriors(FIRST, FIRST_LABELS, batch_prior(empty(), TINY))
+    return batch_prior(carry_over(empty(), seen, TINY, 1.0), TINY)

@@ -8,20 +8,18 @@ import numpy as np
 import pytest
 from labelings import (
     FIRST,
-    FIRST_LABELS,
     SECOND,
     TINY,
     chi_square_p,
     empty,
     enumerate_posterior,
-    second_step_olds,
+    second_posterior,
+    second_prior,
 )
 from xoshiro import Xoshiro
 
 from dynmeans.baselines.ddp_mixture import (
     batch_prior,
-    carry_over,
-    center_posteriors,
     log_densities,
 )
 from dynmeans.baselines.gibbs import gibbs
@@ -30,15 +28,10 @@ from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 
 
-def second_prior():
-    seen = center_posteriors(FIRST, FIRST_LABELS, batch_prior(empty(), TINY))
-    return batch_prior(carry_over(empty(), seen, TINY, 1.0), TINY)
-
-
 def p_value(prior, n_samples=20_000):
     """Chi-square of the compiled sampler on the second step against the enumerated posterior."""
     found = gibbs(SECOND, prior, n_samples=n_samples, burn_in=100, thin=10, seed=3)
-    return chi_square_p(found.labels, *enumerate_posterior(SECOND, second_step_olds(), TINY, t=2))
+    return chi_square_p(found.labels, *second_posterior())
 
 
 def test_first_step_draws_from_the_enumerated_posterior():
@@ -92,7 +85,7 @@ def with_old_position_known(chain, i):
 @pytest.mark.slow
 def test_plain_sampler_draws_from_the_enumerated_posterior():
     drawn = islice(plain_gibbs(SECOND, second_prior(), np.random.default_rng(0)), 0, 15_000, 2)
-    expected = enumerate_posterior(SECOND, second_step_olds(), TINY, t=2)
+    expected = second_posterior()
     assert chi_square_p(np.array(list(drawn)), *expected) > 1e-3
 
 
@@ -101,7 +94,7 @@ def test_plain_sampler_draws_from_the_enumerated_posterior():
 def test_chi_square_sees_another_label_rule(rule):
     chain = plain_gibbs(SECOND, second_prior(), np.random.default_rng(0), rule)
     drawn = np.array(list(islice(chain, 0, 15_000, 2)))
-    expected = enumerate_posterior(SECOND, second_step_olds(), TINY, t=2)
+    expected = second_posterior()
     assert chi_square_p(drawn, *expected) < 1e-6
 
 
@@ -121,7 +114,7 @@ def test_same_random_numbers_give_the_labels_of_the_specification(seed):
 
 def test_posterior_of_a_sample_is_the_enumerated_one():
     found = gibbs(SECOND, second_prior(), n_samples=50, seed=0)
-    labelings, logs = enumerate_posterior(SECOND, second_step_olds(), TINY, t=2)
+    labelings, logs = second_posterior()
     expected = [logs[labelings.index(tuple(z))] for z in found.labels.tolist()]
     np.testing.assert_allclose(found.log_posteriors, expected, rtol=1e-12)
 

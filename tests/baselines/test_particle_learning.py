@@ -3,33 +3,25 @@
 import numpy as np
 import pytest
 from labelings import (
-    FIRST,
-    FIRST_LABELS,
     SECOND,
     TINY,
-    empty,
     enumerate_posterior,
+    second_posterior,
+    second_prior,
     second_step_olds,
 )
 from scipy.special import logsumexp
 
 from dynmeans.baselines.ddp_mixture import (
     batch_prior,
-    carry_over,
-    center_posteriors,
     log_label_mass,
 )
 from dynmeans.baselines.particle_learning import particle_learning
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 
 
-def second_prior():
-    seen = center_posteriors(FIRST, FIRST_LABELS, batch_prior(empty(), TINY))
-    return batch_prior(carry_over(empty(), seen, TINY, 1.0), TINY)
-
-
 def log_evidence():
-    return logsumexp(enumerate_posterior(SECOND, second_step_olds(), TINY, t=2)[1])
+    return logsumexp(second_posterior()[1])
 
 
 def relative_estimates(n_particles, n_runs=200):
@@ -66,16 +58,15 @@ def test_evidence_less_the_label_mass_is_the_density_of_the_batch():
     )
 
 
-@pytest.mark.parametrize("n_particles", [2, 5])
-def test_particles_weighted_by_the_evidence_are_draws_from_the_posterior(n_particles):
+def test_particles_weighted_by_the_evidence_are_draws_from_the_posterior():
     # The evidence times the share of a labeling has the posterior as its mean, for any number of
     # particles; with few of them, every line of the resampling counts.
-    n_runs, prior = 20_000, second_prior()
-    labelings, logs = enumerate_posterior(SECOND, second_step_olds(), TINY, t=2)
+    n_particles, n_runs, points, prior = 3, 10_000, SECOND[:4], second_prior()
+    labelings, logs = enumerate_posterior(points, second_step_olds(), TINY, t=2)
     place = {z: i for i, z in enumerate(labelings)}
     shares = np.zeros((n_runs, len(logs)))
     for run in range(n_runs):
-        found = particle_learning(SECOND, prior, n_particles=n_particles, seed=run)
+        found = particle_learning(points, prior, n_particles=n_particles, seed=run)
         weight = np.exp(found.log_evidence - logsumexp(logs)) / n_particles
         for z in found.labels.tolist():
             shares[run, place[tuple(z)]] += weight
@@ -87,7 +78,7 @@ def test_particles_weighted_by_the_evidence_are_draws_from_the_posterior(n_parti
 
 def test_posterior_of_a_particle_is_the_enumerated_one():
     found = particle_learning(SECOND, second_prior(), n_particles=50, seed=0)
-    labelings, logs = enumerate_posterior(SECOND, second_step_olds(), TINY, t=2)
+    labelings, logs = second_posterior()
     expected = [logs[labelings.index(tuple(z))] for z in found.labels.tolist()]
     np.testing.assert_allclose(found.log_posteriors, expected, rtol=1e-12)
 

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
-from labelings import FIRST, FIRST_LABELS, SECOND, TINY, empty
+from labelings import (
+    SECOND,
+    second_prior,
+)
 from scipy.special import digamma, gammaln
 from scipy.stats import beta as beta_distribution
 from scipy.stats import dirichlet
@@ -14,11 +17,6 @@ from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 
 CLIMB = {"truncation": 4, "tol": 0.0, "max_iter": 20_000, "seed": 0}
-
-
-def second_prior():
-    seen = center_posteriors(FIRST, FIRST_LABELS, batch_prior(empty(), TINY))
-    return batch_prior(carry_over(empty(), seen, TINY, 1.0), TINY)
 
 
 def elbo(points, prior, r, concentrations, heads, tails, means, variances):
