@@ -20,6 +20,7 @@
 namespace dynmeans {
 
 constexpr double kNegligible = 75.0;
+constexpr std::size_t kSpareSlots = 16;
 constexpr std::size_t kWorkBetweenLooks = 1u << 18;  // about a millisecond
 
 class GibbsSampler {
@@ -28,17 +29,9 @@ class GibbsSampler {
         : mixture_(mixture),
           random_(seed),
           d_(mixture.points.n_features),
-          capacity_(mixture.n_old + mixture.points.n_points),
           n_slots_(mixture.n_old),
-          labels_(mixture.points.n_points, kUnlabelled),
-          counts_(capacity_, 0.0),
-          weights_(capacity_, 1.0),
-          log_factors_(capacity_, -std::numeric_limits<double>::infinity()),
-          scales_(capacity_, 0.0),
-          at_(capacity_ * d_, 0.0),
-          exponents_(capacity_),
-          chances_(capacity_),
-          sums_(capacity_ * d_) {
+          labels_(mixture.points.n_points, kUnlabelled) {
+        make_room(mixture.n_old + kSpareSlots);
         for (std::size_t k = 0; k < mixture.n_old; ++k) vacate(k);
         const double spread = mixture.noise_variance + mixture.new_variance;
         const double log_factor = opening_factor(mixture.n_old);
@@ -53,8 +46,9 @@ class GibbsSampler {
         for (std::size_t i = 0; i < labels_.size(); ++i) {
             labels_[i] = static_cast<Slot>(labels[i]);
             n_slots_ = std::max(n_slots_, static_cast<std::size_t>(labels[i]) + 1);
-            counts_[labels[i]] += 1.0;
         }
+        make_room(n_slots_ + kSpareSlots);
+        for (const Slot label : labels_) counts_[label] += 1.0;
         for (std::size_t k = 0; k < n_slots_; ++k)
             if (counts_[k] > 0.0) occupy(k, centers + k * d_);
     }
@@ -161,7 +155,23 @@ class GibbsSampler {
     std::size_t free_slot() {
         for (std::size_t k = mixture_.n_old; k < n_slots_; ++k)
             if (counts_[k] == 0.0) return k;
+        if (n_slots_ == capacity_) make_room(2 * capacity_);
         return n_slots_++;
+    }
+
+    void make_room(std::size_t capacity) {
+        std::vector<double> wider(capacity * d_, 0.0);
+        for (std::size_t j = 0; j < d_; ++j)
+            std::copy_n(at_.data() + j * capacity_, capacity_, &wider[j * capacity]);
+        at_ = std::move(wider);
+        counts_.resize(capacity, 0.0);
+        weights_.resize(capacity, 1.0);
+        log_factors_.resize(capacity, -std::numeric_limits<double>::infinity());
+        scales_.resize(capacity, 0.0);
+        exponents_.resize(capacity);
+        chances_.resize(capacity);
+        sums_.resize(capacity * d_);
+        capacity_ = capacity;
     }
 
     void draw_parameters() {
@@ -213,7 +223,7 @@ class GibbsSampler {
 
     const Mixture& mixture_;
     Random random_;
-    std::size_t d_, capacity_, n_slots_, work_ = 0;
+    std::size_t d_, n_slots_, capacity_ = 0, work_ = 0;
     std::vector<Slot> labels_;
     std::vector<double> counts_, weights_, log_factors_, scales_;  // by slot
     std::vector<double> at_;                                       // (n_features, capacity)

@@ -112,6 +112,16 @@ def test_same_random_numbers_give_the_labels_of_the_specification(seed):
     np.testing.assert_array_equal(found.labels, expected)
 
 
+def test_there_is_room_for_as_many_clusters_as_points():
+    points = np.arange(80.0).reshape(40, 2) * 3
+    parameters = MixtureParameters(noise_variance=0.5, prior_variance=4000.0)
+    prior = batch_prior(empty(), parameters)
+    expected = np.array(list(islice(plain_gibbs(points, prior, Xoshiro(0)), 5)))
+    found = gibbs(points, prior, n_samples=5, seed=0)
+    assert expected.max() > 32
+    np.testing.assert_array_equal(found.labels, expected)
+
+
 def test_posterior_of_a_sample_is_the_enumerated_one():
     found = gibbs(SECOND, second_prior(), n_samples=50, seed=0)
     labelings, logs = second_posterior()
