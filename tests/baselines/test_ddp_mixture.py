@@ -109,6 +109,26 @@ def test_cluster_is_forgotten_once_its_odds_where_last_seen_are_negligible(age, 
     assert carry_over(state, nothing, parameters, 1.0).n_clusters == is_kept
 
 
+@pytest.mark.parametrize(("elapsed", "is_kept"), [(1.0, False), (0.5, True)])
+def test_where_batches_come_quickly_the_next_may_come_at_once(elapsed, is_kept):
+    # As above: age 11.5 - elapsed before the batch and 11.5 after it. One step on, the odds are
+    # below 1e-12; at once, with dt = 10.5, they are above.
+    parameters = MixtureParameters(survival=0.1, motion_variance=1e-12)
+    state = MixtureState(
+        [0], [0.5], [[0.0]], [1e-12], [11.5 - elapsed], next_id=1, n_steps=1, time=1.0
+    )
+    nothing = (np.zeros(1), state.centers, state.variances)
+    assert carry_over(state, nothing, parameters, elapsed).n_clusters == is_kept
+
+
+def test_what_is_said_of_an_unseen_cluster_is_not_carried_over():
+    before = after_first_step()
+    seen = (np.array([1.0, 0.0]), before.centers + 5.0, before.variances * 2)
+    after = carry_over(before, seen, TINY, 1.0)
+    np.testing.assert_array_equal(after.centers[1], before.centers[1])
+    np.testing.assert_array_equal(after.centers[0], before.centers[0] + 5.0)
+
+
 def test_cluster_seen_in_the_batch_is_kept_however_small_its_odds():
     parameters = MixtureParameters(survival=1e-30)
     prior = batch_prior(MixtureState.empty(1), parameters)

@@ -143,6 +143,13 @@ def test_labels_on_separated_data_are_the_mode_of_the_gibbs_samples():
         state = carry_over(state, center_posteriors(points, mode, prior), parameters, 1.0)
 
 
+def test_new_clusters_of_separated_data_are_ordered_by_size():
+    points = np.repeat([[0.0], [50.0], [100.0]], [2, 9, 5], axis=0)
+    parameters = MixtureParameters(prior_mean=50.0, prior_variance=1e4)
+    q = variational(points, batch_prior(MixtureState.empty(1), parameters), **CLIMB)
+    np.testing.assert_allclose(q.responsibilities.sum(axis=0), [9, 5, 2, 0], atol=1e-6)
+
+
 def test_truncation_bounds_the_new_clusters():
     points = np.arange(10.0)[:, None] * 100
     parameters = MixtureParameters(prior_variance=1e5)
