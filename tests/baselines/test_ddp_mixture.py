@@ -102,7 +102,7 @@ def test_new_clusters_get_the_next_identities():
 def test_cluster_is_forgotten_once_its_odds_where_last_seen_are_negligible(age, is_kept):
     # With v = xi = 0 or nearly, and theta_old = phi, the odds at the next batch are
     # q^dt c sqrt((sigma + rho) / sigma) / alpha_t = 0.1^dt * sqrt(2) / 1.11, dt = age + 1:
-    # 1.27e-11 c and 1.27e-12 c; c = 0.5 puts the limit 1e-12 between them.
+    # 1.27e-11 c and 1.27e-12 c for dt = 11 and 12; c = 0.5 puts the limit 1e-12 between them.
     parameters = MixtureParameters(survival=0.1, motion_variance=1e-12)
     state = MixtureState([0], [0.5], [[0.0]], [1e-12], [age], next_id=1, n_steps=1, time=1.0)
     nothing = (np.zeros(1), state.centers, state.variances)
@@ -111,11 +111,11 @@ def test_cluster_is_forgotten_once_its_odds_where_last_seen_are_negligible(age, 
 
 @pytest.mark.parametrize(("elapsed", "is_kept"), [(1.0, False), (0.5, True)])
 def test_where_batches_come_quickly_the_next_may_come_at_once(elapsed, is_kept):
-    # As above: age 11.5 - elapsed before the batch and 11.5 after it. One step on, the odds are
-    # below 1e-12; at once, with dt = 10.5, they are above.
+    # As above, with age 12 after the batch: one step on dt is 12, and the odds are below 1e-12; at
+    # once it is 11, and they are above.
     parameters = MixtureParameters(survival=0.1, motion_variance=1e-12)
     state = MixtureState(
-        [0], [0.5], [[0.0]], [1e-12], [11.5 - elapsed], next_id=1, n_steps=1, time=1.0
+        [0], [0.5], [[0.0]], [1e-12], [12.0 - elapsed], next_id=1, n_steps=1, time=1.0
     )
     nothing = (np.zeros(1), state.centers, state.variances)
     assert carry_over(state, nothing, parameters, elapsed).n_clusters == is_kept
