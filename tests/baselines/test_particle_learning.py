@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from labelings import (
     SECOND,
-    TINY,
+    Old,
     enumerate_posterior,
     second_posterior,
     second_prior,
-    second_step_olds,
 )
 from scipy.special import logsumexp
 
@@ -60,10 +59,15 @@ def test_evidence_less_the_label_mass_is_the_density_of_the_batch():
 
 def test_particles_weighted_by_the_evidence_are_draws_from_the_posterior():
     # The evidence times the share of a labeling has the posterior as its mean, for any number of
-    # particles; with few of them, every line of the resampling counts.
-    n_particles, n_runs, points, prior = 3, 10_000, SECOND[:4], second_prior()
-    labelings, logs = enumerate_posterior(points, second_step_olds(), TINY, t=2)
+    # particles. With few of them every line of the resampling counts, and with the first point
+    # half way between two clusters they soon differ in what they predict.
+    parameters = MixtureParameters(0.5, 0.5, 0.05, 0.5, 0.0, 4.0)
+    state = MixtureState([0, 1], [2.0, 2.0], [[-1.0], [1.0]], [0.5, 0.5], [1.0, 1.0], 2, 1, 1.0)
+    olds = [Old(2.0, 1.0, np.array([mean]), 1.0) for mean in (-1.0, 1.0)]
+    points = np.array([[0.0], [1.5], [-1.5], [0.1]])
+    labelings, logs = enumerate_posterior(points, olds, parameters, t=2)
     place = {z: i for i, z in enumerate(labelings)}
+    n_particles, n_runs, prior = 3, 5000, batch_prior(state, parameters)
     shares = np.zeros((n_runs, len(logs)))
     for run in range(n_runs):
         found = particle_learning(points, prior, n_particles=n_particles, seed=run)
