@@ -6,7 +6,7 @@ from labelings import (
     SECOND,
     second_prior,
 )
-from scipy.special import digamma, gammaln
+from scipy.special import digamma, gammaln, softmax
 from scipy.stats import beta as beta_distribution
 from scipy.stats import dirichlet
 
@@ -19,15 +19,21 @@ from dynmeans.records.mixture import MixtureParameters, MixtureState
 CLIMB = {"truncation": 4, "tol": 0.0, "max_iter": 20_000, "seed": 0}
 
 
+def expected_log_weights(concentrations, heads, tails):
+    """E log pi of every component, the sticks' shares of the new mass included."""
+    log_pi = digamma(concentrations) - digamma(concentrations.sum())
+    log_beta = np.append(digamma(heads) - digamma(heads + tails), 0.0)
+    log_rest = np.append(0.0, np.cumsum(digamma(tails) - digamma(heads + tails)))
+    return np.append(log_pi[:-1], log_pi[-1] + log_beta + log_rest)
+
+
 def elbo(points, prior, r, concentrations, heads, tails, means, variances):
     """E_q log p(y, z, pi, beta, theta) + entropy of q, term by term from the definitions."""
     n_old, d = prior.n_old, points.shape[1]
     alpha = np.exp(prior.log_new_weight)
     weights = np.append(np.exp(prior.log_weights), alpha)
     log_pi = digamma(concentrations) - digamma(concentrations.sum())
-    log_beta = np.append(digamma(heads) - digamma(heads + tails), 0.0)
-    log_rest = np.append(0.0, np.cumsum(digamma(tails) - digamma(heads + tails)))
-    log_z = np.append(log_pi[:n_old], log_pi[-1] + log_beta + log_rest)
+    log_z = expected_log_weights(concentrations, heads, tails)
     _, prior_means, prior_variances = prior.with_new(len(variances) - n_old)
     squares = np.square(points[:, None] - means).sum(axis=2) + d * variances
     sigma = prior.noise_variance
@@ -86,6 +92,14 @@ def test_bound_is_the_one_of_the_definition():
     q = variational(SECOND, second_prior(), **CLIMB)
     parts = unpack(q, np.zeros(5 * 6 + 3 + 3 + 3 + 12 + 6))
     assert q.bounds[-1] == pytest.approx(elbo(SECOND, second_prior(), *parts), rel=1e-10)
+
+
+def test_responsibilities_are_the_best_given_the_rest():
+    q = variational(SECOND, second_prior(), **CLIMB)
+    squares = np.square(SECOND[:, None] - q.means).sum(axis=2) + 2 * q.variances
+    logs = expected_log_weights(q.concentrations, q.stick_heads, q.stick_tails)
+    expected = softmax(logs - 0.5 * squares / TINY.noise_variance, axis=1)
+    np.testing.assert_allclose(q.responsibilities, expected, rtol=1e-11)
 
 
 def test_gradient_of_the_bound_vanishes_at_the_result():
