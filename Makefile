@@ -35,7 +35,11 @@ check: $(READY)  ## Format, lint, types, layers, stub.
 stubs: $(READY)  ## Write the type stub of the compiled module.
 	$(BIN)/python -m nanobind.stubgen -q -m dynmeans._native -o src/dynmeans/_native.pyi
 
-sanitize: $(READY)  ## The tests of the compiled module under AddressSanitizer and UBSan.
+sanitize: $(READY)  ## The compiled code under ThreadSanitizer, AddressSanitizer and UBSan.
+	mkdir -p build
+	g++ -std=c++17 -O1 -g -ffp-contract=off -fsanitize=thread -Inative tests/native/threads.cpp \
+	    -pthread -o build/threads_tsan
+	TSAN_OPTIONS=halt_on_error=1 build/threads_tsan
 	rm -rf $(SANITIZED)
 	$(BIN)/pip install --quiet --no-deps --target $(SANITIZED) . \
 	    -C build-dir=build/sanitize -C cmake.define.DYNMEANS_SANITIZE=ON -C install.strip=false

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-import dynmeans.backends.native as native
+from dynmeans.backends import compiled as native
 
 CODE = (
     "import numpy, time; t = time.perf_counter(); import dynmeans; {}print(time.perf_counter() - t)"

@@ -27,6 +27,7 @@ struct Assignment {
     // Nothing is labelled, every remembered cluster waits to be revived.
     void start(const Memory& memory) {
         std::fill(labels.begin(), labels.end(), kUnlabelled);
+        has_gaps_ = false;
         n_members.assign(memory.n_clusters, 0);
         has_changed.assign(memory.n_clusters, 0);
         table.shrink(0);
@@ -67,13 +68,14 @@ struct Assignment {
 
     // Closes the slots of new clusters that emptied; the others keep their order.
     void close_gaps(std::size_t n_remembered) {
+        if (!has_gaps_) return;
+        has_gaps_ = false;
         std::vector<Slot> renamed(n_members.size());
         std::size_t next = n_remembered;
         for (std::size_t k = 0; k < n_members.size(); ++k) {
             renamed[k] = static_cast<Slot>(k < n_remembered ? k : next);
             if (k >= n_remembered && n_members[k] > 0) n_members[next++] = n_members[k];
         }
-        if (next == n_members.size()) return;
         n_members.resize(next);
         has_changed.assign(next, 1);
         for (Slot& label : labels)
@@ -102,9 +104,13 @@ struct Assignment {
     void put_to_sleep(std::size_t k, const Memory& memory) {
         if (k < memory.n_clusters)
             table.set(k, memory.center(k), memory.offsets[k], memory.scales[k]);
-        else
+        else {
             table.close(k);
+            has_gaps_ = true;
+        }
     }
+
+    bool has_gaps_ = false;
 };
 
 // Visits the points from `position` on, one after the other. The centers stand still, except that

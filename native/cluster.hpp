@@ -8,6 +8,7 @@
 #include "cost.hpp"
 #include "first_pass.hpp"
 #include "later_pass.hpp"
+#include "small_pass.hpp"
 
 namespace dynmeans {
 
@@ -36,12 +37,14 @@ class Clusterer {
           memory_(memory),
           penalties_(penalties),
           pool_(pool),
-          is_accelerated_(means.is_accelerated && points.n_points >= kFewPoints),
+          is_accelerated_(means.is_accelerated),
+          is_small_(points.n_points < kFewPoints),
           assignment_(points.n_points, memory),
           own_(points.n_points),
           first_pass_(points, memory, penalties.new_penalty,
                       BlasFilter(means.sgemm, points.n_features), pool),
-          later_pass_(points, memory, penalties.new_penalty, pool) {}
+          later_pass_(points, memory, penalties.new_penalty, pool),
+          small_pass_(points, memory, penalties.new_penalty) {}
 
     // Runs from nothing in the given order; the result replaces `best` if it is cheaper.
     void run(const std::int64_t* order, Solution& best) {
@@ -67,16 +70,19 @@ class Clusterer {
     }
 
   private:
-    static constexpr std::size_t kFewPoints = 256;  // measured: below, plain visits are faster
+    static constexpr std::size_t kFewPoints = 256;  // measured: below, visits in order are faster
 
     void make_pass(const std::int64_t* order) {
         has_moved_ = assignment_.has_changed;
         assignment_.start_pass();
-        if (!is_accelerated_)
+        const bool is_first = cost_trace_.empty();
+        if (!is_accelerated_ || (is_small_ && is_first))
             assign_labels(points_, order, 0, memory_, penalties_.new_penalty, pool_.watch(),
                           assignment_);
-        else if (cost_trace_.empty())
+        else if (is_first)
             first_pass_.run(order, assignment_);
+        else if (is_small_)
+            small_pass_.run(order, own_, assignment_);
         else
             later_pass_.run(own_, has_moved_, assignment_);
     }
@@ -93,12 +99,13 @@ class Clusterer {
     const Memory& memory_;
     const Penalties& penalties_;
     ThreadPool& pool_;
-    bool is_accelerated_;
+    bool is_accelerated_, is_small_;
     Assignment assignment_;
     OwnCosts own_;
     SlotSums slot_sums_;
     FirstPass<Value> first_pass_;
     LaterPass<Value> later_pass_;
+    SmallPass<Value> small_pass_;
     std::vector<double> cost_trace_;
     std::vector<std::uint8_t> has_moved_;
 };

@@ -127,8 +127,9 @@ class CostTable {
                 candidates = few_features<D>(y, base, choice.cost, costs);
             else
                 candidates = many_features(y, base, choice.cost, costs);
-            for (std::size_t lane = 0; candidates != 0; ++lane, candidates >>= 1)
-                if (candidates & 1) consider(choice, base + lane, costs[lane]);
+            if (candidates == 0) continue;
+            const double lowest = lowest_lane(costs);
+            consider(choice, base + __builtin_ctz(lanes_at_most(costs, lowest)), lowest);
         }
         return choice;
     }

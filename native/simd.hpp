@@ -36,10 +36,15 @@ inline Doubles load(const float* from) {
 }
 
 inline double lowest_lane(Doubles values) {
-    double lowest = values[0];
-    for (std::size_t lane = 1; lane < kSimd; ++lane)
-        if (values[lane] < lowest) lowest = values[lane];
-    return lowest;
+#if defined(__AVX512F__)
+    return _mm512_reduce_min_pd(values);
+#elif defined(__AVX__)
+    const __m128d half =
+        _mm_min_pd(_mm256_castpd256_pd128(values), _mm256_extractf128_pd(values, 1));
+    return _mm_cvtsd_f64(_mm_min_sd(half, _mm_unpackhi_pd(half, half)));
+#else
+    return values[0] < values[1] ? values[0] : values[1];
+#endif
 }
 
 inline Doubles fill(double value) { return value - Doubles{}; }

@@ -12,7 +12,7 @@ namespace dynmeans {
 struct State {
     std::vector<std::int64_t> ids;
     std::vector<double> centers, weights, ages, counts;
-    std::int64_t next_id;
+    std::int64_t next_id = 0;
 };
 
 // dt as the arriving batch sees it: `elapsed` steps after the previous batch, not one.

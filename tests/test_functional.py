@@ -122,3 +122,16 @@ def test_cluster_comes_back_after_max_gap_steps_and_not_later():
     first, _ = call()
     assert call(state=first, elapsed=5.0)[1].labels.tolist() == [0, 1]
     assert call(state=first, elapsed=5.01)[1].labels.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"acceleration": "warp"}, ValueError, "acceleration must be one of auto, none"),
+        ({"n_threads": 0}, ValueError, "n_threads must be from 1 to 1024, got 0"),
+        ({"n_threads": 1.5}, TypeError, "n_threads must be an integer or None, got 1.5"),
+    ],
+)
+def test_impossible_way_is_refused_by_name(changes, error, message):
+    with pytest.raises(error, match=message):
+        call(**changes)

@@ -6,7 +6,7 @@ import numpy.typing as npt
 
 from dynmeans.algorithm.assign_labels import REVIVAL_RULES
 from dynmeans.backends import ACCELERATIONS, get_backend
-from dynmeans.records.batch import checked_orders, checked_points, checked_weights
+from dynmeans.backends.batch import checked_orders, checked_points, checked_weights
 from dynmeans.records.numbers import checked_number
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState

@@ -10,6 +10,7 @@ from streams import batch_lists, penalties_strategy, run
 
 from dynmeans import ClusterState, Penalties
 from dynmeans.backends import BACKENDS, get_backend, native
+from dynmeans.backends.compiled import INSTRUCTION_SETS, baseline
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 
 FAST_BACKENDS = [name for name in BACKENDS if name != "reference"]
@@ -17,8 +18,8 @@ REVIVALS = st.sampled_from(["paper", "exact"])
 
 
 def supported_instruction_sets():
-    names = list(native.INSTRUCTION_SETS)
-    return names[: names.index(native.baseline.instruction_set()) + 1]
+    names = list(INSTRUCTION_SETS)
+    return names[: names.index(baseline.instruction_set()) + 1]
 
 
 def assert_same(found, expected):
@@ -47,7 +48,7 @@ def test_backend_agrees_with_specification(backend, batches, penalties, revival)
 def test_every_instruction_set_agrees(instruction_set, batches, penalties, revival):
     expected = run(batches, penalties, revival=revival)
     with pytest.MonkeyPatch.context() as patch:
-        name = native.INSTRUCTION_SETS[instruction_set]
+        name = INSTRUCTION_SETS[instruction_set]
         patch.setattr(native, "compiled", importlib.import_module(name))
         assert_same(run(batches, penalties, revival=revival, backend="native"), expected)
 

@@ -102,7 +102,7 @@ def test_prediction_equals_labels_on_any_batch_just_fitted(batches):
 
 
 def test_prediction_is_pure_and_says_where_a_new_cluster_is_cheaper():
-    model = DynamicMeans(1.0, random_state=1).partial_fit([[0.0], [5.0]])
+    model = DynamicMeans(1.0, random_state=0).partial_fit([[0.0], [5.0]])
     before = model.state_
     assert model.predict([[0.9], [2.5], [5.5]]).tolist() == [0, -1, 1]
     assert model.state_ is before

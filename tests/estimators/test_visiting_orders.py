@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from dynmeans.estimators.visiting_orders import visiting_orders
+from dynmeans.backends.compiled import compiled
 
 ROWS = np.random.default_rng(0).normal(size=(200, 3))
 
 
 def orders(rows=ROWS, seed=0, n_init=2):
-    return visiting_orders(rows, np.random.SeedSequence(seed), n_init)
+    return compiled.visiting_orders(np.ascontiguousarray(rows), seed, 0, n_init)
 
 
 def test_every_order_is_a_permutation():
@@ -35,6 +35,20 @@ def test_negative_zero_is_zero():
     rows = np.array([[0.0], [5.0], [-0.0]])
     assert abs(np.diff(np.flatnonzero(orders(rows)[0] != 1))) in (1, 2)
     np.testing.assert_array_equal(orders(rows), orders(np.abs(rows)))
+
+
+def test_float32_rows_are_visited_like_the_same_rows_in_float64():
+    rows = ROWS.astype(np.float32)
+    np.testing.assert_array_equal(orders(rows), orders(rows.astype(np.float64)))
+
+
+def test_many_rows_are_sorted_like_few():
+    # Above 4096 rows the keys are dealt into runs first.
+    rows = np.random.default_rng(3).normal(size=(10_000, 2))
+    order = orders(rows)[0]
+    assert sorted(order) == list(range(10_000))
+    shuffle = np.random.default_rng(1).permutation(10_000)
+    np.testing.assert_array_equal(rows[order], rows[shuffle][orders(rows[shuffle])[0]])
 
 
 def test_float32_coordinates_are_spread_as_well_as_float64():

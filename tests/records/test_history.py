@@ -181,5 +181,6 @@ def test_any_method_can_fill_a_history():
     found = Clustering(
         np.array([0]), np.array([0]), np.array([1]), np.array([[2.0]]), 0.0, 1, np.zeros(1)
     )
-    history.append(empty, 1.0, found, after, [])
+    history.append(empty, 1.0, found, after, lambda *step: [])
     assert history[0].ids.tolist() == [0]
+    assert history[0] is history[0]

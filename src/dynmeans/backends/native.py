@@ -1,29 +1,16 @@
 """Prepares arrays and calls the compiled module."""
 
-import importlib
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import Any, cast
 
 import numpy as np
 
-import dynmeans._native as baseline
 from dynmeans.backends import blas
+from dynmeans.backends.compiled import compiled
 from dynmeans.backends.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
-
-# One compiled module for each instruction set, all of the same source and the same results.
-INSTRUCTION_SETS = {
-    "baseline": "dynmeans._native",
-    "avx2": "dynmeans._native_avx2",
-    "avx512": "dynmeans._native_avx512",
-}
-
-if TYPE_CHECKING:
-    compiled = baseline
-else:
-    compiled = importlib.import_module(INSTRUCTION_SETS[baseline.instruction_set()])
 
 
 def step(
@@ -62,19 +49,66 @@ def step(
             n_threads,
             sgemm,
         )
+    has_weights = point_weights is not None
+    return _to_records(active, remembered, next_id, state.n_steps + 1, has_weights)
+
+
+def sequence(
+    batches: list[BatchArray],
+    penalties: Penalties,
+    elapsed: list[float],
+    point_weights: list[FloatArray | None],
+    revival: str,
+    *,
+    entropy: int,
+    n_init: int,
+    acceleration: str = "auto",
+    n_threads: int | None = None,
+) -> list[tuple[ClusterState, Clustering]]:
+    """Cluster a sequence of small batches from nothing, without coming back in between."""
+    largest = max((batch.size for batch in batches), default=0)
+    n_threads = choose_n_threads(largest) if n_threads is None else n_threads
+    dtypes = {batch.dtype for batch in batches}
+    if len(dtypes) > 1:
+        batches = [batch.astype(np.float64, copy=False) for batch in batches]
+    results = compiled.sequence(
+        cast(list[FloatArray], batches),
+        point_weights,
+        np.array(elapsed, dtype=np.float64),
+        penalties.new_penalty,
+        penalties.revival_penalty,
+        penalties.drift,
+        revival == "exact",
+        acceleration == "auto",
+        n_threads,
+        entropy,
+        n_init,
+    )
+    return [
+        _to_records(*result, n_steps, weights is not None)
+        for n_steps, (result, weights) in enumerate(zip(results, point_weights, strict=True), 1)
+    ]
+
+
+def _to_records(
+    active: Any, remembered: Any, next_id: int, n_steps: int, has_weights: bool
+) -> tuple[ClusterState, Clustering]:
+    """Give the arrays of one step their names."""
     labels, ids, counts, centers, cost_trace = active
     clustering = Clustering(
         labels=_plain_integers(labels),
         ids=_plain_integers(ids),
-        counts=counts.astype(np.int64) if point_weights is None else counts,
+        counts=counts if has_weights else counts.astype(np.int64),
         centers=centers,
         cost=float(cost_trace[-1]),
         n_iter=len(cost_trace),
         cost_trace=cost_trace,
     )
     ids, centers, weights, ages, counts = remembered
-    after = ClusterState(ids, centers, weights, ages, next_id, state.n_steps + 1, counts)
-    return after, clustering
+    state = ClusterState.trusted(
+        _plain_integers(ids), centers, weights, ages, next_id, n_steps, counts
+    )
+    return state, clustering
 
 
 def predict_labels(

@@ -12,12 +12,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dynmeans.backends import get_backend
-from dynmeans.estimators.visiting_orders import visiting_orders
+from dynmeans.backends.batch import (
+    MAX_COORDINATE,
+    MAX_POINTS,
+    check_size,
+    checked_coordinates,
+    checked_weights,
+)
+from dynmeans.backends.compiled import compiled
 from dynmeans.functional import check_revival, check_way
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.batch import check_size, checked_coordinates, checked_weights
 from dynmeans.records.penalties import Penalties
-from dynmeans.records.state import ClusterState
+from dynmeans.records.state import Clustering, ClusterState
 
 
 class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
@@ -92,6 +98,9 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
         return runner.predict_labels(points, self.state_, self._penalties(), self._revival())
 
     def _checked_points(self, X: Any, *, reset: bool, min_points: int = 1) -> BatchArray:
+        if not reset and self._is_ready(X):
+            ready: BatchArray = X
+            return ready
         if hasattr(X, "shape") and len(X.shape):
             check_size("X", X.shape[0])
         points = validate_data(
@@ -108,6 +117,19 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
                 f"{self.state_.n_features}. Call fit() to start over."
             )
         return checked_coordinates(points, "X")
+
+    def _is_ready(self, X: Any) -> bool:
+        """Say whether X is a plain array that needs neither conversion nor complaint."""
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.dtype in (np.float64, np.float32)
+            and X.flags.c_contiguous
+            and 0 < len(X) <= MAX_POINTS
+            and X.shape[1] == self.state_.n_features
+            and not hasattr(self, "feature_names_in_")
+            and compiled.all_within(X, MAX_COORDINATE)
+        )
 
     def _fit_one_batch(self, X: Any, sample_weight: Any) -> None:
         self._start_over()
@@ -128,8 +150,10 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
         check_revival(self._revival())
         check_way(self.acceleration, self.n_threads)
         weights = checked_weights(sample_weight, len(points))
-        orders = visiting_orders(points, self._seed(state.n_steps), self._checked_n_init())
-        self.state_, clustering = get_backend(self.backend).step(
+        orders = compiled.visiting_orders(
+            points, self._entropy_drawn(), state.n_steps, self._checked_n_init()
+        )
+        after, clustering = get_backend(self.backend).step(
             points,
             state,
             self._penalties(),
@@ -140,7 +164,14 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
             acceleration=self.acceleration,
             n_threads=self.n_threads,
         )
-        self._last_step = (state, elapsed, clustering, self.state_)
+        self._remember(state, elapsed, clustering, after)
+
+    def _remember(
+        self, before: ClusterState, elapsed: float, clustering: Clustering, after: ClusterState
+    ) -> None:
+        """Show what the last step gave."""
+        self.state_ = after
+        self._last_step = (before, elapsed, clustering, after)
         self.labels_ = clustering.labels
         self.cost_ = clustering.cost
         self.cost_trace_ = clustering.cost_trace
@@ -153,15 +184,15 @@ class ClusterEstimator(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
             raise ValueError(f"n_init must be at least 1, got {self.n_init!r}.")
         return int(self.n_init)
 
-    def _seed(self, n_steps: int) -> np.random.SeedSequence:
-        """Seed batch number `n_steps` by itself, so that a restored estimator continues alike."""
+    def _entropy_drawn(self) -> int:
+        """Draw once; with the number of the batch it seeds the visiting orders of each."""
         if not hasattr(self, "_entropy"):
             self._draw_entropy()
-        return np.random.SeedSequence(self._entropy, spawn_key=(n_steps,))
+        return self._entropy
 
     def _draw_entropy(self) -> None:
         random = check_random_state(self.random_state)
-        self._entropy = [int(x) for x in random.randint(np.iinfo(np.int32).max, size=4)]
+        self._entropy = int(random.randint(2**63, dtype=np.int64))
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[Self]:

@@ -1,23 +1,27 @@
 """DynamicMeans: clusters that persist, move, appear, vanish and come back."""
 
 from collections.abc import Iterable, Sequence
-from itertools import repeat
 from typing import Any, Self
 
 import numpy as np
 
 from dynmeans.algorithm.life_cycle import find_events
+from dynmeans.backends import native
+from dynmeans.backends.batch import checked_weights
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
-from dynmeans.records.arrays import BatchArray, IntArray
+from dynmeans.functional import check_revival, check_way
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.numbers import checked_number
 from dynmeans.records.penalties import Penalties
-from dynmeans.records.state import ClusterState
+from dynmeans.records.state import Clustering, ClusterState
 
 # Good over many kinds of stream when only lambda is known (decision 0007).
 DEFAULT_MAX_GAP = 6.8
 DEFAULT_REACH = 1.2
+
+_SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
 
 
 class DynamicMeans(ClusterEstimator):
@@ -74,7 +78,7 @@ class DynamicMeans(ClusterEstimator):
     --------
     >>> import numpy as np
     >>> from dynmeans import DynamicMeans
-    >>> model = DynamicMeans(new_penalty=1.0, random_state=1)
+    >>> model = DynamicMeans(new_penalty=1.0, random_state=0)
     >>> model.partial_fit([[0.0], [0.1], [5.0]]).labels_.tolist()
     [0, 0, 1]
     >>> model.partial_fit([[5.3], [9.0], [0.3]]).labels_.tolist()
@@ -169,14 +173,61 @@ class DynamicMeans(ClusterEstimator):
         """
         history = History()
         with self._all_or_nothing():
+            window = self._checked_window()
             self._start_over()
-            batches = list(batches)
-            gaps = _one_for_each("elapsed", elapsed, len(batches))
-            weights = _one_for_each("sample_weight", sample_weight, len(batches))
-            for X, gap, weight in zip(batches, gaps, weights, strict=False):
-                self.partial_fit(X, elapsed=gap, sample_weight=weight)
-                history.append(*self._last_step, self.events_)
+            rows, gaps, weights = self._checked_sequence(list(batches), elapsed, sample_weight)
+            for step in self._steps_of(rows, gaps, weights):
+                history.append(*step, find_events)
+            if rows:
+                self._remember(*step)
+            if self.keep_history is not False:
+                self.history_ = history.last(window)
         return history.labels, history
+
+    def _checked_sequence(
+        self, batches: list[Any], elapsed: Any, sample_weight: Any
+    ) -> tuple[list[BatchArray], list[float], list[FloatArray | None]]:
+        """Check every batch before the first is taken in."""
+        gaps = _one_for_each("elapsed", elapsed, len(batches))
+        weights = _one_for_each("sample_weight", sample_weight, len(batches))
+        rows: list[BatchArray] = []
+        for X in batches:
+            rows.append(self._checked_points(X, reset=not rows, min_points=0))
+            if len(rows) == 1:
+                self.state_ = ClusterState.empty(rows[0].shape[1])
+        return (
+            rows,
+            [checked_number("elapsed", gap, above=0) for gap in gaps],
+            [checked_weights(w, len(X)) for w, X in zip(weights, rows, strict=True)],
+        )
+
+    def _steps_of(
+        self, rows: list[BatchArray], gaps: list[float], weights: list[FloatArray | None]
+    ) -> Iterable[tuple[ClusterState, float, Clustering, ClusterState]]:
+        """Take the batches in: small ones all at once in compiled code, others one by one."""
+        if self.backend != "native" or max(map(len, rows), default=0) > _SMALL_BATCH:
+            for X, gap, weight in zip(rows, gaps, weights, strict=True):
+                self._take_in(X, self.state_, gap, weight)
+                yield self._last_step
+            return
+        check_revival(self.revival)
+        check_way(self.acceleration, self.n_threads)
+        results = native.sequence(
+            rows,
+            self._penalties(),
+            gaps,
+            weights,
+            self.revival,
+            entropy=self._entropy_drawn(),
+            n_init=self._checked_n_init(),
+            acceleration=self.acceleration,
+            n_threads=self.n_threads,
+        )
+        before = ClusterState.empty(rows[0].shape[1]) if rows else None
+        for gap, (after, clustering) in zip(gaps, results, strict=True):
+            assert before is not None, "there is a result, so there is a batch"
+            yield before, gap, clustering, after
+            before = after
 
     @property
     def events_(self) -> list[Event]:
@@ -192,7 +243,7 @@ class DynamicMeans(ClusterEstimator):
             return
         if state.n_steps == 0 or not hasattr(self, "history_"):
             self.history_ = History(window)
-        self.history_.append(*self._last_step, self.events_)
+        self.history_.append(*self._last_step, find_events)
 
     def _checked_window(self) -> int | None:
         """The number of batches to keep: None for all of them."""
@@ -225,10 +276,10 @@ class DynamicMeans(ClusterEstimator):
         return self.revival
 
 
-def _one_for_each(name: str, value: Any, n_batches: int) -> Iterable[Any]:
+def _one_for_each(name: str, value: Any, n_batches: int) -> list[Any]:
     """Spread one value over all batches, or check that there is one for each."""
     if not np.iterable(value):
-        return repeat(value)
+        return [value] * n_batches
     values = list(value)
     if len(values) != n_batches:
         raise ValueError(

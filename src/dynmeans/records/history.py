@@ -3,8 +3,9 @@
 import importlib
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from dynmeans.records.events import Event
 from dynmeans.records.state import Clustering, ClusterState
 
 TABLES = ("labels", "clusters", "events")
+
+EventFinder = Callable[[ClusterState, float, Clustering, ClusterState], list[Event]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +86,8 @@ class History:
         if window is not None and window < 1:
             raise ValueError(f"window must be at least 1, got {window!r}.")
         self.window = window
-        self._steps: deque[StepRecord] = deque(maxlen=window)
+        self._steps: deque[StepRecord | Callable[[], StepRecord]] = deque(maxlen=window)
+        self._last_time: float | None = None
 
     def append(
         self,
@@ -91,38 +95,26 @@ class History:
         elapsed: float,
         clustering: Clustering,
         after: ClusterState,
-        events: list[Event],
+        find_events: EventFinder,
     ) -> None:
-        """Add the batch that came `elapsed` steps after the last one."""
-        last_time = self._steps[-1].time if self._steps else float(before.n_steps)
-        rows = np.searchsorted(after.ids, clustering.ids)
-        was_known = np.isin(clustering.ids, before.ids)
-        ages = np.zeros(len(clustering.ids))
-        known_rows = np.searchsorted(before.ids, clustering.ids[was_known])
-        ages[was_known] = before.ages[known_rows] - 1.0 + elapsed
-        self.add(
-            StepRecord(
-                step=before.n_steps,
-                time=last_time + elapsed,
-                labels=clustering.labels,
-                ids=clustering.ids,
-                counts=np.asarray(clustering.counts, dtype=np.float64),
-                centers=clustering.centers,
-                weights=after.weights[rows],
-                ages=ages,
-                cost_trace=np.asarray(clustering.cost_trace),
-                n_remembered=after.n_clusters,
-                events=tuple(events),
-            )
+        """Add the batch that came `elapsed` steps after the last one.
+
+        The record is made when it is first looked at: following a fast stream costs no more
+        than keeping what the steps returned.
+        """
+        last_time = float(before.n_steps) if self._last_time is None else self._last_time
+        self._last_time = last_time + elapsed
+        self._steps.append(
+            partial(_make_record, self._last_time, before, elapsed, clustering, after, find_events)
         )
 
     def add(self, record: StepRecord) -> None:
         """Add a record made elsewhere; later than the last one."""
-        if self._steps and record.time <= self._steps[-1].time:
+        if self._last_time is not None and record.time <= self._last_time:
             raise ValueError(
-                f"time must grow from batch to batch, got {record.time} after "
-                f"{self._steps[-1].time}."
+                f"time must grow from batch to batch, got {record.time} after {self._last_time}."
             )
+        self._last_time = record.time
         self._steps.append(record)
 
     def __len__(self) -> int:
@@ -131,21 +123,31 @@ class History:
 
     def __getitem__(self, index: int) -> StepRecord:
         """Return one batch, counted among those kept; -1 is the last."""
-        return self._steps[index]
+        record = self._steps[index]
+        if not isinstance(record, StepRecord):
+            record = self._steps[index] = record()
+        return record
 
     def __iter__(self) -> Iterator[StepRecord]:
         """Go through the batches, oldest first."""
-        return iter(self._steps)
+        return (self[index] for index in range(len(self)))
+
+    def last(self, window: int | None) -> "History":
+        """Return a history of the last `window` batches, or of all of them."""
+        history = History(window)
+        history._steps.extend(self._steps)
+        history._last_time = self._last_time
+        return history
 
     @property
     def labels(self) -> list[IntArray]:
         """Identities of the rows of every batch."""
-        return [record.labels for record in self._steps]
+        return [record.labels for record in self]
 
     @property
     def cluster_ids(self) -> IntArray:
         """Every identity seen in the batches kept, in order of birth."""
-        seen = [record.ids for record in self._steps if len(record.ids)]
+        seen = [record.ids for record in self if len(record.ids)]
         return np.unique(np.concatenate(seen)) if seen else np.empty(0, dtype=np.int64)
 
     def to_frame(self, table: str = "clusters", kind: str = "pandas") -> Any:
@@ -174,6 +176,34 @@ class History:
         """Read a history written by `save`."""
         history: History = _tables().read_history(path)
         return history
+
+
+def _make_record(
+    time: float,
+    before: ClusterState,
+    elapsed: float,
+    clustering: Clustering,
+    after: ClusterState,
+    find_events: EventFinder,
+) -> StepRecord:
+    rows = np.searchsorted(after.ids, clustering.ids)
+    was_known = np.isin(clustering.ids, before.ids)
+    ages = np.zeros(len(clustering.ids))
+    known_rows = np.searchsorted(before.ids, clustering.ids[was_known])
+    ages[was_known] = before.ages[known_rows] - 1.0 + elapsed
+    return StepRecord(
+        step=before.n_steps,
+        time=time,
+        labels=clustering.labels,
+        ids=clustering.ids,
+        counts=np.asarray(clustering.counts, dtype=np.float64),
+        centers=clustering.centers,
+        weights=after.weights[rows],
+        ages=ages,
+        cost_trace=np.asarray(clustering.cost_trace),
+        n_remembered=after.n_clusters,
+        events=tuple(find_events(before, elapsed, clustering, after)),
+    )
 
 
 def _tables() -> Any:

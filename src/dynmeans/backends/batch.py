@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from dynmeans.backends.compiled import compiled
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
 MAX_POINTS = 2**31 - 1
@@ -38,9 +39,7 @@ def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points")
 
 def checked_coordinates(array: BatchArray, name: str) -> BatchArray:
     """Return `array` if every value is finite and small enough to be squared."""
-    if array.size and not (
-        float(array.min()) >= -MAX_COORDINATE and float(array.max()) <= MAX_COORDINATE
-    ):
+    if not compiled.all_within(array, MAX_COORDINATE):
         bad = next(x for x in array.ravel().tolist() if not abs(x) <= MAX_COORDINATE)
         raise ValueError(
             f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {bad}."
@@ -76,20 +75,12 @@ def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"orders must hold integers, got dtype {array.dtype}.")
     array = np.ascontiguousarray(array, dtype=np.int64)
-    for row, order in enumerate(array):
-        if not _is_permutation(order):
-            raise ValueError(
-                f"orders must hold permutations of 0 to {n_points - 1}, got {order} in row {row}."
-            )
+    row = compiled.first_bad_order(array)
+    if row >= 0:
+        raise ValueError(
+            f"orders must hold permutations of 0 to {n_points - 1}, got {array[row]} in row {row}."
+        )
     return array
-
-
-def _is_permutation(order: IntArray) -> bool:
-    if order.size and (order.min() < 0 or order.max() >= order.size):
-        return False
-    is_visited = np.zeros(order.size, dtype=bool)
-    is_visited[order] = True
-    return bool(is_visited.all())
 
 
 def _as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:

@@ -1,0 +1,96 @@
+// Random visiting orders that depend on a seed and on what the rows hold (decision 0005): each row
+// gets a keyed hash of its contents, and the hashes are sorted. Equal rows come one after the
+// other.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "points.hpp"
+
+namespace dynmeans {
+
+inline std::uint64_t mix(std::uint64_t key) {
+    key = (key ^ (key >> 30)) * 0xBF58476D1CE4E5B9u;
+    key = (key ^ (key >> 27)) * 0x94D049BB133111EBu;
+    return key ^ (key >> 31);
+}
+
+// The numbers of splitmix64.
+class SplitMix {
+  public:
+    explicit SplitMix(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t next() { return mix(state_ += 0x9E3779B97F4A7C15u); }
+
+  private:
+    std::uint64_t state_;
+};
+
+// Every batch is seeded by itself, so that a restored estimator continues alike.
+inline std::uint64_t seed_of_step(std::uint64_t entropy, std::uint64_t n_steps) {
+    return entropy + n_steps * 0xD1342543DE82EF95u;
+}
+
+class VisitingOrders {
+  public:
+    template <typename Value>
+    VisitingOrders(const Points<Value>& points, std::uint64_t seed)
+        : random_(seed), hashes_(points.n_points) {
+        std::vector<std::uint64_t> multipliers(points.n_features);
+        for (std::uint64_t& multiplier : multipliers) multiplier = random_.next() | 1;
+        std::vector<double> buffer(points.n_features);
+        for (std::size_t i = 0; i < points.n_points; ++i) {
+            const double* y = points.row(i, buffer.data());
+            std::uint64_t hash = 0;
+            for (std::size_t j = 0; j < points.n_features; ++j) {
+                const double x = y[j] + 0.0;  // -0.0 becomes 0.0: equal rows, equal bits
+                std::uint64_t bits;
+                std::memcpy(&bits, &x, sizeof bits);
+                // Coordinates from float32 leave the low half of the bits empty.
+                hash += (bits ^ (bits >> 32)) * multipliers[j];
+            }
+            hashes_[i] = hash;
+        }
+    }
+
+    void write_next(std::int64_t* order) {
+        const std::uint64_t key = random_.next();
+        const std::size_t n = hashes_.size();
+        keyed_.resize(n);
+        for (std::size_t i = 0; i < n; ++i)
+            keyed_[i] = {mix(hashes_[i] ^ key), static_cast<std::int32_t>(i)};
+        sort();
+        for (std::size_t i = 0; i < n; ++i) order[i] = keyed_[i].second;
+    }
+
+  private:
+    using Keyed = std::pair<std::uint64_t, std::int32_t>;
+
+    // Mixed keys are spread evenly: dealt out by their first bits, they fall into short runs.
+    void sort() {
+        const std::size_t n = keyed_.size();
+        if (n < 4096) {
+            std::sort(keyed_.begin(), keyed_.end());
+            return;
+        }
+        constexpr unsigned kBits = 12;
+        std::vector<std::size_t> starts((1u << kBits) + 1, 0);
+        for (const Keyed& keyed : keyed_) ++starts[(keyed.first >> (64 - kBits)) + 1];
+        for (std::size_t b = 1; b < starts.size(); ++b) starts[b] += starts[b - 1];
+        dealt_.resize(n);
+        std::vector<std::size_t> ends(starts.begin(), starts.end() - 1);
+        for (const Keyed& keyed : keyed_) dealt_[ends[keyed.first >> (64 - kBits)]++] = keyed;
+        for (std::size_t b = 0; b + 1 < starts.size(); ++b)
+            std::sort(dealt_.begin() + starts[b], dealt_.begin() + starts[b + 1]);
+        keyed_.swap(dealt_);
+    }
+
+    SplitMix random_;
+    std::vector<std::uint64_t> hashes_;
+    std::vector<Keyed> keyed_, dealt_;
+};
+
+}  // namespace dynmeans

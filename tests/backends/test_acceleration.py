@@ -1,0 +1,219 @@
+"""Leaving out comparisons, filtering, threads: not one bit may change."""
+
+import multiprocessing
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from dynmeans import ClusterState, Penalties
+from dynmeans.backends import blas, native
+from dynmeans.backends.threads import choose_n_threads
+
+N_STREAMS, N_STREAMS_SLOW = 60, 1200
+
+
+def random_penalties(rng, scale):
+    new_penalty = float(scale * rng.choice([0.01, 0.05, 0.3, 1, 3, 10]))
+    if rng.random() < 0.5:
+        reach = float(rng.choice([1, 1.01, 1.5, 3]))
+        return Penalties(new_penalty, max_gap=float(rng.uniform(1.1, 8)), reach=reach)
+    # Cheap revival: clusters are revived by one point and empty again within the pass.
+    share, drift = float(rng.choice([0, 0.02, 0.1, 0.5, 1.2])), float(rng.choice([0, 0.5, 2]))
+    return Penalties(new_penalty, revival_penalty=share * new_penalty, drift=drift)
+
+
+def random_stream(rng):
+    """Blobs that move, on a grid or not, far off or not, float32 or not, weighted or not."""
+    d = int(rng.choice([1, 2, 2, 3, 4, 5, 8, 16, 20, 64, 130, 400]))
+    n = int(rng.choice([5, 75, 256, 600] if d > 100 else [5, 20, 75, 200, 256, 300, 700, 2000]))
+    scale = float(rng.choice([1, 1e-3, 50]))
+    penalties = random_penalties(rng, d * scale**2)
+    centers = rng.normal(size=(int(rng.integers(1, 200)), d)) * rng.choice([1, 3])
+    is_gridded, is_single = rng.random() < 0.3, rng.random() < 0.2
+    far_off, is_weighted = rng.choice([0, 0, 1e6]), rng.random() < 0.3
+    batches = []
+    for _ in range(int(rng.integers(1, 4))):
+        centers = centers + 0.3 * rng.normal(size=centers.shape) * rng.choice([0.1, 1, 3])
+        spread = rng.choice([0.05, 0.3, 1])
+        X = centers[rng.integers(len(centers), size=n)] + spread * rng.normal(size=(n, d))
+        X = far_off + scale * (np.round(2 * X) if is_gridded else X)
+        weights = rng.choice([0, 0.5, 1, 2.0], size=n) if is_weighted else None
+        orders = np.array([rng.permutation(n) for _ in range(int(rng.integers(1, 3)))])
+        batches.append((X.astype(np.float32) if is_single else X, weights, orders))
+    return penalties, batches
+
+
+def run(penalties, batches, revival, **way):
+    state, results = ClusterState.empty(batches[0][0].shape[1]), []
+    for X, weights, orders in batches:
+        state, found = native.step(X, state, penalties, orders, 1.0, weights, revival, **way)
+        results.append((state, found))
+    return results
+
+
+def assert_same_bits(found, expected):
+    for (state, clustering), (state_0, clustering_0) in zip(found, expected, strict=True):
+        assert state == state_0
+        for name in ("labels", "ids", "counts", "centers", "cost_trace"):
+            np.testing.assert_array_equal(getattr(clustering, name), getattr(clustering_0, name))
+
+
+def check_stream(seed):
+    rng = np.random.default_rng(seed)
+    penalties, batches = random_stream(rng)
+    revival, n_threads = str(rng.choice(["paper", "exact"])), int(rng.choice([1, 2, 5]))
+    widened = [(X.astype(np.float64), weights, orders) for X, weights, orders in batches]
+    plain = run(penalties, widened, revival, acceleration="none", n_threads=1)
+    assert_same_bits(run(penalties, batches, revival, n_threads=n_threads), plain)
+
+
+@pytest.mark.parametrize("seed", range(N_STREAMS))
+def test_accelerated_equals_plain_to_the_bit(seed):
+    check_stream(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(N_STREAMS, N_STREAMS_SLOW))
+def test_accelerated_equals_plain_to_the_bit_on_many_streams(seed):
+    check_stream(seed)
+
+
+@pytest.mark.parametrize("n_points", [40, 320], ids=["small", "medium"])
+@pytest.mark.parametrize("seed", range(100))
+def test_crowds_in_which_clusters_empty_and_revive_within_a_pass_equal_plain(seed, n_points):
+    """Uniform points and cheap revival: most passes open, revive or empty some cluster."""
+    rng = np.random.default_rng(seed)
+    d, n = int(rng.integers(1, 4)), int(rng.integers(n_points - 30, n_points + 30))
+    new_penalty = float(rng.choice([0.001, 0.01, 0.03, 0.1, 0.3]))
+    cheap = new_penalty * float(rng.choice([0, 0.001, 0.01, 0.05, 0.3]))
+    penalties = Penalties(new_penalty, revival_penalty=cheap, drift=float(rng.choice([0, 0.5, 2])))
+    batches = []
+    for _ in range(6):
+        X = rng.random((n, d)) * rng.choice([0.5, 1, 2])
+        X = np.round(X, 1) if rng.random() < 0.3 else X
+        batches.append((X, None, rng.permutation(n)[None, :]))
+    plain = run(penalties, batches, "exact", acceleration="none")
+    assert_same_bits(run(penalties, batches, "exact"), plain)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_batches_of_many_blocks_equal_plain_for_any_number_of_threads(n_threads):
+    rng = np.random.default_rng(0)
+    centers = rng.random((60, 2)) * 5
+    batches = [
+        (centers[rng.integers(60, size=70_000)] + 0.06 * rng.normal(size=(70_000, 2)), None, o)
+        for o in (rng.permutation(70_000)[None, :], rng.permutation(70_000)[None, :])
+    ]
+    penalties = Penalties(0.12, max_gap=6.8, reach=1.01)
+    plain = run(penalties, batches, "paper", acceleration="none", n_threads=1)
+    assert_same_bits(run(penalties, batches, "paper", n_threads=n_threads), plain)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-18, 1e18, 1e30])
+def test_filter_in_float32_is_not_used_beyond_its_range(scale):
+    rng = np.random.default_rng(1)
+    centers = rng.normal(size=(100, 20))
+    X = scale * (centers[rng.integers(100, size=2000)] + 0.1 * rng.normal(size=(2000, 20)))
+    penalties = Penalties(4.0 * scale**2, max_gap=3, reach=1.2)
+    batches = [(X, None, rng.permutation(2000)[None, :])] * 2
+    plain = run(penalties, batches, "paper", acceleration="none")
+    assert blas.sgemm_for(X) is not None
+    assert len(plain[0][1].ids) == 100
+    assert_same_bits(run(penalties, batches, "paper"), plain)
+
+
+def test_float32_batch_is_not_copied_to_float64():
+    code = """
+        import resource, sys
+        import numpy as np
+        from dynmeans import ClusterState, Penalties, step
+        X = np.zeros((400_000, 50), dtype=np.float32)
+        X[:200_000] = 9.0
+        order = np.arange(len(X))[None, :]
+        penalties = Penalties(5.0, max_gap=3, reach=1.2)
+        step(X[:2000], ClusterState.empty(50), penalties, orders=order[:, :2000])  # load all
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        step(X, ClusterState.empty(50), penalties, orders=order, n_threads=1)
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / len(X))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    # A copy would take 400 bytes for each point; 32 are allowed, 5 MB are left to the allocator.
+    assert float(done.stdout) < 32 + 5e6 / 400_000
+
+
+def test_interrupt_stops_a_long_step_within_a_second_and_changes_nothing():
+    code = """
+        import sys, time
+        import numpy as np
+        from dynmeans import DynamicMeans
+        X = np.random.default_rng(0).random((3_000_000, 2))
+        model = DynamicMeans(0.002, n_init=5, random_state=0, n_threads=2).fit(X[:1000])
+        before = model.state_
+        print("go", flush=True)
+        try:
+            model.partial_fit(X)
+        except KeyboardInterrupt:
+            print(model.state_ is before and len(model.labels_) == 1000, flush=True)
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline().strip() == "go"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    assert process.stdout.readline().strip() == "True"
+    assert time.monotonic() - sent < 1.0
+    process.stdout.close()
+    assert process.wait(timeout=10) == 0
+
+
+def _labels_of_a_large_batch(seed):
+    X = np.random.default_rng(seed).random((40_000, 3))
+    order, penalties = np.arange(40_000)[None, :], Penalties(0.2, max_gap=3, reach=1)
+    empty = ClusterState.empty(3)
+    return native.step(X, empty, penalties, order, 1.0, None, "paper", n_threads=2)[1].labels
+
+
+def test_threads_work_in_a_forked_process_too():
+    expected = _labels_of_a_large_batch(0)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for labels in pool.map(_labels_of_a_large_batch, [0, 0]):
+            np.testing.assert_array_equal(labels, expected)
+
+
+def test_small_work_gets_one_thread_and_large_work_the_cores_that_may_be_used(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert choose_n_threads(1000) == 1
+    assert choose_n_threads(10**8) >= 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert choose_n_threads(10**8) == 1
+
+
+def test_blas_has_its_threads_back_afterwards():
+    X = np.random.default_rng(0).normal(size=(2000, 64))
+    native.step(
+        X,
+        ClusterState.empty(64),
+        Penalties(9.0, max_gap=3, reach=1),
+        np.arange(2000)[None, :],
+        1.0,
+        None,
+        "paper",
+    )
+    before = [library["num_threads"] for library in blas._controller().info()]
+    with blas.one_thread():
+        inside = {
+            library["num_threads"]
+            for library in blas._controller().info()
+            if library["user_api"] == "blas"
+        }
+    assert inside == {1}
+    assert [library["num_threads"] for library in blas._controller().info()] == before
