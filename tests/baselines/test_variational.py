@@ -98,7 +98,7 @@ def test_responsibilities_are_the_best_given_the_rest():
     q = variational(SECOND, second_prior(), **CLIMB)
     squares = np.square(SECOND[:, None] - q.means).sum(axis=2) + 2 * q.variances
     logs = expected_log_weights(q.concentrations, q.stick_heads, q.stick_tails)
-    expected = softmax(logs - 0.5 * squares / TINY.noise_variance, axis=1)
+    expected = softmax(logs - 0.5 * squares / second_prior().noise_variance, axis=1)
     np.testing.assert_allclose(q.responsibilities, expected, rtol=1e-11)
 
 
