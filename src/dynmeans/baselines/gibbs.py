@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynmeans.backends.native import compiled
+from dynmeans.backends.compiled import compiled
 from dynmeans.baselines.ddp_mixture import BatchPrior
 from dynmeans.records.arrays import FloatArray, IntArray
 

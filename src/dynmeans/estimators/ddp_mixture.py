@@ -193,7 +193,7 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
             gaps = one_for_each("elapsed", elapsed, len(batches))
             for X, gap in zip(batches, gaps, strict=False):
                 self.partial_fit(X, elapsed=gap)
-                history.append(*self._last_step, self.events_)
+                self._append_to(history)
         return history.labels, history
 
     def _parameters(self) -> MixtureParameters:

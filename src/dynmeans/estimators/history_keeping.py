@@ -30,7 +30,10 @@ class HistoryKeeper:
             return
         if self._last_step[0].n_steps == 0 or not hasattr(self, "history_"):
             self.history_ = History(window)
-        self.history_.append(*self._last_step, self.events_)
+        self._append_to(self.history_)
+
+    def _append_to(self, history: History) -> None:
+        history.append(*self._last_step, find_events)
 
     def _checked_window(self) -> int | None:
         """The number of batches to keep: None for all of them."""

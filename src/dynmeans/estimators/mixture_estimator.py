@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dynmeans.backends.batch import check_size, checked_coordinates
 from dynmeans.baselines.ddp_mixture import BatchPrior, batch_prior, log_first_densities
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.batch import check_size, checked_coordinates
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 
 

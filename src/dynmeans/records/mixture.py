@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from dynmeans.records.archive import read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.batch import checked_coordinates
 from dynmeans.records.numbers import checked_number
 from dynmeans.records.state import ClusterState
 
@@ -207,7 +206,8 @@ def _checked_mean(value: npt.ArrayLike) -> FloatArray:
     if mean.ndim > 1:
         raise ValueError(f"prior_mean must have at most one dimension, got shape {mean.shape}.")
     mean.setflags(write=False)
-    checked_coordinates(mean, "prior_mean")
+    if not np.all(np.isfinite(mean)):
+        raise ValueError(f"prior_mean must be finite, got {value!r}.")
     return mean
 
 
@@ -228,7 +228,8 @@ def _check_rows(state: MixtureState) -> None:
         raise ValueError(f"ids must be increasing and not negative, got {state.ids}.")
     if state.n_clusters and state.next_id <= state.ids[-1]:
         raise ValueError(f"next_id must be above every id, got {state.next_id!r}.")
-    checked_coordinates(state.centers, "centers")
+    if not np.all(np.isfinite(state.centers)):
+        raise ValueError("centers must be finite, got NaN or infinity.")
     for name in ("counts", "last_counts", "variances", "ages"):
         array = getattr(state, name)
         if not np.all((array > 0) & np.isfinite(array)):
