@@ -20,6 +20,7 @@ bench: $(READY)  ## Timings, each beside something that runs in the same process
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/score_labels.py
+	$(BIN)/python benchmarks/samplers.py
 
 check: $(READY)  ## Format, lint, types, layers, stub.
 	$(BIN)/ruff format --check .

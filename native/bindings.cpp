@@ -18,6 +18,9 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace dynmeans {
+
+void bind_samplers(nb::module_& module);  // bindings_samplers.cpp
+
 namespace {
 
 using Floats = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -258,4 +261,5 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     bind_engine<float>(module);
     module.def("first_bad_order", &first_bad_order, "orders"_a);
     module.def("instruction_set", &instruction_set);
+    bind_samplers(module);
 }

@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dynmeans.estimators.ddp_mixture import DDPMixture
     from dynmeans.estimators.dp_means import DPMeans
     from dynmeans.estimators.dynamic_means import DynamicMeans
     from dynmeans.functional import step
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ClusterState",
     "Clustering",
+    "DDPMixture",
     "DPMeans",
     "DynamicMeans",
     "Event",
@@ -31,6 +33,7 @@ __all__ = [
 _HOMES = {
     "ClusterState": "dynmeans.records.state",
     "Clustering": "dynmeans.records.state",
+    "DDPMixture": "dynmeans.estimators.ddp_mixture",
     "DPMeans": "dynmeans.estimators.dp_means",
     "DynamicMeans": "dynmeans.estimators.dynamic_means",
     "Event": "dynmeans.records.events",

@@ -13,9 +13,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmeans import DPMeans, DynamicMeans
+from dynmeans import DDPMixture, DPMeans, DynamicMeans
 
-ESTIMATORS = [DynamicMeans(), DPMeans()]
+ESTIMATORS = [
+    DynamicMeans(),
+    DPMeans(),
+    DDPMixture(),
+    DDPMixture("variational"),
+    DDPMixture("particle"),
+]
 FRAME = {"x": [0.0, 0.1, 5.0], "y": [1.0, 1.1, 9.0]}
 
 
@@ -25,12 +31,12 @@ def test_scikit_learn_check(estimator, check):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_no_scikit_learn_check_is_skipped_where_array_api_is_on(estimator):
     code = (
         "from sklearn.utils.estimator_checks import check_estimator\n"
-        f"from dynmeans import {type(estimator).__name__} as Estimator\n"
-        "print({check['status'] for check in check_estimator(Estimator())})"
+        "from dynmeans import DDPMixture, DPMeans, DynamicMeans\n"
+        f"print({{check['status'] for check in check_estimator({estimator!r})}})"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -42,7 +48,7 @@ def test_no_scikit_learn_check_is_skipped_where_array_api_is_on(estimator):
     assert done.stdout.strip() == "{'passed'}"
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 @pytest.mark.parametrize("frame_type", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_frames_give_feature_names(estimator, frame_type):
     model = clone(estimator).fit(frame_type(FRAME))

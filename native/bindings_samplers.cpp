@@ -1,0 +1,158 @@
+// The samplers for Python: arrays in, arrays out, the GIL released in between except for a look
+// now and then whether the user pressed Ctrl-C. The caller has checked shapes and values.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <chrono>
+#include <optional>
+#include <tuple>
+
+#include "gibbs.hpp"
+#include "hand_over.hpp"
+#include "particle_learning.hpp"
+#include "variational.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace dynmeans {
+namespace {
+
+using Floats = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Ints = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Called often; returns false once the run must end because Python holds an exception.
+class Lookout {
+  public:
+    explicit Lookout(nb::object progress) : progress_(std::move(progress)) {}
+
+    bool operator()(double share_done) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now < next_look_) return true;
+        next_look_ = now + std::chrono::milliseconds(20);
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) return false;
+        if (progress_.is_none() || now < next_report_) return true;
+        next_report_ = now + std::chrono::milliseconds(200);
+        try {
+            progress_(share_done);
+        } catch (nb::python_error& error) {
+            error.restore();
+            return false;
+        }
+        return true;
+    }
+
+  private:
+    using Time = std::chrono::steady_clock::time_point;
+    nb::object progress_;
+    Time next_look_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+    Time next_report_{};
+};
+
+// Runs without the GIL; raises what the lookout saw.
+template <typename Work>
+void run_watched(nb::object progress, Work&& work) {
+    Lookout lookout(std::move(progress));
+    bool is_done = false;
+    {
+        nb::gil_scoped_release release;
+        is_done = work(lookout);
+    }
+    if (!is_done) throw nb::python_error();
+}
+
+// The fields of a BatchPrior in their order, after the points.
+using MixtureArrays =
+    std::tuple<Table, Floats, Floats, Table, Floats, double, Floats, double, double>;
+
+Mixture view(const MixtureArrays& arrays) {
+    const auto& [points, log_weights, past_counts, means, variances, log_new_weight, new_mean,
+                 new_variance, noise_variance] = arrays;
+    return {{points.data(), points.shape(0), points.shape(1)},
+            log_weights.size(),
+            log_weights.data(),
+            past_counts.data(),
+            means.data(),
+            variances.data(),
+            log_new_weight,
+            new_mean.data(),
+            new_variance,
+            noise_variance};
+}
+
+std::tuple<NumpyArray<Slot>, NumpyArray<double>, NumpyArray<double>> gibbs_arrays(
+    const MixtureArrays& arrays, std::optional<Ints> labels, std::optional<Table> centers,
+    std::size_t burn_in, std::size_t n_samples, std::size_t thin, std::uint64_t seed,
+    nb::object progress) {
+    const Mixture mixture = view(arrays);
+    Samples samples;
+    run_watched(std::move(progress), [&](Lookout& look) {
+        GibbsSampler sampler(mixture, seed);
+        if (labels && centers) sampler.start(labels->data(), centers->data());
+        return run_gibbs(sampler, mixture, {burn_in, n_samples, thin}, look, samples);
+    });
+    const std::size_t d = mixture.points.n_features, n_centers = samples.centers.size() / d;
+    return {hand_over(std::move(samples.labels), {n_samples, mixture.points.n_points}),
+            hand_over(std::move(samples.centers), {n_centers, d}),
+            hand_over(std::move(samples.log_posteriors), {n_samples})};
+}
+
+std::tuple<NumpyArray<Slot>, NumpyArray<double>, double> particle_arrays(
+    const MixtureArrays& arrays, std::size_t n_particles, std::uint64_t seed, nb::object progress) {
+    const Mixture mixture = view(arrays);
+    std::vector<Slot> labels;
+    std::vector<double> log_posteriors;
+    double log_evidence = 0.0;
+    run_watched(std::move(progress), [&](Lookout& look) {
+        ParticleLearner learner(mixture, n_particles, seed);
+        if (!learner.run(look)) return false;
+        labels = learner.labels();
+        log_evidence = learner.log_evidence();
+        LabelPosterior log_posterior(mixture);
+        for (std::size_t p = 0; p < n_particles; ++p) {
+            log_posteriors.push_back(log_posterior(labels.data() + p * mixture.points.n_points));
+            if (!look(1.0)) return false;
+        }
+        return true;
+    });
+    return {hand_over(std::move(labels), {n_particles, mixture.points.n_points}),
+            hand_over(std::move(log_posteriors), {n_particles}), log_evidence};
+}
+
+using VariationalArrays =
+    std::tuple<NumpyArray<double>, NumpyArray<double>, NumpyArray<double>, NumpyArray<double>,
+               NumpyArray<double>, NumpyArray<double>, NumpyArray<double>>;
+
+VariationalArrays variational_arrays(const MixtureArrays& arrays, Ints labels,
+                                     std::size_t truncation, double tol, std::size_t max_iter,
+                                     nb::object progress) {
+    const Mixture mixture = view(arrays);
+    VariationalPosterior q(mixture, truncation);
+    run_watched(std::move(progress),
+                [&](Lookout& look) { return q.climb(labels.data(), tol, max_iter, look); });
+    const std::size_t n_components = mixture.n_old + truncation, n_iter = q.bounds.size();
+    return {hand_over(std::move(q.responsibilities), {mixture.points.n_points, n_components}),
+            hand_over(std::move(q.concentrations), {mixture.n_old + 1}),
+            hand_over(std::move(q.stick_heads), {truncation - 1}),
+            hand_over(std::move(q.stick_tails), {truncation - 1}),
+            hand_over(std::move(q.means), {n_components, mixture.points.n_features}),
+            hand_over(std::move(q.variances), {n_components}),
+            hand_over(std::move(q.bounds), {n_iter})};
+}
+
+}  // namespace
+
+void bind_samplers(nb::module_& module) {
+    module.def("gibbs", &gibbs_arrays, "mixture"_a, "labels"_a.none(), "centers"_a.none(),
+               "burn_in"_a, "n_samples"_a, "thin"_a, "seed"_a, "progress"_a.none());
+    module.def("particle_learning", &particle_arrays, "mixture"_a, "n_particles"_a, "seed"_a,
+               "progress"_a.none());
+    module.def("variational", &variational_arrays, "mixture"_a, "labels"_a, "truncation"_a, "tol"_a,
+               "max_iter"_a, "progress"_a.none());
+}
+
+}  // namespace dynmeans

@@ -1,0 +1,236 @@
+"""The DDP Gaussian mixture: its parameters, and what is remembered between batches."""
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.records.archive import read_archive, write_archive
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.numbers import checked_number
+from dynmeans.records.state import ClusterState
+
+_FILE_VERSION = 1
+_ARRAYS = {
+    "ids": np.int64,
+    "counts": np.float64,
+    "last_counts": np.float64,
+    "centers": np.float64,
+    "variances": np.float64,
+    "ages": np.float64,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixtureParameters:
+    """alpha, q, sigma, xi, phi and rho: the generative model of the batches (Sec. 3).
+
+    Parameters
+    ----------
+    concentration : float
+        alpha. Weight of the clusters that one step of time adds, in observations; above 0.
+    survival : float
+        q. Probability that a cluster lives through one step of time; between 0 and 1.
+    noise_variance : float
+        sigma. Variance of a point around its cluster, along each axis; above 0.
+    motion_variance : float
+        xi. Variance of a cluster's motion in one step of time, along each axis; above 0.
+    prior_mean : float or array-like of shape (n_features,)
+        phi. Where new clusters are expected; one number stands for every axis.
+    prior_variance : float
+        rho. Variance of new clusters around it, along each axis; above 0.
+
+    Examples
+    --------
+    >>> MixtureParameters(survival=0.05, noise_variance=0.0025).concentration
+    1.0
+    >>> MixtureParameters(survival=1.5)
+    Traceback (most recent call last):
+        ...
+    ValueError: survival must be less than 1, got 1.5.
+    """
+
+    concentration: float = 1.0
+    survival: float = 0.5
+    noise_variance: float = 1.0
+    motion_variance: float = 1.0
+    prior_mean: npt.ArrayLike = 0.0
+    prior_variance: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check every parameter and freeze the prior mean."""
+        for name in (
+            "concentration",
+            "survival",
+            "noise_variance",
+            "motion_variance",
+            "prior_variance",
+        ):
+            object.__setattr__(self, name, checked_number(name, getattr(self, name), above=0))
+        if self.survival >= 1:
+            raise ValueError(f"survival must be less than 1, got {self.survival!r}.")
+        object.__setattr__(self, "prior_mean", _checked_mean(self.prior_mean))
+
+    def prior_mean_of(self, n_features: int) -> FloatArray:
+        """Return phi with one value for each feature."""
+        mean = np.asarray(self.prior_mean, dtype=np.float64)
+        if mean.ndim and len(mean) != n_features:
+            raise ValueError(
+                f"prior_mean must be one number or have {n_features} values, got {len(mean)}."
+            )
+        return np.ascontiguousarray(np.broadcast_to(mean, (n_features,)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixtureState:
+    """Every remembered cluster, one row each, oldest identity first.
+
+    The arrays are copied in and read-only: a state is a value.
+
+    Attributes
+    ----------
+    ids : IntArray of shape (n_clusters,)
+        Identity of each cluster for life; never reused.
+    counts : FloatArray of shape (n_clusters,)
+        c. Points it has had in all batches; expected ones after variational inference.
+    centers : FloatArray of shape (n_clusters, n_features)
+        Mean of its position when last seen.
+    variances : FloatArray of shape (n_clusters,)
+        Variance of that position, along each axis.
+    ages : FloatArray of shape (n_clusters,)
+        dt as the next batch will see it if it comes one step later; 1 means seen in the last.
+    next_id : int
+        Identity the next new cluster will get.
+    n_steps : int
+        Batches taken in so far, empty ones included.
+    time : float
+        t. Steps of time so far; `n_steps` unless batches came at other intervals.
+    last_counts : FloatArray of shape (n_clusters,)
+        n when last seen; the counts where it is not given.
+
+    Examples
+    --------
+    >>> state = MixtureState.empty(n_features=2)
+    >>> state.n_clusters, state.n_features, state.next_id
+    (0, 2, 0)
+    """
+
+    ids: IntArray
+    counts: FloatArray
+    centers: FloatArray
+    variances: FloatArray
+    ages: FloatArray
+    next_id: int
+    n_steps: int = 0
+    time: float = 0.0
+    last_counts: FloatArray = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        """Copy the arrays, freeze them and check what every other part relies on."""
+        if self.last_counts is None:
+            object.__setattr__(self, "last_counts", self.counts)
+        for name, dtype in _ARRAYS.items():
+            array = np.array(getattr(self, name), dtype=dtype, order="C")
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        _check_rows(self)
+
+    @classmethod
+    def empty(cls, n_features: int) -> "MixtureState":
+        """Nothing is remembered before the first batch."""
+        return cls(
+            ids=np.empty(0, dtype=np.int64),
+            counts=np.empty(0),
+            centers=np.empty((0, n_features)),
+            variances=np.empty(0),
+            ages=np.empty(0),
+            next_id=0,
+        )
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of remembered clusters."""
+        return len(self.ids)
+
+    @property
+    def n_features(self) -> int:
+        """Number of coordinates of a point."""
+        return int(self.centers.shape[1])
+
+    def as_cluster_state(self, noise_variance: float) -> ClusterState:
+        """Return the same clusters as Dynamic Means would remember them: w = sigma / variance."""
+        return ClusterState(
+            ids=self.ids,
+            centers=self.centers,
+            weights=noise_variance / self.variances,
+            ages=self.ages,
+            next_id=self.next_id,
+            n_steps=self.n_steps,
+            counts=self.last_counts,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to one file, whole or not at all."""
+        counters = {"next_id": self.next_id, "n_steps": self.n_steps, "time": self.time}
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        write_archive(path, "MixtureState", _FILE_VERSION, arrays, counters)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "MixtureState":
+        """Read a state written by `save`; a damaged or foreign file raises `ValueError`."""
+        arrays, header = read_archive(path, "MixtureState", _FILE_VERSION)
+        return cls(
+            **arrays,
+            next_id=header["next_id"],
+            n_steps=header["n_steps"],
+            time=header["time"],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Two states are equal when every field is, to the bit."""
+        if not isinstance(other, MixtureState):
+            return NotImplemented
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in self.__slots__
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _checked_mean(value: npt.ArrayLike) -> FloatArray:
+    try:
+        mean = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"prior_mean must be numeric, got {value!r}.") from error
+    if mean.ndim > 1:
+        raise ValueError(f"prior_mean must have at most one dimension, got shape {mean.shape}.")
+    mean.setflags(write=False)
+    if not np.all(np.isfinite(mean)):
+        raise ValueError(f"prior_mean must be finite, got {value!r}.")
+    return mean
+
+
+def _check_rows(state: MixtureState) -> None:
+    if state.ids.ndim != 1 or state.centers.ndim != 2 or state.centers.shape[1] < 1:
+        raise ValueError(
+            f"ids must have one dimension and centers two, got shapes {state.ids.shape} "
+            f"and {state.centers.shape}."
+        )
+    for name in ("counts", "last_counts", "centers", "variances", "ages"):
+        array = getattr(state, name)
+        if len(array) != state.n_clusters or (array.ndim != 1 and name != "centers"):
+            raise ValueError(
+                f"{name} must have one row for each of {state.n_clusters} ids, "
+                f"got shape {array.shape}."
+            )
+    if np.any(np.diff(state.ids) <= 0) or np.any(state.ids < 0):
+        raise ValueError(f"ids must be increasing and not negative, got {state.ids}.")
+    if state.n_clusters and state.next_id <= state.ids[-1]:
+        raise ValueError(f"next_id must be above every id, got {state.next_id!r}.")
+    if not np.all(np.isfinite(state.centers)):
+        raise ValueError("centers must be finite, got NaN or infinity.")
+    for name in ("counts", "last_counts", "variances", "ages"):
+        array = getattr(state, name)
+        if not np.all((array > 0) & np.isfinite(array)):
+            raise ValueError(f"{name} must be greater than 0 and finite, got {array}.")
