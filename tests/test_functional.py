@@ -29,7 +29,7 @@ def call(**changes):
     [
         ({"points": [[0.0, np.nan], [1, 1]]}, ValueError, "points must be finite .* got nan"),
         ({"points": [[0.0, np.inf], [1, 1]]}, ValueError, "points must be finite .* got inf"),
-        ({"points": [[0.0, 1e200], [1, 1]]}, ValueError, "at most 1e\\+150 .* got 1e\\+200"),
+        ({"points": [[0.0, 1e200], [1, 1]]}, ValueError, "at most 1e\\+100 .* got 1e\\+200"),
         ({"points": [[0.0], [1.0]]}, ValueError, "points has 1 features, .* built with 2"),
         ({"points": [0.0, 1.0]}, ValueError, "points must have two dimensions, got shape"),
         ({"points": [["a", "b"], ["c", "d"]]}, TypeError, "points must be numeric, got dtype"),
@@ -44,6 +44,7 @@ def call(**changes):
         ),
         ({"elapsed": 0}, ValueError, "elapsed must be greater than 0, got 0"),
         ({"elapsed": -1.0}, ValueError, "elapsed must be greater than 0, got -1.0"),
+        ({"elapsed": 1e-17}, ValueError, "elapsed must be at least 1e-12, got 1e-17"),
         ({"elapsed": np.inf}, ValueError, "elapsed must be finite"),
         ({"elapsed": "1"}, TypeError, "elapsed must be a real number"),
         ({"orders": [[0, 0]]}, ValueError, r"permutations of 0 to 1, got \[0 0\] in row 0"),
@@ -55,6 +56,7 @@ def call(**changes):
         ({"orders": [[0.0, 1.0]]}, TypeError, "orders must hold integers, got dtype float64"),
         ({"sample_weight": [1.0, -2.0]}, ValueError, "sample_weight must be at least 0 .* got -2"),
         ({"sample_weight": [1.0, np.nan]}, ValueError, "sample_weight must be at least 0"),
+        ({"sample_weight": [1.0, 1e60]}, ValueError, "at most 1e\\+50, got 1e\\+60"),
         ({"sample_weight": [1.0]}, ValueError, "one value for each of 2 points, got shape"),
         ({"revival": "fuzzy"}, ValueError, "revival must be one of paper, exact, got 'fuzzy'"),
         ({"backend": "abacus"}, ValueError, "backend must be one of"),
@@ -90,7 +92,6 @@ def test_nothing_given_or_returned_is_shared(batches, penalties, backend):
         assert state == before
         labels, kept = clustering.labels.copy(), after.centers.copy()
         points[:], orders[:] = 77.0, 0
-        clustering.centers[:] = 77.0
         np.testing.assert_array_equal(clustering.labels, labels)
         np.testing.assert_array_equal(after.centers, kept)
         state = after
@@ -135,3 +136,23 @@ def test_cluster_comes_back_after_max_gap_steps_and_not_later():
 def test_impossible_way_is_refused_by_name(changes, error, message):
     with pytest.raises(error, match=message):
         call(**changes)
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_what_a_step_returned_cannot_be_written_to(backend):
+    _, clustering = call(backend=backend)
+    for array in (clustering.labels, clustering.centers, clustering.counts):
+        assert not array.flags.writeable
+
+
+def test_largest_points_and_weights_leave_every_number_finite():
+    far = [[1e100, -1e100], [-1e100, 1e100]]
+    state, clustering = call(points=far, sample_weight=[1e50, 1e50])
+    assert np.isfinite(clustering.cost)
+    assert np.all(np.isfinite(state.centers))
+
+
+def test_time_is_the_sum_of_what_elapsed():
+    state, _ = call(elapsed=2.5)
+    state, _ = call(state=state, elapsed=0.5)
+    assert state.time == 3.0

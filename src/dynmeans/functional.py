@@ -6,8 +6,7 @@ import numpy.typing as npt
 
 from dynmeans.algorithm.assign_labels import REVIVAL_RULES
 from dynmeans.backends import ACCELERATIONS, get_backend
-from dynmeans.backends.batch import checked_orders, checked_points, checked_weights
-from dynmeans.records.numbers import checked_number
+from dynmeans.backends.batch import checked_elapsed, checked_orders, checked_points, checked_weights
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -80,7 +79,7 @@ def step(
     check_types(state, penalties)
     check_revival(revival)
     runner = get_backend(backend)
-    elapsed = checked_number("elapsed", elapsed, above=0)
+    elapsed = checked_elapsed(elapsed)
     rows = checked_points(points, state.n_features)
     weights = checked_weights(sample_weight, len(rows))
     visits = checked_orders(orders, len(rows))

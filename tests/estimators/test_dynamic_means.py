@@ -161,6 +161,39 @@ def test_restored_estimator_continues_label_for_label(stream, tmp_path):
     assert restored.state_ == model.state_
 
 
+def test_history_after_a_restore_goes_on_in_time(stream):
+    first_half = DynamicMeans(**PAPER, random_state=0)
+    for X, gap in zip(stream.batches[:3], [5.0, 2.0, 0.5], strict=True):
+        first_half.partial_fit(X, elapsed=gap)
+    restored = DynamicMeans.from_state(first_half.state_, **PAPER, keep_history=True)
+    assert restored.partial_fit(stream.batches[3]).history_[-1].time == 8.5
+
+
+def test_events_before_the_first_batch_are_refused_in_words():
+    with pytest.raises(AttributeError, match="events_ is there after the first batch"):
+        DynamicMeans.from_state(ClusterState.empty(2)).events_  # noqa: B018
+
+
+@pytest.mark.parametrize("state", [None, "state.npz"])
+def test_restoring_from_something_else_is_refused_with_the_way_out(state):
+    with pytest.raises(TypeError, match=r"state must be a ClusterState, got .*ClusterState.load"):
+        DynamicMeans.from_state(state)
+
+
+def test_starting_over_forgets_every_fitted_attribute():
+    model = DynamicMeans(keep_history=True, random_state=0).fit([[0.0], [5.0]])
+    model.set_params(keep_history=False).fit([[0.0]])
+    assert not hasattr(model, "history_")
+
+
+def test_history_follows_a_changed_window():
+    model = DynamicMeans(keep_history=True, random_state=0)
+    for _ in range(3):
+        model.partial_fit([[0.0]])
+    model.set_params(keep_history=1).partial_fit([[0.0]])
+    assert [record.step for record in model.history_] == [3]
+
+
 def test_estimator_and_functional_core_share_their_states(stream):
     model, _ = fitted(stream.batches[:2])
     orders = np.arange(len(stream.batches[2]))[None, :]
@@ -242,6 +275,16 @@ def test_failed_fit_sequence_keeps_what_was_fitted_before():
 def test_fit_refuses_an_empty_batch():
     with pytest.raises(ValueError, match="0 sample"):
         DynamicMeans().fit(np.empty((0, 2)))
+
+
+def test_error_in_a_sequence_names_the_batch():
+    with pytest.raises(ValueError, match=r"batches\[1\]: Input X contains NaN"):
+        DynamicMeans().fit_sequence([[[0.0]], [[np.nan]]])
+
+
+def test_empty_sequence_is_refused_by_name():
+    with pytest.raises(ValueError, match="batches must hold at least one batch"):
+        DynamicMeans().fit_sequence([])
 
 
 def test_fit_sequence_wants_one_time_for_each_batch():

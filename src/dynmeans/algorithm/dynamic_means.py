@@ -31,7 +31,10 @@ def step(
     point_weights: FloatArray | None,
     revival: str,
 ) -> tuple[ClusterState, Clustering]:
-    """Cluster one batch once for each visiting order, keep the cheapest, remember it."""
+    """Cluster one batch once for each visiting order, keep the cheapest, remember it.
+
+    New identities are handed out in slot order.
+    """
     weights = np.ones(len(points)) if point_weights is None else point_weights
     arrived = let_time_pass(state, elapsed)
     best: Solution | None = None
@@ -43,24 +46,23 @@ def step(
             best = found
     assert best is not None, "orders has at least one row"
     new_state = update_state(best, arrived, penalties, elapsed)
-    clustering = _name_clusters(best, arrived, counts_are_integers=point_weights is None)
+    n_new = len(best.counts) - state.n_clusters
+    ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
+    labels = np.append(ids, -1)[best.labels]
     bystanders = weights == 0
-    clustering.labels[bystanders], _ = predict_labels(
-        points[bystanders], new_state, penalties, revival
-    )
+    labels[bystanders], _ = predict_labels(points[bystanders], new_state, penalties, revival)
+    clustering = _name_clusters(best, ids, labels, counts_are_integers=point_weights is None)
     return new_state, clustering
 
 
 def _name_clusters(
-    solution: Solution, state: ClusterState, *, counts_are_integers: bool
+    solution: Solution, ids: IntArray, labels: IntArray, *, counts_are_integers: bool
 ) -> Clustering:
-    """Turn slots into identities; new ones are handed out in slot order."""
-    n_new = len(solution.counts) - state.n_clusters
-    ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
+    """Keep the slots that were seen, under their identities."""
     seen = solution.counts > 0
     counts = solution.counts[seen]
     return Clustering(
-        labels=np.append(ids, -1)[solution.labels],
+        labels=labels,
         ids=ids[seen],
         counts=counts.astype(np.int64) if counts_are_integers else counts,
         centers=solution.centers[seen],

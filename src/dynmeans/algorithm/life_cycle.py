@@ -18,7 +18,8 @@ def find_events(
     --------
     >>> before = ClusterState([4], [[0.0]], [9.0], [1.0], next_id=5)
     >>> after = ClusterState([4, 5], [[0.0], [7.0]], [9.0, 3.0], [2.0, 1.0], next_id=6)
-    >>> batch = Clustering([5, 5, 5], np.array([5]), np.array([3]), np.array([[7.0]]), 1.0, 1, [])
+    >>> labels, center = np.array([5, 5, 5]), np.array([[7.0]])
+    >>> batch = Clustering(labels, np.array([5]), np.array([3]), center, 1.0, 1, np.ones(1))
     >>> [(event.kind, event.cluster_id) for event in find_events(before, 1.0, batch, after)]
     [('born', 5), ('vanished', 4)]
     """
@@ -38,7 +39,8 @@ def find_events(
     for k, row in old.items():
         if k not in seen and before.ages[row] == 1.0:
             events.append(Event("vanished", k))
-    events.extend(Event("forgotten", k) for k in old if k not in set(after.ids.tolist()))
+    kept = set(after.ids.tolist())
+    events.extend(Event("forgotten", k) for k in old if k not in kept)
     events.extend(_splits_and_mergers(before, clustering, after))
     return sorted(events, key=lambda event: (KINDS.index(event.kind), event.cluster_id))
 
@@ -81,11 +83,12 @@ def _bodies_now(
 ) -> dict[int, _Body]:
     """Take the memory out of each center again: the mean of this batch's points alone."""
     bodies = {}
+    weights = after.weights[np.searchsorted(after.ids, clustering.ids)]
+    rows_before = np.searchsorted(before.ids, clustering.ids)
+    was_known = np.isin(clustering.ids, before.ids)
     for row, k in enumerate(clustering.ids.tolist()):
-        n, theta = float(clustering.counts[row]), clustering.centers[row]
-        w = float(after.weights[np.searchsorted(after.ids, k)])
-        old = np.flatnonzero(before.ids == k)
-        theta_old = before.centers[old[0]] if len(old) else theta
+        n, theta, w = float(clustering.counts[row]), clustering.centers[row], float(weights[row])
+        theta_old = before.centers[rows_before[row]] if was_known[row] else theta
         bodies[k] = _Body(n, (w * theta - (w - n) * theta_old) / n)
     return bodies
 

@@ -41,6 +41,7 @@ def update_state(
         next_id=state.next_id + n_new,
         n_steps=state.n_steps + 1,
         counts=np.where(seen, solution.counts, unseen_counts)[kept],
+        time=state.time + elapsed,
     )
 
 

@@ -5,9 +5,11 @@ import numpy.typing as npt
 
 from dynmeans.backends.compiled import compiled
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.numbers import checked_number
 
 MAX_POINTS = 2**31 - 1
-MAX_COORDINATE = 1e150  # Squares of differences must stay finite.
+# Weighted squares of differences, summed over any number of points, must stay finite.
+MAX_COORDINATE, MAX_WEIGHT = 1e100, 1e50
 
 
 def check_size(name: str, n_points: int) -> None:
@@ -58,9 +60,9 @@ def checked_weights(
         raise ValueError(
             f"{name} must have one value for each of {n_points} points, got shape {array.shape}."
         )
-    if array.size and not (array.min() >= 0 and array.max() < np.inf):
-        bad = array[~((array >= 0) & (array < np.inf))][0]
-        raise ValueError(f"{name} must be at least 0 and finite, got {bad}.")
+    if array.size and not (array.min() >= 0 and array.max() <= MAX_WEIGHT):
+        bad = array[~((array >= 0) & (array <= MAX_WEIGHT))][0]
+        raise ValueError(f"{name} must be at least 0 and at most {MAX_WEIGHT:g}, got {bad}.")
     return array
 
 
@@ -81,6 +83,12 @@ def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
             f"orders must hold permutations of 0 to {n_points - 1}, got {array[row]} in row {row}."
         )
     return array
+
+
+def checked_elapsed(elapsed: object) -> float:
+    """Return the time since the previous batch; less than 1e-12 would be lost in the ages."""
+    number = checked_number("elapsed", elapsed, above=0)
+    return checked_number("elapsed", number, at_least=1e-12)
 
 
 def _as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:

@@ -50,7 +50,8 @@ def step(
             sgemm,
         )
     has_weights = point_weights is not None
-    return _to_records(active, remembered, next_id, state.n_steps + 1, has_weights)
+    counters = (next_id, state.n_steps + 1, state.time + elapsed)
+    return _to_records(active, remembered, counters, has_weights)
 
 
 def sequence(
@@ -84,14 +85,16 @@ def sequence(
         entropy,
         n_init,
     )
-    return [
-        _to_records(*result, n_steps, weights is not None)
-        for n_steps, (result, weights) in enumerate(zip(results, point_weights, strict=True), 1)
-    ]
+    records, time = [], 0.0
+    for t, (active, remembered, next_id) in enumerate(results):
+        time += elapsed[t]
+        counters, has_weights = (next_id, t + 1, time), point_weights[t] is not None
+        records.append(_to_records(active, remembered, counters, has_weights))
+    return records
 
 
 def _to_records(
-    active: Any, remembered: Any, next_id: int, n_steps: int, has_weights: bool
+    active: Any, remembered: Any, counters: tuple[int, int, float], has_weights: bool
 ) -> tuple[ClusterState, Clustering]:
     """Give the arrays of one step their names."""
     labels, ids, counts, centers, cost_trace = active
@@ -105,8 +108,9 @@ def _to_records(
         cost_trace=cost_trace,
     )
     ids, centers, weights, ages, counts = remembered
+    next_id, n_steps, time = counters
     state = ClusterState.trusted(
-        _plain_integers(ids), centers, weights, ages, next_id, n_steps, counts
+        _plain_integers(ids), centers, weights, ages, next_id, n_steps, counts, time
     )
     return state, clustering
 

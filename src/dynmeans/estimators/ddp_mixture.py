@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from dynmeans.backends.batch import checked_elapsed
 from dynmeans.baselines.carried_sample import (
     check_carry,
     choose_sample,
@@ -19,7 +20,8 @@ from dynmeans.baselines.particle_learning import Particles, particle_learning
 from dynmeans.baselines.variational import VariationalPosterior, variational
 from dynmeans.estimators.history_keeping import HistoryKeeper, one_for_each
 from dynmeans.estimators.mixture_estimator import MixtureEstimator
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.estimators.stream_estimator import checked_count
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 from dynmeans.records.numbers import checked_number
@@ -142,10 +144,7 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
     @classmethod
     def from_state(cls, state: MixtureState, **parameters: Any) -> Self:
         """Return an estimator that continues where `state` stopped."""
-        model = cls(**parameters)
-        model.state_ = state
-        model.n_features_in_ = state.n_features
-        return model
+        return cls._from_state(state, MixtureState, parameters)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Forget everything and take in one batch."""
@@ -167,7 +166,7 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
             Steps of time since the previous batch; greater than 0.
         """
         with self._all_or_nothing():
-            elapsed = checked_number("elapsed", elapsed, above=0)
+            elapsed = checked_elapsed(elapsed)
             is_first = not hasattr(self, "state_")
             points = self._checked_points(X, reset=is_first, min_points=0)
             state = MixtureState.empty(points.shape[1]) if is_first else self.state_
@@ -191,7 +190,7 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
             self._start_over()
             batches = list(batches)
             gaps = one_for_each("elapsed", elapsed, len(batches))
-            for X, gap in zip(batches, gaps, strict=False):
+            for X, gap in zip(batches, gaps, strict=True):
                 self.partial_fit(X, elapsed=gap)
                 self._append_to(history)
         return history.labels, history
@@ -206,8 +205,9 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
             prior_variance=self.prior_variance,
         )
 
-    def _take_in(self, points: FloatArray, state: MixtureState, elapsed: float) -> None:
+    def _take_in(self, batch: BatchArray, state: MixtureState, elapsed: float) -> None:
         """Run the inference on one batch and keep its result."""
+        points = batch.astype(np.float64, copy=False)
         parameters = self._parameters()
         check_carry(self.carry)
         window = self._checked_window()
@@ -244,9 +244,9 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
             self.result_ = gibbs(
                 points,
                 prior,
-                n_samples=_checked_count("n_samples", self.n_samples),
-                burn_in=_checked_count("burn_in", self.burn_in, at_least=0),
-                thin=_checked_count("thin", self.thin),
+                n_samples=checked_count("n_samples", self.n_samples),
+                burn_in=checked_count("burn_in", self.burn_in, at_least=0),
+                thin=checked_count("thin", self.thin),
                 seed=seed,
                 progress=progress,
             )
@@ -255,15 +255,15 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
             self.result_ = variational(
                 points,
                 prior,
-                truncation=_checked_count("truncation", self.truncation),
+                truncation=checked_count("truncation", self.truncation),
                 tol=checked_number("tol", self.tol, at_least=0),
-                max_iter=_checked_count("max_iter", self.max_iter),
+                max_iter=checked_count("max_iter", self.max_iter),
                 seed=seed,
                 progress=progress,
             )
             self.n_iter_ = len(self.result_.bounds)
         elif self.inference == "particle":
-            n_particles = _checked_count("n_particles", self.n_particles)
+            n_particles = checked_count("n_particles", self.n_particles)
             self.result_ = particle_learning(
                 points, prior, n_particles=n_particles, seed=seed, progress=progress
             )
@@ -272,14 +272,6 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
             raise ValueError(
                 f"inference must be one of {', '.join(INFERENCES)}, got {self.inference!r}."
             )
-
-
-def _checked_count(name: str, value: Any, at_least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be an integer, got {value!r}.")
-    if value < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {value!r}.")
-    return int(value)
 
 
 def _log_progress(inference: str) -> Progress | None:

@@ -3,17 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
-import numpy as np
-
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.backends import native
-from dynmeans.backends.batch import checked_weights
+from dynmeans.backends.batch import checked_elapsed, checked_weights
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
-from dynmeans.functional import check_revival, check_way
+from dynmeans.estimators.history_keeping import HistoryKeeper, one_for_each
+from dynmeans.estimators.stream_estimator import checked_count
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.events import Event
 from dynmeans.records.history import History
-from dynmeans.records.numbers import checked_number
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -24,7 +21,7 @@ DEFAULT_REACH = 1.2
 _SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
 
 
-class DynamicMeans(ClusterEstimator):
+class DynamicMeans(HistoryKeeper, ClusterEstimator):
     """Cluster batches one after the other; every cluster keeps its identity for life.
 
     Parameters
@@ -121,10 +118,7 @@ class DynamicMeans(ClusterEstimator):
         With the parameters and the integer `random_state` of the estimator that the state came
         from, it continues label for label.
         """
-        model = cls(**parameters)
-        model.state_ = state
-        model.n_features_in_ = state.n_features
-        return model
+        return cls._from_state(state, ClusterState, parameters)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything and take in one batch."""
@@ -148,11 +142,12 @@ class DynamicMeans(ClusterEstimator):
             A row of weight 2 counts as two identical rows, one of weight 0 takes no part.
         """
         with self._all_or_nothing():
-            elapsed = checked_number("elapsed", elapsed, above=0)
+            elapsed = checked_elapsed(elapsed)
             is_first = not hasattr(self, "state_")
             points = self._checked_points(X, reset=is_first, min_points=0)
             state = ClusterState.empty(points.shape[1]) if is_first else self.state_
-            self._take_in(points, state, elapsed, sample_weight)
+            weights = checked_weights(sample_weight, len(points))
+            self._take_in(points, state, elapsed, weights)
         return self
 
     def fit_sequence(
@@ -178,8 +173,7 @@ class DynamicMeans(ClusterEstimator):
             rows, gaps, weights = self._checked_sequence(list(batches), elapsed, sample_weight)
             for step in self._steps_of(rows, gaps, weights):
                 history.append(*step, find_events)
-            if rows:
-                self._remember(*step)
+            self._remember(*step)
             if self.keep_history is not False:
                 self.history_ = history.last(window)
         return history.labels, history
@@ -188,18 +182,19 @@ class DynamicMeans(ClusterEstimator):
         self, batches: list[Any], elapsed: Any, sample_weight: Any
     ) -> tuple[list[BatchArray], list[float], list[FloatArray | None]]:
         """Check every batch before the first is taken in."""
-        gaps = _one_for_each("elapsed", elapsed, len(batches))
-        weights = _one_for_each("sample_weight", sample_weight, len(batches))
+        gaps = one_for_each("elapsed", elapsed, len(batches))
+        weights = one_for_each("sample_weight", sample_weight, len(batches))
         rows: list[BatchArray] = []
-        for X in batches:
-            rows.append(self._checked_points(X, reset=not rows, min_points=0))
-            if len(rows) == 1:
+        for t, X in enumerate(batches):
+            try:
+                rows.append(self._checked_points(X, reset=not rows, min_points=0))
+                gaps[t] = checked_elapsed(gaps[t])
+                weights[t] = checked_weights(weights[t], len(rows[t]))
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"batches[{t}]: {error}") from error
+            if t == 0:
                 self.state_ = ClusterState.empty(rows[0].shape[1])
-        return (
-            rows,
-            [checked_number("elapsed", gap, above=0) for gap in gaps],
-            [checked_weights(w, len(X)) for w, X in zip(weights, rows, strict=True)],
-        )
+        return rows, gaps, weights
 
     def _steps_of(
         self, rows: list[BatchArray], gaps: list[float], weights: list[FloatArray | None]
@@ -210,8 +205,7 @@ class DynamicMeans(ClusterEstimator):
                 self._take_in(X, self.state_, gap, weight)
                 yield self._last_step
             return
-        check_revival(self.revival)
-        check_way(self.acceleration, self.n_threads)
+        self._check_way()
         results = native.sequence(
             rows,
             self._penalties(),
@@ -219,44 +213,25 @@ class DynamicMeans(ClusterEstimator):
             weights,
             self.revival,
             entropy=self._entropy_drawn(),
-            n_init=self._checked_n_init(),
+            n_init=checked_count("n_init", self.n_init),
             acceleration=self.acceleration,
             n_threads=self.n_threads,
         )
-        before = ClusterState.empty(rows[0].shape[1]) if rows else None
+        before = self.state_
         for gap, (after, clustering) in zip(gaps, results, strict=True):
-            assert before is not None, "there is a result, so there is a batch"
             yield before, gap, clustering, after
             before = after
 
-    @property
-    def events_(self) -> list[Event]:
-        """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
-        return find_events(*self._last_step)
-
     def _take_in(
-        self, points: BatchArray, state: ClusterState, elapsed: float, sample_weight: Any
+        self,
+        points: BatchArray,
+        state: ClusterState,
+        elapsed: float,
+        weights: FloatArray | None,
     ) -> None:
         window = self._checked_window()
-        super()._take_in(points, state, elapsed, sample_weight)
-        if self.keep_history is False:
-            return
-        if state.n_steps == 0 or not hasattr(self, "history_"):
-            self.history_ = History(window)
-        self.history_.append(*self._last_step, find_events)
-
-    def _checked_window(self) -> int | None:
-        """The number of batches to keep: None for all of them."""
-        if isinstance(self.keep_history, bool):
-            return None
-        if not isinstance(self.keep_history, int | np.integer):
-            raise TypeError(
-                f"keep_history must be True, False or a number of batches, "
-                f"got {self.keep_history!r}."
-            )
-        if self.keep_history < 1:
-            raise ValueError(f"keep_history must be at least 1, got {self.keep_history!r}.")
-        return int(self.keep_history)
+        super()._take_in(points, state, elapsed, weights)
+        self._record(window)
 
     def _penalties(self) -> Penalties:
         if self.revival_penalty is not None or self.drift is not None:
@@ -274,15 +249,3 @@ class DynamicMeans(ClusterEstimator):
 
     def _revival(self) -> str:
         return self.revival
-
-
-def _one_for_each(name: str, value: Any, n_batches: int) -> list[Any]:
-    """Spread one value over all batches, or check that there is one for each."""
-    if not np.iterable(value):
-        return [value] * n_batches
-    values = list(value)
-    if len(values) != n_batches:
-        raise ValueError(
-            f"{name} must have one value for each of {n_batches} batches, got {len(values)}."
-        )
-    return values

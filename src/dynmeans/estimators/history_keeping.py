@@ -1,7 +1,5 @@
 """Events and history of an estimator whose steps are known by their result."""
 
-from collections.abc import Iterable
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,8 @@ class HistoryKeeper:
     @property
     def events_(self) -> list[Event]:
         """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
+        if not hasattr(self, "_last_step"):
+            raise AttributeError("events_ is there after the first batch; none was taken in yet.")
         return find_events(*self._last_step)
 
     def _record(self, window: int | None) -> None:
@@ -30,6 +30,8 @@ class HistoryKeeper:
             return
         if self._last_step[0].n_steps == 0 or not hasattr(self, "history_"):
             self.history_ = History(window)
+        elif self.history_.window != window:
+            self.history_ = self.history_.last(window)
         self._append_to(self.history_)
 
     def _append_to(self, history: History) -> None:
@@ -49,10 +51,12 @@ class HistoryKeeper:
         return int(self.keep_history)
 
 
-def one_for_each(name: str, value: Any, n_batches: int) -> Iterable[Any]:
+def one_for_each(name: str, value: Any, n_batches: int) -> list[Any]:
     """Spread one value over all batches, or check that there is one for each."""
+    if n_batches == 0:
+        raise ValueError("batches must hold at least one batch, got none.")
     if not np.iterable(value):
-        return repeat(value)
+        return [value] * n_batches
     values = list(value)
     if len(values) != n_batches:
         raise ValueError(

@@ -1,41 +1,26 @@
 """What follows from the state of a mixture, whatever the inference."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Self
+from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp, softmax
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from dynmeans.backends.batch import check_size, checked_coordinates
 from dynmeans.baselines.ddp_mixture import BatchPrior, batch_prior, log_first_densities
+from dynmeans.estimators.stream_estimator import StreamEstimator
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 
 
-class MixtureEstimator(ClusterMixin, BaseEstimator, ABC):
+class MixtureEstimator(StreamEstimator):
     """An estimator whose fitted self is a `MixtureState`."""
 
     state_: MixtureState
-    random_state: Any
 
     @abstractmethod
     def _parameters(self) -> MixtureParameters:
         """alpha, q, sigma, xi, phi and rho from the parameters, checked."""
-
-    @property
-    def cluster_ids_(self) -> IntArray:
-        """Identities of the remembered clusters."""
-        return self.state_.ids
-
-    @property
-    def cluster_centers_(self) -> FloatArray:
-        """Expected positions of the remembered clusters when last seen."""
-        return self.state_.centers
 
     @property
     def cluster_variances_(self) -> FloatArray:
@@ -46,16 +31,6 @@ class MixtureEstimator(ClusterMixin, BaseEstimator, ABC):
     def cluster_counts_(self) -> FloatArray:
         """Points each has had in all batches."""
         return self.state_.counts
-
-    @property
-    def cluster_ages_(self) -> FloatArray:
-        """Batches since each was last seen; 1 means in the last batch."""
-        return self.state_.ages
-
-    @property
-    def n_steps_(self) -> int:
-        """Batches taken in so far, empty ones included."""
-        return self.state_.n_steps
 
     def predict(self, X: Any) -> IntArray:
         """Give the most probable identity of each row now, -1 where that is a new cluster.
@@ -79,48 +54,14 @@ class MixtureEstimator(ClusterMixin, BaseEstimator, ABC):
 
     def _log_densities(self, X: Any) -> FloatArray:
         check_is_fitted(self, "state_")
-        return log_first_densities(self._checked_points(X, reset=False), self._prior_now())
+        points = self._checked_points(X, reset=False).astype(np.float64, copy=False)
+        return log_first_densities(points, self._prior_now())
 
     def _prior_now(self) -> BatchPrior:
         """What the model says of a point that comes together with the last batch."""
         return batch_prior(self.state_, self._parameters(), elapsed=0.0)
 
-    def _checked_points(self, X: Any, *, reset: bool, min_points: int = 1) -> FloatArray:
-        if hasattr(X, "shape") and len(X.shape):
-            check_size("X", X.shape[0])
-        points: FloatArray = validate_data(
-            self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=min_points
-        )
-        if not reset and points.shape[1] != self.state_.n_features:
-            raise ValueError(
-                f"X has {points.shape[1]} features, but the state was built with "
-                f"{self.state_.n_features}. Call fit() to start over."
-            )
-        checked_coordinates(points, "X")
-        return points
-
-    def _start_over(self) -> None:
-        self.__dict__.pop("state_", None)
-        self._draw_entropy()
-
     def _seed(self, n_steps: int) -> int:
         """Seed batch number `n_steps` by itself, so that a restored estimator continues alike."""
-        if not hasattr(self, "_entropy"):
-            self._draw_entropy()
-        sequence = np.random.SeedSequence(self._entropy, spawn_key=(n_steps,))
+        sequence = np.random.SeedSequence(self._entropy_drawn(), spawn_key=(n_steps,))
         return int(sequence.generate_state(1, dtype=np.uint64)[0])
-
-    def _draw_entropy(self) -> None:
-        random = check_random_state(self.random_state)
-        self._entropy = [int(x) for x in random.randint(np.iinfo(np.int32).max, size=4)]
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[Self]:
-        """Leave every attribute as it was if anything fails inside."""
-        before = dict(self.__dict__)
-        try:
-            yield self
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise

@@ -28,7 +28,7 @@ class StepRecord:
     step : int
         Number of the batch, from 0.
     time : float
-        Steps of time since the clock of the first batch was at 1.
+        Steps of time taken in, the batch's own `elapsed` included.
     labels : IntArray of shape (n_points,)
         Identity of each row.
     ids, counts, centers, weights, ages : arrays with one row for each cluster seen
@@ -102,11 +102,9 @@ class History:
         The record is made when it is first looked at: following a fast stream costs no more
         than keeping what the steps returned.
         """
-        last_time = float(before.n_steps) if self._last_time is None else self._last_time
-        self._last_time = last_time + elapsed
-        self._steps.append(
-            partial(_make_record, self._last_time, before, elapsed, clustering, after, find_events)
-        )
+        self._last_time = after.time
+        make = partial(_make_record, before, elapsed, clustering, after, find_events)
+        self._steps.append(make)
 
     def add(self, record: StepRecord) -> None:
         """Add a record made elsewhere; later than the last one."""
@@ -179,7 +177,6 @@ class History:
 
 
 def _make_record(
-    time: float,
     before: ClusterState,
     elapsed: float,
     clustering: Clustering,
@@ -193,7 +190,7 @@ def _make_record(
     ages[was_known] = before.ages[known_rows] - 1.0 + elapsed
     return StepRecord(
         step=before.n_steps,
-        time=time,
+        time=after.time,
         labels=clustering.labels,
         ids=clustering.ids,
         counts=np.asarray(clustering.counts, dtype=np.float64),

@@ -8,18 +8,12 @@ import numpy.typing as npt
 
 from dynmeans.records.archive import read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.cluster_rows import are_equal, check_rows, freeze_arrays
 from dynmeans.records.numbers import checked_number
 from dynmeans.records.state import ClusterState
 
 _FILE_VERSION = 1
-_ARRAYS = {
-    "ids": np.int64,
-    "counts": np.float64,
-    "last_counts": np.float64,
-    "centers": np.float64,
-    "variances": np.float64,
-    "ages": np.float64,
-}
+_ARRAYS = ("ids", "counts", "last_counts", "centers", "variances", "ages")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,11 +124,8 @@ class MixtureState:
         """Copy the arrays, freeze them and check what every other part relies on."""
         if self.last_counts is None:
             object.__setattr__(self, "last_counts", self.counts)
-        for name, dtype in _ARRAYS.items():
-            array = np.array(getattr(self, name), dtype=dtype, order="C")
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        _check_rows(self)
+        freeze_arrays(self, _ARRAYS)
+        check_rows(self, _ARRAYS)
 
     @classmethod
     def empty(cls, n_features: int) -> "MixtureState":
@@ -168,6 +159,7 @@ class MixtureState:
             next_id=self.next_id,
             n_steps=self.n_steps,
             counts=self.last_counts,
+            time=self.time,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -191,9 +183,7 @@ class MixtureState:
         """Two states are equal when every field is, to the bit."""
         if not isinstance(other, MixtureState):
             return NotImplemented
-        return all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in self.__slots__
-        )
+        return are_equal(self, other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -209,28 +199,3 @@ def _checked_mean(value: npt.ArrayLike) -> FloatArray:
     if not np.all(np.isfinite(mean)):
         raise ValueError(f"prior_mean must be finite, got {value!r}.")
     return mean
-
-
-def _check_rows(state: MixtureState) -> None:
-    if state.ids.ndim != 1 or state.centers.ndim != 2 or state.centers.shape[1] < 1:
-        raise ValueError(
-            f"ids must have one dimension and centers two, got shapes {state.ids.shape} "
-            f"and {state.centers.shape}."
-        )
-    for name in ("counts", "last_counts", "centers", "variances", "ages"):
-        array = getattr(state, name)
-        if len(array) != state.n_clusters or (array.ndim != 1 and name != "centers"):
-            raise ValueError(
-                f"{name} must have one row for each of {state.n_clusters} ids, "
-                f"got shape {array.shape}."
-            )
-    if np.any(np.diff(state.ids) <= 0) or np.any(state.ids < 0):
-        raise ValueError(f"ids must be increasing and not negative, got {state.ids}.")
-    if state.n_clusters and state.next_id <= state.ids[-1]:
-        raise ValueError(f"next_id must be above every id, got {state.next_id!r}.")
-    if not np.all(np.isfinite(state.centers)):
-        raise ValueError("centers must be finite, got NaN or infinity.")
-    for name in ("counts", "last_counts", "variances", "ages"):
-        array = getattr(state, name)
-        if not np.all((array > 0) & np.isfinite(array)):
-            raise ValueError(f"{name} must be greater than 0 and finite, got {array}.")

@@ -7,6 +7,7 @@ import numpy as np
 
 from dynmeans.records.archive import read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.cluster_rows import are_equal, check_rows, freeze_arrays
 
 _FILE_VERSION = 1
 _ARRAYS = ("ids", "centers", "weights", "ages", "counts")
@@ -35,6 +36,8 @@ class ClusterState:
         t. Batches taken in so far, empty ones included.
     counts : FloatArray of shape (n_clusters,)
         n when last seen, in observations; the weights where it is not given.
+    time : float
+        Steps of time so far: the sum of all `elapsed`.
 
     Examples
     --------
@@ -50,17 +53,14 @@ class ClusterState:
     next_id: int
     n_steps: int = 0
     counts: FloatArray = None  # type: ignore[assignment]
+    time: float = 0.0
 
     def __post_init__(self) -> None:
         """Copy the arrays, freeze them and check what every other part relies on."""
         if self.counts is None:
             object.__setattr__(self, "counts", self.weights)
-        for name in _ARRAYS:
-            dtype = np.int64 if name == "ids" else np.float64
-            array = np.array(getattr(self, name), dtype=dtype, order="C")
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        _check_rows(self)
+        freeze_arrays(self, _ARRAYS)
+        check_rows(self, _ARRAYS)
 
     @classmethod
     def trusted(
@@ -72,12 +72,13 @@ class ClusterState:
         next_id: int,
         n_steps: int,
         counts: FloatArray,
+        time: float,
     ) -> "ClusterState":
         """Take over arrays that a backend has just made: right by construction, not copied."""
         state = object.__new__(cls)
         for array in (ids, centers, weights, ages, counts):
             array.setflags(write=False)
-        fields = (ids, centers, weights, ages, next_id, n_steps, counts)
+        fields = (ids, centers, weights, ages, next_id, n_steps, counts, time)
         for name, value in zip(cls.__slots__, fields, strict=True):
             object.__setattr__(state, name, value)
         return state
@@ -106,22 +107,22 @@ class ClusterState:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file, whole or not at all."""
         arrays = {name: getattr(self, name) for name in _ARRAYS}
-        counters = {"next_id": self.next_id, "n_steps": self.n_steps}
+        counters = {"next_id": self.next_id, "n_steps": self.n_steps, "time": self.time}
         write_archive(path, "ClusterState", _FILE_VERSION, arrays, counters)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClusterState":
         """Read a state written by `save`; a damaged or foreign file raises `ValueError`."""
         arrays, header = read_archive(path, "ClusterState", _FILE_VERSION)
-        return cls(**arrays, next_id=header["next_id"], n_steps=header["n_steps"])
+        return cls(
+            **arrays, next_id=header["next_id"], n_steps=header["n_steps"], time=header["time"]
+        )
 
     def __eq__(self, other: object) -> bool:
         """Two states are equal when every field is, to the bit."""
         if not isinstance(other, ClusterState):
             return NotImplemented
-        return all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in self.__slots__
-        )
+        return are_equal(self, other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -146,7 +147,7 @@ class Clustering:
     n_iter : int
         Passes that restart made over the batch.
     cost_trace : FloatArray of shape (n_iter,)
-        L_t after every pass; it never rises.
+        L_t after every pass; it never rises, unless points weigh less than 1.
     """
 
     labels: IntArray
@@ -157,29 +158,7 @@ class Clustering:
     n_iter: int
     cost_trace: FloatArray
 
-
-def _check_rows(state: ClusterState) -> None:
-    if state.ids.ndim != 1 or state.centers.ndim != 2:
-        raise ValueError(
-            f"ids must have one dimension and centers two, got shapes {state.ids.shape} "
-            f"and {state.centers.shape}."
-        )
-    if state.centers.shape[1] < 1:
-        raise ValueError(f"n_features must be at least 1, got {state.centers.shape[1]}.")
-    n_clusters = len(state.ids)
-    for name in _ARRAYS[1:]:
-        array = getattr(state, name)
-        if len(array) != n_clusters or (array.ndim != 1 and name != "centers"):
-            raise ValueError(
-                f"{name} must have one row for each of {n_clusters} ids, got shape {array.shape}."
-            )
-    if np.any(np.diff(state.ids) <= 0) or np.any(state.ids < 0):
-        raise ValueError(f"ids must be increasing and not negative, got {state.ids}.")
-    if n_clusters and state.next_id <= state.ids[-1]:
-        raise ValueError(f"next_id must be above every id, got {state.next_id!r}.")
-    if not np.all(np.isfinite(state.centers)):
-        raise ValueError("centers must be finite, got NaN or infinity.")
-    for name in ("weights", "ages", "counts"):
-        array = getattr(state, name)
-        if not np.all((array > 0) & np.isfinite(array)):
-            raise ValueError(f"{name} must be greater than 0 and finite, got {array}.")
+    def __post_init__(self) -> None:
+        """Freeze the arrays: what happened cannot be changed afterwards."""
+        for array in (self.labels, self.ids, self.counts, self.centers, self.cost_trace):
+            array.setflags(write=False)

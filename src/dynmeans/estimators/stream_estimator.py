@@ -1,0 +1,124 @@
+"""What every estimator of this package does around its mathematics: check, seed, all or nothing."""
+
+from abc import ABC
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from dynmeans.backends.batch import MAX_COORDINATE, MAX_POINTS, check_size, checked_coordinates
+from dynmeans.backends.compiled import compiled
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+
+
+class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
+    """An estimator whose fitted self is a state with one row for each remembered cluster."""
+
+    state_: Any
+    random_state: Any
+    _dtypes: Any = np.float64
+
+    @property
+    def cluster_ids_(self) -> IntArray:
+        """Identities of the remembered clusters."""
+        ids: IntArray = self.state_.ids
+        return ids
+
+    @property
+    def cluster_centers_(self) -> FloatArray:
+        """Positions of the remembered clusters when last seen."""
+        centers: FloatArray = self.state_.centers
+        return centers
+
+    @property
+    def cluster_ages_(self) -> FloatArray:
+        """Batches since each was last seen; 1 means in the last batch."""
+        ages: FloatArray = self.state_.ages
+        return ages
+
+    @property
+    def n_steps_(self) -> int:
+        """Batches taken in so far, empty ones included."""
+        return int(self.state_.n_steps)
+
+    @classmethod
+    def _from_state(cls, state: Any, state_type: type[Any], parameters: dict[str, Any]) -> Self:
+        if not isinstance(state, state_type):
+            raise TypeError(
+                f"state must be a {state_type.__name__}, got {state!r}. "
+                f"Read one from a file with {state_type.__name__}.load(path)."
+            )
+        model = cls(**parameters)
+        model.state_ = state
+        model.n_features_in_ = state.n_features
+        return model
+
+    def _checked_points(self, X: Any, *, reset: bool, min_points: int = 1) -> BatchArray:
+        if not reset and self._is_ready(X):
+            ready: BatchArray = X
+            return ready
+        if hasattr(X, "shape") and len(X.shape):
+            check_size("X", X.shape[0])
+        points = validate_data(
+            self, X, reset=reset, dtype=self._dtypes, order="C", ensure_min_samples=min_points
+        )
+        # A state that was set by hand has told scikit-learn nothing of its features.
+        if not reset and points.shape[1] != self.state_.n_features:
+            raise ValueError(
+                f"X has {points.shape[1]} features, but the state was built with "
+                f"{self.state_.n_features}. Call fit() to start over."
+            )
+        return checked_coordinates(points, "X")
+
+    def _is_ready(self, X: Any) -> bool:
+        """Say whether X is a plain array that needs neither conversion nor complaint."""
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.dtype in np.atleast_1d(self._dtypes)
+            and X.flags.c_contiguous
+            and 0 < len(X) <= MAX_POINTS
+            and X.shape[1] == self.state_.n_features
+            and not hasattr(self, "feature_names_in_")
+            and compiled.all_within(X, MAX_COORDINATE)
+        )
+
+    def _start_over(self) -> None:
+        """Forget every fitted attribute; on failure `_all_or_nothing` brings them back."""
+        for name in [name for name in self.__dict__ if name.endswith("_") or name == "_last_step"]:
+            delattr(self, name)
+        self._draw_entropy()
+
+    def _entropy_drawn(self) -> int:
+        """Draw once; with the number of the batch it seeds each batch by itself."""
+        if not hasattr(self, "_entropy"):
+            self._draw_entropy()
+        return self._entropy
+
+    def _draw_entropy(self) -> None:
+        random = check_random_state(self.random_state)
+        self._entropy = int(random.randint(2**63, dtype=np.int64))
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[Self]:
+        """Leave every attribute as it was if anything fails inside."""
+        before = dict(self.__dict__)
+        try:
+            yield self
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+
+def checked_count(name: str, value: Any, at_least: int = 1) -> int:
+    """Return an integer parameter, or refuse it by name."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be an integer, got {value!r}.")
+    if value < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {value!r}.")
+    return int(value)

@@ -1,0 +1,49 @@
+"""What every state has in common: arrays with one row for each cluster, frozen and checked."""
+
+from typing import Any
+
+import numpy as np
+
+
+def freeze_arrays(record: Any, names: tuple[str, ...]) -> None:
+    """Replace the named fields by read-only copies; ids are integers, all else floats."""
+    for name in names:
+        dtype = np.int64 if name == "ids" else np.float64
+        array = np.array(getattr(record, name), dtype=dtype, order="C")
+        array.setflags(write=False)
+        object.__setattr__(record, name, array)
+
+
+def check_rows(record: Any, names: tuple[str, ...]) -> None:
+    """Check what every other part relies on; fields other than ids and centers are positive."""
+    ids, centers = record.ids, record.centers
+    if ids.ndim != 1 or centers.ndim != 2:
+        raise ValueError(
+            f"ids must have one dimension and centers two, got shapes {ids.shape} "
+            f"and {centers.shape}."
+        )
+    if centers.shape[1] < 1:
+        raise ValueError(f"n_features must be at least 1, got {centers.shape[1]}.")
+    for name in names:
+        array = getattr(record, name)
+        if len(array) != len(ids) or (array.ndim != 1 and name != "centers"):
+            raise ValueError(
+                f"{name} must have one row for each of {len(ids)} ids, got shape {array.shape}."
+            )
+    if np.any(np.diff(ids) <= 0) or np.any(ids < 0):
+        raise ValueError(f"ids must be increasing and not negative, got {ids}.")
+    if len(ids) and record.next_id <= ids[-1]:
+        raise ValueError(f"next_id must be above every id, got {record.next_id!r}.")
+    if not np.all(np.isfinite(centers)):
+        raise ValueError("centers must be finite, got NaN or infinity.")
+    for name in names:
+        array = getattr(record, name)
+        if name not in ("ids", "centers") and not np.all((array > 0) & np.isfinite(array)):
+            raise ValueError(f"{name} must be greater than 0 and finite, got {array}.")
+
+
+def are_equal(record: Any, other: Any) -> bool:
+    """Say whether every field is the same, to the bit."""
+    return all(
+        np.array_equal(getattr(record, name), getattr(other, name)) for name in record.__slots__
+    )
