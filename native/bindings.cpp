@@ -1,7 +1,5 @@
-// The only file that knows Python: arrays in, arrays out, the GIL released in between. The caller
-// has checked shapes and values.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+// The engine for Python: arrays in, arrays out, the GIL released in between. The caller has checked
+// shapes and values.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -11,6 +9,7 @@
 #include <string>
 #include <tuple>
 
+#include "numpy_arrays.hpp"
 #include "step.hpp"
 #include "visiting_orders.hpp"
 
@@ -22,38 +21,6 @@ namespace dynmeans {
 void bind_samplers(nb::module_& module);  // bindings_samplers.cpp
 
 namespace {
-
-using Floats = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <typename Value>
-using Table = nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Ints = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using IntTable = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-template <typename T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
-template <typename T>
-using Rows = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
-
-// Hands a vector over to NumPy without copying it.
-template <typename T>
-std::pair<T*, nb::capsule> give_away(std::vector<T>&& values) {
-    auto* owned = new std::vector<T>(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return {owned->data(), owner};
-}
-
-template <typename T>
-Column<T> column(std::vector<T>&& values) {
-    const std::size_t n = values.size();
-    auto [data, owner] = give_away(std::move(values));
-    return Column<T>(data, {n}, owner);
-}
-
-template <typename T>
-Rows<T> rows(std::vector<T>&& values, std::size_t n_rows, std::size_t n_columns) {
-    auto [data, owner] = give_away(std::move(values));
-    return Rows<T>(data, {n_rows, n_columns}, owner);
-}
 
 // The fields of a Clustering, those of the ClusterState after it, and the next identity.
 using ClusteringArrays = std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<double>,
@@ -86,11 +53,12 @@ Sgemm to_sgemm(const std::optional<nb::capsule>& capsule) {
 }
 
 template <typename Value>
-StepArrays step_arrays(Table<Value> points, std::optional<Floats> point_weights, IntTable orders,
-                       Ints ids, Table<double> centers, Floats weights, Floats ages, Floats counts,
-                       std::int64_t next_id, double new_penalty, double revival_penalty,
-                       double drift, bool exact_revival, double elapsed, bool is_accelerated,
-                       std::size_t n_threads, std::optional<nb::capsule> sgemm) {
+StepArrays step_arrays(Table<Value> points, std::optional<Floats> point_weights,
+                       Table<std::int64_t> orders, Ints ids, Table<double> centers, Floats weights,
+                       Floats ages, Floats counts, std::int64_t next_id, double new_penalty,
+                       double revival_penalty, double drift, bool exact_revival, double elapsed,
+                       bool is_accelerated, std::size_t n_threads,
+                       std::optional<nb::capsule> sgemm) {
     const std::size_t d = points.shape(1);
     const Points<Value> batch{points.data(), point_weights ? point_weights->data() : nullptr,
                               points.shape(0), d};
@@ -209,7 +177,7 @@ Rows<std::int64_t> visiting_orders(Table<Value> points, std::uint64_t entropy, s
 }
 
 // The first row that is no permutation of the positions, or -1.
-std::int64_t first_bad_order(IntTable orders) {
+std::int64_t first_bad_order(Table<std::int64_t> orders) {
     nb::gil_scoped_release release;
     const std::size_t n = orders.shape(1);
     std::vector<std::uint8_t> is_visited(n);

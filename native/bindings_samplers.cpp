@@ -1,7 +1,5 @@
 // The samplers for Python: arrays in, arrays out, the GIL released in between except for a look
 // now and then whether the user pressed Ctrl-C. The caller has checked shapes and values.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
@@ -10,7 +8,7 @@
 #include <tuple>
 
 #include "gibbs.hpp"
-#include "hand_over.hpp"
+#include "numpy_arrays.hpp"
 #include "particle_learning.hpp"
 #include "variational.hpp"
 
@@ -19,10 +17,6 @@ using namespace nb::literals;
 
 namespace dynmeans {
 namespace {
-
-using Floats = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Ints = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Called often; returns false once the run must end because Python holds an exception.
 class Lookout {
@@ -66,8 +60,8 @@ void run_watched(nb::object progress, Work&& work) {
 }
 
 // The fields of a BatchPrior in their order, after the points.
-using MixtureArrays =
-    std::tuple<Table, Floats, Floats, Table, Floats, double, Floats, double, double>;
+using MixtureArrays = std::tuple<Table<double>, Floats, Floats, Table<double>, Floats, double,
+                                 Floats, double, double>;
 
 Mixture view(const MixtureArrays& arrays) {
     const auto& [points, log_weights, past_counts, means, variances, log_new_weight, new_mean,
@@ -85,7 +79,7 @@ Mixture view(const MixtureArrays& arrays) {
 }
 
 std::tuple<NumpyArray<Slot>, NumpyArray<double>, NumpyArray<double>> gibbs_arrays(
-    const MixtureArrays& arrays, std::optional<Ints> labels, std::optional<Table> centers,
+    const MixtureArrays& arrays, std::optional<Ints> labels, std::optional<Table<double>> centers,
     std::size_t burn_in, std::size_t n_samples, std::size_t thin, std::uint64_t seed,
     nb::object progress) {
     const Mixture mixture = view(arrays);
