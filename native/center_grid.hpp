@@ -29,7 +29,7 @@ class CenterGrid {
 
     void build(const CostTable& table) {
         entries_.clear();
-        heads_.assign(1024, kEnd);
+        heads_.assign(4096, kEnd);
         is_usable_ = true;
         for (std::size_t k = 0; k < table.size(); ++k) insert(k, table);
     }
@@ -95,13 +95,13 @@ class CenterGrid {
     };
 
     std::size_t bucket(const Cell& cell) const {
-        std::uint64_t hash = 0;
-        for (const double at : cell.at) {
-            hash ^= static_cast<std::uint64_t>(static_cast<std::int64_t>(at));
-            hash *= 0x9E3779B97F4A7C15u;
-            hash ^= hash >> 32;
-        }
-        return hash & (heads_.size() - 1);
+        const auto number = [&](std::size_t j) {
+            return static_cast<std::uint64_t>(static_cast<std::int64_t>(cell.at[j]));
+        };
+        const std::uint64_t hash = number(0) * 0x9E3779B97F4A7C15u +
+                                   number(1) * 0xC2B2AE3D27D4EB4Fu +
+                                   number(2) * 0x165667B19E3779F9u;
+        return (hash ^ (hash >> 32)) & (heads_.size() - 1);
     }
 
     void add(const Cell& cell, Slot slot) {

@@ -51,6 +51,7 @@ class FirstPass {
 
   private:
     static constexpr std::size_t kShortest = 16, kLongest = 32768, kMostEvents = 16;
+    static constexpr std::size_t kAhead = 16;  // rows asked for before their turn
     static constexpr std::size_t kChunk = BlasFilter::kRows;
     // Measured (docs/speed.md): below these the panels of the table are as fast.
     static constexpr std::size_t kGridSlots = 48, kFilterSlots = 64, kFilterFeatures = 16,
@@ -86,6 +87,7 @@ class FirstPass {
         changed_.clear();
         for (std::size_t p = begin; p < end; ++p) {
             const auto i = static_cast<std::size_t>(order_[p]);
+            if (p + kAhead < end) __builtin_prefetch(&assignment.labels[order_[p + kAhead]], 1);
             if (!points_.takes_part(i)) continue;
             Choice choice = choices_[p - begin];
             const double* y = points_.row(i, buffer_.data());
