@@ -61,8 +61,10 @@ class Neighbours {
         keeping_.resize(n_slots);
         rivals_.resize(std::max(rivals_.size(), n_slots));
         const bool by_window = n_features <= kFewFeatures;
-        if (by_window) sort_by_widest_feature(table, n_features);
-        find_moved(has_moved, table);
+        if (by_window)
+            sort_by_widest_feature(has_moved, table, n_features);
+        else
+            find_moved(has_moved, table);
         gaps_.resize(pool.size());
         const std::size_t n_groups = (n_slots + kGroup - 1) / kGroup;
         pool.for_blocks(n_groups, [&](std::size_t group, std::size_t thread) {
@@ -70,10 +72,11 @@ class Neighbours {
             for (std::size_t k = group * kGroup; k < end; ++k) {
                 if (assignment.n_members[k] == 0) continue;
                 rivals_[k].clear();
-                if (!has_moved[k])
+                if (by_window)
+                    rivals_within_window(k, has_moved[k] ? places_ : moved_places_, table,
+                                         own.highest(k), n_features);
+                else if (!has_moved[k])
                     rivals_among_moved(k, table, own.highest(k), gaps_[thread]);
-                else if (by_window)
-                    rivals_within_window(k, table, own.highest(k), n_features);
                 else
                     rivals_among_all(k, table, own.highest(k), gaps_[thread]);
                 finish(k, new_penalty);
@@ -91,7 +94,8 @@ class Neighbours {
     };
 
     // Slots in order of one coordinate: those farther off in it are farther off altogether.
-    void sort_by_widest_feature(const CostTable& table, std::size_t n_features) {
+    void sort_by_widest_feature(const std::vector<std::uint8_t>& has_moved, const CostTable& table,
+                                std::size_t n_features) {
         feature_ = 0;
         double widest = -1.0;
         for (std::size_t j = 0; j < n_features; ++j) {
@@ -114,19 +118,22 @@ class Neighbours {
         }
         std::sort(places_.begin(), places_.end(),
                   [](const Place& a, const Place& b) { return a.coordinate < b.coordinate; });
+        moved_places_.clear();
+        for (const Place& place : places_)
+            if (has_moved[place.slot]) moved_places_.push_back(place);
     }
 
-    void rivals_within_window(std::size_t k, const CostTable& table, double highest_own,
-                              std::size_t n_features) {
+    void rivals_within_window(std::size_t k, const std::vector<Place>& places,
+                              const CostTable& table, double highest_own, std::size_t n_features) {
         // u^2 >= scale (D - u)^2 bounds D: farther slots are no rivals of any member.
         const double u = std::sqrt(highest_own);
         const double radius = (u + u / std::sqrt(least_scale_)) * (1.0 + kSlack);
         const double* center = table.center(k);
         const double x = center[feature_];
         auto place = std::lower_bound(
-            places_.begin(), places_.end(), x - radius * (1.0 + kSlack) - std::abs(x) * 1e-15,
+            places.begin(), places.end(), x - radius * (1.0 + kSlack) - std::abs(x) * 1e-15,
             [](const Place& a, double limit) { return a.coordinate < limit; });
-        for (; place != places_.end() && place->coordinate - x <= radius; ++place) {
+        for (; place != places.end() && place->coordinate - x <= radius; ++place) {
             const double* other = table.center(place->slot);
             consider(k, place->slot, squared_distance(center, other, n_features), table,
                      highest_own);
@@ -179,7 +186,7 @@ class Neighbours {
     std::vector<std::vector<Rival>> rivals_;
     CostTable moved_;
     std::vector<Slot> moved_slots_;
-    std::vector<Place> places_;
+    std::vector<Place> places_, moved_places_;
     std::vector<std::vector<double>> gaps_;  // one for each thread
     std::size_t feature_ = 0;
     double least_scale_ = 1.0;

@@ -166,17 +166,18 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         history : History
             The record of every batch: clusters seen and remembered, cost, passes.
         """
-        history = History()
+        labels, history = [], History()
         with self._all_or_nothing():
             window = self._checked_window()
             self._start_over()
             rows, gaps, weights = self._checked_sequence(list(batches), elapsed, sample_weight)
             for step in self._steps_of(rows, gaps, weights):
                 history.append(*step, find_events)
+                labels.append(step[2].labels)
             self._remember(*step)
             if self.keep_history is not False:
                 self.history_ = history.last(window)
-        return history.labels, history
+        return labels, history
 
     def _checked_sequence(
         self, batches: list[Any], elapsed: Any, sample_weight: Any
