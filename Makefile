@@ -18,8 +18,12 @@ test-slow: $(READY)  ## Also the long ones.
 
 bench: $(READY)  ## Timings, each beside something that runs in the same process.
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/sweep.py
+	$(BIN)/python benchmarks/alternatives.py
+	$(BIN)/python benchmarks/speed_figure.py
 	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/score_labels.py
+	$(BIN)/python benchmarks/draw_plots.py
 	$(BIN)/python benchmarks/samplers.py
 
 check: $(READY)  ## Format, lint, types, layers, stub.

@@ -232,26 +232,28 @@ METHODS: dict[str, tuple[Maker, list[Choice]]] = {
     "DynamicMeans, paper's penalties": (_paper, [{}]),
     "DynamicMeans, defaults": (_dynamic_means, grid(radius=(3, 4, 5, 6, 7))),
     "DPMeans + matching": (_dp_means, grid(radius=(3, 4, 5, 6, 7), farthest=(4.0, np.inf))),
-    "KMeans, K given + matching": (_k_means, grid(n_init=(1, 10), farthest=(4.0, np.inf))),
+    "KMeans, K given + matching": (_k_means, grid(n_init=(1, 10, 30), farthest=(4.0, np.inf))),
     "MiniBatchKMeans, K given": (
         _mini_batch,
         grid(reassignment_ratio=(0.0, 0.01, 0.1), farthest=FARTHEST),
     ),
     "Birch": (
         _birch,
-        grid(radius=(1, 2, 3, 4), is_number_given=(False, True), farthest=FARTHEST),
+        grid(radius=(1, 2, 3, 4, 5, 6), is_number_given=(False, True), farthest=FARTHEST),
     ),
     "DBSTREAM": (
         _dbstream,
-        grid(radius=(1, 2, 3), fading=(0.001, 0.01, 0.05), weight=(1.0, 3.0), farthest=FARTHEST),
+        grid(
+            radius=(1, 2, 3, 4), fading=(0.01, 0.05, 0.1), weight=(1.0, 3.0, 6.0), farthest=FARTHEST
+        ),
     ),
     "DenStream": (
         _denstream,
-        grid(radius=(1, 1.5, 2), decay=(0.25, 1.0), weight=(3.0, 6.0), farthest=FARTHEST),
+        grid(radius=(1.5, 2), decay=(0.1, 0.25, 1.0), weight=(3.0, 6.0, 12.0), farthest=FARTHEST),
     ),
     "CluStream, K given": (
         _clustream,
-        grid(micro=(2, 5), batches=(1, 3), halflife=(0.2, 0.5), farthest=FARTHEST),
+        grid(micro=(2, 5, 10), batches=(1, 3), halflife=(0.5, 0.8), farthest=FARTHEST),
     ),
 }
 

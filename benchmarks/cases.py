@@ -1,5 +1,6 @@
 """The measured cases: the data they run on, and how a figure is taken."""
 
+import hashlib
 import json
 import os
 import platform
@@ -147,12 +148,14 @@ def run_steps(case: Case, batches: list[Batch], **way: Any) -> Run:
     return Run(n_passes, len(clustering.ids), clustering.centers)
 
 
-def time_nearest(points: FloatArray, centers: FloatArray, n_threads: int = 1) -> Timing:
+def time_nearest(
+    points: FloatArray, centers: FloatArray, n_threads: int = 1, at_least: float = 0.05
+) -> Timing:
     """Time scikit-learn's nearest centers; above MOST_PAIRS on some of the points, and scaled."""
     share = min(1.0, MOST_PAIRS / (len(points) * len(centers)))
     some = points[: int(len(points) * share)]
     with threadpool_limits(n_threads):
-        _, t = timed(lambda: pairwise_distances_argmin_min(some, centers), at_least=0.05)
+        _, t = timed(lambda: pairwise_distances_argmin_min(some, centers), at_least)
     scale = len(points) / len(some)
     return Timing(t.cpu * scale, t.wall * scale, t.others)
 
@@ -163,7 +166,8 @@ def machine() -> dict[str, Any]:
     return {
         "processor": _processor_name(),
         "n_cores": N_CORES,
-        "instruction_set": compiled.__name__.rsplit("_", 1)[-1],
+        "instruction_set": compiled.instruction_set(),
+        "compiled_sha256": hashlib.sha256(Path(compiled.__file__).read_bytes()).hexdigest()[:12],
         "load_average_at_start": os.getloadavg()[0],
         "python": platform.python_version(),
         "versions": {name: version(name) for name in packages},

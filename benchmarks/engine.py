@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from cases import CASES, N_CORES, QUIET, Case, machine, run_steps, time_nearest, timed
+from cases import CASES, N_CORES, QUIET, Case, Timing, machine, run_steps, time_nearest, timed
 from cases import write_results as write
 from threadpoolctl import threadpool_limits
 
@@ -34,6 +34,7 @@ TINY_TO_REACH = {"inside": 12.0, "step": 18.0}  # microseconds
 # Plain passes cost the same early and late: where hundreds are needed, "apart" tells as much.
 NO_PLAIN = ("B", "C")
 OLDER_BLAS = {"OPENBLAS_CORETYPE": "Haswell"}
+Pair = tuple[Timing, Timing]  # one thread, all threads
 
 
 def time_case(case: Case, repeats: int) -> dict[str, Any]:
@@ -85,38 +86,67 @@ def _verdict(value: float, limit: float | None, is_at_least: bool = False) -> st
 
 
 def time_threads(case: Case, repeats: int, wait: float) -> dict[str, Any]:
-    """Compare one thread with all, by the clock, in turns, keeping turns that had the cores alone.
-
-    Processor time spent by other processes during each turn is read from the system; a pair with
-    more of it than QUIET is taken again, for at most `wait` seconds.
-    """
+    """Compare one thread with all, by the clock, ours and scikit-learn's."""
     batches = case.batches()
-    run = run_steps(case, batches, n_threads=N_CORES)
-    pairs, deadline = [], time.perf_counter() + wait
-    while sum(is_quiet(pair) for pair in pairs) < repeats:
-        if len(pairs) >= repeats and time.perf_counter() > deadline:
-            break
-        pairs.append(
-            [
-                timed(lambda n=n: run_steps(case, batches, n_threads=n), at_least=0.5)[1]
-                for n in (1, N_CORES)
-            ]
-        )
-    kept = [pair for pair in pairs if is_quiet(pair)] or pairs
-    theirs = [time_nearest(batches[-1][0], run.centers, n).wall for n in (1, N_CORES)]
+    points, centers = batches[-1][0], run_steps(case, batches, n_threads=N_CORES).centers
+    ours = take_pairs(
+        lambda n: timed(lambda: run_steps(case, batches, n_threads=n), at_least=0.5)[1],
+        repeats,
+        wait,
+    )
+    theirs = take_pairs(lambda n: time_nearest(points, centers, n, at_least=0.5), 1, wait)
+    kept = quiet_or_all(ours)
     return {
         "name": case.name,
-        "speedup": np.median([one.wall / all_.wall for one, all_ in kept]),
-        "sklearn_speedup": theirs[0] / theirs[1],
+        "speedup": speedup(kept),
+        "sklearn_speedup": speedup(quiet_or_all(theirs)),
         "others": np.median([max(t.others for t in pair) for pair in kept]),
-        "n_quiet": sum(is_quiet(pair) for pair in pairs),
-        "n_taken": len(pairs),
+        "n_quiet": sum(map(is_quiet, ours)),
+        "n_taken": len(ours),
+        "n_quiet_sklearn": sum(map(is_quiet, theirs)),
     }
 
 
-def is_quiet(pair: list[Any]) -> bool:
+def take_pairs(time_with: Callable[[int], Timing], repeats: int, wait: float) -> list[Pair]:
+    """Time one thread and all in turns until `repeats` pairs had the cores to themselves.
+
+    The processor time of other processes during each turn is read from the system; a pair with
+    more of it than QUIET is taken again, for at most `wait` seconds.
+    """
+    pairs: list[Pair] = []
+    deadline = time.perf_counter() + wait
+    while sum(map(is_quiet, pairs)) < repeats:
+        if len(pairs) >= repeats and time.perf_counter() > deadline:
+            break
+        pairs.append((time_with(1), time_with(N_CORES)))
+    return pairs
+
+
+def is_quiet(pair: Pair) -> bool:
     """Say whether the other cores were free during both turns."""
     return all(t.is_quiet for t in pair)
+
+
+def quiet_or_all(pairs: list[Pair]) -> list[Pair]:
+    """Keep the quiet pairs; all, where there is none."""
+    return [pair for pair in pairs if is_quiet(pair)] or pairs
+
+
+def speedup(pairs: list[Pair]) -> float:
+    """Median of one thread's time over that of all."""
+    return float(np.median([one.wall / all_.wall for one, all_ in pairs]))
+
+
+def print_threads(t: dict[str, Any]) -> None:
+    """Print one line on threads; without a quiet pair there is no verdict."""
+    verdict = _verdict(t["speedup"], SPEEDUP_TO_REACH, is_at_least=True)
+    print(
+        f"{t['name']}  {N_CORES} threads {t['speedup']:.2f} times faster than one "
+        f"(scikit-learn {t['sklearn_speedup']:.2f}); others used {t['others']:.0%} of a core, "
+        f"{t['n_quiet']} of {t['n_taken']} pairs quiet"
+        f"{verdict if t['n_quiet'] else '  no verdict: the cores were not free'}",
+        flush=True,
+    )
 
 
 def time_instruction_sets(case: Case, repeats: int) -> dict[str, Any]:
@@ -209,13 +239,7 @@ def measure(names: list[str], options: argparse.Namespace) -> dict[str, Any]:
     for case in (c for c in cases if c.name in "BCDE"):
         t = time_threads(case, options.repeats, 0 if options.quick else options.wait)
         figures["threads"].append(t)
-        print(
-            f"{t['name']}  {N_CORES} threads {t['speedup']:.2f} times faster than one "
-            f"(scikit-learn {t['sklearn_speedup']:.2f}); others used {t['others']:.0%} of a core, "
-            f"{t['n_quiet']} of {t['n_taken']} pairs quiet"
-            f"{_verdict(t['speedup'], SPEEDUP_TO_REACH, is_at_least=True)}",
-            flush=True,
-        )
+        print_threads(t)
     return figures
 
 

@@ -73,7 +73,7 @@ class Clusterer {
     }
 
   private:
-    static constexpr std::size_t kFewPoints = 256;  // measured: below, visits in order are faster
+    static constexpr std::size_t kFewPoints = 256;  // below, visits in order are faster
 
     void make_pass(const std::int64_t* order) {
         has_moved_ = assignment_.has_changed;

@@ -53,7 +53,7 @@ class FirstPass {
     static constexpr std::size_t kShortest = 16, kLongest = 32768, kMostEvents = 16;
     static constexpr std::size_t kAhead = 16;  // rows asked for before their turn
     static constexpr std::size_t kChunk = BlasFilter::kRows;
-    // Measured (docs/speed.md): below these the panels of the table are as fast.
+    // Below these the panels of the table are about as fast (docs/speed.md).
     static constexpr std::size_t kGridSlots = 48, kFilterSlots = 64, kFilterFeatures = 16,
                                  kFilterPoints = 128;
 
