@@ -60,7 +60,7 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = dict.fromkeys(["index", "getting-started", "how-it-works"], [])
+html_sidebars = {page: [] for page in ("index", "getting-started", "how-it-works")}
 copyright = "The dynmeans developers, MIT licence"
 copybutton_prompt_text = ">>> |\\.\\.\\. |\\$ "
 copybutton_prompt_is_regexp = True

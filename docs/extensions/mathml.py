@@ -1,4 +1,4 @@
-"""Equations as MathML: browsers show it themselves, so that the pages need no script and no network."""
+"""Equations as MathML, which browsers show themselves: no script, no network."""
 
 from typing import Any
 
