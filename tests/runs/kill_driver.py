@@ -32,14 +32,14 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
                 _die_at_commit(rng.randint(1, 4))
             _follow_and_exit(table, folder, rng.choice([0.0, 0.005]))
         if mode == "random" and not is_last:
-            time.sleep(rng.uniform(0.0, 0.12))
+            time.sleep(rng.uniform(0.0, 0.25))
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
             kills += 1
             places.add(_n_batches(folder))
         elif status != 0 or is_last or mode == "commit":
-            print(kills, len(places))
+            sys.stdout.write(f"{kills} {len(places)}\n")
             return status
 
 

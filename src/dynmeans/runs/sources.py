@@ -67,11 +67,11 @@ class Source:
                 "memory_limit": memory_limit,
                 "temp_directory": str(self._spill),
                 "enable_external_file_cache": False,
-                "enable_progress_bar": False,
             }
         )
         try:
             with source_errors():
+                self._connection.execute("SET enable_progress_bar = false")
                 self._connection.execute(f"SET TimeZone = {quote_text(timezone)}")
                 self._define(table, query, database_table)
                 rows = self._connection.execute("DESCRIBE dynmeans_rows").fetchall()
