@@ -227,7 +227,7 @@ CUTS = [
 
 
 @pytest.mark.parametrize("cut", CUTS, ids=str)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(stop=st.integers(0, 12), seed=st.integers(0, 50))
 def test_a_pass_that_stopped_anywhere_goes_on_to_the_same_batches(cut, stop, seed):
     rng = np.random.default_rng(seed)

@@ -64,7 +64,7 @@ class Stepper:
         commit_seconds: float,
     ) -> int:
         """Take batches in until there are no more; return how many there were."""
-        n_batches, last_commit = 0, time.monotonic()
+        n_batches, n_rows, last_commit = 0, 0, time.monotonic()
         stream = iter(batches)
         while (batch := self._fit_next(stream, token)) is not None:
             record = self._model.history_[-1]
@@ -72,11 +72,11 @@ class Stepper:
             n_batches += 1
             if on_batch is not None:
                 on_batch(record, batch)
-            n_rows = sum(stored.n_rows for stored in self._pending.batches)
+            n_rows += batch.n_points
             is_due = time.monotonic() - last_commit >= commit_seconds or n_rows >= MAX_GROUP_ROWS
             if token is None and is_due:
                 self._commit()
-                last_commit = time.monotonic()
+                n_rows, last_commit = 0, time.monotonic()
         if self._pending.batches or token is not None:
             self._commit(token)
         return n_batches
