@@ -1,7 +1,7 @@
 """What a report is given, checked once: points for every batch, names, times, parameters."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
@@ -62,36 +62,27 @@ def _checked_pair(
 
 
 def checked_times(
-    times: Sequence[datetime] | npt.ArrayLike | None, history: History
+    times: Sequence[datetime] | Sequence[float] | FloatArray | None, history: History
 ) -> tuple[FloatArray, IntArray, bool]:
     """Return when each batch came, the minutes its clock is ahead of UTC, and if it is a date."""
-    no_offsets = np.zeros(len(history), dtype=np.int64)
-    if times is None:
-        return np.array([record.time for record in history]), no_offsets, False
-    values = list(times)  # type: ignore[arg-type]
+    values = [record.time for record in history] if times is None else list(times)
     if len(values) != len(history):
         raise ValueError(
             f"times must hold one for each of {len(history)} batches, got {len(values)}."
         )
-    is_dated = all(isinstance(value, datetime) for value in values)
-    if is_dated:
-        offsets = [value.utcoffset() for value in values]
-        no_offsets = np.array(
-            [0 if offset is None else round(offset.total_seconds() / 60) for offset in offsets],
-            dtype=np.int64,
-        )
-        seconds = [_in_seconds(value) for value in values]
-    else:
-        seconds = np.asarray(values, dtype=np.float64).tolist()
-    when = np.array(seconds, dtype=np.float64)
+    dates = [value for value in values if isinstance(value, datetime)]
+    if dates and len(dates) < len(values):
+        raise TypeError("times must be all dates or all numbers, got both.")
+    offsets = [date.utcoffset() or timedelta(0) for date in dates] or [timedelta(0)] * len(values)
+    when = np.array([_in_seconds(date) for date in dates] or values, dtype=np.float64)
     if not np.isfinite(when).all() or np.any(np.diff(when) <= 0):
         raise ValueError("times must be finite and grow from batch to batch.")
-    return when, no_offsets, is_dated
+    minutes = np.array([round(offset / timedelta(minutes=1)) for offset in offsets])
+    return when, minutes, bool(dates)
 
 
-def _in_seconds(value: datetime) -> float:
-    aware = value if value.tzinfo else value.replace(tzinfo=UTC)
-    return aware.timestamp()
+def _in_seconds(date: datetime) -> float:
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
 
 
 def described_parameters(parameters: Mapping[str, object]) -> tuple[tuple[str, str], ...]:

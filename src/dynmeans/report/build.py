@@ -1,7 +1,7 @@
 """From a history, its points and its scores to the data of a page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from dynmeans.plots.arguments import checked_history
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.events import KINDS
-from dynmeans.records.history import History, StepRecord
+from dynmeans.records.history import History
 from dynmeans.report.arguments import (
     Samples,
     checked_names,
@@ -19,14 +18,8 @@ from dynmeans.report.arguments import (
     described_parameters,
 )
 from dynmeans.report.axes import MAX_FEATURES, Projection, make_projection
-from dynmeans.report.data import (
-    NO_SLOT,
-    BatchColumns,
-    ClusterColumns,
-    EventColumns,
-    PointColumns,
-    ReportData,
-)
+from dynmeans.report.columns import RecordTables, point_columns
+from dynmeans.report.data import ReportData
 from dynmeans.report.packing import BATCH_BYTES, EVENT_BYTES, point_bytes, row_bytes
 from dynmeans.report.score_meanings import described_scores
 from dynmeans.report.thinning import MAX_BATCHES, choose_clusters, choose_rows, points_per_batch
@@ -34,6 +27,9 @@ from dynmeans.report.thinning import MAX_BATCHES, choose_clusters, choose_rows, 
 # Of the page's 5 MB: the rest is its text, its code and the words of the report.
 DATA_BYTES = 4_500_000
 CLUSTER_SHARE = 0.55
+_THINNING_RULE = (
+    "at equal distances in order of cluster and row, so that every cluster keeps its share"
+)
 
 
 def report_data(
@@ -42,7 +38,7 @@ def report_data(
     points: Sequence[npt.ArrayLike] | None = None,
     point_labels: Sequence[npt.ArrayLike] | None = None,
     feature_names: Sequence[str] | None = None,
-    times: Sequence[datetime] | npt.ArrayLike | None = None,
+    times: Sequence[datetime] | Sequence[float] | FloatArray | None = None,
     parameters: Mapping[str, object] | None = None,
     scores: Mapping[str, float] | None = None,
     title: str = "Clusters over time",
@@ -85,189 +81,79 @@ def report_data(
     when, utc_offsets, is_dated = checked_times(times, history)
     shown = history.last(min(n_batches, MAX_BATCHES))
     samples = samples[-len(shown) :]
-    tables = _Tables(list(shown))
+    tables = RecordTables(list(shown))
     n_axes = min(n_features, MAX_FEATURES) + (2 if n_features > 2 else 0)
-    ids, points_left = _shown_clusters(tables, n_axes)
-    thinned, per_batch = _thinned(samples, points_left / point_bytes(n_axes))
+    ids, bytes_left = _shown_clusters(tables, n_axes)
+    thinned = _thinned(samples, bytes_left / point_bytes(n_axes))
     projection = _projection(names, thinned, tables)
     clusters = tables.clusters(ids, projection)
-    placed = _point_columns(thinned, clusters, projection)
-    batches = tables.batches(when[-len(shown) :], utc_offsets[-len(shown) :], is_dated)
-    return ReportData(
+    data = ReportData(
         title=str(title),
         axes=projection.axes,
         view=projection.view,
-        batches=batches,
+        batches=tables.batches(when[-len(shown) :], utc_offsets[-len(shown) :], is_dated),
         clusters=clusters,
-        points=placed,
+        points=point_columns(thinned, clusters, projection),
         events=tables.events(ids),
-        n_clusters=len(tables.all_ids),
+        n_clusters=len(np.unique(tables.ids)),
         parameters=described_parameters(parameters or {}),
         scores=described_scores(scores or {}),
-        notes=_notes(n_batches, batches, tables, ids, placed, per_batch),
+        notes=(),
     )
+    return replace(data, notes=_notes(n_batches, sum(len(labels) for _, labels in samples), data))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tables:
-    """The records of a history, read column by column."""
-
-    records: list[StepRecord]
-
-    @property
-    def all_ids(self) -> IntArray:
-        return np.unique(np.concatenate([record.ids for record in self.records]))
-
-    def batches(self, times: FloatArray, utc_offsets: IntArray, is_dated: bool) -> BatchColumns:
-        def whole(values: list[int]) -> IntArray:
-            return np.array(values, dtype=np.int64)
-
-        return BatchColumns(
-            steps=whole([record.step for record in self.records]),
-            times=times,
-            utc_offsets=utc_offsets,
-            costs=np.array([_cost(record) for record in self.records]),
-            n_points=whole([_n_points(record) for record in self.records]),
-            n_seen=whole([len(record.ids) for record in self.records]),
-            n_remembered=whole([record.n_remembered for record in self.records]),
-            is_dated=is_dated,
-        )
-
-    def clusters(self, ids: IntArray, projection: Projection) -> ClusterColumns:
-        is_shown = [np.isin(record.ids, ids) for record in self.records]
-        pairs = list(zip(self.records, is_shown, strict=True))
-        centers = np.concatenate([record.centers[keep] for record, keep in pairs])
-        return ClusterColumns(
-            sizes=np.array([keep.sum() for keep in is_shown], dtype=np.int64),
-            ids=np.concatenate([record.ids[keep] for record, keep in pairs]),
-            counts=np.concatenate([record.counts[keep] for record, keep in pairs]),
-            places=projection(centers),
-        )
-
-    def events(self, ids: IntArray) -> EventColumns:
-        known = set(ids.tolist())
-        happened = [
-            [
-                event
-                for event in record.events
-                if event.kind != "moved" and event.cluster_id in known
-            ]
-            for record in self.records
-        ]
-        events = [event for batch in happened for event in batch]
-
-        def real(values: list[float | None]) -> FloatArray:
-            return np.array([np.nan if value is None else value for value in values], dtype=float)
-
-        return EventColumns(
-            sizes=np.array([len(batch) for batch in happened], dtype=np.int64),
-            kinds=np.array([KINDS.index(event.kind) for event in events], dtype=np.int64),
-            ids=np.array([event.cluster_id for event in events], dtype=np.int64),
-            others=np.array(
-                [-1 if event.other_id is None else event.other_id for event in events],
-                dtype=np.int64,
-            ),
-            gaps=real([event.gap for event in events]),
-            displacements=real([event.displacement for event in events]),
-        )
-
-
-def _cost(record: StepRecord) -> float:
-    return record.cost if len(record.cost_trace) else float("nan")
-
-
-def _n_points(record: StepRecord) -> int:
-    """Count the points; a history read back without labels still has the counts."""
-    return len(record.labels) or round(record.counts.sum())
-
-
-def _shown_clusters(tables: _Tables, n_axes: int) -> tuple[IntArray, float]:
+def _shown_clusters(tables: RecordTables, n_axes: int) -> tuple[IntArray, float]:
     """Return the clusters the page has room for, and the bytes they leave to the points."""
-    ids = np.concatenate([record.ids for record in tables.records])
-    counts = np.concatenate([record.counts for record in tables.records])
-    all_ids, rows = np.unique(ids, return_inverse=True)
+    all_ids, rows = np.unique(tables.ids, return_inverse=True)
+    n = len(all_ids)
     happened = np.array(
-        [
-            event.cluster_id
-            for record in tables.records
-            for event in record.events
-            if event.kind != "moved"
-        ],
-        dtype=np.int64,
+        [event.cluster_id for batch in tables.happened for event in batch], dtype=np.int64
     )
-    n_rows = np.bincount(rows, minlength=len(all_ids))
     known = happened[np.isin(happened, all_ids)]
-    n_events = np.bincount(np.searchsorted(all_ids, known), minlength=len(all_ids))
+    n_rows, n_events = (
+        np.bincount(which, minlength=n) for which in (rows, np.searchsorted(all_ids, known))
+    )
+    n_points = np.bincount(rows, weights=tables.counts, minlength=n).astype(np.float64)
     costs = n_rows * row_bytes(n_axes) + n_events * EVENT_BYTES
-    n_points = np.bincount(rows, weights=counts, minlength=len(all_ids))
     left = DATA_BYTES - BATCH_BYTES * len(tables.records)
     shown = choose_clusters(all_ids, n_points, costs, CLUSTER_SHARE * left)
     return shown, left - float(costs[np.isin(all_ids, shown)].sum())
 
 
-def _thinned(samples: Samples, budget: float) -> tuple[Samples, int]:
+def _thinned(samples: Samples, budget: float) -> Samples:
     sizes = np.array([len(labels) for _, labels in samples], dtype=np.int64)
     n_kept = points_per_batch(sizes, budget)
     chosen = [choose_rows(labels, n_kept) for _, labels in samples]
     pairs = zip(samples, chosen, strict=True)
-    return [(points[rows], labels[rows]) for (points, labels), rows in pairs], n_kept
+    return [(points[rows], labels[rows]) for (points, labels), rows in pairs]
 
 
-def _projection(names: tuple[str, ...], samples: Samples, tables: _Tables) -> Projection:
+def _projection(names: tuple[str, ...], samples: Samples, tables: RecordTables) -> Projection:
     """Take the axes from the points drawn, or from the centers where there are none."""
     rows = np.concatenate([points for points, _ in samples])
-    weights = np.ones(len(rows))
     if len(rows) == 0:
-        rows = np.concatenate([record.centers for record in tables.records])
-        weights = np.concatenate([record.counts for record in tables.records])
-    return make_projection(names, rows, weights)
+        return make_projection(names, tables.centers, tables.counts)
+    return make_projection(names, rows, np.ones(len(rows)))
 
 
-def _point_columns(
-    samples: Samples, clusters: ClusterColumns, projection: Projection
-) -> PointColumns:
-    ends = np.cumsum(clusters.sizes)
-    slots = [
-        _slots(labels, clusters.ids[end - size : end])
-        for (_, labels), size, end in zip(samples, clusters.sizes, ends, strict=True)
-    ]
-    return PointColumns(
-        sizes=np.array([len(labels) for _, labels in samples], dtype=np.int64),
-        slots=np.concatenate(slots),
-        places=projection(np.concatenate([points for points, _ in samples])),
-    )
-
-
-def _slots(labels: IntArray, ids: IntArray) -> IntArray:
-    """Return the row of each label among increasing ids, -1 where it is not there."""
-    if len(ids) == 0:
-        return np.full(len(labels), NO_SLOT)
-    rows = np.minimum(np.searchsorted(ids, labels), len(ids) - 1)
-    return np.where(ids[rows] == labels, rows, NO_SLOT)
-
-
-def _notes(
-    n_batches: int,
-    batches: BatchColumns,
-    tables: _Tables,
-    ids: IntArray,
-    points: PointColumns,
-    per_batch: int,
-) -> tuple[str, ...]:
+def _notes(n_batches: int, n_given: int, data: ReportData) -> tuple[str, ...]:
+    """Say what is left out, and by which rule."""
     notes = []
-    n_points, n_drawn = int(batches.n_points.sum()), int(points.sizes.sum())
+    sizes, n_points = data.points.sizes, int(data.batches.n_points.sum())
+    n_drawn, n_shown = int(sizes.sum()), len(np.unique(data.clusters.ids))
     if n_drawn == 0 and n_points:
         notes.append("The page was made without points: only the centers are drawn.")
     elif n_drawn < n_points:
+        rule = f", {_THINNING_RULE}" if n_drawn < n_given else ""
         notes.append(
-            f"Of {n_points:,} points {n_drawn:,} are drawn: at most {max(per_batch, points.sizes.max()):,} of each batch, "
-            "at equal distances in order of cluster and row, so that every cluster keeps its "
-            "share. Centers, sizes and scores come from all points."
+            f"Of {n_points:,} points {n_drawn:,} are drawn: at most {sizes.max():,} of each batch"
+            f"{rule}. Centers, sizes and scores come from all points."
         )
-    if len(ids) < len(tables.all_ids):
+    if n_shown < data.n_clusters:
         notes.append(
-            f"Of {len(tables.all_ids):,} clusters the {len(ids):,} with the most points are shown."
+            f"Of {data.n_clusters:,} clusters the {n_shown:,} with the most points are shown."
         )
-    if len(tables.records) < n_batches:
-        notes.append(f"Of {n_batches:,} batches the last {len(tables.records):,} are shown.")
+    if len(sizes) < n_batches:
+        notes.append(f"Of {n_batches:,} batches the last {len(sizes):,} are shown.")
     return tuple(notes)

@@ -21,7 +21,7 @@ function start() {
   new Facts(store, text);
   chooseAxes(store, view);
   if (store.header.is_dated) document.documentElement.classList.add("is-dated");
-  new Player(store, view, looks);
+  const player = new Player(store, view, looks);
   new Transport(store, view, text);
   new Details(store, view, looks, text);
   new Charts(store, view, looks, scale);
@@ -33,7 +33,7 @@ function start() {
     if (view.index === end) view.goTo(store.last);
     end = store.last;
   });
-  window.dynmeansReport = { append: (chunk) => store.append(chunk), store, view };
+  window.dynmeansReport = { append: (chunk) => store.append(chunk), store, view, player };
 }
 
 start();

@@ -32,7 +32,7 @@ class Transport {
 
   onChange(changed) {
     if (changed.has("isPlaying") && this.view.isPlaying) this.play();
-    if (changed.has("isPlaying") || changed.has("index")) this.draw();
+    if (["isPlaying", "index", "x", "y"].some((name) => changed.has(name))) this.draw();
   }
 
   // Goes on by the clock, so that a slow screen leaves batches out rather than time.
