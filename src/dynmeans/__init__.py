@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dynmeans.records.history import History
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
+    from dynmeans.runs.run import Run
 
 __version__ = "0.1.0"
 
@@ -27,6 +28,7 @@ __all__ = [
     "Event",
     "History",
     "Penalties",
+    "Run",
     "step",
 ]
 
@@ -39,6 +41,7 @@ _HOMES = {
     "Event": "dynmeans.records.events",
     "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
+    "Run": "dynmeans.runs.run",
     "step": "dynmeans.functional",
 }
 
