@@ -1,6 +1,7 @@
 """The page in a real browser: what a reader does, and what is then on the screen."""
 
 import re
+from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pytest
@@ -315,6 +316,20 @@ def test_a_batch_of_plain_numbers_is_taken_too(page):
         1.5,
         2.5,
     ]
+
+
+def test_dates_and_names_of_batches_are_shown(page, stream, tmp_path):
+    east = timezone(timedelta(hours=2))
+    dates = [datetime(2026, 3, 1, 9, 30, tzinfo=east) + timedelta(hours=k) for k in range(12)]
+    page.open(write_report(report_data(stream.history, times=dates), tmp_path / "dated.html"))
+    page.settle()
+    assert page.text("#now") == "1 Mar 2026, 20:30"
+    assert page.text("#events time") == "1 Mar, 09:30"
+    names = [f"day {k}" for k in range(12)]
+    page.open(write_report(report_data(stream.history, times=names), tmp_path / "named.html"))
+    page.settle()
+    assert page.text("#scene-title").startswith("day 11 · ")
+    assert page.messages() == []
 
 
 ODD_STREAMS = {

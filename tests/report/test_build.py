@@ -1,5 +1,6 @@
 """From a history to what a page shows."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
@@ -10,6 +11,7 @@ from dynmeans.records.events import KINDS
 from dynmeans.records.history import StepRecord
 from dynmeans.report import build, report_data, thinning
 from dynmeans.report.axes import MAX_FEATURES
+from dynmeans.runs.sampling import Sample
 
 
 def history_of(batches, **parameters):
@@ -61,10 +63,36 @@ def test_every_point_has_the_slot_of_its_own_cluster(stream):
     np.testing.assert_array_equal(data.points.places, np.vstack(stream.batches))
 
 
+def samples_of(stream, n_kept):
+    return [
+        Sample(
+            step=record.step,
+            label=None,
+            n_rows=len(points),
+            points=points[:n_kept].astype(np.float32),
+            cluster_ids=record.labels[:n_kept],
+            truth=None,
+        )
+        for points, record in zip(stream.batches, stream.history, strict=True)
+    ]
+
+
+def test_samples_of_a_run_stand_for_all_their_rows(stream):
+    data = report_data(stream.history, samples=iter(samples_of(stream, 7)))
+    assert data.points.sizes.tolist() == [7] * 12
+    assert data.batches.n_points.tolist() == [len(points) for points in stream.batches]
+    (note,) = data.notes
+    assert note.startswith("Of 625 points 84 are drawn: at most 7 of each batch. Centers, sizes")
+
+
 def test_points_of_no_cluster_have_no_slot(stream):
-    labels = [np.full(len(points), -1) for points in stream.batches]
-    data = report_data(stream.history, points=stream.batches, point_labels=labels)
-    assert set(data.points.slots.tolist()) == {-1}
+    samples = [replace(s, cluster_ids=np.full(7, -1)) for s in samples_of(stream, 7)]
+    assert set(report_data(stream.history, samples=samples).points.slots.tolist()) == {-1}
+
+
+def test_points_and_samples_together_are_refused(stream):
+    with pytest.raises(ValueError, match="give points or samples, not both"):
+        report_data(stream.history, points=stream.batches, samples=samples_of(stream, 7))
 
 
 def test_all_events_but_moves_are_kept(stream):
@@ -167,6 +195,13 @@ def test_dates_keep_their_instant_and_their_clock():
     assert data.batches.utc_offsets.tolist() == [120, 0]
 
 
+def test_named_batches_stand_at_the_times_of_the_history():
+    data = report_data(history_of([[[0.0]], [[0.1]]]), times=["Monday", "Tuesday"])
+    assert data.batches.names == ("Monday", "Tuesday")
+    assert data.batches.times.tolist() == [1.0, 2.0]
+    assert not data.batches.is_dated
+
+
 def test_dates_without_a_zone_are_shown_as_they_are():
     data = report_data(history_of([[[0.0]]]), times=[datetime(1970, 1, 2)])
     assert data.batches.times.tolist() == [86400.0]
@@ -178,7 +213,7 @@ def test_dates_without_a_zone_are_shown_as_they_are():
         ({"points": [[[0.0, 0.0]]]}, "points must hold one batch for each of 12"),
         ({"feature_names": ["a"]}, "feature_names must hold one name for each of 2 features"),
         ({"feature_names": ["a", "a"]}, "feature_names must be different"),
-        ({"times": [1.0]}, "times must hold one for each of 12 batches, got 1"),
+        ({"times": [1.0]}, "times must hold one batch for each of 12 in the history, got 1"),
         ({"times": [0.0] * 12}, "times must be finite and grow"),
     ],
 )
@@ -193,7 +228,7 @@ def test_points_of_another_shape_are_refused(stream):
 
 
 def test_dates_among_numbers_are_refused(stream):
-    with pytest.raises(TypeError, match="times must be all dates or all numbers"):
+    with pytest.raises(TypeError, match="times must be of one kind, got dates and numbers"):
         report_data(stream.history, times=[datetime(2026, 1, 1), *range(11)])
 
 

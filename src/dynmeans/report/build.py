@@ -1,28 +1,29 @@
 """From a history, its points and its scores to the data of a page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 import numpy as np
 import numpy.typing as npt
 
 from dynmeans.plots.arguments import checked_history
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import IntArray
 from dynmeans.records.history import History
 from dynmeans.report.arguments import (
-    Samples,
+    BatchPoints,
+    Times,
     checked_names,
-    checked_samples,
+    checked_points_of,
     checked_times,
     described_parameters,
 )
 from dynmeans.report.axes import MAX_FEATURES, Projection, make_projection
 from dynmeans.report.columns import RecordTables, point_columns
 from dynmeans.report.data import ReportData
-from dynmeans.report.packing import BATCH_BYTES, EVENT_BYTES, point_bytes, row_bytes
+from dynmeans.report.packing import EVENT_BYTES, batch_bytes, point_bytes, row_bytes
 from dynmeans.report.score_meanings import described_scores
 from dynmeans.report.thinning import MAX_BATCHES, choose_clusters, choose_rows, points_per_batch
+from dynmeans.runs.sampling import Sample
 
 # Of the page's 5 MB: the rest is its text, its code and the words of the report.
 DATA_BYTES = 4_500_000
@@ -36,9 +37,9 @@ def report_data(
     history: History,
     *,
     points: Sequence[npt.ArrayLike] | None = None,
-    point_labels: Sequence[npt.ArrayLike] | None = None,
+    samples: Iterable[Sample] | None = None,
     feature_names: Sequence[str] | None = None,
-    times: Sequence[datetime] | Sequence[float] | FloatArray | None = None,
+    times: Times | None = None,
     parameters: Mapping[str, object] | None = None,
     scores: Mapping[str, float] | None = None,
     title: str = "Clusters over time",
@@ -50,14 +51,14 @@ def report_data(
     history : History
         The record of the batches. The last 20,000 are shown.
     points : sequence of array-like of shape (n_points, n_features), optional
-        Points of every batch in the history, or some of them. Without, only centers are drawn.
-    point_labels : sequence of array-like of shape (n_points,), optional
-        Identities of these points. By default the history's labels, row for row.
+        All points of every batch in the history. Without, only centers are drawn.
+    samples : iterable of Sample, optional
+        In place of `points`, some points of every batch: what `Run.samples` yields.
     feature_names : sequence of str, optional
         Names of the features; the first 8 can be chosen as axes.
-    times : sequence of datetime or of float, optional
-        When each batch came. Dates without a time zone are taken and shown as they are. By
-        default the history's own times.
+    times : sequence of datetime, of float or of str, optional
+        When each batch came. Dates without a time zone are taken and shown as they are; text
+        names the batches, which then stand at the history's times. By default these alone.
     parameters : mapping, optional
         Names and values to list on the page.
     scores : mapping of str to float, optional
@@ -74,24 +75,22 @@ def report_data(
     >>> data.n_clusters, data.batches.n_points.tolist(), [axis.name for axis in data.axes]
     (2, [2, 2], ['east', 'north'])
     """
-    n_batches = len(checked_history(history))
+    n_shown = min(len(checked_history(history)), MAX_BATCHES)
     n_features = history[0].centers.shape[1]
     names = checked_names(feature_names, n_features)
-    samples = checked_samples(points, point_labels, history, n_features)
-    when, utc_offsets, is_dated = checked_times(times, history)
-    shown = history.last(min(n_batches, MAX_BATCHES))
-    samples = samples[-len(shown) :]
-    tables = RecordTables(list(shown))
+    given = checked_points_of(points, samples, history)[-n_shown:]
+    when = checked_times(times, history).last(n_shown)
+    tables = RecordTables(list(history.last(n_shown)))
     n_axes = min(n_features, MAX_FEATURES) + (2 if n_features > 2 else 0)
-    ids, bytes_left = _shown_clusters(tables, n_axes)
-    thinned = _thinned(samples, bytes_left / point_bytes(n_axes))
+    ids, bytes_left = _shown_clusters(tables, n_axes, DATA_BYTES - batch_bytes(when))
+    thinned = _thinned(given, bytes_left / point_bytes(n_axes))
     projection = _projection(names, thinned, tables)
     clusters = tables.clusters(ids, projection)
     data = ReportData(
         title=str(title),
         axes=projection.axes,
         view=projection.view,
-        batches=tables.batches(when[-len(shown) :], utc_offsets[-len(shown) :], is_dated),
+        batches=tables.batches(when, [batch.n_rows for batch in given]),
         clusters=clusters,
         points=point_columns(thinned, clusters, projection),
         events=tables.events(ids),
@@ -100,10 +99,12 @@ def report_data(
         scores=described_scores(scores or {}),
         notes=(),
     )
-    return replace(data, notes=_notes(n_batches, sum(len(labels) for _, labels in samples), data))
+    return replace(
+        data, notes=_notes(len(history), sum(len(batch.labels) for batch in given), data)
+    )
 
 
-def _shown_clusters(tables: RecordTables, n_axes: int) -> tuple[IntArray, float]:
+def _shown_clusters(tables: RecordTables, n_axes: int, budget: float) -> tuple[IntArray, float]:
     """Return the clusters the page has room for, and the bytes they leave to the points."""
     all_ids, rows = np.unique(tables.ids, return_inverse=True)
     n = len(all_ids)
@@ -116,22 +117,20 @@ def _shown_clusters(tables: RecordTables, n_axes: int) -> tuple[IntArray, float]
     )
     n_points = np.bincount(rows, weights=tables.counts, minlength=n).astype(np.float64)
     costs = n_rows * row_bytes(n_axes) + n_events * EVENT_BYTES
-    left = DATA_BYTES - BATCH_BYTES * len(tables.records)
-    shown = choose_clusters(all_ids, n_points, costs, CLUSTER_SHARE * left)
-    return shown, left - float(costs[np.isin(all_ids, shown)].sum())
+    shown = choose_clusters(all_ids, n_points, costs, CLUSTER_SHARE * budget)
+    return shown, budget - float(costs[np.isin(all_ids, shown)].sum())
 
 
-def _thinned(samples: Samples, budget: float) -> Samples:
-    sizes = np.array([len(labels) for _, labels in samples], dtype=np.int64)
-    n_kept = points_per_batch(sizes, budget)
-    chosen = [choose_rows(labels, n_kept) for _, labels in samples]
-    pairs = zip(samples, chosen, strict=True)
-    return [(points[rows], labels[rows]) for (points, labels), rows in pairs]
+def _thinned(given: list[BatchPoints], budget: float) -> list[BatchPoints]:
+    n_kept = points_per_batch(np.array([len(batch.labels) for batch in given]), budget)
+    return [batch.take(choose_rows(batch.labels, n_kept)) for batch in given]
 
 
-def _projection(names: tuple[str, ...], samples: Samples, tables: RecordTables) -> Projection:
+def _projection(
+    names: tuple[str, ...], drawn: list[BatchPoints], tables: RecordTables
+) -> Projection:
     """Take the axes from the points drawn, or from the centers where there are none."""
-    rows = np.concatenate([points for points, _ in samples])
+    rows = np.concatenate([batch.points for batch in drawn])
     if len(rows) == 0:
         return make_projection(names, tables.centers, tables.counts)
     return make_projection(names, rows, np.ones(len(rows)))

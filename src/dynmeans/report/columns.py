@@ -7,7 +7,7 @@ import numpy as np
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import KINDS, Event
 from dynmeans.records.history import StepRecord
-from dynmeans.report.arguments import Samples
+from dynmeans.report.arguments import BatchPoints, BatchTimes
 from dynmeans.report.axes import Projection
 from dynmeans.report.data import NO_SLOT, BatchColumns, ClusterColumns, EventColumns, PointColumns
 
@@ -40,7 +40,7 @@ class RecordTables:
             [event for event in record.events if event.kind != "moved"] for record in self.records
         ]
 
-    def batches(self, times: FloatArray, utc_offsets: IntArray, is_dated: bool) -> BatchColumns:
+    def batches(self, times: BatchTimes, n_points: list[int]) -> BatchColumns:
         """One row for each batch."""
 
         def whole(values: list[int]) -> IntArray:
@@ -48,13 +48,14 @@ class RecordTables:
 
         return BatchColumns(
             steps=whole([record.step for record in self.records]),
-            times=times,
-            utc_offsets=utc_offsets,
+            times=times.values,
+            utc_offsets=times.utc_offsets,
             costs=np.array([_cost(record) for record in self.records]),
-            n_points=whole([_n_points(record) for record in self.records]),
+            n_points=whole(n_points),
             n_seen=whole([len(record.ids) for record in self.records]),
             n_remembered=whole([record.n_remembered for record in self.records]),
-            is_dated=is_dated,
+            is_dated=times.is_dated,
+            names=times.names,
         )
 
     def clusters(self, ids: IntArray, projection: Projection) -> ClusterColumns:
@@ -97,24 +98,19 @@ def _cost(record: StepRecord) -> float:
     return record.cost if len(record.cost_trace) else float("nan")
 
 
-def _n_points(record: StepRecord) -> int:
-    """Count the points; a history read back without labels still has the counts."""
-    return len(record.labels) or round(record.counts.sum())
-
-
 def point_columns(
-    samples: Samples, clusters: ClusterColumns, projection: Projection
+    drawn: list[BatchPoints], clusters: ClusterColumns, projection: Projection
 ) -> PointColumns:
     """One row for each point, with its cluster's row in the same batch."""
     ends = np.cumsum(clusters.sizes)
     slots = [
-        _slots(labels, clusters.ids[end - size : end])
-        for (_, labels), size, end in zip(samples, clusters.sizes, ends, strict=True)
+        _slots(batch.labels, clusters.ids[end - size : end])
+        for batch, size, end in zip(drawn, clusters.sizes, ends, strict=True)
     ]
     return PointColumns(
-        sizes=np.array([len(labels) for _, labels in samples], dtype=np.int64),
+        sizes=np.array([len(batch.labels) for batch in drawn], dtype=np.int64),
         slots=np.concatenate(slots),
-        places=projection(np.concatenate([points for points, _ in samples])),
+        places=projection(np.concatenate([batch.points for batch in drawn])),
     )
 
 

@@ -34,6 +34,8 @@ class BatchColumns:
         Points in the batch, clusters with points in it, clusters in memory after it.
     is_dated : bool
         Whether the times are dates.
+    names : tuple of str or None
+        What to call the batches in place of their times.
     """
 
     steps: IntArray
@@ -44,6 +46,7 @@ class BatchColumns:
     n_seen: IntArray
     n_remembered: IntArray
     is_dated: bool
+    names: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

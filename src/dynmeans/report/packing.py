@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dynmeans.plots.identity_colors import DARK_PALETTE, MARKERS, PALETTE, UNASSIGNED_COLOR
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.events import KINDS
+from dynmeans.report.arguments import BatchTimes
 from dynmeans.report.data import ReportData
 
 FORMAT = "dynmeans.report"
@@ -17,8 +18,14 @@ VERSION = 1
 NO_CLUSTER = 65535  # the slot of a point that belongs to no cluster shown
 
 _BASE64 = 4 / 3
-BATCH_BYTES = 48 * _BASE64
+_BATCH_BYTES = 48 * _BASE64
 EVENT_BYTES = 17 * _BASE64
+
+
+def batch_bytes(times: BatchTimes) -> float:
+    """Bytes that the batches take themselves."""
+    names = 0 if times.names is None else len(json.dumps(times.names))
+    return len(times.values) * _BATCH_BYTES + names
 
 
 def row_bytes(n_axes: int) -> float:
@@ -73,6 +80,7 @@ def pack_chunk(data: ReportData) -> dict[str, Any]:
             "n_points": _packed(batches.n_points, "<u4"),
             "n_seen": _packed(batches.n_seen, "<u4"),
             "n_remembered": _packed(batches.n_remembered, "<u4"),
+            "names": None if batches.names is None else list(batches.names),
         },
         "limits": [low.tolist(), high.tolist()],
         "clusters": {

@@ -22,6 +22,7 @@ SCRIPTS = (
     "virtual_list.js",
     "time_scale.js",
     "scene.js",
+    "names.js",
     "player.js",
     "timeline.js",
     "charts.js",

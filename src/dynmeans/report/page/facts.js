@@ -26,7 +26,7 @@ class Facts {
     ];
     byId("numbers").replaceChildren(...numbers.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
     byId("period").textContent = `${this.text.batch(batches[0])} – ${this.text.batch(batches[last])}`;
-    byId("period-name").textContent = header.is_dated ? "" : "Time ";
+    byId("period-name").textContent = this.text.prefix;
   }
 
   drawPairs(id, rows) {

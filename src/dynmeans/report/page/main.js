@@ -20,7 +20,9 @@ function start() {
   const { text } = scale;
   new Facts(store, text);
   chooseAxes(store, view);
-  if (store.header.is_dated) document.documentElement.classList.add("is-dated");
+  // Times in lists get the width of the longest.
+  const longest = store.batches.reduce((most, batch) => Math.max(most, text.short(batch).length), 0);
+  document.documentElement.style.setProperty("--time-width", `${clamp(longest, 4, 16)}ch`);
   const player = new Player(store, view, looks);
   new Transport(store, view, text);
   new Details(store, view, looks, text);

@@ -1,6 +1,5 @@
 // The player: points, centers and tails of one batch on a canvas.
 
-const MAX_NAMES = 40; // More numbers than these cannot be told apart in one picture.
 const PLOT_MARGIN = { left: 54, right: 14, top: 12, bottom: 40 };
 const GLIDE = 220; // milliseconds from one batch to the next
 
@@ -218,28 +217,24 @@ class Player {
     context.stroke(path);
   }
 
-  // Numbers of the chosen and the largest clusters, each where it covers no other.
   drawNames(isFaint) {
     const { context, view } = this;
-    const taken = [];
-    const named = this.marks.filter((mark) => mark.isSeen || mark.id === view.selected).reverse();
-    named.sort((a, b) => (b.id === view.selected) - (a.id === view.selected));
+    const font = (isChosen) => `700 ${isChosen ? 14 : 12}px ${this.font}`;
+    const measure = (id) => {
+      context.font = font(id === view.selected);
+      return context.measureText(id).width;
+    };
     context.textAlign = "left";
     context.textBaseline = "middle";
-    for (const { id, x, y } of named.slice(0, MAX_NAMES)) {
-      const isChosen = id === view.selected;
-      context.font = `700 ${isChosen ? 14 : 12}px ${this.font}`;
-      const width = context.measureText(id).width;
-      const place = nameBoxes(x, y, width).find((box) => !taken.some((other) => overlaps(box, other)) && isInside(box, this.box));
-      if (!place) continue;
-      taken.push(place);
+    context.lineWidth = 3.5;
+    context.lineJoin = "round";
+    context.strokeStyle = this.ink.card;
+    context.fillStyle = this.ink.ink;
+    for (const { id, left, top } of placeNames(this.marks, view.selected, this.box, measure)) {
+      context.font = font(id === view.selected);
       context.globalAlpha = isFaint(id) ? 0.35 : 1;
-      context.lineWidth = 3.5;
-      context.lineJoin = "round";
-      context.strokeStyle = this.ink.card;
-      context.fillStyle = this.ink.ink;
-      context.strokeText(id, place.left, place.top + 7);
-      context.fillText(id, place.left, place.top + 7);
+      context.strokeText(id, left, top + NAME_HEIGHT / 2);
+      context.fillText(id, left, top + NAME_HEIGHT / 2);
     }
   }
 
@@ -290,17 +285,3 @@ function line(context, x1, y1, x2, y2) {
   context.lineTo(x2, y2);
   context.stroke();
 }
-
-// Places for a name beside a mark, best first.
-function nameBoxes(x, y, width) {
-  const [right, left] = [x + 9, x - 9 - width];
-  return [[right, y - 16], [right, y + 2], [left, y - 16], [left, y + 2]].map(([boxLeft, top]) => ({
-    left: boxLeft,
-    top,
-    right: boxLeft + width,
-    bottom: top + 14,
-  }));
-}
-
-const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-const isInside = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;

@@ -51,6 +51,7 @@ class ReportStore {
         nPoints: nPoints[row],
         nSeen: nSeen[row],
         nRemembered: nRemembered[row],
+        name: columns.names?.[row],
         events: [],
       });
     });

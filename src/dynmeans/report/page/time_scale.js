@@ -15,7 +15,13 @@ class TimeText {
   }
 
   batch(batch) {
+    if (batch.name !== undefined) return batch.name;
     return this.store.header.is_dated ? this.date(batch) : formatNumber(batch.time, 6);
+  }
+
+  // What stands before a time that does not say by itself that it is one.
+  get prefix() {
+    return this.store.header.is_dated || this.store.batches[0].name !== undefined ? "" : "Time ";
   }
 
   // The same without the year, where all batches are of one.

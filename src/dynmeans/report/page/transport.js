@@ -63,7 +63,7 @@ class Transport {
     byId("now").textContent = when;
     byId("now-batch").textContent = `${formatCount(view.index + 1)} / ${formatCount(store.batches.length)}`;
     const { batch } = view;
-    const summary = `${store.header.is_dated ? "" : "Time "}${when} · ${plural(batch.nSeen, "cluster")} · ${plural(batch.nPoints, "point")}`;
+    const summary = `${this.text.prefix}${when} · ${plural(batch.nSeen, "cluster")} · ${plural(batch.nPoints, "point")}`;
     byId("scene").setAttribute("aria-label", `${summary}. Drawn in ${store.axisName(view.x)} and ${store.axisName(view.y)}.`);
     byId("scene-title").textContent = summary;
     if (!view.isPlaying) byId("live").textContent = summary;
