@@ -16,6 +16,10 @@ class EventList {
       onChoose: (row) => this.choose(this.events[row]),
     });
     store.onAppend(() => this.arrange());
+    this.follow = oncePerFrame(() => this.scrollToNow());
+    view.onChange((changed) => {
+      if (changed.has("index")) this.follow();
+    });
     looks.onThemeChange(() => this.list.draw());
     this.arrange();
   }
@@ -47,6 +51,20 @@ class EventList {
     this.list.draw();
   }
 
+  // Keeps the events of the batch in sight, unless the reader is at work in the list.
+  scrollToNow() {
+    const { index } = this.view;
+    let [first, end] = [0, this.events.length];
+    while (first < end) {
+      const middle = (first + end) >> 1;
+      if (this.events[middle].batch.index < index) first = middle + 1;
+      else end = middle;
+    }
+    const isAtWork = this.element.matches(":hover, :focus");
+    if (!isAtWork) this.element.scrollTop = Math.max(0, (first - 1) * EVENT_ROW);
+    this.list.draw();
+  }
+
   choose(event) {
     this.chosen = event;
     this.view.set({ isPlaying: false, selected: event.id });
@@ -60,6 +78,7 @@ class EventList {
       make("span", { class: "row-name" }, this.looks.badge(event.id), String(event.id)),
       make("span", { class: `kind ${event.kind}` }, event.kind),
       make("span", { class: "hint" }, eventDetail(event, this.text)));
+    row.classList.toggle("is-now", event.batch.index === this.view.index);
     row.classList.toggle("is-chosen", event === this.chosen);
     return row;
   }
