@@ -97,12 +97,11 @@ class RunConfig:
             for name in list(plain)
             if name.startswith("source.")
         }
-        # Q and tau are what a step uses: from them it goes on to the bit.
-        penalties = Penalties(
-            numbers["new_penalty"],
-            revival_penalty=numbers["revival_penalty"],
-            drift=numbers["drift"],
-        )
+        direct = {name: numbers[name] for name in ("revival_penalty", "drift")}
+        penalties = Penalties(numbers["new_penalty"], **direct)
+        # The pair that was derived then could differ from one derived now in its last bit.
+        for name, value in numbers.items():
+            object.__setattr__(penalties, name, value)
         return cls(penalties=penalties, source=source, **plain)
 
     def differences(self, other: "RunConfig") -> list[str]:

@@ -14,11 +14,14 @@ from dynmeans.records.state import ClusterState
 from dynmeans.runs import run_tables
 from dynmeans.runs.batch import Batch
 from dynmeans.runs.configuration import RunConfig, describe_differences
+from dynmeans.runs.label_parts import Part
+from dynmeans.runs.live_windows import LiveWindows
 from dynmeans.runs.sampling import Sample
 from dynmeans.runs.scaling import Scaling
 from dynmeans.runs.status import RunStatus, status_of
 from dynmeans.runs.stepper import Stepper
 from dynmeans.runs.store import Store
+from dynmeans.runs.windows import Windows
 
 OnBatch = Callable[[StepRecord, Batch], None]
 
@@ -113,6 +116,13 @@ class Run:
             self._stepper = None
             raise
 
+    def follow(self, windows: Windows | LiveWindows, **options: Any) -> int:
+        """Take in all batches of a source and note where it ended; options as for `process`."""
+        n_batches = self.process(windows, **options)
+        if windows.position != self.position or windows.n_dropped or windows.n_late:
+            self.finish(windows.position, windows.n_dropped, windows.n_late)
+        return n_batches
+
     def finish(self, position: Mapping[str, Any], n_dropped: int = 0, n_late: int = 0) -> None:
         """Store where the source ended, and rows left out after its last batch."""
         self._store.begin_writing()
@@ -136,6 +146,10 @@ class Run:
     ) -> Iterator[pa.Table]:
         """Yield the labels as Arrow tables, part by part: for runs larger than memory."""
         return run_tables.label_tables(self._store, first_step, last_step)
+
+    def parts(self) -> list[Part]:
+        """Return the committed Parquet files of labels, oldest first."""
+        return self._store.parts()
 
     def clusters(self, *, kind: str = "pandas") -> Any:
         """One row for each cluster: life, size, status and last center in the source's units."""

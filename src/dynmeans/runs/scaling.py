@@ -34,8 +34,8 @@ class Scaling:
 
     def apply(self, points: BatchArray) -> BatchArray:
         """Return standardised points, in the precision they came in."""
-        scaled: BatchArray = ((points - self.mean) / self.spread).astype(points.dtype, copy=False)
-        return scaled
+        scaled = (points - self.mean) / self.spread
+        return scaled.astype(np.float32) if points.dtype == np.float32 else scaled
 
     def restore(self, centers: FloatArray) -> FloatArray:
         """Return standardised centers in the units of the source."""

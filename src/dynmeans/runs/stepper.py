@@ -104,8 +104,7 @@ class Stepper:
 
     def _scaled(self, batch: Batch) -> BatchArray:
         points = batch.points if self.scaling is None else self.scaling.apply(batch.points)
-        rows: BatchArray = np.ascontiguousarray(points)
-        return rows
+        return points if points.flags.c_contiguous else points.copy()
 
     def _keep(self, batch: Batch, record: StepRecord) -> None:
         """Put what the batch leaves behind into the next commit."""

@@ -18,7 +18,7 @@ from dynmeans.runs.schema import DATABASE, create_database, database_errors, ope
 from dynmeans.runs.writer_lock import FILE as LOCK_FILE
 from dynmeans.runs.writer_lock import WriterLock, is_locked
 
-_OWN_FILES = (f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}.new", LOCK_FILE)
+_FRESH = f"{DATABASE}.new"
 
 
 class Store:
@@ -38,7 +38,7 @@ class Store:
         lock = WriterLock(folder)
         try:
             _clear(folder)
-            fresh = folder / f"{DATABASE}.new"
+            fresh = folder / _FRESH
             create_database(fresh)
             with database_errors(fresh), sqlite3.connect(fresh) as connection:
                 rows = [(name, json.dumps(value)) for name, value in fields.items()]
@@ -135,7 +135,6 @@ class Store:
                 f"no space left under {str(self.folder)!r}. What was committed is safe; make room "
                 "and start the same command again."
             ) from error
-        self._before_commit()
         with database_errors(self.folder / DATABASE):
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -160,9 +159,6 @@ class Store:
         table = pa.concat_tables(commit.labels)
         return label_parts.write_part(self.labels_folder, table, first, last)
 
-    def _before_commit(self) -> None:
-        """Labels are on disk, the manifest does not know them yet: where tests stop a process."""
-
 
 def _check_may_create(folder: Path, overwrite: bool) -> None:
     if not folder.exists():
@@ -173,7 +169,8 @@ def _check_may_create(folder: Path, overwrite: bool) -> None:
         if not overwrite:
             raise FileExistsError(f"{str(folder)!r} holds a run already; --overwrite replaces it.")
         return
-    own = {*_OWN_FILES, label_parts.FOLDER}
+    # What a process that was stopped while it made the run may have left.
+    own = {*_database_files(DATABASE), *_database_files(_FRESH), LOCK_FILE, label_parts.FOLDER}
     if foreign := {path.name for path in folder.iterdir()} - own:
         raise FileExistsError(
             f"{str(folder)!r} is not a run, and holds other files "
@@ -183,7 +180,10 @@ def _check_may_create(folder: Path, overwrite: bool) -> None:
 
 def _clear(folder: Path) -> None:
     """Remove an old run. The database goes first: without it, what is left is no run."""
-    for name in (DATABASE, *_OWN_FILES):
-        if name != LOCK_FILE:
-            (folder / name).unlink(missing_ok=True)
+    for name in (*_database_files(DATABASE), *_database_files(_FRESH)):
+        (folder / name).unlink(missing_ok=True)
     label_parts.remove_orphans(folder / label_parts.FOLDER, [])
+
+
+def _database_files(name: str) -> tuple[str, ...]:
+    return name, f"{name}-wal", f"{name}-shm", f"{name}-journal"
