@@ -23,7 +23,7 @@ function start() {
   // Times in lists get the width of the longest.
   const longest = store.batches.reduce((most, batch) => Math.max(most, text.short(batch).length), 0);
   document.documentElement.style.setProperty("--time-width", `${0.9 * clamp(longest, 4, 16)}ch`);
-  const player = new Player(store, view, looks);
+  const player = new Player(store, view, looks, text);
   new Transport(store, view, text);
   new Details(store, view, looks, text);
   new Charts(store, view, looks, scale);

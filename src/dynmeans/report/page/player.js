@@ -4,8 +4,8 @@ const PLOT_MARGIN = { left: 54, right: 14, top: 12, bottom: 40 };
 const GLIDE = 220; // milliseconds from one batch to the next
 
 class Player {
-  constructor(store, view, looks) {
-    Object.assign(this, { store, view, looks, scene: new Scene(store, view) });
+  constructor(store, view, looks, text) {
+    Object.assign(this, { store, view, looks, text, scene: new Scene(store, view) });
     this.canvas = byId("scene");
     this.context = this.canvas.getContext("2d");
     this.tip = byId("scene-tip");
@@ -97,7 +97,7 @@ class Player {
   }
 
   ticks(axis, low, high, n) {
-    if (axis === TIME_AXIS) return new TimeText(this.store).ticks(low, high, n);
+    if (axis === TIME_AXIS) return this.text.ticks(low, high, n);
     return roundTicks(low, high, n).map((value) => [value, formatNumber(value)]);
   }
 
@@ -206,7 +206,8 @@ class Player {
   drawCenter(mark, opacity) {
     const { context, looks } = this;
     const crowd = clamp(MAX_NAMES / Math.max(this.view.batch.nSeen, 1), 0.35, 1);
-    const radius = (mark.isSeen ? 7.2 : 4.6) * Math.sqrt(crowd) * (mark.id === this.view.selected ? 1.25 : 1);
+    const room = clamp((this.box.right - this.box.left) / 600, 0.75, 1);
+    const radius = (mark.isSeen ? 7.2 : 4.6) * room * Math.sqrt(crowd) * (mark.id === this.view.selected ? 1.25 : 1);
     const path = new Path2D();
     looks.trace(path, mark.id, mark.x, mark.y, radius);
     context.globalAlpha = opacity;

@@ -12,6 +12,8 @@ const twoDigits = (value) => String(value).padStart(2, "0");
 class TimeText {
   constructor(store) {
     this.store = store;
+    // Windows of days need no clock.
+    this.hasClock = store.batches.some((batch) => (batch.time + batch.offset * MINUTE) % DAY !== 0);
   }
 
   batch(batch) {
@@ -28,7 +30,7 @@ class TimeText {
   short(batch) {
     const years = [this.store.batches[0], this.store.batches[this.store.last]].map((end) => this.clock(end).getUTCFullYear());
     const text = this.batch(batch);
-    return this.store.header.is_dated && years[0] === years[1] ? text.replace(` ${years[0]},`, ",") : text;
+    return this.store.header.is_dated && years[0] === years[1] ? text.replace(` ${years[0]}`, "") : text;
   }
 
   clock(batch) {
@@ -38,6 +40,7 @@ class TimeText {
   date(batch) {
     const date = this.clock(batch);
     const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+    if (!this.hasClock) return day;
     const clock = `${twoDigits(date.getUTCHours())}:${twoDigits(date.getUTCMinutes())}`;
     const seconds = date.getUTCSeconds();
     return `${day}, ${clock}${seconds ? `:${twoDigits(seconds)}` : ""}`;
