@@ -10,7 +10,7 @@ from dynmeans import DynamicMeans, Event, History
 from dynmeans.records.events import KINDS
 from dynmeans.records.history import StepRecord
 from dynmeans.report import build, report_data, thinning
-from dynmeans.report.axes import MAX_FEATURES
+from dynmeans.report.axes import FEATURE_NUMBERS
 from dynmeans.runs.sampling import Sample
 
 
@@ -173,7 +173,18 @@ def test_only_the_first_features_are_axes():
     points = np.random.default_rng(0).normal(size=(30, 11))
     data = report_data(history_of([points], new_penalty=100.0), points=[points])
     kinds = [axis.kind for axis in data.axes]
-    assert kinds == ["feature"] * MAX_FEATURES + ["principal"] * 2
+    assert kinds == ["feature"] * FEATURE_NUMBERS[0] + ["principal"] * 2
+    assert data.notes == ("Of 11 features the first 8 can be axes.",)
+
+
+def test_where_room_is_short_features_give_way_before_clusters(monkeypatch):
+    records = [record_of(step, range(20), [1.0] * 20, n_features=9) for step in range(10)]
+    # 200 rows of a cluster and a batch: 37 bytes each with 8 features, 27 with 4.
+    monkeypatch.setattr(build, "DATA_BYTES", 11_000)
+    data = report_data(history_from(records))
+    assert len(np.unique(data.clusters.ids)) == 20
+    assert len(data.axes) == 4 + 2
+    assert "Of 9 features the first 4 can be axes." in data.notes
 
 
 def test_the_axes_drawn_first_can_be_chosen(stream):

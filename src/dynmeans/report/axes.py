@@ -7,7 +7,22 @@ import numpy as np
 from dynmeans.records.arrays import FloatArray
 from dynmeans.report.data import TIME_AXIS, Axis
 
-MAX_FEATURES = 8
+# How many features can be axes, at best and where room is short.
+FEATURE_NUMBERS = (8, 6, 4, 2, 0)
+
+
+def axis_numbers(n_features: int) -> list[tuple[int, int]]:
+    """Return numbers of features and of axes to try; above two features there are two more axes.
+
+    Examples
+    --------
+    >>> axis_numbers(2), axis_numbers(5)
+    ([(2, 2)], [(5, 7), (4, 6), (2, 4), (0, 2)])
+    """
+    if n_features <= 2:
+        return [(n_features, n_features)]
+    numbers = dict.fromkeys(min(n, n_features) for n in FEATURE_NUMBERS)
+    return [(n, n + 2) for n in numbers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,12 +45,13 @@ class Projection:
         return np.asarray(rows @ self.matrix)
 
 
-def make_projection(names: tuple[str, ...], rows: FloatArray, weights: FloatArray) -> Projection:
+def make_projection(
+    names: tuple[str, ...], n_kept: int, rows: FloatArray, weights: FloatArray
+) -> Projection:
     """Keep the first features; with more than two, add the principal axes of the weighted rows."""
     n_features = len(names)
-    shown = names[:MAX_FEATURES]
-    axes = [Axis(name, "feature") for name in shown]
-    matrix = np.eye(n_features)[:, : len(shown)]
+    axes = [Axis(name, "feature") for name in names[:n_kept]]
+    matrix = np.eye(n_features)[:, :n_kept]
     if n_features <= 2:
         return Projection(tuple(axes), matrix)
     directions, shares = _principal_axes(rows, weights)

@@ -17,7 +17,7 @@ from dynmeans.report.arguments import (
     checked_times,
     described_parameters,
 )
-from dynmeans.report.axes import MAX_FEATURES, Projection, make_projection
+from dynmeans.report.axes import Projection, axis_numbers, make_projection
 from dynmeans.report.columns import RecordTables, point_columns
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import EVENT_BYTES, batch_bytes, point_bytes, row_bytes
@@ -55,7 +55,7 @@ def report_data(
     samples : iterable of Sample, optional
         In place of `points`, some points of every batch: what `Run.samples` yields.
     feature_names : sequence of str, optional
-        Names of the features; the first 8 can be chosen as axes.
+        Names of the features; the first 8 can be chosen as axes, or fewer where room is short.
     times : sequence of datetime, of float or of str, optional
         When each batch came. Dates without a time zone are taken and shown as they are; text
         names the batches, which then stand at the history's times. By default these alone.
@@ -81,10 +81,9 @@ def report_data(
     given = checked_points_of(points, samples, history)[-n_shown:]
     when = checked_times(times, history).last(n_shown)
     tables = RecordTables(list(history.last(n_shown)))
-    n_axes = min(n_features, MAX_FEATURES) + (2 if n_features > 2 else 0)
-    ids, bytes_left = _shown_clusters(tables, n_axes, DATA_BYTES - batch_bytes(when))
-    thinned = _thinned(given, bytes_left / point_bytes(n_axes))
-    projection = _projection(names, thinned, tables)
+    n_kept, ids, n_points = _fitted(tables, n_features, DATA_BYTES - batch_bytes(when))
+    thinned = _thinned(given, n_points)
+    projection = _projection(names, n_kept, thinned, tables)
     clusters = tables.clusters(ids, projection)
     data = ReportData(
         title=str(title),
@@ -99,9 +98,18 @@ def report_data(
         scores=described_scores(scores or {}),
         notes=(),
     )
-    return replace(
-        data, notes=_notes(len(history), sum(len(batch.labels) for batch in given), data)
-    )
+    return replace(data, notes=_notes(history, sum(len(batch.labels) for batch in given), data))
+
+
+def _fitted(tables: RecordTables, n_features: int, room: float) -> tuple[int, IntArray, float]:
+    """Return how many features can be axes, which clusters fit, and how many points beside."""
+    n_clusters = len(np.unique(tables.ids))
+    for n_kept, n_axes in axis_numbers(n_features):
+        ids, left = _shown_clusters(tables, n_axes, room)
+        fitted = n_kept, ids, left / point_bytes(n_axes)
+        if len(ids) == n_clusters:
+            break
+    return fitted
 
 
 def _shown_clusters(tables: RecordTables, n_axes: int, budget: float) -> tuple[IntArray, float]:
@@ -121,22 +129,22 @@ def _shown_clusters(tables: RecordTables, n_axes: int, budget: float) -> tuple[I
     return shown, budget - float(costs[np.isin(all_ids, shown)].sum())
 
 
-def _thinned(given: list[BatchPoints], budget: float) -> list[BatchPoints]:
-    n_kept = points_per_batch(np.array([len(batch.labels) for batch in given]), budget)
+def _thinned(given: list[BatchPoints], n_points: float) -> list[BatchPoints]:
+    n_kept = points_per_batch(np.array([len(batch.labels) for batch in given]), n_points)
     return [batch.take(choose_rows(batch.labels, n_kept)) for batch in given]
 
 
 def _projection(
-    names: tuple[str, ...], drawn: list[BatchPoints], tables: RecordTables
+    names: tuple[str, ...], n_kept: int, drawn: list[BatchPoints], tables: RecordTables
 ) -> Projection:
     """Take the axes from the points drawn, or from the centers where there are none."""
     rows = np.concatenate([batch.points for batch in drawn])
     if len(rows) == 0:
-        return make_projection(names, tables.centers, tables.counts)
-    return make_projection(names, rows, np.ones(len(rows)))
+        return make_projection(names, n_kept, tables.centers, tables.counts)
+    return make_projection(names, n_kept, rows, np.ones(len(rows)))
 
 
-def _notes(n_batches: int, n_given: int, data: ReportData) -> tuple[str, ...]:
+def _notes(history: History, n_given: int, data: ReportData) -> tuple[str, ...]:
     """Say what is left out, and by which rule."""
     notes = []
     sizes, n_points = data.points.sizes, int(data.batches.n_points.sum())
@@ -153,6 +161,9 @@ def _notes(n_batches: int, n_given: int, data: ReportData) -> tuple[str, ...]:
         notes.append(
             f"Of {data.n_clusters:,} clusters the {n_shown:,} with the most points are shown."
         )
-    if len(sizes) < n_batches:
-        notes.append(f"Of {n_batches:,} batches the last {len(sizes):,} are shown.")
+    if len(sizes) < len(history):
+        notes.append(f"Of {len(history):,} batches the last {len(sizes):,} are shown.")
+    n_features, n_axes = history[0].centers.shape[1], len(data.axes)
+    if n_axes < n_features + (2 if n_features > 2 else 0):
+        notes.append(f"Of {n_features} features the first {n_axes - 2} can be axes.")
     return tuple(notes)

@@ -1,7 +1,7 @@
 // The panel beside the player: the clusters of this batch, or all about the one chosen.
 
 const MAX_LISTED = 10;
-const MAX_LATEST = 6;
+const MAX_LATEST = 10;
 const STATUS_TEXT = { seen: "in sight", unseen: "out of sight", forgotten: "forgotten", unborn: "not yet born" };
 
 class Details {
