@@ -7,8 +7,8 @@ SANITIZED := build/sanitized
 
 .PHONY: demo test test-slow bench check docs stubs sanitize dist-check clean
 
-demo: $(READY)  ## Cluster a built-in moving stream, print what happened, write a picture.
-	$(BIN)/python examples/moving_stream.py
+demo: $(READY)  ## Make a stream, follow its clusters, write labels and a report, name it.
+	$(BIN)/dynmeans demo
 
 test: $(READY)  ## The tests that must always pass.
 	$(BIN)/pytest
