@@ -75,7 +75,7 @@ class Suggestion:
         ]
         if self.n_batches == 1:
             words.append(
-                f"max_gap {p.max_gap:.3g} and reach {p.reach:.3g} are the defaults: a single batch "
+                f"max_gap {p.max_gap:.3g} and reach {p.reach:.3g} are not learned: a single batch "
                 "says nothing about gaps and moves."
             )
             return words

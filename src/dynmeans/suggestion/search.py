@@ -18,6 +18,7 @@ FIRST_MAX_GAP, FIRST_REACH = 4.0, 1.2
 _HIGHEST = 2.8
 _PATIENCE = 3  # halvings of lambda that bring nothing before the search turns back
 _FINE = math.sqrt(2.0)
+_LEAST_MAX_GAP = 1.01
 # Nats by which a description is longer for each squared doubling away from these.
 _PRIOR_NATS, _PRIOR_MAX_GAP, _PRIOR_REACH = 3.0, 8.0, 1.3
 
@@ -44,6 +45,8 @@ class Trials:
     n_init: int
     entropy: int
     step_time: float  # usual time between two batches
+    max_gap: float | None = None  # kept, where it is given
+    reach: float | None = None
     found: dict[Setting, tuple[float, Candidate]] = field(default_factory=dict)
 
     def length(self, setting: Setting) -> float:
@@ -82,14 +85,18 @@ class Trials:
 
     def to_penalties(self, setting: Setting) -> Penalties:
         """Turn gaps and moves per batch into those per step of time."""
-        per_batch = Penalties(setting.new_penalty, max_gap=setting.max_gap, reach=setting.reach)
-        if self.step_time == 1.0:
-            return per_batch
-        return Penalties(
-            setting.new_penalty,
-            revival_penalty=per_batch.revival_penalty / self.step_time,
-            drift=per_batch.drift / self.step_time,
-        )
+        found = Penalties(setting.new_penalty, max_gap=setting.max_gap, reach=setting.reach)
+        if self.step_time != 1.0:
+            found = Penalties(
+                setting.new_penalty,
+                revival_penalty=found.revival_penalty / self.step_time,
+                drift=found.drift / self.step_time,
+            )
+        if self.max_gap is None and self.reach is None:
+            return found
+        max_gap = max(found.max_gap, _LEAST_MAX_GAP) if self.max_gap is None else self.max_gap
+        reach = max(found.reach, 1.0) if self.reach is None else self.reach
+        return Penalties(setting.new_penalty, max_gap=max_gap, reach=reach)
 
 
 def search(trials: Trials) -> Setting:
@@ -99,8 +106,10 @@ def search(trials: Trials) -> Setting:
         return _climb(trials, _halve(trials, start))
     start = Setting(_HIGHEST * trials.points.variance, FIRST_MAX_GAP, FIRST_REACH)
     best = _climb(trials, _halve(trials, start))
+    max_gaps = MAX_GAPS if trials.max_gap is None else (FIRST_MAX_GAP,)
+    reaches = REACHES if trials.reach is None else (FIRST_REACH,)
     neighbours = [
-        Setting(best.new_penalty, max_gap, reach) for max_gap in MAX_GAPS for reach in REACHES
+        Setting(best.new_penalty, max_gap, reach) for max_gap in max_gaps for reach in reaches
     ]
     best = min([best, *neighbours], key=trials.length)
     return _climb(trials, best)
