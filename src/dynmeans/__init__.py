@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dynmeans.records.history import History
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
+    from dynmeans.runs.run import Run
     from dynmeans.suggestion.suggest_penalties import suggest_penalties
 
 __version__ = "0.1.0"
@@ -28,6 +29,7 @@ __all__ = [
     "Event",
     "History",
     "Penalties",
+    "Run",
     "step",
     "suggest_penalties",
 ]
@@ -41,6 +43,7 @@ _HOMES = {
     "Event": "dynmeans.records.events",
     "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
+    "Run": "dynmeans.runs.run",
     "step": "dynmeans.functional",
     "suggest_penalties": "dynmeans.suggestion.suggest_penalties",
 }
