@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
     from dynmeans.runs.run import Run
+    from dynmeans.suggestion.suggest_penalties import suggest_penalties
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,7 @@ __all__ = [
     "Penalties",
     "Run",
     "step",
+    "suggest_penalties",
 ]
 
 _HOMES = {
@@ -43,6 +45,7 @@ _HOMES = {
     "Penalties": "dynmeans.records.penalties",
     "Run": "dynmeans.runs.run",
     "step": "dynmeans.functional",
+    "suggest_penalties": "dynmeans.suggestion.suggest_penalties",
 }
 
 

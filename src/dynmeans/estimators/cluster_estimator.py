@@ -1,5 +1,6 @@
 """What DynamicMeans and DPMeans share: everything that follows from a `ClusterState`."""
 
+import logging
 from abc import abstractmethod
 from typing import Any
 
@@ -11,17 +12,24 @@ from sklearn.utils.validation import check_is_fitted
 from dynmeans.backends import get_backend
 from dynmeans.backends.batch import checked_weights
 from dynmeans.backends.compiled import compiled
-from dynmeans.estimators.stream_estimator import StreamEstimator, checked_count
+from dynmeans.estimators.stream_estimator import StreamEstimator
 from dynmeans.functional import check_revival, check_way
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.numbers import checked_count
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
+from dynmeans.suggestion.suggest_penalties import suggest_details
+
+AUTO = "auto"
+_logger = logging.getLogger(__name__)
 
 
 class ClusterEstimator(TransformerMixin, StreamEstimator):
     """An estimator whose fitted self is a `ClusterState`."""
 
     state_: ClusterState
+    penalties_: Penalties
+    new_penalty: float | str
     n_init: int
     backend: str
     acceleration: str
@@ -29,8 +37,12 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
     _dtypes = (np.float64, np.float32)
 
     @abstractmethod
-    def _penalties(self) -> Penalties:
-        """lambda, Q and tau from the parameters, checked."""
+    def _penalties_for(self, new_penalty: Any) -> Penalties:
+        """lambda, Q and tau from the parameters and this lambda, checked."""
+
+    @abstractmethod
+    def _suggestable(self) -> dict[str, Any]:
+        """Return the parameters beside lambda that "auto" chooses where they are None."""
 
     @abstractmethod
     def _revival(self) -> str:
@@ -87,6 +99,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
     ) -> None:
         """Run one step from `state` and keep its result."""
         self._check_way()
+        self._settle_penalties([points], [elapsed], [weights])
         orders = compiled.visiting_orders(
             points, self._entropy_drawn(), state.n_steps, checked_count("n_init", self.n_init)
         )
@@ -103,6 +116,35 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         )
         self._remember(state, elapsed, clustering, after)
 
+    def _penalties(self) -> Penalties:
+        """lambda, Q and tau: given, or chosen; before the first point anything will do."""
+        if not self._is_auto():
+            return self._penalties_for(self.new_penalty)
+        return getattr(self, "penalties_", None) or self._penalties_for(1.0)
+
+    def _is_auto(self) -> bool:
+        return isinstance(self.new_penalty, str) and self.new_penalty == AUTO
+
+    def _settle_penalties(
+        self,
+        batches: list[BatchArray],
+        elapsed: list[float],
+        weights: list[FloatArray | None],
+    ) -> None:
+        """Set `penalties_`; for "auto" choose them once, on the first batches with points."""
+        if not self._is_auto():
+            self.penalties_ = self._penalties()
+        elif not hasattr(self, "penalties_") and _has_points(batches, weights):
+            found = suggest_details(
+                batches,
+                elapsed=elapsed,
+                sample_weight=weights,
+                n_init=checked_count("n_init", self.n_init),
+                **self._suggestable(),
+            )
+            self.penalties_ = found.penalties
+            _logger.info("%s", found.explanation)
+
     def _check_way(self) -> None:
         check_revival(self._revival())
         check_way(self.acceleration, self.n_threads)
@@ -117,3 +159,10 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         self.cost_ = clustering.cost
         self.cost_trace_ = clustering.cost_trace
         self.n_iter_ = clustering.n_iter
+
+
+def _has_points(batches: list[BatchArray], weights: list[FloatArray | None]) -> bool:
+    return any(
+        len(batch) > 0 and (weight is None or bool(weight.any()))
+        for batch, weight in zip(batches, weights, strict=True)
+    )

@@ -12,9 +12,9 @@ class DPMeans(ClusterEstimator):
 
     Parameters
     ----------
-    new_penalty : float, default=1.0
+    new_penalty : float or "auto", default=1.0
         lambda. How far, as a squared distance, a point may be from every cluster before it opens
-        a new one.
+        a new one. "auto" chooses it from the points (`suggest_penalties`).
     n_init : int, default=3
         Random visiting orders tried; the one of lowest cost is kept.
     backend : {"native", "reference"}, default="native"
@@ -32,6 +32,8 @@ class DPMeans(ClusterEstimator):
         Cluster of every row, counted from 0.
     cluster_ids_, cluster_centers_, cluster_weights_, cluster_ages_ : arrays
         The clusters, one row each; weights are their sizes.
+    penalties_ : Penalties
+        lambda as given or chosen.
     cost_, cost_trace_, n_iter_ : float, array, int
         Cost, its value after every pass, and the number of passes.
 
@@ -45,7 +47,7 @@ class DPMeans(ClusterEstimator):
 
     def __init__(
         self,
-        new_penalty: float = 1.0,
+        new_penalty: float | str = 1.0,
         *,
         n_init: int = 3,
         backend: str = "native",
@@ -66,8 +68,11 @@ class DPMeans(ClusterEstimator):
             self._fit_one_batch(X, sample_weight)
         return self
 
-    def _penalties(self) -> Penalties:
-        return dp_means_penalties(self.new_penalty)
+    def _penalties_for(self, new_penalty: Any) -> Penalties:
+        return dp_means_penalties(new_penalty)
+
+    def _suggestable(self) -> dict[str, Any]:
+        return {}
 
     def _revival(self) -> str:
         return "paper"

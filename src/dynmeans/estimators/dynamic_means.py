@@ -5,19 +5,16 @@ from typing import Any, Self
 
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.backends import native
-from dynmeans.backends.batch import checked_elapsed, checked_weights
-from dynmeans.estimators.cluster_estimator import ClusterEstimator
-from dynmeans.estimators.history_keeping import HistoryKeeper, one_for_each
-from dynmeans.estimators.stream_estimator import checked_count
+from dynmeans.backends.batch import checked_elapsed, checked_weights, one_for_each
+from dynmeans.estimators.cluster_estimator import AUTO, ClusterEstimator
+from dynmeans.estimators.history_keeping import HistoryKeeper
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.history import History
-from dynmeans.records.penalties import Penalties
+from dynmeans.records.numbers import checked_count
+from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
-# Good over many kinds of stream when only lambda is known (decision 0007).
-DEFAULT_MAX_GAP = 6.8
-DEFAULT_REACH = 1.2
-
+_AUTO_BATCHES = 30  # on which "auto" chooses where they come together
 _SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
 
 
@@ -47,9 +44,12 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
 
     Parameters
     ----------
-    new_penalty : float, default=1.0
+    new_penalty : float or "auto", default=1.0
         lambda. How far, as a squared distance, a point may be from every cluster before it opens
-        a new one. The one parameter that depends on the scale of your data.
+        a new one. The one parameter that depends on the scale of your data. "auto" chooses it
+        from the first batch that has points, and with it `max_gap` and `reach`, where you give
+        none, from the first 30 batches if they come together (`fit_sequence`). What was chosen
+        is in `penalties_` and in the log.
     max_gap : float, optional
         N_Q. How many batches a cluster may go unseen and still come back under its identity;
         greater than 1, infinity for never forgetting. 6.8 unless you give `revival_penalty`.
@@ -81,6 +81,8 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         The remembered clusters, one row each.
     cost_, cost_trace_, n_iter_ : float, array, int
         Cost of the last batch, its value after every pass, and the number of passes.
+    penalties_ : Penalties
+        lambda, max_gap and reach, and Q and tau, as given or chosen.
     n_steps_ : int
         Batches taken in so far.
     events_ : list of Event
@@ -105,7 +107,7 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
 
     def __init__(
         self,
-        new_penalty: float = 1.0,
+        new_penalty: float | str = 1.0,
         *,
         max_gap: float | None = None,
         reach: float | None = None,
@@ -133,12 +135,22 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         self.random_state = random_state
 
     @classmethod
-    def from_state(cls, state: ClusterState, **parameters: Any) -> Self:
+    def from_state(
+        cls, state: ClusterState, *, penalties: Penalties | None = None, **parameters: Any
+    ) -> Self:
         """Return an estimator that continues where `state` stopped.
 
         With the parameters and the integer `random_state` of the estimator that the state came
-        from, it continues label for label.
+        from, it continues label for label. `penalties` takes the `penalties_` of that estimator in
+        place of its parameters, as is needed where they were chosen by "auto".
         """
+        if penalties is not None:
+            parameters |= _as_parameters(penalties, parameters)
+        elif parameters.get("new_penalty") == AUTO:
+            raise ValueError(
+                'new_penalty must be what the state was made with, got "auto". '
+                "Give penalties=model.penalties_ of the estimator that the state came from."
+            )
         return cls._from_state(state, ClusterState, parameters)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -192,6 +204,8 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
             window = self._checked_window()
             self._start_over()
             rows, gaps, weights = self._checked_sequence(list(batches), elapsed, sample_weight)
+            n = _first_batches(rows)
+            self._settle_penalties(rows[:n], gaps[:n], weights[:n])
             for step in self._steps_of(rows, gaps, weights):
                 history.append(*step, find_events)
                 labels.append(step[2].labels)
@@ -255,14 +269,38 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         super()._take_in(points, state, elapsed, weights)
         self._record(window)
 
-    def _penalties(self) -> Penalties:
+    def _penalties_for(self, new_penalty: Any) -> Penalties:
         return penalties_with_defaults(
-            self.new_penalty,
+            new_penalty,
             max_gap=self.max_gap,
             reach=self.reach,
             revival_penalty=self.revival_penalty,
             drift=self.drift,
         )
 
+    def _suggestable(self) -> dict[str, Any]:
+        if self.revival_penalty is not None or self.drift is not None:
+            raise ValueError(
+                'new_penalty="auto" goes with max_gap and reach, not with revival_penalty and '
+                f"drift, got {self.revival_penalty!r} and {self.drift!r}."
+            )
+        return {"max_gap": self.max_gap, "reach": self.reach}
+
     def _revival(self) -> str:
         return self.revival
+
+
+def _first_batches(rows: list[BatchArray]) -> int:
+    """Count the batches up to the last of the first 30 that have points."""
+    filled = [t for t, batch in enumerate(rows) if len(batch)][:_AUTO_BATCHES]
+    return filled[-1] + 1 if filled else len(rows)
+
+
+def _as_parameters(penalties: Penalties, others: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that give these penalties, to the last bit."""
+    if not isinstance(penalties, Penalties):
+        raise TypeError(f"penalties must be a Penalties, got {type(penalties).__name__}.")
+    names = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift")
+    if given := [name for name in names if name in others]:
+        raise ValueError(f"give either penalties or {', '.join(given)}, and not both.")
+    return {name: getattr(penalties, name) for name in ("new_penalty", "revival_penalty", "drift")}
