@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dynmeans.records.state import Clustering, ClusterState
     from dynmeans.runs.run import Run
     from dynmeans.suggestion.suggest_penalties import suggest_penalties
+    from dynmeans.tuning.tune import tune
 
 __version__ = "0.1.0"
 
@@ -32,6 +33,7 @@ __all__ = [
     "Run",
     "step",
     "suggest_penalties",
+    "tune",
 ]
 
 _HOMES = {
@@ -46,6 +48,7 @@ _HOMES = {
     "Run": "dynmeans.runs.run",
     "step": "dynmeans.functional",
     "suggest_penalties": "dynmeans.suggestion.suggest_penalties",
+    "tune": "dynmeans.tuning.tune",
 }
 
 

@@ -13,6 +13,7 @@ from dynmeans.cli.plot import plot
 from dynmeans.cli.report import report
 from dynmeans.cli.score import score
 from dynmeans.cli.status import status
+from dynmeans.cli import experiment
 
 app = typer.Typer(
     help="Find clusters in data that arrives batch by batch, and follow each one through time.",
@@ -42,3 +43,4 @@ def _options(
 
 for command in (cluster, status, events, labels, score, plot, report, demo):
     app.command()(command)
+app.add_typer(experiment.app, name="experiment")
