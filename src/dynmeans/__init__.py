@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dynmeans.records.history import History
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
+    from dynmeans.suggestion.suggest_penalties import suggest_penalties
 
 __version__ = "0.1.0"
 
@@ -28,6 +29,7 @@ __all__ = [
     "History",
     "Penalties",
     "step",
+    "suggest_penalties",
 ]
 
 _HOMES = {
@@ -40,6 +42,7 @@ _HOMES = {
     "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
     "step": "dynmeans.functional",
+    "suggest_penalties": "dynmeans.suggestion.suggest_penalties",
 }
 
 

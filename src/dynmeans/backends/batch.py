@@ -1,5 +1,7 @@
 """One batch from outside: points, weights and visiting orders, checked at the door."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -89,6 +91,20 @@ def checked_elapsed(elapsed: object) -> float:
     """Return the time since the previous batch; less than 1e-12 would be lost in the ages."""
     number = checked_number("elapsed", elapsed, above=0)
     return checked_number("elapsed", number, at_least=1e-12)
+
+
+def one_for_each(name: str, value: Any, n_batches: int) -> list[Any]:
+    """Spread one value over all batches, or check that there is one for each."""
+    if n_batches == 0:
+        raise ValueError("batches must hold at least one batch, got none.")
+    if not np.iterable(value):
+        return [value] * n_batches
+    values = list(value)
+    if len(values) != n_batches:
+        raise ValueError(
+            f"{name} must have one value for each of {n_batches} batches, got {len(values)}."
+        )
+    return values
 
 
 def _as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:

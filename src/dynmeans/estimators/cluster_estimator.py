@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from dynmeans.backends import get_backend
 from dynmeans.backends.batch import checked_weights
 from dynmeans.backends.compiled import compiled
-from dynmeans.estimators.stream_estimator import StreamEstimator, checked_count
+from dynmeans.estimators.stream_estimator import StreamEstimator
 from dynmeans.functional import check_revival, check_way
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.numbers import checked_count
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 

@@ -5,18 +5,14 @@ from typing import Any, Self
 
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.backends import native
-from dynmeans.backends.batch import checked_elapsed, checked_weights
+from dynmeans.backends.batch import checked_elapsed, checked_weights, one_for_each
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
-from dynmeans.estimators.history_keeping import HistoryKeeper, one_for_each
-from dynmeans.estimators.stream_estimator import checked_count
+from dynmeans.estimators.history_keeping import HistoryKeeper
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.history import History
-from dynmeans.records.penalties import Penalties
+from dynmeans.records.numbers import checked_count
+from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
 from dynmeans.records.state import Clustering, ClusterState
-
-# Good over many kinds of stream when only lambda is known (decision 0007).
-DEFAULT_MAX_GAP = 6.8
-DEFAULT_REACH = 1.2
 
 _SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
 

@@ -113,12 +113,3 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-
-
-def checked_count(name: str, value: Any, at_least: int = 1) -> int:
-    """Return an integer parameter, or refuse it by name."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be an integer, got {value!r}.")
-    if value < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {value!r}.")
-    return int(value)

@@ -2,6 +2,9 @@
 
 import math
 from numbers import Real
+from typing import Any
+
+import numpy as np
 
 
 def checked_number(
@@ -33,3 +36,12 @@ def checked_number(
     if number < at_least:
         raise ValueError(f"{name} must be at least {at_least:g}, got {value!r}.")
     return number
+
+
+def checked_count(name: str, value: Any, at_least: int = 1) -> int:
+    """Return an integer parameter, or refuse it by name."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be an integer, got {value!r}.")
+    if value < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {value!r}.")
+    return int(value)
