@@ -5,7 +5,7 @@ import pytest
 
 from dynmeans.datasets.adsb import read_trajectories
 from dynmeans.datasets.air_traffic import WEEK_BEGIN, WEEK_END, air_traffic
-from dynmeans.datasets.airports import airports, nearest_airport
+from dynmeans.datasets.airports import airports, busiest_airport
 from dynmeans.datasets.globe import distance_km
 
 
@@ -149,4 +149,4 @@ def test_airports_have_known_distances():
 
 
 def test_place_far_from_every_airport_has_none():
-    assert nearest_airport(24.5, -125.0, 200.0) is None
+    assert busiest_airport(24.5, -125.0, 200.0) is None

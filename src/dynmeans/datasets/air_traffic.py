@@ -23,6 +23,7 @@ N_FLIGHTS = 17_895  # of the paper
 WEEK_BEGIN, WEEK_END = 1_363_915_800.0, 1_364_472_000.0  # 22 March 2013, 1:30, to 28 March, 12:00
 
 _SHORTEST_KM, _LONGEST_KM = 450.0, 4600.0
+_EVENNESS = 0.7  # 1 leaves most flights to a few large airports
 _BANKS = np.array([6.5, 8.5, 11.0, 13.5, 16.0, 18.5, 20.5])  # local hours
 _BANK_HOURS = 0.3  # standard deviation
 _SHARE_IN_BANKS = 0.7
@@ -138,7 +139,7 @@ def _busiest_pairs(n_flows: int) -> tuple[IntArray, FloatArray]:
     traffic = np.array([a.traffic for a in table])
     first, second = np.triu_indices(len(table), 1)
     km = distance_km(latitude[first], longitude[first], latitude[second], longitude[second])
-    weight = traffic[first] * traffic[second] / np.maximum(km, 1000.0)
+    weight = (traffic[first] * traffic[second]) ** _EVENNESS / np.maximum(km, 1000.0)
     weight[(km < _SHORTEST_KM) | (km > _LONGEST_KM)] = 0.0
     n_pairs = min(-(-n_flows // 2), np.count_nonzero(weight))
     busiest = np.argsort(-weight, kind="stable")[:n_pairs]

@@ -51,19 +51,27 @@ def airports() -> tuple[Airport, ...]:
     )
 
 
-def nearest_airport(latitude: float, longitude: float, within_km: float) -> Airport | None:
-    """Return the nearest airport of the table, or None if none is so near.
+def busiest_airport(latitude: float, longitude: float, within_km: float) -> Airport | None:
+    """Return the airport that stands for a place, or None if none is so near.
+
+    That is the busiest of those about as near as the nearest: tracks often begin a few
+    kilometres away from the runway, nearer to a small neighbour.
 
     Examples
     --------
-    >>> nearest_airport(37.6, -122.4, 50.0).city
+    >>> busiest_airport(37.7, -122.25, 100.0).city  # nearer to Oakland
     'San Francisco'
-    >>> nearest_airport(0.0, 0.0, 50.0) is None
+    >>> busiest_airport(0.0, 0.0, 100.0) is None
     True
     """
     table = airports()
     distances = distance_km(
         latitude, longitude, [a.latitude for a in table], [a.longitude for a in table]
     )
-    row = int(np.argmin(distances))
-    return table[row] if distances[row] <= within_km else None
+    if distances.min() > within_km:
+        return None
+    near = np.flatnonzero(distances <= distances.min() + _ONE_CITY_KM)
+    return max((table[row] for row in near.tolist()), key=lambda airport: airport.traffic)
+
+
+_ONE_CITY_KM = 35.0

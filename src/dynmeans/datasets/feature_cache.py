@@ -1,8 +1,6 @@
 """Features kept on disk under a name made from all that they depend on."""
 
 import hashlib
-import os
-import tempfile
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ import numpy as np
 
 from dynmeans.datasets.trajectories import Trajectories
 from dynmeans.records.arrays import FloatArray
+from dynmeans.records.whole_file import whole_file
 
 _FORMAT = b"dynmeans gp features 1"  # to be counted up when the same input gives other features
 
@@ -44,9 +43,8 @@ def load_features(folder: Path, key: str, shape: tuple[int, int]) -> FloatArray 
 def save_features(folder: Path, key: str, features: FloatArray) -> None:
     """Write the features whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, suffix=".part", delete=False) as file:
+    with whole_file(_path(folder, key)) as temporary, open(temporary, "wb") as file:
         np.save(file, features)
-    os.replace(file.name, _path(folder, key))
 
 
 def _path(folder: Path, key: str) -> Path:
