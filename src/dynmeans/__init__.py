@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
     from dynmeans.suggestion.suggest_penalties import suggest_penalties
+    from dynmeans.tuning.tune import tune
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,7 @@ __all__ = [
     "Penalties",
     "step",
     "suggest_penalties",
+    "tune",
 ]
 
 _HOMES = {
@@ -43,6 +45,7 @@ _HOMES = {
     "Penalties": "dynmeans.records.penalties",
     "step": "dynmeans.functional",
     "suggest_penalties": "dynmeans.suggestion.suggest_penalties",
+    "tune": "dynmeans.tuning.tune",
 }
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import dynmeans
+from dynmeans.cli import experiment
 
 app = typer.Typer(
     help="Find clusters in data that arrives batch by batch, and follow each one through time.",
@@ -30,3 +31,6 @@ def _options(
     ] = False,
 ) -> None:
     pass
+
+
+app.add_typer(experiment.app, name="experiment")

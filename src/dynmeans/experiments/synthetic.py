@@ -74,9 +74,10 @@ def write_figures(
         The tables, in Markdown.
     """
     results = read_results(path, EXPERIMENT)
-    files = draw_figures(results, folder, score=score)
+    stem = Path(folder) / Path(path).stem
+    files = draw_figures(results, stem, score=score)
     summary = summary_markdown(results)
-    page = Path(folder) / f"synthetic-{results.configuration['noise']}.md"
+    page = stem.with_suffix(".md")
     page.write_text(summary)
     return [*files, page], summary
 

@@ -42,22 +42,26 @@ def speed_claims(frame: pd.DataFrame, origin: str) -> list[str]:
         misses = [_miss(row) for row in rows[~rows["holds"]].itertuples()]
         if misses:
             parts.append(f"no at {', '.join(misses)}")
-        lines.append(f"{_full_name(str(method), str(choice))}: {'; '.join(parts)}.")
+        lines.append(f"{full_name(str(method), str(choice))}: {'; '.join(parts)}.")
     return lines
 
 
 def summary_markdown(results: Results) -> str:
     """Return the tables of the experiment as a Markdown page."""
     frame, noise = results.frame, results.configuration["noise"]
-    parts = [f"# Synthetic experiment, {noise} noise"]
+    parts = [
+        f"# Synthetic experiment, {noise} noise",
+        "Accuracies are frozen / global / per step, in %; times are CPU time for each step, one "
+        "thread; n is the number of streams.",
+    ]
     for origin, name in ORIGINS.items():
         settings = settings_of(frame, origin)
-        parts.append(f"## At {name}\n")
+        parts.append(f"## At {name}\n\n")
         parts[-1] += "\n".join(
             f"- {NAMES[method]}: {', '.join(setting)} = {describe_setting(setting)}"
             for method, setting in settings.items()
         )
-        parts.append(_comparison_markdown(frame, origin))
+        parts.append(_comparison_markdown(frame, origin, results.configuration["n_steps"]))
         parts.append(
             f"Is Dynamic Means {TIMES_FASTER:g} times faster at equal or better tracking "
             "accuracy than\n\n" + "\n".join(f"- {line}" for line in speed_claims(frame, origin))
@@ -66,10 +70,9 @@ def summary_markdown(results: Results) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _comparison_markdown(frame: pd.DataFrame, origin: str) -> str:
-    """Accuracies (frozen / global / per step, in %) and milliseconds for each step."""
+def _comparison_markdown(frame: pd.DataFrame, origin: str, n_steps: int) -> str:
+    """Return a table of methods by numbers of clusters."""
     settings, ks = settings_of(frame, origin), sorted(frame["n_clusters"].unique())
-    n_steps = 100
     lines = [
         "| " + " | ".join(["", *(f"K = {k}" for k in ks)]) + " |",
         "|---" * (len(ks) + 1) + "|",
@@ -86,7 +89,7 @@ def _comparison_markdown(frame: pd.DataFrame, origin: str) -> str:
                 shares = " / ".join(f"{100 * a.mean[i]:.1f}" for a in averages)
                 ms = 1e3 * times.mean[i] / n_steps
                 cells[int(k)] = f"{shares}; {ms:.3g} ms (n = {times.n[i]})"
-            name = _full_name(method, choice)
+            name = full_name(method, choice)
             lines.append("| " + " | ".join([name, *(cells[k] for k in ks)]) + " |")
     return "\n".join(lines)
 
@@ -106,7 +109,8 @@ def _authors_markdown(frame: pd.DataFrame, noise: str) -> str:
     return "\n".join(lines)
 
 
-def _full_name(method: str, choice: str) -> str:
+def full_name(method: str, choice: str) -> str:
+    """Return the name of a method, with the choice of its sample where it has one."""
     has_choice = method in ("gibbs", "particle")
     return f"{NAMES[method]} ({CHOICES[choice]})" if has_choice else NAMES[method]
 

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import pandas as pd
 
 from dynmeans.experiments.results_file import Results
-from dynmeans.experiments.synthetic_claims import CHOICES, NAMES, ORIGINS, speed_claims
+from dynmeans.experiments.synthetic_claims import NAMES, ORIGINS, full_name, speed_claims
 from dynmeans.experiments.synthetic_config import PAPER_PENALTIES, Setting, SyntheticConfig
 from dynmeans.experiments.synthetic_summary import (
     TIMES_FASTER,
-    Averages,
     by_clusters,
     by_effort,
     describe_setting,
@@ -22,7 +22,13 @@ from dynmeans.experiments.synthetic_summary import (
     settings_of,
     trials_of,
 )
-from dynmeans.experiments.synthetic_tasks import HANDICAP, HANDICAP_PER_STEP, HONEST, SEARCH
+from dynmeans.experiments.synthetic_tasks import (
+    COMPARISON,
+    HANDICAP,
+    HANDICAP_PER_STEP,
+    HONEST,
+    SEARCH,
+)
 from dynmeans.plots.score_map import plot_score_map
 from dynmeans.plots.series import Series, draw_histogram, draw_series, new_figure, save_figure
 from dynmeans.records.penalties import Penalties
@@ -35,9 +41,25 @@ _LOOKS = {
     "gibbs": ("#D55E00", "s"),
     "variational": ("#009E73", "^"),
     "particle": ("#AA4499", "D"),
+    "gibbs, handicap": ("#332288", "v"),
 }
-_LINES = {HONEST: "-", HANDICAP: "--", HANDICAP_PER_STEP: "--"}
-_SIZE, _PANEL_SIZE = (15.0, 15.5), (5.2, 4.6)
+_LINES = {HONEST: "-", HANDICAP: "--"}
+# Name and look; method, and the choices of its sample with and without tracking.
+_TRADED = {
+    ("Dynamic Means", "dynamic_means"): ("dynamic_means", (HONEST, HONEST)),
+    ("Gibbs", "gibbs"): ("gibbs", (HONEST, HONEST)),
+    ("Gibbs, handicap", "gibbs, handicap"): ("gibbs", (HANDICAP, HANDICAP_PER_STEP)),
+}
+_SYMBOLS = {
+    "new_penalty": "lambda",
+    "max_gap": "T_Q",
+    "reach": "k_tau",
+    "concentration": "alpha",
+    "survival": "q",
+    "motion_variance": "xi",
+}
+_SIZE, _PANEL_SIZE = (15.0, 15.0), (5.2, 4.6)
+_CAPTION_WIDTH = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,16 +78,17 @@ Panel = Callable[[_Page, Any], None]
 
 
 def draw_figures(
-    results: Results, folder: str | os.PathLike[str], *, score: str = TRACKING
+    results: Results, stem: str | os.PathLike[str], *, score: str = TRACKING
 ) -> list[Path]:
-    """Write every panel by itself and all on one page, as PNG and SVG.
+    """Write all panels on one page, and each by itself, as PNG and SVG.
 
     Parameters
     ----------
     results : Results
-        The rows and the configuration, as read from the file.
-    folder : path-like
-        Where to; made if absent.
+        The rows and the configuration, as read from the file; of a run that is not finished,
+        what there is of it.
+    stem : path-like
+        How the names of the figures begin.
     score : {"accuracy_global", "accuracy_frozen"}
         Accuracy with tracking: matched once for all time, or as the authors do.
 
@@ -74,21 +97,22 @@ def draw_figures(
     list of Path
         The files written.
     """
+    if results.frame.empty or not (results.frame["part"] == COMPARISON).any():
+        raise ValueError("the results must hold trials of the comparison; let the run go on.")
     config = SyntheticConfig.from_dict(results.configuration)
     page = _Page(results.frame, config, score)
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    stem = f"synthetic-{config.noise}" + ("" if score == TRACKING else f"-{score}")
+    stem = Path(stem) if score == TRACKING else Path(f"{os.fspath(stem)}-{score}")
+    stem.parent.mkdir(parents=True, exist_ok=True)
     figure, axes = new_figure(_SIZE, 3, 3)
     written = []
     for ax, (name, draw) in zip(axes, _panels(), strict=True):
         draw(page, ax)
         one, (alone,) = new_figure(_PANEL_SIZE, 1, 1)
         draw(page, alone)
-        written += save_figure(one, folder / f"{stem}-{name}")
-    figure.suptitle(_title(page), fontsize="x-large")
+        written += save_figure(one, f"{stem}-{name}")
+    figure.suptitle(f"Synthetic experiment, {config.noise} noise", fontsize="x-large")
     figure.supxlabel(_caption(page), x=0.01, ha="left", fontsize="small")
-    return [*save_figure(figure, folder / stem), *written]
+    return [*save_figure(figure, stem), *written]
 
 
 def _panels() -> Iterator[tuple[str, Panel]]:
@@ -104,7 +128,7 @@ def _draw_map(page: _Page, ax: Any, *, letter: str, y: str) -> None:
     means = search_means(page.frame, page.score)
     marked = {"the paper's": Penalties(**PAPER_PENALTIES)}
     plot_score_map(means, "new_penalty", y, marked=marked, ax=ax)
-    ax.set_title(f"({letter}) Tracking accuracy of Dynamic Means at the best {ax.get_title()}")
+    ax.set_title(f"({letter}) Tracking accuracy at the best {ax.get_title()}")
 
 
 def _draw_times(page: _Page, ax: Any) -> None:
@@ -121,28 +145,14 @@ def _compared(page: _Page, origin: str, value: str, scale: float = 1.0) -> list[
     """One line for each method and choice, against the number of clusters."""
     lines = []
     for method, setting in page.settings(origin).items():
-        for choice in (HONEST, HANDICAP):
+        for choice, line in _LINES.items():
             trials = trials_of(page.frame, method, setting, choice)
             if len(trials):
-                name = NAMES[method]
-                if method in ("gibbs", "particle"):
-                    name += f", {CHOICES[choice]}"
-                averages = by_clusters(trials, method, value)
-                lines.append(_line(name, method, _LINES[choice], averages, scale=scale))
+                a = by_clusters(trials, method, value)
+                name = full_name(method, choice)
+                y, deviation = scale * a.mean, scale * a.deviation
+                lines.append(Series(name, a.x, y, deviation, *_LOOKS[method], line))
     return lines
-
-
-def _line(
-    name: str, method: str, line: str, averages: Averages, *, x: Any = None, scale: float = 1.0
-) -> Series:
-    return Series(
-        name,
-        averages.x if x is None else x,
-        scale * averages.mean,
-        scale * averages.deviation,
-        *_LOOKS[method],
-        line,
-    )
 
 
 def _draw_accuracy(page: _Page, ax: Any, *, origin: str) -> None:
@@ -171,56 +181,41 @@ def _count_clusters(page: _Page, ax: Any) -> None:
 
 
 def _draw_tradeoff(page: _Page, ax: Any, *, origin: str) -> None:
-    config, lines = page.config, []
-    for method, tracking_choice, step_choice, name in (
-        ("dynamic_means", HONEST, HONEST, "Dynamic Means"),
-        ("gibbs", HONEST, HONEST, "Gibbs"),
-        ("gibbs", HANDICAP, HANDICAP_PER_STEP, "Gibbs, handicap"),
-    ):
-        for score, choice, tracks in (
-            (page.score, tracking_choice, True),
-            (PER_STEP, step_choice, False),
-        ):
-            trials = trials_of(page.frame, method, page.settings(origin)[method], choice)
-            size = (config.search_clusters, config.tradeoff_trials)
-            times = 1e3 / config.n_steps * by_effort(trials, *size, "cpu_s").mean
-            color, marker = _LOOKS[method if choice == HONEST else "particle"]
-            averages = by_effort(trials, *size, score)
-            label = f"{name}{'' if tracks else ' NC'}"
-            lines.append(
-                Series(
-                    label,
-                    times,
-                    averages.mean,
-                    averages.deviation,
-                    color,
-                    marker,
-                    "-" if tracks else ":",
-                )
+    """With tracking as in (d); without (NC), the handicap too looks at each step by itself."""
+    config, settings = page.config, page.settings(origin)
+    lines = []
+    for (name, look), (method, choices) in _TRADED.items():
+        for score, choice, line in zip((page.score, PER_STEP), choices, ("-", ":"), strict=True):
+            trials = trials_of(page.frame, method, settings[method], choice)
+            times, scores = (
+                by_effort(trials, config.search_clusters, config.tradeoff_trials, value)
+                for value in ("cpu_s", score)
             )
+            label = name if line == "-" else f"{name} NC"
+            x = 1e3 / config.n_steps * times.mean
+            lines.append(Series(label, x, scores.mean, scores.deviation, *_LOOKS[look], line))
     draw_series(ax, lines, n_columns=3)
     ax.set_xscale("log")
     ax.set_ylim(0, 1)
     ax.set_title(f"(f) Accuracy against time at {ORIGINS[origin]}")
     ax.set_xlabel(f"CPU time for each step, ms, {config.search_clusters} clusters")
-    ax.set_ylabel("accuracy; NC: without tracking")
-
-
-def _title(page: _Page) -> str:
-    return f"Synthetic experiment, {page.config.noise} noise"
+    ax.set_ylabel("accuracy (NC: without tracking)")
 
 
 def _caption(page: _Page) -> str:
     """Say what the parameters are and where Dynamic Means is faster at no loss."""
-    lines = []
+    paragraphs = []
     for origin, name in ORIGINS.items():
-        settings = page.settings(origin)
-        values = "; ".join(f"{NAMES[m]} {describe_setting(s)}" for m, s in settings.items())
-        lines.append(f"{name.capitalize()}: {values}.")
-        lines.append(
-            f"Is Dynamic Means there at least {TIMES_FASTER:g} times faster at equal or better "
-            "tracking accuracy (within two standard errors)? Against"
+        values = "; ".join(
+            f"{NAMES[method]} ({', '.join(_SYMBOLS[s] for s in setting)}) = "
+            f"({describe_setting(setting)})"
+            for method, setting in page.settings(origin).items()
         )
-        lines += [f"    {claim}" for claim in speed_claims(page.frame, origin)]
-    lines.append("Bands: one standard deviation over streams; in (e) its upper half.")
-    return "\n".join(lines)
+        claims = " ".join(speed_claims(page.frame, origin))
+        paragraphs.append(
+            f"{name.capitalize()}: {values}. Is Dynamic Means at least {TIMES_FASTER:g} times "
+            "faster there, at equal or better tracking accuracy (within two standard errors)? "
+            f"Against {claims}"
+        )
+    paragraphs.append("Bands: one standard deviation over streams; in (e) its upper half.")
+    return "\n".join(fill(paragraph, _CAPTION_WIDTH) for paragraph in paragraphs)

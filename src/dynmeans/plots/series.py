@@ -11,12 +11,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from dynmeans.plots.arguments import tidy
 from dynmeans.records.arrays import FloatArray
 
 _BAND_ALPHA = 0.13
-_DPI = 130
+_DPI = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +72,9 @@ def draw_histogram(ax: Axes, values: FloatArray, color: str, unit: str) -> None:
     bins = np.geomspace(values.min(), max(values.max(), 1.01 * values.min()), 50)
     ax.hist(values, bins=bins.tolist(), color=color, alpha=0.75, lw=0)
     ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
     marks = (("median", np.median(values), "-"), ("95 % below", np.quantile(values, 0.95), "--"))
     handles = []
     for name, value, line in marks:
