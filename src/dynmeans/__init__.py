@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from dynmeans.estimators.dp_means import DPMeans
     from dynmeans.estimators.dynamic_means import DynamicMeans
     from dynmeans.functional import step
+    from dynmeans.groups.fit_groups import GroupResult, fit_groups
     from dynmeans.records.events import Event
+    from dynmeans.records.group_states import GroupStates
     from dynmeans.records.history import History
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
@@ -25,8 +27,11 @@ __all__ = [
     "DPMeans",
     "DynamicMeans",
     "Event",
+    "GroupResult",
+    "GroupStates",
     "History",
     "Penalties",
+    "fit_groups",
     "step",
 ]
 
@@ -37,8 +42,11 @@ _HOMES = {
     "DPMeans": "dynmeans.estimators.dp_means",
     "DynamicMeans": "dynmeans.estimators.dynamic_means",
     "Event": "dynmeans.records.events",
+    "GroupResult": "dynmeans.groups.fit_groups",
+    "GroupStates": "dynmeans.records.group_states",
     "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
+    "fit_groups": "dynmeans.groups.fit_groups",
     "step": "dynmeans.functional",
 }
 
