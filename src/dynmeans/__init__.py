@@ -7,6 +7,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dynmeans.anytime.fit_anytime import anytime_results, fit_anytime
+    from dynmeans.anytime.label_rows import label_rows
+    from dynmeans.anytime.result import AnytimeResult
     from dynmeans.estimators.ddp_mixture import DDPMixture
     from dynmeans.estimators.dp_means import DPMeans
     from dynmeans.estimators.dynamic_means import DynamicMeans
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AnytimeResult",
     "ClusterState",
     "Clustering",
     "DDPMixture",
@@ -31,11 +35,15 @@ __all__ = [
     "GroupStates",
     "History",
     "Penalties",
+    "anytime_results",
+    "fit_anytime",
     "fit_groups",
+    "label_rows",
     "step",
 ]
 
 _HOMES = {
+    "AnytimeResult": "dynmeans.anytime.result",
     "ClusterState": "dynmeans.records.state",
     "Clustering": "dynmeans.records.state",
     "DDPMixture": "dynmeans.estimators.ddp_mixture",
@@ -46,7 +54,10 @@ _HOMES = {
     "GroupStates": "dynmeans.records.group_states",
     "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
+    "anytime_results": "dynmeans.anytime.fit_anytime",
+    "fit_anytime": "dynmeans.anytime.fit_anytime",
     "fit_groups": "dynmeans.groups.fit_groups",
+    "label_rows": "dynmeans.anytime.label_rows",
     "step": "dynmeans.functional",
 }
 
