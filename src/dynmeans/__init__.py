@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dynmeans.records.history import History
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
+    from dynmeans.runs.run import Run
 
 __version__ = "0.1.0"
 
@@ -35,6 +36,7 @@ __all__ = [
     "GroupStates",
     "History",
     "Penalties",
+    "Run",
     "anytime_results",
     "fit_anytime",
     "fit_groups",
@@ -54,6 +56,7 @@ _HOMES = {
     "GroupStates": "dynmeans.records.group_states",
     "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
+    "Run": "dynmeans.runs.run",
     "anytime_results": "dynmeans.anytime.fit_anytime",
     "fit_anytime": "dynmeans.anytime.fit_anytime",
     "fit_groups": "dynmeans.groups.fit_groups",

@@ -5,6 +5,12 @@ from typing import Annotated
 import typer
 
 import dynmeans
+from dynmeans.cli.cluster import cluster
+from dynmeans.cli.events import events
+from dynmeans.cli.labels import labels
+from dynmeans.cli.plot import plot
+from dynmeans.cli.score import score
+from dynmeans.cli.status import status
 
 app = typer.Typer(
     help="Find clusters in data that arrives batch by batch, and follow each one through time.",
@@ -30,3 +36,7 @@ def _options(
     ] = False,
 ) -> None:
     pass
+
+
+for command in (cluster, status, events, labels, score, plot):
+    app.command()(command)

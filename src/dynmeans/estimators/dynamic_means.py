@@ -21,6 +21,27 @@ DEFAULT_REACH = 1.2
 _SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
 
 
+def penalties_with_defaults(
+    new_penalty: float,
+    *,
+    max_gap: float | None = None,
+    reach: float | None = None,
+    revival_penalty: float | None = None,
+    drift: float | None = None,
+) -> Penalties:
+    """lambda, Q and tau from what was given; `max_gap` and `reach` have defaults."""
+    if revival_penalty is None and drift is None:
+        max_gap = DEFAULT_MAX_GAP if max_gap is None else max_gap
+        reach = DEFAULT_REACH if reach is None else reach
+    return Penalties(
+        new_penalty,
+        revival_penalty=revival_penalty,
+        drift=drift,
+        max_gap=max_gap,
+        reach=reach,
+    )
+
+
 class DynamicMeans(HistoryKeeper, ClusterEstimator):
     """Cluster batches one after the other; every cluster keeps its identity for life.
 
@@ -235,17 +256,12 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         self._record(window)
 
     def _penalties(self) -> Penalties:
-        if self.revival_penalty is not None or self.drift is not None:
-            max_gap, reach = self.max_gap, self.reach
-        else:
-            max_gap = DEFAULT_MAX_GAP if self.max_gap is None else self.max_gap
-            reach = DEFAULT_REACH if self.reach is None else self.reach
-        return Penalties(
+        return penalties_with_defaults(
             self.new_penalty,
+            max_gap=self.max_gap,
+            reach=self.reach,
             revival_penalty=self.revival_penalty,
             drift=self.drift,
-            max_gap=max_gap,
-            reach=reach,
         )
 
     def _revival(self) -> str:
