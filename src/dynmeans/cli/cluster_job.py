@@ -107,7 +107,6 @@ class ClusterJob:
             self.table,
             query=self.reading["sql"],
             database_table=self.reading["table"],
-            timezone=self.options.timezone,
         )
 
     def _windows(

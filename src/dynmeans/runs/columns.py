@@ -37,11 +37,13 @@ def check_column(option: str, name: str, columns: Mapping[str, str]) -> None:
         raise missing_column(option, name, columns)
 
 
-def missing_column(option: str, name: str, columns: Mapping[str, str]) -> ValueError:
+def missing_column(
+    option: str, name: str, columns: Iterable[str], thing: str = "column"
+) -> ValueError:
     """Return the error for a column that is not there; it lists those that are."""
     names = [repr(column) for column in columns]
     shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
-    return ValueError(f"{option}: there is no column {name!r}; the input has {shown}.")
+    return ValueError(f"{option}: there is no {thing} {name!r}; the input has {shown}.")
 
 
 def is_number(kind: str) -> bool:
