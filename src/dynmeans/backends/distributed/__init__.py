@@ -1,0 +1,6 @@
+"""One batch spread over a Dask cluster, with the labels of visiting its rows one by one."""
+
+from dynmeans.backends.distributed.spread_predict import predict_labels
+from dynmeans.backends.distributed.spread_step import step
+
+__all__ = ["predict_labels", "step"]
