@@ -63,7 +63,9 @@ class SettleLabels {
                 if (!events.is_active[e]) continue;
                 const double gap =
                     squared_distance(board.table.center(k), center(e), board.n_features);
-                rivals_[k].push_back({keeping_cost(gap, 0.0, 1.0), e});
+                const double kept = keeping_cost(gap, 0.0, 1.0);
+                // No choice costs more than lambda.
+                if (kept <= new_penalty) rivals_[k].push_back({kept, e});
             }
             std::sort(rivals_[k].begin(), rivals_[k].end());
         }

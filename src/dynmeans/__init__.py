@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dynmeans.functional import step
     from dynmeans.records.events import Event
     from dynmeans.records.history import History
+    from dynmeans.records.orders import HashOrders
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
 
@@ -25,6 +26,7 @@ __all__ = [
     "DPMeans",
     "DynamicMeans",
     "Event",
+    "HashOrders",
     "History",
     "Penalties",
     "step",
@@ -37,6 +39,7 @@ _HOMES = {
     "DPMeans": "dynmeans.estimators.dp_means",
     "DynamicMeans": "dynmeans.estimators.dynamic_means",
     "Event": "dynmeans.records.events",
+    "HashOrders": "dynmeans.records.orders",
     "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
     "step": "dynmeans.functional",

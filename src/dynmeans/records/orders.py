@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from numbers import Integral
 
+_STRIDE = 0xD1342543DE82EF95
+
 
 @dataclass(frozen=True, slots=True)
 class HashOrders:
@@ -26,6 +28,11 @@ class HashOrders:
 
     seed: int
     n_init: int = 1
+
+    @classmethod
+    def for_step(cls, entropy: int, n_steps: int, n_init: int) -> "HashOrders":
+        """Seed every batch by itself, as native/visiting_orders.hpp does."""
+        return cls((entropy + n_steps * _STRIDE) % 2**64, n_init)
 
     def __post_init__(self) -> None:
         """Refuse what is no seed or no number of orders."""

@@ -48,8 +48,9 @@ def describe_points(chunk: Any) -> ChunkFacts:
         allowed = np.abs(rows) <= MAX_COORDINATE
         bad_row = int(np.argmin(allowed.all(axis=1)))
         bad_value = float(rows[bad_row][~allowed[bad_row]][0])
+    n_rows, n_features = rows.shape
     is_ready = rows is chunk
-    return ChunkFacts(*rows.shape, str(rows.dtype), is_ready, None, bad_row, bad_value)
+    return ChunkFacts(n_rows, n_features, str(rows.dtype), is_ready, None, bad_row, bad_value)
 
 
 def describe_weights(chunk: Any) -> ChunkFacts:

@@ -3,17 +3,14 @@
 import logging
 import pickle
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 from distributed import Client, Future, fire_and_forget
-from distributed.comm import CommClosedError
-from distributed.scheduler import KilledWorker
 
+from dynmeans.backends.distributed.clear_errors import speaking_clearly
 from dynmeans.backends.distributed.layout import Group, SpreadPiece, group_pieces
 from dynmeans.backends.distributed.messages import Request
 from dynmeans.backends.distributed.worker_memory import forget_step
@@ -34,6 +31,7 @@ class Round:
     bytes_out: int
     bytes_in: int
     n_tasks: int
+    n_proposals: int
 
 
 class Crew:
@@ -65,24 +63,28 @@ class Crew:
             futures = [self._submit(task, sent, group, extra) for group in self._groups]
             replies: list[Any] = self._client.gather(futures)
         seconds = time.perf_counter() - began
-        n_bytes = len(message) * len(self._groups)
-        received = sum(map(count_bytes, replies))
-        self.rounds.append(
-            Round(
-                request.run,
-                request.n_pass,
-                task.__name__,
-                seconds,
-                n_bytes,
-                received,
-                len(futures),
-            )
-        )
-        logger.debug("%s", self.rounds[-1])
+        self._note(request, task.__name__, seconds, len(message), replies)
         if any(r.worker != g.worker for r, g in zip(replies, self._groups, strict=True)):
             with speaking_clearly():
                 self.seat(self._pieces)
         return replies
+
+    def _note(
+        self, request: Request, kind: str, seconds: float, n_bytes: int, replies: list[Any]
+    ) -> None:
+        found = [getattr(reply, "proposals", None) for reply in replies]
+        entry = Round(
+            run=request.run,
+            n_pass=request.n_pass,
+            kind=kind,
+            seconds=seconds,
+            bytes_out=n_bytes * len(replies),
+            bytes_in=sum(map(count_bytes, replies)),
+            n_tasks=len(replies),
+            n_proposals=sum(len(proposals.keys) for proposals in found if proposals is not None),
+        )
+        self.rounds.append(entry)
+        logger.debug("%s", entry)
 
     def _submit(
         self, task: Callable[..., Any], sent: bytes | Future, group: Group, extra: tuple[Any, ...]
@@ -109,19 +111,6 @@ class Crew:
                     forget_step, step, workers=[worker], allow_other_workers=True, pure=False
                 )
             )
-
-
-@contextmanager
-def speaking_clearly() -> Iterator[None]:
-    """Say what a lost cluster means for the caller."""
-    try:
-        yield
-    except (KilledWorker, CommClosedError, CancelledError, OSError, TimeoutError) as error:
-        raise ConnectionError(
-            "the Dask cluster was lost in the middle of a step "
-            f"({type(error).__name__}: {error}). Nothing was changed: load the batch again once "
-            "the cluster is back, and repeat the step."
-        ) from error
 
 
 def count_bytes(value: Any) -> int:

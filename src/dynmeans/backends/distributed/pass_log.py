@@ -1,6 +1,7 @@
 """One pass as it is told to the workers: the clusters at its start, and what happened to them."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ class Board:
     is_active: FlagArray
 
     @property
-    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FlagArray]:
+    def arrays(self) -> tuple[Any, ...]:
         """As the compiled module takes it."""
         return self.centers, self.offsets, self.scales, self.is_active
 
@@ -56,9 +57,7 @@ class Events:
         return cls(keys, slots, centers, np.zeros(n), np.ones(n), np.ones(n, dtype=np.uint8))
 
     @property
-    def arrays(
-        self,
-    ) -> tuple[KeyArray, IntArray, FloatArray, FloatArray, FloatArray, FlagArray]:
+    def arrays(self) -> tuple[Any, ...]:
         """As the compiled module takes it."""
         return self.keys, self.slots, self.centers, self.offsets, self.scales, self.is_active
 
@@ -141,6 +140,5 @@ class PassLog:
         )
         for array, old, new in zip(board.arrays, self.board.arrays, events.arrays[2:], strict=True):
             array[:n] = old
-            for e, k in enumerate(events.slots.tolist()):
-                array[k] = new[e]
+            array[events.slots] = new  # The last one of a slot is the one that stays.
         return board

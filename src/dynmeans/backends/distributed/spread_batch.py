@@ -18,6 +18,7 @@ from dynmeans.backends.distributed.chunk_facts import (
     to_weights,
     to_wide_rows,
 )
+from dynmeans.backends.distributed.clear_errors import speaking_clearly
 
 WAYS_OUT = (
     "Start one first: from dask.distributed import Client; client = Client() uses this machine, "
@@ -60,6 +61,31 @@ def take_batch(
 ) -> SpreadBatch:
     """Bring a Dask array, a Dask data frame or a list of futures to rows on the workers."""
     client = find_client(points)
+    with speaking_clearly():
+        return _take_batch(client, points, sample_weight, n_features, name)
+
+
+def count_features(points: Any) -> int:
+    """Number of columns, without looking at the rows where that is known."""
+    if isinstance(points, list | tuple):
+        client = find_client(points)
+        with speaking_clearly():
+            shape = client.submit(np.shape, points[0], pure=False).result()
+    else:
+        shape = points.shape
+    if len(shape) != 2:
+        raise ValueError(f"X must have two dimensions, got shape {shape}.")
+    return int(shape[1])
+
+
+def feature_names(points: Any) -> list[Any] | None:
+    """Names of the columns of a data frame."""
+    return list(points.columns) if hasattr(points, "columns") else None
+
+
+def _take_batch(
+    client: Client, points: Any, sample_weight: Any, n_features: int | None, name: str
+) -> SpreadBatch:
     raw = _futures_of(client, points, name)
     facts = client.gather([client.submit(describe_points, chunk, pure=False) for chunk in raw])
     _check_chunks(facts, name, f"be finite and at most {MAX_COORDINATE:g} in magnitude")

@@ -32,12 +32,11 @@ class SpreadOrder:
 class SpreadSolution:
     """One run of Algorithm 2, by slot; the labels are where the rows are.
 
-    `log` is the last pass that changed labels: they follow from it (None where no row takes
-    part).
+    `log` is the last pass that changed labels: they follow from it.
     """
 
     order: SpreadOrder
-    log: PassLog | None
+    log: PassLog
     n_passes: int
     counts: FloatArray
     centers: FloatArray

@@ -2,7 +2,6 @@
 
 import uuid
 from dataclasses import replace
-from typing import Any
 
 import dask.array as da
 import numpy as np
@@ -13,11 +12,12 @@ from dynmeans.algorithm.cluster import NO_FALL, Solution
 from dynmeans.algorithm.update_state import let_time_pass, update_state
 from dynmeans.backends import native
 from dynmeans.backends.compiled import compiled
-from dynmeans.backends.distributed.crew import Crew, Round, speaking_clearly
+from dynmeans.backends.distributed.clear_errors import speaking_clearly
+from dynmeans.backends.distributed.crew import Crew, Round
 from dynmeans.backends.distributed.layout import SpreadPiece, cut_into_pieces, with_positions
 from dynmeans.backends.distributed.messages import Request
 from dynmeans.backends.distributed.pass_log import KeyArray
-from dynmeans.backends.distributed.spread_batch import SpreadBatch, take_batch
+from dynmeans.backends.distributed.spread_batch import SpreadBatch
 from dynmeans.backends.distributed.spread_cluster import SpreadOrder, SpreadRun, SpreadSolution
 from dynmeans.backends.distributed.spread_labels import pack_names, spread_labels
 from dynmeans.backends.distributed.spread_pass import Remembered
@@ -28,25 +28,22 @@ from dynmeans.records.state import Clustering, ClusterState
 
 
 def step(
-    points: Any,
+    batch: SpreadBatch,
     state: ClusterState,
     penalties: Penalties,
     orders: HashOrders | IntArray,
     elapsed: float,
-    sample_weight: Any,
     revival: str,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster a batch that lies on a Dask cluster; its labels stay there.
 
-    `points` is a Dask array, a Dask data frame or a list of futures; `orders` may be given row
-    by row too, which sends each row its place.
+    `orders` may be given row by row too: each row is then sent its place.
     """
     with speaking_clearly():
-        batch = take_batch(points, sample_weight, state.n_features)
-        return step_on_batch(batch, state, penalties, orders, elapsed, revival)[:2]
+        return step_with_rounds(batch, state, penalties, orders, elapsed, revival)[:2]
 
 
-def step_on_batch(
+def step_with_rounds(
     batch: SpreadBatch,
     state: ClusterState,
     penalties: Penalties,
@@ -54,7 +51,7 @@ def step_on_batch(
     elapsed: float,
     revival: str,
 ) -> tuple[ClusterState, Clustering, list[Round]]:
-    """The same for a batch that is checked; also says what crossed the network."""
+    """The same, and what crossed the network."""
     if batch.n_rows == 0:
         return _let_time_pass(batch, state, penalties, elapsed, revival)
     arrived, name = let_time_pass(state, elapsed), uuid.uuid4().hex
