@@ -1,6 +1,6 @@
 """A batch on a Dask cluster beside the same batch on one machine: time, traffic, memory.
 
-Run: python benchmarks/distributed.py [--largest 20000000] [--workers 2] [--chunks 64]
+Run: python benchmarks/dask_cluster.py [--largest 20000000] [--workers 2] [--chunks 64]
 Writes benchmarks/results/distributed.json.
 
 The rows are made on the workers from their numbers alone, and once more in this process for the
@@ -8,15 +8,22 @@ native backend on as many threads. Both visit them in the same hashed order, and
 must be equal to the last bit.
 """
 
+import argparse
+import json
+import os
+import platform
 import resource
+import subprocess
+import sys
 import time
 from collections import defaultdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import dask.array as da
 import numpy as np
-from distributed import Client
+from distributed import Client, LocalCluster
 
 from dynmeans import ClusterState, HashOrders, Penalties
 from dynmeans.backends import native
@@ -48,13 +55,11 @@ def make_batch(n_rows: int, n_chunks: int) -> da.Array:
     """The batch as a Dask array that the workers fill."""
     edges = np.linspace(0, n_rows, n_chunks + 1).astype(int)
     sizes = tuple(np.diff(edges).tolist())
-    starts = dict(zip(range(n_chunks), edges[:-1].tolist(), strict=True))
 
     def fill(block_info: Any = None) -> np.ndarray:
         (first, stop), _ = block_info[None]["array-location"]
         return make_rows(int(first), int(stop))
 
-    assert len(starts) == n_chunks
     return da.map_blocks(fill, chunks=(sizes, (N_FEATURES,)), dtype=np.float64)
 
 
@@ -140,8 +145,13 @@ def measure(n_rows: int, options: argparse.Namespace) -> dict[str, Any]:
         spread = run_spread(client, n_rows, options.chunks, options.n_init)
     single = json.loads(
         subprocess.run(
-            [sys.executable, __file__, "--native", str(n_rows), "--workers", str(options.workers)]
-            + ["--n-init", str(options.n_init)],
+            [
+                sys.executable,
+                __file__,
+                f"--native={n_rows}",
+                f"--workers={options.workers}",
+                f"--n-init={options.n_init}",
+            ],
             check=True,
             capture_output=True,
             text=True,
