@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dynmeans.records.events import Event
     from dynmeans.records.group_states import GroupStates
     from dynmeans.records.history import History
+    from dynmeans.records.orders import HashOrders
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
     from dynmeans.runs.run import Run
@@ -36,6 +37,7 @@ __all__ = [
     "Event",
     "GroupResult",
     "GroupStates",
+    "HashOrders",
     "History",
     "Penalties",
     "Run",
@@ -58,6 +60,7 @@ _HOMES = {
     "Event": "dynmeans.records.events",
     "GroupResult": "dynmeans.groups.fit_groups",
     "GroupStates": "dynmeans.records.group_states",
+    "HashOrders": "dynmeans.records.orders",
     "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
     "Run": "dynmeans.runs.run",

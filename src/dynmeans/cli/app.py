@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import dynmeans
+from dynmeans.cli import experiment
 from dynmeans.cli.cluster import cluster
 from dynmeans.cli.demo import demo
 from dynmeans.cli.events import events
@@ -13,7 +14,6 @@ from dynmeans.cli.plot import plot
 from dynmeans.cli.report import report
 from dynmeans.cli.score import score
 from dynmeans.cli.status import status
-from dynmeans.cli import experiment
 
 app = typer.Typer(
     help="Find clusters in data that arrives batch by batch, and follow each one through time.",

@@ -224,7 +224,9 @@ def _label_table(config: AircraftConfig, flights: str) -> dict[str, tuple[str, f
         ).fetchall()
     wrong = [row for row in rows if not 0 <= (row[2] if row[2] is not None else -1) <= 1]
     if wrong:
-        raise ValueError(f"confidence must lie between 0 and 1, got {wrong[0][2]} of {wrong[0][0]}.")
+        raise ValueError(
+            f"confidence must lie between 0 and 1, got {wrong[0][2]} of {wrong[0][0]}."
+        )
     return {name: (label, value) for name, label, value in rows}
 
 

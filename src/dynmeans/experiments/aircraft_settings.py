@@ -78,9 +78,7 @@ def _recipe(config: AircraftConfig, data: AircraftData, hours: float) -> Penalti
     )
 
 
-def _suggested(
-    config: AircraftConfig, data: AircraftData, feature: str, hours: float
-) -> Penalties:
+def _suggested(config: AircraftConfig, data: AircraftData, feature: str, hours: float) -> Penalties:
     """Ask the first days; a suggestion takes some thirty runs over them."""
     whole = next(reversed(data.spans))
     n_windows = round(_SUGGEST_DAYS * DAY / (3600 * hours))
