@@ -186,8 +186,8 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
             self.penalties_ = self._penalties()
         elif not hasattr(self, "penalties_") and is_spread(batches[0]):
             raise ValueError(
-                "new_penalty='auto' needs a first batch in memory. Choose on a part of the rows with "
-                "suggest_penalties, and give new_penalty, max_gap and reach."
+                "new_penalty='auto' needs a first batch in memory. Choose on a part of the rows "
+                "with suggest_penalties, and give new_penalty, max_gap and reach."
             )
         elif not hasattr(self, "penalties_") and _has_points(batches, weights):
             found = suggest_details(
