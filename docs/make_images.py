@@ -4,11 +4,15 @@ Run with ``python docs/make_images.py``; give names of pictures to make only tho
 """
 
 import argparse
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
 
 from dynmeans import DynamicMeans, History
 from dynmeans.datasets.moving_gaussians import moving_gaussians
@@ -22,6 +26,7 @@ from dynmeans.plots import (
     plot_tracks,
 )
 from dynmeans.records.arrays import FloatArray
+from dynmeans.report import report_data, write_report
 
 FOLDER = Path(__file__).parent / "images"
 SEED = 33
@@ -143,6 +148,31 @@ def make_moving_clusters(batches: list[FloatArray], history: History) -> None:
     animate(history, batches, FOLDER / "moving-clusters.gif", fps=4, dpi=75)
 
 
+def make_report(batches: list[FloatArray], history: History) -> None:
+    """The page of the report in Chromium, at the size of a laptop's window."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+        options.add_argument(flag)
+    data = report_data(
+        history,
+        points=batches,
+        feature_names=["east", "north"],
+        parameters={"new_penalty": 0.02, "max_gap": 6.0, "reach": 2.0},
+        title="A stream of moving clusters",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        page = write_report(data, Path(folder) / "report.html")
+        driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        size = {"width": 1280, "height": 1400, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        driver.get(page.as_uri())
+        driver.execute_script("dynmeansReport.view.goTo(34);")
+        driver.execute_async_script("setTimeout(arguments[0], 500);")
+        driver.save_screenshot(str(FOLDER / "report.png"))
+        driver.quit()
+
+
 MAKERS: dict[str, Callable[[list[FloatArray], History], None]] = {
     "tracked-clusters": make_tracked_clusters,
     "tracks": make_tracks,
@@ -152,6 +182,7 @@ MAKERS: dict[str, Callable[[list[FloatArray], History], None]] = {
     "cluster-numbers": make_cluster_numbers,
     "identity-colors": make_identity_colors,
     "moving-clusters": make_moving_clusters,
+    "report": make_report,
 }
 
 

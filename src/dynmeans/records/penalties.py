@@ -5,6 +5,10 @@ from dataclasses import dataclass
 
 from dynmeans.records.numbers import checked_number
 
+# Good over many kinds of stream when only lambda is known (decision 0007).
+DEFAULT_MAX_GAP = 6.8
+DEFAULT_REACH = 1.2
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class Penalties:
