@@ -266,3 +266,20 @@ def test_a_terminal_sees_a_bar_and_a_table_of_clusters(tmp_path):
     assert b"rows/s" in seen
     assert b"clusters" in seen
     assert b"600 windows" in seen
+
+
+def test_suggested_penalties_are_kept_when_the_run_goes_on(rows, capsys):
+    suggest = ["cluster", rows, "-f", "x,y", *CUT, "--suggest", "--max-gap", "4", "-o", "run"]
+    assert main(suggest) == 0
+    with Run.open("run") as run:
+        penalties = run.config.penalties
+    assert penalties.max_gap == 4.0
+    assert 0.01 < penalties.new_penalty < 100
+    assert main([*suggest, "--resume"]) == 0
+    with Run.open("run") as run:
+        assert run.config.penalties == penalties
+
+
+def test_a_suggestion_takes_no_penalty_of_its_own(rows, capsys):
+    message = error_of(capsys, "cluster", rows, *USUAL, "--suggest", "-o", "run")
+    assert "--suggest goes with --max-gap and --reach" in message

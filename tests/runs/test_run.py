@@ -105,7 +105,7 @@ def test_what_was_taken_in_before_the_source_failed_is_kept(tmp_path):
 
 def test_a_bad_batch_changes_nothing_and_the_run_goes_on(run):
     run.process(Batch(PLACES))
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="points must be finite"):
         run.process(Batch([[np.nan, 0.0]]))
     assert run.process(Batch(PLACES)) == 1
     assert run.status().n_rows == 8

@@ -81,6 +81,16 @@ def test_times_without_an_offset_are_times_of_the_zone():
     assert str(batches[0].times[0]) == "2024-06-30T22:30:00.000000"
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize(("zone", "hour"), [(None, 22), ("UTC", 0), ("Asia/Tokyo", 0)])
+def test_timestamps_of_every_kind_are_read(unit, zone, hour):
+    # 1 July 2024, 00:00 UTC; without a zone it is midnight in Zurich, two hours earlier.
+    times = pa.array([1_719_792_000], pa.timestamp("s")).cast(pa.timestamp(unit))
+    table = pa.table({"t": times.cast(pa.timestamp(unit, tz=zone)), "x": [0.0]})
+    (batch,), _ = windows_of(table, time="t", every="1h", timezone="Europe/Zurich")
+    assert batch.times[0].item().hour == hour
+
+
 @pytest.mark.parametrize(
     ("unit", "values"),
     [("s", [0, 90]), ("ms", [0, 90_000]), ("us", [0, 90_000_000]), ("ns", [0, 90_000_000_000])],

@@ -12,32 +12,11 @@ from dynmeans.estimators.history_keeping import HistoryKeeper
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.numbers import checked_count
-from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
+from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.state import Clustering, ClusterState
 
 _AUTO_BATCHES = 30  # on which "auto" chooses where they come together
 _SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
-
-
-def penalties_with_defaults(
-    new_penalty: float,
-    *,
-    max_gap: float | None = None,
-    reach: float | None = None,
-    revival_penalty: float | None = None,
-    drift: float | None = None,
-) -> Penalties:
-    """lambda, Q and tau from what was given; `max_gap` and `reach` have defaults."""
-    if revival_penalty is None and drift is None:
-        max_gap = DEFAULT_MAX_GAP if max_gap is None else max_gap
-        reach = DEFAULT_REACH if reach is None else reach
-    return Penalties(
-        new_penalty,
-        revival_penalty=revival_penalty,
-        drift=drift,
-        max_gap=max_gap,
-        reach=reach,
-    )
 
 
 class DynamicMeans(HistoryKeeper, ClusterEstimator):

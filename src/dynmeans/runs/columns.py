@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 TIME_UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _NUMBERS = (*_INTEGERS, "UBIGINT", "HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
+_LOCAL_TIMES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 
 
 def match_features(patterns: Iterable[str], columns: Mapping[str, str]) -> tuple[str, ...]:
@@ -75,8 +76,7 @@ def time_expression(name: str, kind: str, time_unit: str | None, zone: str) -> s
         return f"CAST(round({column} * {TIME_UNITS[time_unit]}) AS BIGINT)"
     if time_unit is not None:
         raise ValueError(f"time_unit is for times that are numbers, but {name!r} is {kind}.")
-    is_local = kind.startswith("TIMESTAMP") and "ZONE" not in kind
-    if is_local and zone == "UTC":
+    if kind in _LOCAL_TIMES and zone == "UTC":
         return f"epoch_us(CAST({column} AS TIMESTAMP))"
     if kind.startswith(("TIMESTAMP", "DATE", "VARCHAR")):
         # The session's time zone is the run's: it decides what a time without an offset means.

@@ -1,5 +1,6 @@
 """A table anywhere, read through DuckDB: CSV, Parquet, Arrow, a DuckDB database, a query."""
 
+import importlib
 import os
 import shutil
 import tempfile
@@ -12,7 +13,6 @@ from typing import Any, Self
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset as pads
 
 from dynmeans.runs.columns import missing_column, quote_name, quote_text
 
@@ -139,7 +139,9 @@ class Source:
             raise ValueError(f"table is for a DuckDB database, got {path!r}.")
         files = find_files(path)
         if files[0].endswith(_ARROW):
-            self._connection.register("source", pads.dataset(files, format="ipc"))
+            # Arrow's datasets load pandas, which no other source needs.
+            datasets = importlib.import_module("pyarrow.dataset")
+            self._connection.register("source", datasets.dataset(files, format="ipc"))
         else:
             reader = "read_csv" if files[0].endswith(_CSV) else "read_parquet"
             names = ", ".join(quote_text(_without_patterns(name)) for name in files)
