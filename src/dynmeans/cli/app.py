@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import dynmeans
+from dynmeans.cli import experiment
 from dynmeans.cli.cluster import cluster
 from dynmeans.cli.demo import demo
 from dynmeans.cli.events import events
@@ -42,3 +43,4 @@ def _options(
 
 for command in (cluster, status, events, labels, score, plot, report, demo):
     app.command()(command)
+app.add_typer(experiment.app, name="experiment")

@@ -1,7 +1,5 @@
 """Events and history of an estimator whose steps are known by their result."""
 
-from typing import Any
-
 import numpy as np
 
 from dynmeans.algorithm.life_cycle import find_events
@@ -49,17 +47,3 @@ class HistoryKeeper:
         if self.keep_history < 1:
             raise ValueError(f"keep_history must be at least 1, got {self.keep_history!r}.")
         return int(self.keep_history)
-
-
-def one_for_each(name: str, value: Any, n_batches: int) -> list[Any]:
-    """Spread one value over all batches, or check that there is one for each."""
-    if n_batches == 0:
-        raise ValueError("batches must hold at least one batch, got none.")
-    if not np.iterable(value):
-        return [value] * n_batches
-    values = list(value)
-    if len(values) != n_batches:
-        raise ValueError(
-            f"{name} must have one value for each of {n_batches} batches, got {len(values)}."
-        )
-    return values

@@ -100,7 +100,13 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         return self._entropy
 
     def _draw_entropy(self) -> None:
-        random = check_random_state(self.random_state)
+        try:
+            random = check_random_state(self.random_state)
+        except ValueError as error:
+            raise ValueError(
+                "random_state must be None, an integer from 0 to 2**32 - 1 or a RandomState, "
+                f"got {self.random_state!r}."
+            ) from error
         self._entropy = int(random.randint(2**63, dtype=np.int64))
 
     @contextmanager
@@ -113,12 +119,3 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-
-
-def checked_count(name: str, value: Any, at_least: int = 1) -> int:
-    """Return an integer parameter, or refuse it by name."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be an integer, got {value!r}.")
-    if value < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {value!r}.")
-    return int(value)

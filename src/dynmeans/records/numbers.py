@@ -2,6 +2,9 @@
 
 import math
 from numbers import Real
+from typing import Any
+
+import numpy as np
 
 
 def checked_number(
@@ -27,9 +30,19 @@ def checked_number(
         raise TypeError(f"{name} must be a real number, got {value!r}.")
     number = float(value)
     if math.isnan(number) or (math.isinf(number) and not infinity_allowed):
-        raise ValueError(f"{name} must be finite, got {value!r}.")
+        rule = "a number" if infinity_allowed else "finite"
+        raise ValueError(f"{name} must be {rule}, got {value!r}.")
     if not number > above:
         raise ValueError(f"{name} must be greater than {above:g}, got {value!r}.")
     if number < at_least:
         raise ValueError(f"{name} must be at least {at_least:g}, got {value!r}.")
     return number
+
+
+def checked_count(name: str, value: Any, at_least: int = 1) -> int:
+    """Return an integer parameter, or refuse it by name."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be an integer, got {value!r}.")
+    if value < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {value!r}.")
+    return int(value)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.runs.columns import (
@@ -66,6 +67,7 @@ class OrderedRows:
         self.features = match_features(options.features, source.columns)
         self.time_is_number = False
         self._source, self._options = source, options
+        source.set_timezone(options.timezone)
         self._expressions = self._named_expressions()
         self._check_times()
         self.n_rows, self.is_sorted = self._survey()
@@ -105,7 +107,7 @@ class OrderedRows:
         kind = table.column("f0").type.to_pandas_dtype()
         points = np.empty((n, len(self.features)), dtype=kind)
         for j in range(len(self.features)):
-            points[:, j] = table.column(f"f{j}").to_numpy(zero_copy_only=False)
+            points[:, j] = _as_numpy(table.column(f"f{j}"))
         is_whole = np.isfinite(points).all(axis=1)
         for name in ("time", "weight", "batch"):
             if name in self._expressions and table.column(name).null_count:
@@ -116,7 +118,7 @@ class OrderedRows:
             table = table.filter(is_whole)
             points, places = points[is_whole], places[is_whole]
         columns = {name: _values(name, table.column(name)) for name in self._expressions}
-        return Rows(places, table.column("number").to_numpy(), points, columns)
+        return Rows(places, _as_numpy(table.column("number")), points, columns)
 
     def _refuse_missing(self, table: Any, points: BatchArray, is_whole: Any) -> None:
         if self._options.on_missing == "drop":
@@ -201,7 +203,8 @@ class OrderedRows:
             n_rows += table.num_rows
             if not (keys and is_sorted):
                 continue
-            values = table.column(0).drop_null().to_numpy()
+            column = table.column(0)
+            values = _as_numpy(column.drop_null() if column.null_count else column)
             self._check_exact(values)
             if len(values):
                 is_rising = bool(np.all(values[1:] >= values[:-1]))
@@ -218,6 +221,14 @@ class OrderedRows:
 
 
 def _values(name: str, column: Any) -> Any:
-    if name == "truth" and column.type.equals("int64"):
+    if name == "truth" and column.null_count and column.type.equals("int64"):
         column = column.fill_null(-1)  # unlabelled, as in dynmeans.metrics
-    return column.to_numpy(zero_copy_only=False)
+    return _as_numpy(column)
+
+
+def _as_numpy(column: Any) -> Any:
+    """Look at numbers where they are; Arrow's own conversion loads pandas first."""
+    if column.null_count or not pa.types.is_primitive(column.type):
+        return column.to_numpy(zero_copy_only=False)
+    kind = np.dtype(column.type.to_pandas_dtype())
+    return np.frombuffer(column.buffers()[1], kind)[column.offset : column.offset + len(column)]

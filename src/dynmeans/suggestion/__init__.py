@@ -1,0 +1,1 @@
+"""Parameters from data alone: lambda, max_gap and reach without labels."""

@@ -1,0 +1,155 @@
+"""The door: lambda, max_gap and reach for batches of your own, without labels."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.backends import blas
+from dynmeans.backends.batch import (
+    checked_elapsed,
+    checked_points,
+    checked_weights,
+    one_for_each,
+)
+from dynmeans.records.arrays import BatchArray, FloatArray
+from dynmeans.records.numbers import checked_count, checked_number
+from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
+from dynmeans.records.suggestion import Candidate, Suggestion
+from dynmeans.suggestion.search import Trials, search
+from dynmeans.suggestion.tracks import Points
+
+
+def suggest_penalties(
+    batches: Iterable[npt.ArrayLike],
+    *,
+    elapsed: float | Sequence[float] = 1.0,
+    sample_weight: Sequence[npt.ArrayLike | None] | None = None,
+    max_gap: float | None = None,
+    reach: float | None = None,
+    n_init: int = 3,
+    rng: np.random.Generator | None = None,
+) -> Penalties:
+    """Choose lambda, max_gap and reach from the points alone.
+
+    The batches are clustered with some thirty choices; the one that describes the stream most
+    briefly wins. Twenty to fifty batches are plenty; with one, only lambda is chosen.
+
+    Parameters
+    ----------
+    batches : iterable of array-like of shape (n_points, n_features)
+        The first batches of the stream, in order.
+    elapsed : float or sequence of float
+        Steps of time between batches, as in `DynamicMeans.fit_sequence`.
+    sample_weight : sequence of array-like of shape (n_points,), optional
+        For each batch one weight per row, or None.
+    max_gap, reach : float, optional
+        A value that is to be kept; by default it is chosen.
+    n_init : int
+        Visiting orders tried on every batch; give the one you will use.
+    rng : numpy.random.Generator, optional
+        Source of the visiting orders. By default they are always the same, and so is the choice.
+
+    Returns
+    -------
+    Penalties
+        Ready for `step`; `DynamicMeans` takes its new_penalty, max_gap and reach.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> places = np.repeat([[0.0, 0.0], [4.0, 4.0], [0.0, 9.0]], 20, axis=0)
+    >>> batches = [places + rng.normal(scale=0.3, size=places.shape) for _ in range(8)]
+    >>> penalties = suggest_penalties(batches)
+    >>> 0.5 < penalties.new_penalty < 20
+    True
+    """
+    found = suggest_details(
+        batches,
+        elapsed=elapsed,
+        sample_weight=sample_weight,
+        max_gap=max_gap,
+        reach=reach,
+        n_init=n_init,
+        rng=rng,
+    )
+    return found.penalties
+
+
+def suggest_details(
+    batches: Iterable[npt.ArrayLike],
+    *,
+    elapsed: float | Sequence[float] = 1.0,
+    sample_weight: Sequence[npt.ArrayLike | None] | None = None,
+    max_gap: float | None = None,
+    reach: float | None = None,
+    n_init: int = 3,
+    rng: np.random.Generator | None = None,
+) -> Suggestion:
+    """As `suggest_penalties`, with every choice that was tried and an explanation in words."""
+    n_init = checked_count("n_init", n_init)
+    if max_gap is not None:
+        max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
+    if reach is not None:
+        reach = checked_number("reach", reach, at_least=1)
+    rows, gaps, weights = _checked_batches(list(batches), elapsed, sample_weight)
+    points = _gather(rows, gaps, weights)
+    n_points = sum(map(len, points.batches))
+    if not points.variance > 0:
+        return _placeholder(len(points.batches), n_points, max_gap, reach)
+    trials = Trials(
+        points,
+        rows,
+        weights,
+        gaps,
+        n_init=n_init,
+        entropy=0 if rng is None else int(rng.integers(2**63)),
+        step_time=float(np.median(gaps[1:])) if len(gaps) > 1 else 1.0,
+        max_gap=max_gap,
+        reach=reach,
+    )
+    with blas.one_thread():
+        best = search(trials)
+    candidates = tuple(candidate for _, candidate in trials.found.values())
+    return Suggestion(trials.found[best][1], candidates, len(points.batches), n_points)
+
+
+def _checked_batches(
+    batches: list[Any], elapsed: Any, sample_weight: Any
+) -> tuple[list[BatchArray], list[float], list[FloatArray | None]]:
+    gaps = one_for_each("elapsed", elapsed, len(batches))
+    weights = one_for_each("sample_weight", sample_weight, len(batches))
+    rows: list[BatchArray] = []
+    for t, batch in enumerate(batches):
+        try:
+            n_features = rows[0].shape[1] if rows else np.shape(batch)[-1] if np.ndim(batch) else 0
+            rows.append(checked_points(batch, n_features, f"batches[{t}]"))
+            gaps[t] = checked_elapsed(gaps[t])
+            weights[t] = checked_weights(weights[t], len(rows[t]))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"batches[{t}]: {error}") from error
+    return rows, gaps, weights
+
+
+def _gather(rows: list[BatchArray], gaps: list[float], weights: list[FloatArray | None]) -> Points:
+    full = [
+        np.ones(len(batch)) if weight is None else weight
+        for batch, weight in zip(rows, weights, strict=True)
+    ]
+    if not any(weight.any() for weight in full):
+        raise ValueError("batches must hold at least one point of weight above 0, got none.")
+    return Points.gather([batch.astype(np.float64) for batch in rows], full, np.cumsum(gaps))
+
+
+def _placeholder(
+    n_batches: int, n_points: int, max_gap: float | None, reach: float | None
+) -> Suggestion:
+    """Points that are all alike have no scale."""
+    penalties = Penalties(
+        1.0,
+        max_gap=DEFAULT_MAX_GAP if max_gap is None else max_gap,
+        reach=DEFAULT_REACH if reach is None else reach,
+    )
+    chosen = Candidate(penalties, 0.0, 1.0, 1)
+    return Suggestion(chosen, (chosen,), n_batches, n_points, is_scale_known=False)
