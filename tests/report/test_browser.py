@@ -73,6 +73,35 @@ def test_every_batch_says_its_numbers_as_the_history_does(page, stream):
         assert page.text("#chart-clusters-now") == remembered
 
 
+def test_the_page_reads_back_the_centers_and_the_points_of_the_history(page, stream):
+    for index, record in enumerate(stream.history):
+        ids, centers, points, labels = page.run(
+            "const batch = dynmeansReport.store.batches[arguments[0]];"
+            "return [[...batch.ids], batch.centers.map((axis) => [...axis]),"
+            " batch.points.map((axis) => [...axis]),"
+            " [...batch.slots].map((slot) => batch.ids[slot])];",
+            index,
+        )
+        assert ids == record.ids.tolist()
+        assert labels == record.labels.tolist()
+        # Places are kept in 65,536 steps of a range of about 6.
+        np.testing.assert_allclose(np.transpose(centers), record.centers, atol=1e-4)
+        np.testing.assert_allclose(np.transpose(points), stream.batches[index], atol=1e-4)
+
+
+def test_marks_stand_where_their_centers_are(page, stream):
+    page.go_to(11)
+    (x_low, x_high), (y_low, y_high) = page.run("return dynmeansReport.player.scene.limits()")
+    box = page.run("return dynmeansReport.player.box")
+    marks = {mark["id"]: mark for mark in page.run("return dynmeansReport.player.marks")}
+    record = stream.history[11]
+    for k, (x, y) in zip(record.ids.tolist(), record.centers, strict=True):
+        across = (x - x_low) / (x_high - x_low) * (box["right"] - box["left"])
+        up = (y - y_low) / (y_high - y_low) * (box["bottom"] - box["top"])
+        assert marks[k]["x"] == pytest.approx(box["left"] + across, abs=0.1)
+        assert marks[k]["y"] == pytest.approx(box["bottom"] - up, abs=0.1)
+
+
 def test_clicking_a_life_shows_that_cluster(page, stream):
     page.click("#lives-1")
     seen = seen_in(stream.history, 1)
@@ -88,6 +117,21 @@ def test_clicking_a_life_shows_that_cluster(page, stream):
     assert [re.sub(r"[●⋯○|<>] ?", "", row) for row in rows] == [
         "1 born", "5 vanished", "8 returned after 4 steps"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("index", "status", "here"),
+    [
+        (0, "in sight", "20 points, 36 %"),  # of 55
+        (5, "out of sight", "last seen 2 batches ago"),
+        (11, "in sight", "20 points, 33 %"),  # of 60
+    ],
+)
+def test_the_chosen_cluster_is_followed_through_time(page, index, status, here):
+    page.click("#lives-1")
+    page.go_to(index)
+    assert page.text(".status") == status
+    assert facts(page)["In this batch"] == here
 
 
 def test_clicking_a_center_on_the_picture_shows_that_cluster(page):
@@ -136,10 +180,11 @@ def test_playing_goes_from_the_first_batch_to_the_last_and_stops(page, stream):
 
 
 def test_pausing_stays_at_the_batch(page):
-    Select(page.find("#speed")).select_by_value("10")
+    Select(page.find("#speed")).select_by_value("2")
     page.find("#play").click()
-    page.wait("dynmeansReport.view.index > 1 && dynmeansReport.view.index < 11")
+    page.wait("dynmeansReport.view.index > 0 && dynmeansReport.view.index < 11")
     page.find("#play").click()
+    assert not page.run("return dynmeansReport.view.isPlaying")
     index = page.run("return dynmeansReport.view.index")
     page.settle()
     assert page.run("return dynmeansReport.view.index") == index < 11
