@@ -18,7 +18,8 @@ using namespace nb::literals;
 
 namespace dynmeans {
 
-void bind_samplers(nb::module_& module);  // bindings_samplers.cpp
+void bind_samplers(nb::module_& module);    // bindings_samplers.cpp
+void bind_suggestion(nb::module_& module);  // bindings_suggestion.cpp
 
 namespace {
 
@@ -230,4 +231,5 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     module.def("first_bad_order", &first_bad_order, "orders"_a);
     module.def("instruction_set", &instruction_set);
     bind_samplers(module);
+    bind_suggestion(module);
 }
