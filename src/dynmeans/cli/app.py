@@ -11,6 +11,7 @@ from dynmeans.cli.labels import labels
 from dynmeans.cli.plot import plot
 from dynmeans.cli.score import score
 from dynmeans.cli.status import status
+from dynmeans.cli.suggest import suggest
 
 app = typer.Typer(
     help="Find clusters in data that arrives batch by batch, and follow each one through time.",
@@ -38,5 +39,5 @@ def _options(
     pass
 
 
-for command in (cluster, status, events, labels, score, plot):
+for command in (cluster, suggest, status, events, labels, score, plot):
     app.command()(command)

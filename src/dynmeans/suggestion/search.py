@@ -8,6 +8,7 @@ from dynmeans.suggestion.trials import MAX_GAPS, REACHES, Setting, Trials
 
 _PATIENCE = 3  # halvings of lambda that bring nothing before the search turns back
 _CLOSE = 3.0  # nats within which two values of lambda are equally good
+_NOTHING = 1e-3  # nats: less is rounding
 _FARTHEST = 8  # half-octaves that are looked at for equally good values
 _N_ROUNDS = 3
 _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
@@ -21,8 +22,8 @@ def search(trials: Trials) -> Setting:
     """Return the best setting met on the way."""
     if trials.points.n_batches == 1:
         defaults = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
-        return _best_level(trials, _halve(trials, defaults))
-    best = _best_level(trials, _halve(trials, _USUAL))
+        return _middle(trials, _climb(trials, _halve(trials, defaults), _next_level))
+    best = _middle(trials, _climb(trials, _halve(trials, _USUAL), _next_level))
     is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
     if is_gap_open and is_reach_open:
         others = [replace(best, gap=gap, reach=reach) for gap, reach in _OTHERS]
@@ -33,7 +34,8 @@ def search(trials: Trials) -> Setting:
             best = _climb(trials, best, _next_reach)
         if is_gap_open:
             best = _climb(trials, best, _next_gap)
-        best = _best_level(trials, best)
+        climbed = _climb(trials, best, _next_level)
+        best = best if climbed == best else _middle(trials, climbed)
         if best == before:
             break
     return best
@@ -45,15 +47,14 @@ def _halve(trials: Trials, start: Setting) -> Setting:
     n_idle = 0
     while n_idle < _PATIENCE:
         here = replace(here, level=here.level + 2)
-        is_better = trials.length(here, 1) < trials.length(best, 1)
+        is_better = trials.length(here, 1) < trials.length(best, 1) - _NOTHING
         n_idle = 0 if is_better else n_idle + 1
         best = here if is_better else best
     return best
 
 
-def _best_level(trials: Trials, start: Setting) -> Setting:
-    """Find the best lambda near this one, in the middle of those that are as good."""
-    best = _climb(trials, start, _next_level)
+def _middle(trials: Trials, best: Setting) -> Setting:
+    """Go to the middle of the values of lambda that are as good: the edges are for luck."""
     limit = trials.length(best) + _CLOSE
     ends = []
     for direction in (-1, 1):
@@ -73,7 +74,9 @@ def _climb(
     """Go one way as long as that brings something; if it never did, go the other."""
     best = start
     for direction in (1, -1):
-        while (there := step(best, direction)) and trials.length(there) < trials.length(best):
+        while there := step(best, direction):
+            if trials.length(there) >= trials.length(best) - _NOTHING:
+                break
             best = there
         if best != start:
             break
