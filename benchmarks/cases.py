@@ -3,11 +3,9 @@
 import hashlib
 import json
 import os
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +15,11 @@ from threadpoolctl import threadpool_limits
 
 from dynmeans import ClusterState, Penalties, step
 from dynmeans.backends.compiled import compiled
+from dynmeans.experiments.machine import describe_machine, n_cores
 from dynmeans.records.arrays import FloatArray, IntArray
 
 RESULTS = Path(__file__).parent / "results"
-N_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+N_CORES = n_cores()
 QUIET = 0.1  # share of one core that others may use during a measurement of threads
 MOST_PAIRS = 2e9  # points x centers of one call of scikit-learn; beyond, a share of the points
 Batch = tuple[FloatArray, IntArray]
@@ -162,25 +161,8 @@ def time_nearest(
 
 def machine() -> dict[str, Any]:
     """Return what the figures depend on."""
-    packages = ("dynmeans", "numpy", "scipy", "scikit-learn")
-    return {
-        "processor": _processor_name(),
-        "n_cores": N_CORES,
-        "instruction_set": compiled.instruction_set(),
-        "compiled_sha256": hashlib.sha256(Path(compiled.__file__).read_bytes()).hexdigest()[:12],
-        "load_average_at_start": os.getloadavg()[0],
-        "python": platform.python_version(),
-        "versions": {name: version(name) for name in packages},
-    }
-
-
-def _processor_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
+    sha256 = hashlib.sha256(Path(compiled.__file__).read_bytes()).hexdigest()[:12]
+    return {**describe_machine(), "compiled_sha256": sha256}
 
 
 def write_results(name: str, results: dict[str, Any]) -> None:

@@ -18,7 +18,9 @@ using namespace nb::literals;
 
 namespace dynmeans {
 
+void bind_pieces(nb::module_& module);      // bindings_pieces.cpp
 void bind_samplers(nb::module_& module);    // bindings_samplers.cpp
+void bind_groups(nb::module_& module);      // bindings_groups.cpp
 void bind_suggestion(nb::module_& module);  // bindings_suggestion.cpp
 
 namespace {
@@ -230,6 +232,8 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     bind_engine<float>(module);
     module.def("first_bad_order", &first_bad_order, "orders"_a);
     module.def("instruction_set", &instruction_set);
+    bind_pieces(module);
     bind_samplers(module);
+    bind_groups(module);
     bind_suggestion(module);
 }

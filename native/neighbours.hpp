@@ -54,8 +54,10 @@ class Neighbours {
     double keeping_cost_of(std::size_t k) const { return keeping_[k]; }
     const std::vector<Rival>& rivals(std::size_t k) const { return rivals_[k]; }
 
+    // `own` knows the highest own cost of each slot.
+    template <typename Own>
     void update(const Assignment& assignment, const std::vector<std::uint8_t>& has_moved,
-                const OwnCosts& own, double new_penalty, std::size_t n_features, ThreadPool& pool) {
+                const Own& own, double new_penalty, std::size_t n_features, ThreadPool& pool) {
         const std::size_t n_slots = assignment.n_members.size();
         const CostTable& table = assignment.table;
         keeping_.resize(n_slots);

@@ -44,6 +44,7 @@ def follow(
     folder: Path,
     options: WindowOptions = OPTIONS,
     commit_seconds: float = 2.0,
+    on_batch: Any = None,
     **settings: Any,
 ) -> int:
     """Make the run or go on with it, as the command line does."""
@@ -52,7 +53,7 @@ def follow(
     run = Run.open(folder, config) if is_there else Run.create(folder, config)
     with run, Source(str(table)) as source:
         windows = Windows(source, options, run.position)
-        return run.follow(windows, commit_seconds=commit_seconds)
+        return run.follow(windows, commit_seconds=commit_seconds, on_batch=on_batch)
 
 
 def contents(folder: Path) -> dict[str, Any]:

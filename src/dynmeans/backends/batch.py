@@ -25,20 +25,31 @@ def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points")
 
     float32 stays float32, without a copy; everything else becomes float64.
     """
+    array = as_rows(points, name)
+    check_features(array.shape[1], n_features, name)
+    return checked_coordinates(array, name)
+
+
+def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
+    """Return the points as an array of rows of floats, whatever their values."""
     if hasattr(points, "toarray"):
         raise TypeError(f"{name} must be a dense array, got a sparse {type(points).__name__}.")
     array = np.asarray(points)
     if array.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got shape {array.shape}.")
     check_size(name, len(array))
-    if array.shape[1] != n_features:
+    if array.dtype == np.float32:
+        return np.ascontiguousarray(array)
+    return as_floats(name, array)
+
+
+def check_features(n_found: int, n_features: int, name: str = "points") -> None:
+    """Refuse points of another dimension than the state's."""
+    if n_found != n_features:
         raise ValueError(
-            f"{name} has {array.shape[1]} features, but the state was built with {n_features}. "
+            f"{name} has {n_found} features, but the state was built with {n_features}. "
             "Start from ClusterState.empty() for other data."
         )
-    if array.dtype == np.float32:
-        return checked_coordinates(np.ascontiguousarray(array), name)
-    return checked_coordinates(_as_floats(name, array), name)
 
 
 def checked_coordinates(array: BatchArray, name: str) -> BatchArray:
@@ -57,7 +68,7 @@ def checked_weights(
     """Return one weight for each point, or None where every point weighs 1."""
     if weights is None:
         return None
-    array = _as_floats(name, np.asarray(weights))
+    array = as_floats(name, np.asarray(weights))
     if array.shape != (n_points,):
         raise ValueError(
             f"{name} must have one value for each of {n_points} points, got shape {array.shape}."
@@ -107,7 +118,8 @@ def one_for_each(name: str, value: Any, n_batches: int) -> list[Any]:
     return values
 
 
-def _as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
+def as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
+    """Return the array as float64, or say why it cannot be."""
     if array.dtype.kind == "c":
         raise TypeError(f"{name} must be real, got complex numbers.")
     if array.dtype.kind not in "fiubO":

@@ -5,10 +5,13 @@ from typing import Annotated
 import typer
 
 import dynmeans
+from dynmeans.cli import experiment
 from dynmeans.cli.cluster import cluster
+from dynmeans.cli.demo import demo
 from dynmeans.cli.events import events
 from dynmeans.cli.labels import labels
 from dynmeans.cli.plot import plot
+from dynmeans.cli.report import report
 from dynmeans.cli.score import score
 from dynmeans.cli.status import status
 from dynmeans.cli.suggest import suggest
@@ -39,5 +42,6 @@ def _options(
     pass
 
 
-for command in (cluster, suggest, status, events, labels, score, plot):
+for command in (cluster, suggest, status, events, labels, score, plot, report, demo):
     app.command()(command)
+app.add_typer(experiment.app, name="experiment")

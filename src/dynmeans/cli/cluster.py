@@ -75,7 +75,8 @@ def cluster(
         bool,
         typer.Option(
             "--suggest",
-            help="Choose the parameters from the first rows.",
+            help="Choose --new-penalty, and --max-gap and --reach where they are not given, on "
+            "the first 30 windows.",
             rich_help_panel=_PARAMETERS,
         ),
     ] = False,

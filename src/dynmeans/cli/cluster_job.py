@@ -1,6 +1,5 @@
 """What `dynmeans cluster` does, once its options are read."""
 
-import importlib
 import os
 import sys
 import time
@@ -15,12 +14,12 @@ import typer
 
 from dynmeans.cli.live_view import live_view
 from dynmeans.cli.output import print_json
-from dynmeans.estimators.dynamic_means import penalties_with_defaults
-from dynmeans.records.penalties import Penalties
+from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.runs.columns import match_features
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.live_windows import LiveWindows
 from dynmeans.runs.run import Run
+from dynmeans.runs.scaling import Scaling
 from dynmeans.runs.schema import DATABASE
 from dynmeans.runs.sources import Source
 from dynmeans.runs.status import RunStatus
@@ -90,8 +89,8 @@ class ClusterJob:
         )
 
     def _check(self) -> None:
-        if self.is_suggested and self.penalties:
-            raise ValueError("--suggest chooses all penalties; leave the others out.")
+        if self.is_suggested and not self.penalties.keys() <= {"max_gap", "reach"}:
+            raise ValueError("--suggest goes with --max-gap and --reach, and no other penalty.")
         if not self.is_suggested and "new_penalty" not in self.penalties:
             raise ValueError(
                 "--new-penalty is needed: the squared distance beyond which a point starts a new "
@@ -107,7 +106,6 @@ class ClusterJob:
             self.table,
             query=self.reading["sql"],
             database_table=self.reading["table"],
-            timezone=self.options.timezone,
         )
 
     def _windows(
@@ -154,14 +152,25 @@ class ClusterJob:
         return penalties_with_defaults(**self.penalties)
 
     def _suggested(self, source: Source | None) -> Penalties:
-        try:
-            module = importlib.import_module("dynmeans.suggestion.suggest_penalties")
-        except ModuleNotFoundError as error:
-            raise ValueError("--suggest is not part of this version of dynmeans.") from error
+        """Choose on the first windows, standardised as the run will do it."""
+        from dynmeans.suggestion.suggest_penalties import suggest_penalties
+
         assert source is not None
-        first = islice(Windows(source, self.options), _WINDOWS_FOR_SUGGESTION)
-        penalties: Penalties = module.suggest_penalties([batch.points for batch in first])
-        return penalties
+        first = list(islice(Windows(source, self.options), _WINDOWS_FOR_SUGGESTION))
+        if not first:
+            raise ValueError("--suggest needs rows, and the input has none.")
+        points = [batch.points for batch in first]
+        if n_learned := self.settings["standardise"]:
+            scaling = Scaling.learned(points[:n_learned])
+            points = [scaling.apply(rows) for rows in points]
+        return suggest_penalties(
+            points,
+            elapsed=[batch.elapsed for batch in first],
+            sample_weight=[batch.weights for batch in first],
+            n_init=self.settings["n_init"],
+            max_gap=self.penalties.get("max_gap"),
+            reach=self.penalties.get("reach"),
+        )
 
 
 def show_result(result: ClusterResult, *, as_json: bool, quiet: bool, errors: TextIO) -> None:

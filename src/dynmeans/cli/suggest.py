@@ -116,7 +116,7 @@ def suggest(
         timezone=timezone,
         on_missing=on_missing,
     )
-    with Source(table, timezone=timezone) as source:
+    with Source(table) as source:
         batches = list(islice(Windows(source, options), n_batches))
     if not batches:
         raise ValueError(f"{table!r} holds no rows to choose on.")

@@ -17,6 +17,9 @@ class DPMeans(ClusterEstimator):
         a new one. "auto" chooses it from the points (`suggest_penalties`).
     n_init : int, default=3
         Random visiting orders tried; the one of lowest cost is kept.
+    order : {"random", "hash"}, default="random"
+        How visiting orders are made: from what the rows hold, blind to how they are arranged; or
+        from their numbers, as always for a batch on a Dask cluster.
     backend : {"native", "reference"}, default="native"
         Compiled code, or the specification in NumPy. Both give the same labels.
     acceleration : {"auto", "none"}, default="auto"
@@ -50,6 +53,7 @@ class DPMeans(ClusterEstimator):
         new_penalty: float | str = 1.0,
         *,
         n_init: int = 3,
+        order: str = "random",
         backend: str = "native",
         acceleration: str = "auto",
         n_threads: int | None = None,
@@ -57,6 +61,7 @@ class DPMeans(ClusterEstimator):
     ) -> None:
         self.new_penalty = new_penalty
         self.n_init = n_init
+        self.order = order
         self.backend = backend
         self.acceleration = acceleration
         self.n_threads = n_threads
@@ -70,6 +75,9 @@ class DPMeans(ClusterEstimator):
 
     def _penalties_for(self, new_penalty: Any) -> Penalties:
         return dp_means_penalties(new_penalty)
+
+    def _adopted(self, suggested: Penalties) -> Penalties:
+        return dp_means_penalties(suggested.new_penalty)
 
     def _suggestable(self) -> dict[str, Any]:
         return {}

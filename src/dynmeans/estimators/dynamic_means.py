@@ -6,37 +6,17 @@ from typing import Any, Self
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.backends import native
 from dynmeans.backends.batch import checked_elapsed, checked_weights, one_for_each
+from dynmeans.backends.spread import is_spread
 from dynmeans.estimators.cluster_estimator import AUTO, ClusterEstimator
 from dynmeans.estimators.history_keeping import HistoryKeeper
-from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.numbers import checked_count
-from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
+from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.state import Clustering, ClusterState
 
 _AUTO_BATCHES = 30  # on which "auto" chooses where they come together
 _SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
-
-
-def penalties_with_defaults(
-    new_penalty: float,
-    *,
-    max_gap: float | None = None,
-    reach: float | None = None,
-    revival_penalty: float | None = None,
-    drift: float | None = None,
-) -> Penalties:
-    """lambda, Q and tau from what was given; `max_gap` and `reach` have defaults."""
-    if revival_penalty is None and drift is None:
-        max_gap = DEFAULT_MAX_GAP if max_gap is None else max_gap
-        reach = DEFAULT_REACH if reach is None else reach
-    return Penalties(
-        new_penalty,
-        revival_penalty=revival_penalty,
-        drift=drift,
-        max_gap=max_gap,
-        reach=reach,
-    )
 
 
 class DynamicMeans(HistoryKeeper, ClusterEstimator):
@@ -60,6 +40,9 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         Q and tau, the paper's other parameterisation, in place of `max_gap` and `reach`.
     n_init : int, default=3
         Random visiting orders tried on every batch; the one of lowest cost is kept.
+    order : {"random", "hash"}, default="random"
+        How visiting orders are made: from what the rows hold, blind to how they are arranged; or
+        from their numbers, as always for a batch on a Dask cluster.
     revival : {"paper", "exact"}, default="paper"
         The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
     backend : {"native", "reference"}, default="native"
@@ -114,6 +97,7 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         revival_penalty: float | None = None,
         drift: float | None = None,
         n_init: int = 3,
+        order: str = "random",
         revival: str = "paper",
         backend: str = "native",
         acceleration: str = "auto",
@@ -127,6 +111,7 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         self.revival_penalty = revival_penalty
         self.drift = drift
         self.n_init = n_init
+        self.order = order
         self.revival = revival
         self.backend = backend
         self.acceleration = acceleration
@@ -167,7 +152,8 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_points, n_features)
-            The batch. One of shape (0, n_features) only lets time pass.
+            The batch. One of shape (0, n_features) only lets time pass. A Dask array, a Dask data
+            frame or a list of futures is clustered where it lies; `labels_` is then a Dask array.
         y : ignored
         elapsed : float
             Steps of time since the previous batch; greater than 0.
@@ -177,11 +163,18 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         with self._all_or_nothing():
             elapsed = checked_elapsed(elapsed)
             is_first = not hasattr(self, "state_")
-            points = self._checked_points(X, reset=is_first, min_points=0)
-            state = ClusterState.empty(points.shape[1]) if is_first else self.state_
-            weights = checked_weights(sample_weight, len(points))
+            points, weights = self._checked_batch(X, sample_weight, reset=is_first)
+            state = ClusterState.empty(self.n_features_in_) if is_first else self.state_
             self._take_in(points, state, elapsed, weights)
         return self
+
+    def _checked_batch(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Any]:
+        """Check what can be checked here: what lies on a cluster is left to it."""
+        if is_spread(X):
+            self._check_features_of(X, reset=reset)
+            return X, sample_weight
+        points = self._checked_points(X, reset=reset, min_points=0)
+        return points, checked_weights(sample_weight, len(points))
 
     def fit_sequence(
         self,
@@ -216,27 +209,27 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
 
     def _checked_sequence(
         self, batches: list[Any], elapsed: Any, sample_weight: Any
-    ) -> tuple[list[BatchArray], list[float], list[FloatArray | None]]:
+    ) -> tuple[list[Any], list[float], list[Any]]:
         """Check every batch before the first is taken in."""
         gaps = one_for_each("elapsed", elapsed, len(batches))
         weights = one_for_each("sample_weight", sample_weight, len(batches))
-        rows: list[BatchArray] = []
+        rows: list[Any] = []
         for t, X in enumerate(batches):
             try:
-                rows.append(self._checked_points(X, reset=not rows, min_points=0))
+                points, weights[t] = self._checked_batch(X, weights[t], reset=not rows)
+                rows.append(points)
                 gaps[t] = checked_elapsed(gaps[t])
-                weights[t] = checked_weights(weights[t], len(rows[t]))
             except (TypeError, ValueError) as error:
                 raise type(error)(f"batches[{t}]: {error}") from error
             if t == 0:
-                self.state_ = ClusterState.empty(rows[0].shape[1])
+                self.state_ = ClusterState.empty(self.n_features_in_)
         return rows, gaps, weights
 
     def _steps_of(
-        self, rows: list[BatchArray], gaps: list[float], weights: list[FloatArray | None]
+        self, rows: list[Any], gaps: list[float], weights: list[Any]
     ) -> Iterable[tuple[ClusterState, float, Clustering, ClusterState]]:
         """Take the batches in: small ones all at once in compiled code, others one by one."""
-        if self.backend != "native" or max(map(len, rows), default=0) > _SMALL_BATCH:
+        if not self._can_run_at_once(rows):
             for X, gap, weight in zip(rows, gaps, weights, strict=True):
                 self._take_in(X, self.state_, gap, weight)
                 yield self._last_step
@@ -258,13 +251,11 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
             yield before, gap, clustering, after
             before = after
 
-    def _take_in(
-        self,
-        points: BatchArray,
-        state: ClusterState,
-        elapsed: float,
-        weights: FloatArray | None,
-    ) -> None:
+    def _can_run_at_once(self, rows: list[Any]) -> bool:
+        is_plain = self.backend == "native" and self.order == "random"
+        return is_plain and not any(is_spread(X) or len(X) > _SMALL_BATCH for X in rows)
+
+    def _take_in(self, points: Any, state: ClusterState, elapsed: float, weights: Any) -> None:
         window = self._checked_window()
         super()._take_in(points, state, elapsed, weights)
         self._record(window)

@@ -100,7 +100,13 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         return self._entropy
 
     def _draw_entropy(self) -> None:
-        random = check_random_state(self.random_state)
+        try:
+            random = check_random_state(self.random_state)
+        except ValueError as error:
+            raise ValueError(
+                "random_state must be None, an integer from 0 to 2**32 - 1 or a RandomState, "
+                f"got {self.random_state!r}."
+            ) from error
         self._entropy = int(random.randint(2**63, dtype=np.int64))
 
     @contextmanager

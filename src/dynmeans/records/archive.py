@@ -3,13 +3,13 @@
 import hashlib
 import json
 import os
-import tempfile
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from dynmeans.records.whole_file import whole_file
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -23,18 +23,8 @@ def write_archive(
     header = {"kind": kind, "version": version, **metadata}
     header["sha256"] = _checksum(arrays, header)
     text = np.frombuffer(json.dumps(header, sort_keys=True).encode(), dtype=np.uint8)
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, **{_METADATA: text}, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    _sync_folder(path.parent)
+    with whole_file(path) as temporary, open(temporary, "wb") as file:
+        np.savez(file, allow_pickle=False, **{_METADATA: text}, **arrays)
 
 
 def read_archive(
@@ -75,17 +65,3 @@ def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable; some file systems have no such call."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)

@@ -1,10 +1,8 @@
 """A History as Arrow tables and as a Parquet file; the one module of records that needs Arrow."""
 
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ import pyarrow.parquet as pq
 
 from dynmeans.records.events import Event
 from dynmeans.records.history import History, StepRecord
+from dynmeans.records.whole_file import whole_file
 
 _VERSION = b"1"
 _EVENT = pa.struct(
@@ -110,15 +109,8 @@ def write_history(history: History, path: str | os.PathLike[str]) -> None:
         b"n_features": str(n_features).encode(),
     }
     table = pa.Table.from_pylist(rows, schema=_PER_STEP.with_metadata(metadata))
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
+    with whole_file(path) as temporary:
         pq.write_table(table, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def read_history(path: str | os.PathLike[str]) -> History:

@@ -135,7 +135,7 @@ class Clustering:
     ----------
     labels : IntArray of shape (n_points,)
         z. Identity of each point's cluster. -1 only for a point of weight 0 that no cluster
-        would take.
+        would take. A Dask array in the chunks of the batch, where that was on a cluster.
     ids : IntArray of shape (n_active,)
         Identities of the clusters seen in this batch, in increasing order.
     counts : array of shape (n_active,)
@@ -161,4 +161,5 @@ class Clustering:
     def __post_init__(self) -> None:
         """Freeze the arrays: what happened cannot be changed afterwards."""
         for array in (self.labels, self.ids, self.counts, self.centers, self.cost_trace):
-            array.setflags(write=False)
+            if isinstance(array, np.ndarray):  # Labels on a cluster are never written to.
+                array.setflags(write=False)

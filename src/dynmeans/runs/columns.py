@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 TIME_UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _NUMBERS = (*_INTEGERS, "UBIGINT", "HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
+_LOCAL_TIMES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 
 
 def match_features(patterns: Iterable[str], columns: Mapping[str, str]) -> tuple[str, ...]:
@@ -37,11 +38,13 @@ def check_column(option: str, name: str, columns: Mapping[str, str]) -> None:
         raise missing_column(option, name, columns)
 
 
-def missing_column(option: str, name: str, columns: Mapping[str, str]) -> ValueError:
+def missing_column(
+    option: str, name: str, columns: Iterable[str], thing: str = "column"
+) -> ValueError:
     """Return the error for a column that is not there; it lists those that are."""
     names = [repr(column) for column in columns]
     shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
-    return ValueError(f"{option}: there is no column {name!r}; the input has {shown}.")
+    return ValueError(f"{option}: there is no {thing} {name!r}; the input has {shown}.")
 
 
 def is_number(kind: str) -> bool:
@@ -73,8 +76,7 @@ def time_expression(name: str, kind: str, time_unit: str | None, zone: str) -> s
         return f"CAST(round({column} * {TIME_UNITS[time_unit]}) AS BIGINT)"
     if time_unit is not None:
         raise ValueError(f"time_unit is for times that are numbers, but {name!r} is {kind}.")
-    is_local = kind.startswith("TIMESTAMP") and "ZONE" not in kind
-    if is_local and zone == "UTC":
+    if kind in _LOCAL_TIMES and zone == "UTC":
         return f"epoch_us(CAST({column} AS TIMESTAMP))"
     if kind.startswith(("TIMESTAMP", "DATE", "VARCHAR")):
         # The session's time zone is the run's: it decides what a time without an offset means.

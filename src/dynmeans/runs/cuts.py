@@ -79,7 +79,7 @@ class CutByColumn:
     ) -> Iterator[tuple[Key, int]]:
         """End a piece where the name changes."""
         changes = np.flatnonzero(batches[1:] != batches[:-1]) + 1
-        for end in [*changes.tolist(), n_rows]:
+        for end in [*changes.tolist(), n_rows] if n_rows else ():
             key = batches[end - 1]
             yield int(key) if isinstance(key, np.integer) else str(key), end
 

@@ -30,7 +30,6 @@ def open_source(fields: Mapping[str, Any], table: Any = None) -> Source:
         table,
         query=fields.get("sql"),
         database_table=fields.get("table"),
-        timezone=fields.get("timezone", "UTC"),
         memory_limit=_MEMORY,
     )
 

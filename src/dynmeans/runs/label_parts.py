@@ -37,15 +37,15 @@ def label_rows(
     n = batch.n_points
     row_ids = np.arange(first_row, first_row + n) if batch.row_ids is None else batch.row_ids
     columns = {
-        "step": pa.array(np.full(n, step, dtype=np.int64)),
+        "step": _numbers(np.full(n, step, dtype=np.int64)),
         "row_id": _column("row_ids", row_ids),
-        "cluster_id": pa.array(labels),
-        "distance": pa.array(distances, mask=labels < 0),
+        "cluster_id": _numbers(labels),
+        "distance": _numbers(distances),
     }
     if batch.times is not None:
         columns["time"] = _time_column(batch.times)
     if batch.rows is not None:
-        columns["row"] = pa.array(batch.rows.astype(np.int64, copy=False))
+        columns["row"] = _numbers(batch.rows.astype(np.int64, copy=False))
     if batch.truth is not None:
         columns["truth"] = _column("truth", batch.truth)
     order = ("step", "row_id", "time", "cluster_id", "distance", "row", "truth")
@@ -136,15 +136,22 @@ def _encodings(table: pa.Table, plain: list[str]) -> dict[str, str]:
 
 def _time_column(times: Any) -> pa.Array:
     if times.dtype.kind == "M":
-        micros = times.astype("datetime64[us]")
-        return pa.array(micros).cast(pa.timestamp("us", tz="UTC"))
-    return pa.array(times.astype(np.float64, copy=False))
+        micros = times.astype("datetime64[us]").view(np.int64)
+        return _numbers(micros, pa.timestamp("us", tz="UTC"))
+    return _numbers(times.astype(np.float64, copy=False))
+
+
+def _numbers(values: Any, kind: Any = None) -> pa.Array:
+    """Wrap numbers as they are; `pa.array` would load pandas to see whether they are a series."""
+    values = np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(values.dtype) if kind is None else kind
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
 
 def _column(name: str, values: Any) -> pa.Array:
     """Integers as 64 bits, everything else as Arrow reads it; text may come as objects."""
     if values.dtype.kind in "iu":
-        return pa.array(values.astype(np.int64, copy=False))
+        return _numbers(values.astype(np.int64, copy=False))
     try:
         return pa.array(values)
     except pa.ArrowException as error:

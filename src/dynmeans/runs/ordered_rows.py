@@ -66,6 +66,7 @@ class OrderedRows:
         self.features = match_features(options.features, source.columns)
         self.time_is_number = False
         self._source, self._options = source, options
+        source.set_timezone(options.timezone)
         self._expressions = self._named_expressions()
         self._check_times()
         self.n_rows, self.is_sorted = self._survey()

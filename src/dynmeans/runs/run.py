@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
@@ -15,13 +15,15 @@ from dynmeans.runs import run_tables
 from dynmeans.runs.batch import Batch
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.label_parts import Part
-from dynmeans.runs.live_windows import LiveWindows
 from dynmeans.runs.sampling import Sample
 from dynmeans.runs.scaling import Scaling
 from dynmeans.runs.status import RunStatus, status_of
 from dynmeans.runs.stepper import Stepper
 from dynmeans.runs.store import Store
-from dynmeans.runs.windows import Windows
+
+if TYPE_CHECKING:
+    from dynmeans.runs.live_windows import LiveWindows
+    from dynmeans.runs.windows import Windows
 
 OnBatch = Callable[[StepRecord, Batch], None]
 
@@ -116,7 +118,7 @@ class Run:
             self._stepper = None
             raise
 
-    def follow(self, windows: Windows | LiveWindows, **options: Any) -> int:
+    def follow(self, windows: "Windows | LiveWindows", **options: Any) -> int:
         """Take in all batches of a source and note where it ended; options as for `process`."""
         n_batches = self.process(windows, **options)
         if windows.position != self.position or windows.n_dropped or windows.n_late:

@@ -1,5 +1,6 @@
 """A table anywhere, read through DuckDB: CSV, Parquet, Arrow, a DuckDB database, a query."""
 
+import importlib
 import os
 import shutil
 import tempfile
@@ -12,7 +13,6 @@ from typing import Any, Self
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset as pads
 
 from dynmeans.runs.columns import missing_column, quote_name, quote_text
 
@@ -39,8 +39,6 @@ class Source:
         query over its tables.
     database_table : str, optional
         The table to read from a database.
-    timezone : str
-        What a time without an offset means.
 
     Examples
     --------
@@ -56,7 +54,6 @@ class Source:
         *,
         query: str | None = None,
         database_table: str | None = None,
-        timezone: str = "UTC",
         memory_limit: str = MEMORY_LIMIT,
     ) -> None:
         # Made only when something is spilled.
@@ -72,13 +69,18 @@ class Source:
         try:
             with source_errors():
                 self._connection.execute("SET enable_progress_bar = false")
-                self._connection.execute(f"SET TimeZone = {quote_text(timezone)}")
+                self._connection.execute("SET TimeZone = 'UTC'")
                 self._define(table, query, database_table)
                 rows = self._connection.execute("DESCRIBE dynmeans_rows").fetchall()
         except BaseException:
             self.close()
             raise
         self.columns = {str(row[0]): str(row[1]) for row in rows}
+
+    def set_timezone(self, name: str) -> None:
+        """Say what a time without an offset means; UTC until then."""
+        with source_errors():
+            self._connection.execute(f"SET TimeZone = {quote_text(name)}")
 
     def batches(self, columns: str, *, order: str = "", skip: int = 0) -> Iterator[pa.RecordBatch]:
         """Stream `columns` as Arrow batches; sorting spills to disk when memory is short."""
@@ -137,7 +139,9 @@ class Source:
             raise ValueError(f"table is for a DuckDB database, got {path!r}.")
         files = find_files(path)
         if files[0].endswith(_ARROW):
-            self._connection.register("source", pads.dataset(files, format="ipc"))
+            # Arrow's datasets load pandas, which no other source needs.
+            datasets = importlib.import_module("pyarrow.dataset")
+            self._connection.register("source", datasets.dataset(files, format="ipc"))
         else:
             reader = "read_csv" if files[0].endswith(_CSV) else "read_parquet"
             names = ", ".join(quote_text(_without_patterns(name)) for name in files)
@@ -165,7 +169,7 @@ class Source:
                 "with --table, or give a query with --sql."
             )
         if database_table not in names:
-            raise missing_column("table", database_table, dict.fromkeys(names, ""))
+            raise missing_column("table", database_table, names, "table")
         return f"SELECT * FROM input.{quote_name(database_table)}"
 
 
@@ -198,16 +202,20 @@ def _without_patterns(name: str) -> str:
 
 @contextmanager
 def source_errors() -> Iterator[None]:
-    """Turn errors of reading into one line."""
+    """Turn errors of reading into one line; errors of our own pass as they are."""
     try:
         yield
-    except duckdb.Error as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        kind = (
-            OSError
-            if isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)
-            else ValueError
-        )
-        raise kind(f"the input cannot be read: {' '.join(lines)[:500]}") from error
-    except pa.ArrowException as error:
-        raise ValueError(f"the input cannot be read: {error}") from error
+    except (duckdb.Error, pa.ArrowException) as error:
+        raise _in_one_line(error) from error
+    except OSError as error:
+        # Arrow hands on what failed in DuckDB while it streams, under this type alone.
+        if type(error) is not OSError:
+            raise
+        raise _in_one_line(error) from error
+
+
+def _in_one_line(error: Exception) -> ValueError | OSError:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = f"the input cannot be read: {' '.join(lines[:3])[:500]}"
+    is_system = lines and lines[0].startswith(("IO Error", "Out of Memory", "Permission"))
+    return OSError(text) if is_system else ValueError(text)

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.algorithm.life_cycle import find_events
+from dynmeans.backends.batch import checked_points
+from dynmeans.backends.compiled import compiled
+from dynmeans.functional import step
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.history import StepRecord
+from dynmeans.records.history import History, StepRecord
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.batch import Batch
 from dynmeans.runs.commit import Commit, StoredBatch
@@ -32,16 +35,11 @@ class Stepper:
         self.scaling = scaling
         self._store = store
         self._config = config
-        self._model = DynamicMeans.from_state(
-            state,
-            new_penalty=config.penalties.new_penalty,
-            revival_penalty=config.penalties.revival_penalty,
-            drift=config.penalties.drift,
-            n_init=config.n_init,
-            revival=config.revival,
-            keep_history=1,
-            random_state=config.random_state,
-        )
+        self._state = state
+        # Drawn as the estimators draw it: the same seed gives the same identities there and here.
+        random = np.random.RandomState(config.random_state)
+        self._entropy = int(random.randint(2**63, dtype=np.int64))
+        self._n_threads: int | None = None
         counts = store.manifest("counts") or {"n_rows": 0, "n_dropped": 0, "n_late": 0}
         self._counts: dict[str, int] = counts
         self._columns: list[list[str]] | None = store.manifest("label_columns")
@@ -49,7 +47,7 @@ class Stepper:
 
     def set_n_threads(self, n_threads: int | None) -> None:
         """Use that many threads from now on."""
-        self._model.set_params(n_threads=n_threads)
+        self._n_threads = n_threads
 
     def learn_scaling(self, batches: Sequence[BatchArray]) -> None:
         """Learn mean and spread; they are stored with the first commit."""
@@ -64,19 +62,19 @@ class Stepper:
         commit_seconds: float,
     ) -> int:
         """Take batches in until there are no more; return how many there were."""
-        n_batches, last_commit = 0, time.monotonic()
+        n_batches, n_rows, last_commit = 0, 0, time.monotonic()
         stream = iter(batches)
-        while (batch := self._fit_next(stream, token)) is not None:
-            record = self._model.history_[-1]
+        while (taken := self._take_next(stream, token)) is not None:
+            batch, record = taken
             self._keep(batch, record)
             n_batches += 1
             if on_batch is not None:
                 on_batch(record, batch)
-            n_rows = sum(stored.n_rows for stored in self._pending.batches)
+            n_rows += batch.n_points
             is_due = time.monotonic() - last_commit >= commit_seconds or n_rows >= MAX_GROUP_ROWS
             if token is None and is_due:
                 self._commit()
-                last_commit = time.monotonic()
+                n_rows, last_commit = 0, time.monotonic()
         if self._pending.batches or token is not None:
             self._commit(token)
         return n_batches
@@ -88,19 +86,36 @@ class Stepper:
         self._pending.manifest["position"] = dict(position)
         self._commit()
 
-    def _fit_next(self, stream: Iterator[Batch], token: str | None) -> Batch | None:
+    def _take_next(
+        self, stream: Iterator[Batch], token: str | None
+    ) -> tuple[Batch, StepRecord] | None:
         """Step on the next batch. If that fails, what was taken in before is committed first."""
         try:
             batch = next(stream, None)
-            if batch is not None:
-                self._model.partial_fit(
-                    self._scaled(batch), elapsed=batch.elapsed, sample_weight=batch.weights
-                )
-            return batch
+            return None if batch is None else (batch, self._step(batch))
         except BaseException:
             if self._pending.batches and token is None:
                 self._commit()
             raise
+
+    def _step(self, batch: Batch) -> StepRecord:
+        config, before = self._config, self._state
+        points = checked_points(self._scaled(batch), before.n_features)
+        after, clustering = step(
+            points,
+            before,
+            config.penalties,
+            orders=compiled.visiting_orders(points, self._entropy, before.n_steps, config.n_init),
+            elapsed=batch.elapsed,
+            sample_weight=batch.weights,
+            revival=config.revival,
+            n_threads=self._n_threads,
+        )
+        history = History(window=1)
+        history.append(before, batch.elapsed, clustering, after, find_events)
+        record = history[0]
+        self._state = after
+        return record
 
     def _scaled(self, batch: Batch) -> BatchArray:
         points = batch.points if self.scaling is None else self.scaling.apply(batch.points)
@@ -110,7 +125,7 @@ class Stepper:
         """Put what the batch leaves behind into the next commit."""
         pending, first_row = self._pending, self._counts["n_rows"]
         if batch.n_points:
-            distances = _distances(self._scaled(batch), record.labels, self._model.state_)
+            distances = _distances(self._scaled(batch), record.labels, self._state)
             rows = label_rows(batch, record.step, first_row, record.labels, distances)
             self._check_columns(rows.schema)
             pending.labels.append(rows)
@@ -152,7 +167,7 @@ class Stepper:
 
     def _commit(self, token: str | None = None) -> None:
         pending, self._pending = self._pending, Commit()
-        pending.state = self._model.state_
+        pending.state = self._state
         pending.manifest["counts"] = self._counts
         pending.token = token
         self._store.commit(pending)
@@ -162,7 +177,17 @@ def _distances(points: BatchArray, labels: IntArray, state: ClusterState) -> Flo
     """How far each row is from the center of its cluster; NaN where it has none."""
     if state.n_clusters == 0:
         return np.full(len(points), np.nan)
-    slots = np.searchsorted(state.ids, labels)
-    away = points - state.centers[np.minimum(slots, state.n_clusters - 1)]
+    away = points - state.centers[_slots(labels, state.ids)]
     distances = np.sqrt(np.einsum("ij,ij->i", away, away))
     return np.where(labels < 0, np.nan, distances)
+
+
+def _slots(labels: IntArray, ids: IntArray) -> IntArray:
+    """Return the row of each label among the sorted ids; any row for a label of no cluster."""
+    low, n_numbers = int(ids[0]), int(ids[-1] - ids[0]) + 1
+    if n_numbers > 16 * len(labels):
+        return np.minimum(np.searchsorted(ids, labels), len(ids) - 1)
+    # Ids close together: a table is faster than bisection.
+    table = np.zeros(n_numbers, dtype=np.int64)
+    table[ids - low] = np.arange(len(ids))
+    return table[np.maximum(labels - low, 0)]

@@ -103,7 +103,8 @@ class Windows:
         times, names = rows.columns.get("time"), rows.columns.get("id")
         self.position = {
             "rows_read": int(rows.places[-1]) + 1,
-            "key": key,
+            # Batches of a count begin where the last one ended, whatever their number.
+            "key": key if self._options.count is None else None,
             "last_row": int(rows.numbers[-1]),
             "last_time": None if times is None else times[-1].item(),
         }
@@ -122,7 +123,7 @@ class Windows:
 
     def _elapsed(self, key: Key, n_rows: int) -> float:
         before = self.position["key"]
-        if self._options.count is not None or before is None:
+        if before is None:
             return 1.0
         if steps_between(before, key) <= 0:
             raise ValueError(

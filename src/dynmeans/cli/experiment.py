@@ -1,0 +1,57 @@
+"""dynmeans experiment: the experiments of the paper, from one command each."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Repeat an experiment of the paper.", no_args_is_help=True)
+
+_OUT = Path("experiment-output")
+
+
+@app.callback()
+def _list() -> None:
+    pass
+
+
+@app.command()
+def synthetic(
+    noise: Annotated[
+        str, typer.Option(help="Of points and motion: isotropic (the paper's words) or radial.")
+    ] = "isotropic",
+    is_quick: Annotated[bool, typer.Option("--quick", help="A small form: some minutes.")] = False,
+    is_full: Annotated[bool, typer.Option("--full", help="As published: a night.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the results file and figures.")] = _OUT,
+    seed: Annotated[int, typer.Option(help="Of all randomness.")] = 0,
+    n_jobs: Annotated[int, typer.Option(help="Processes; -1 is one for each core.")] = -1,
+    is_drawn_only: Annotated[
+        bool, typer.Option("--figures-only", help="Draw what the results file holds; run nothing.")
+    ] = False,
+    accuracy: Annotated[
+        str, typer.Option(help="With tracking, in the figures: global, or frozen as the authors'.")
+    ] = "global",
+) -> None:
+    """Moving Gaussian clusters (Sec. 6.1): parameter sweep, comparison with samplers, figures.
+
+    Results are kept as they come in OUT/synthetic-NOISE.parquet; a run that was interrupted
+    continues when the same command is given again.
+    """
+    from dynmeans.cli.output import progress_bar
+    from dynmeans.experiments.synthetic import run_synthetic, write_figures
+    from dynmeans.experiments.synthetic_config import SyntheticConfig
+
+    if is_quick and is_full:
+        raise ValueError("give --quick or --full, not both.")
+    if accuracy not in ("global", "frozen"):
+        raise ValueError(f"accuracy must be global or frozen, got {accuracy!r}.")
+    size = "quick" if is_quick else "full" if is_full else "default"
+    config = SyntheticConfig.of_size(size, noise=noise, seed=seed)
+    path = out / f"synthetic-{noise}{'' if size == 'default' else f'-{size}'}.parquet"
+    if not is_drawn_only:
+        with progress_bar(f"synthetic, {noise}", "seconds of work") as advance:
+            run_synthetic(config, path, n_jobs=n_jobs, on_progress=advance)
+    files, summary = write_figures(path, out, score=f"accuracy_{accuracy}")
+    typer.echo(summary)
+    for file in (path, *files):
+        typer.echo(f"written: {file}")

@@ -1,0 +1,1 @@
+"""The paper's experiments: one configuration in, one results file and its figures out."""

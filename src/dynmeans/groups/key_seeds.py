@@ -1,0 +1,40 @@
+"""The seed of each key: the same whatever other keys there are, and in whatever order."""
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_random_state
+
+from dynmeans.records.group_states import Key
+
+_SEPARATOR = "\x1f"  # ends a part of a key of several columns
+
+
+def seed_of_key(seed: int, key: Key) -> int:
+    """Return the `random_state` of the estimator that stands for one key.
+
+    It is a checksum of the key as text, begun with `seed` (decision 0511).
+
+    Examples
+    --------
+    >>> seed_of_key(0, "pump-7"), seed_of_key(1, "pump-7"), seed_of_key(0, ("north", 7))
+    (2398649267, 1168418838, 3945521188)
+    """
+    parts = key if isinstance(key, tuple) else (key,)
+    return zlib.crc32(_SEPARATOR.join(map(str, parts)).encode(), seed)
+
+
+def seeds_of_keys(seed: int, keys: Sequence[Key]) -> npt.NDArray[np.uint32]:
+    """Return the seeds of many keys."""
+    return np.fromiter((seed_of_key(seed, key) for key in keys), np.uint32, len(keys))
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return an integer `random_state` itself; draw one from anything else."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        check_random_state(random_state)  # refuses what no generator takes
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**32, dtype=np.uint32))

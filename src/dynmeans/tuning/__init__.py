@@ -1,0 +1,1 @@
+"""Choosing the penalties: with labels on a stream that has them."""
