@@ -27,8 +27,8 @@ from dynmeans.plots import (
     plot_tracks,
 )
 from dynmeans.records.arrays import FloatArray
-from dynmeans.suggestion.suggest_penalties import suggest_details
 from dynmeans.report import report_data, write_report
+from dynmeans.suggestion.suggest_penalties import suggest_details
 
 FOLDER = Path(__file__).parent / "images"
 SEED = 33

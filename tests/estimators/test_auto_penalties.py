@@ -85,7 +85,7 @@ def test_a_restored_estimator_goes_on_with_what_was_chosen():
 
 
 def test_a_state_alone_cannot_go_on_with_auto():
-    with pytest.raises(ValueError, match="penalties=model.penalties_"):
+    with pytest.raises(ValueError, match=r"penalties=model\.penalties_"):
         DynamicMeans.from_state(fitted().state_, new_penalty="auto")
 
 
