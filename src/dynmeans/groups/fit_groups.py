@@ -11,14 +11,13 @@ import pyarrow as pa
 
 from dynmeans.backends import groups as native_groups
 from dynmeans.estimators.dynamic_means import DynamicMeans
-from dynmeans.estimators.stream_estimator import checked_count
 from dynmeans.functional import check_revival, check_way
 from dynmeans.groups.frame_columns import Columns, choose_columns, to_arrow
 from dynmeans.groups.grouped_rows import GroupedRows, group_rows
 from dynmeans.groups.key_seeds import draw_seed, seed_of_key, seeds_of_keys
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.group_states import GroupStates, Key, merge_states
-from dynmeans.records.numbers import checked_number
+from dynmeans.records.numbers import checked_count, checked_number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
