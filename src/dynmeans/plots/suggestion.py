@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogFormatter
 
 from dynmeans.plots.arguments import axes_or_new, tidy
 from dynmeans.records.arrays import FloatArray
@@ -90,7 +91,8 @@ def _draw_suggestion(data: SuggestionData, ax: Axes) -> None:
     right.plot(data.line_penalties, data.line_clusters, color=_CLUSTERS, lw=1.3, ls="--", zorder=1)
     right.set_ylabel("clusters in a batch", color=_CLUSTERS)
     right.set_yscale("log")
-    right.yaxis.set_major_formatter("{x:g}")
+    right.yaxis.set_major_formatter(LogFormatter())
+    right.yaxis.set_minor_formatter(LogFormatter())
     right.spines[["top"]].set_visible(False)
     ax.set_zorder(right.get_zorder() + 1)
     ax.patch.set_visible(False)
