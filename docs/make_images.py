@@ -22,11 +22,13 @@ from dynmeans.plots import (
     identity_rgba,
     plot_cluster_numbers,
     plot_costs,
+    plot_suggestion,
     plot_timeline,
     plot_tracks,
 )
 from dynmeans.records.arrays import FloatArray
 from dynmeans.report import report_data, write_report
+from dynmeans.suggestion.suggest_penalties import suggest_details
 
 FOLDER = Path(__file__).parent / "images"
 SEED = 33
@@ -143,6 +145,31 @@ def make_identity_colors(batches: list[FloatArray], history: History) -> None:
     _save(figure, "identity-colors")
 
 
+def make_suggestion(batches: list[FloatArray], history: History) -> None:
+    """What `suggest_details` tried."""
+    figure = Figure(figsize=(7.5, 4.6), layout="constrained")
+    plot_suggestion(suggest_details(batches[:30]), ax=figure.subplots())
+    _save(figure, "suggestion")
+
+
+def make_choosing_lambda(batches: list[FloatArray], history: History) -> None:
+    """One batch with a lambda that is too small, right, and too large."""
+    penalties = suggest_details(batches[:30]).penalties
+    figure = Figure(figsize=(12, 4.6), layout="constrained")
+    panels = figure.subplots(1, 3, sharex=True, sharey=True)
+    titles = ("a twentieth: too small", "as suggested", "twenty times: too large")
+    for ax, title, factor in zip(panels, titles, (0.05, 1.0, 20.0), strict=True):
+        new_penalty = factor * penalties.new_penalty
+        model = DynamicMeans(
+            new_penalty, max_gap=penalties.max_gap, reach=penalties.reach, random_state=0
+        )
+        _, found = model.fit_sequence(batches)
+        plot_tracks(found, batches[-1], ax=ax)
+        ax.get_legend().remove()
+        ax.set_title(f"{title}\n{len(found[-1].ids)} clusters now, {model.state_.next_id} in all")
+    _save(figure, "choosing-lambda")
+
+
 def make_moving_clusters(batches: list[FloatArray], history: History) -> None:
     """The film."""
     animate(history, batches, FOLDER / "moving-clusters.gif", fps=4, dpi=75)
@@ -181,6 +208,8 @@ MAKERS: dict[str, Callable[[list[FloatArray], History], None]] = {
     "costs": make_costs,
     "cluster-numbers": make_cluster_numbers,
     "identity-colors": make_identity_colors,
+    "suggestion": make_suggestion,
+    "choosing-lambda": make_choosing_lambda,
     "moving-clusters": make_moving_clusters,
     "report": make_report,
 }

@@ -18,9 +18,10 @@ using namespace nb::literals;
 
 namespace dynmeans {
 
-void bind_pieces(nb::module_& module);    // bindings_pieces.cpp
-void bind_samplers(nb::module_& module);  // bindings_samplers.cpp
-void bind_groups(nb::module_& module);    // bindings_groups.cpp
+void bind_pieces(nb::module_& module);      // bindings_pieces.cpp
+void bind_samplers(nb::module_& module);    // bindings_samplers.cpp
+void bind_groups(nb::module_& module);      // bindings_groups.cpp
+void bind_suggestion(nb::module_& module);  // bindings_suggestion.cpp
 
 namespace {
 
@@ -234,4 +235,5 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     bind_pieces(module);
     bind_samplers(module);
     bind_groups(module);
+    bind_suggestion(module);
 }

@@ -172,6 +172,9 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
             return self._penalties_for(self.new_penalty)
         return getattr(self, "penalties_", None) or self._penalties_for(1.0)
 
+    def _adopted(self, suggested: Penalties) -> Penalties:
+        return suggested
+
     def _is_auto(self) -> bool:
         return isinstance(self.new_penalty, str) and self.new_penalty == AUTO
 
@@ -197,7 +200,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
                 n_init=checked_count("n_init", self.n_init),
                 **self._suggestable(),
             )
-            self.penalties_ = found.penalties
+            self.penalties_ = self._adopted(found.penalties)
             _logger.info("%s", found.explanation)
 
     def _check_way(self) -> None:

@@ -76,6 +76,9 @@ class DPMeans(ClusterEstimator):
     def _penalties_for(self, new_penalty: Any) -> Penalties:
         return dp_means_penalties(new_penalty)
 
+    def _adopted(self, suggested: Penalties) -> Penalties:
+        return dp_means_penalties(suggested.new_penalty)
+
     def _suggestable(self) -> dict[str, Any]:
         return {}
 

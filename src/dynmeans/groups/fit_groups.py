@@ -162,6 +162,11 @@ def _settings(
     """What later calls must repeat to go on from these states."""
     check_revival(model.revival)
     check_way(model.acceleration, model.n_threads)
+    if model.new_penalty == "auto":
+        raise ValueError(
+            'new_penalty must be a number for groups, got "auto". Choose it on the batches of one '
+            "group with suggest_penalties."
+        )
     penalties = model._penalties()
     is_open = model.random_state is None and state is not None
     return {

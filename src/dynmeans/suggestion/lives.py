@@ -11,7 +11,6 @@ from dynmeans.suggestion.tracks import Points, Tracks
 
 _LEAST_MOTION = 1e-3  # motion variance per step of time, in units of the noise variance
 _N_ROUNDS = 6  # of the motion variance's fixed point
-_FLATTEST = 1e-12  # variance of the narrowest direction of all points, in units of the widest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,11 +53,9 @@ def walk(moves: Moves, n_features: int, variance: float) -> float:
 def beginnings(points: Points, tracks: Tracks) -> float:
     """A new cluster may be anywhere among all the points."""
     is_first = np.diff(tracks.track_of_cell, prepend=-1) > 0
-    variances, axes = np.linalg.eigh(points.covariance)
-    variances = np.maximum(variances, _FLATTEST * variances[-1])
-    along = (tracks.means[is_first] - points.mean) @ axes
-    log_determinant = float(np.sum(np.log(2 * math.pi * variances)))
-    return -0.5 * (len(along) * log_determinant + float(np.sum(along**2 / variances)))
+    along = (tracks.means[is_first] - points.mean) @ points.axes
+    log_determinant = float(np.sum(np.log(2 * math.pi * points.axis_variances)))
+    return -0.5 * (len(along) * log_determinant + float(np.sum(along**2 / points.axis_variances)))
 
 
 def shares(tracks: Tracks, n_batches: int) -> float:

@@ -17,8 +17,9 @@ from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.records.numbers import checked_count, checked_number
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
 from dynmeans.records.suggestion import Candidate, Suggestion
-from dynmeans.suggestion.search import Trials, search
+from dynmeans.suggestion.search import search
 from dynmeans.suggestion.tracks import Points
+from dynmeans.suggestion.trials import Feed, Trials
 
 
 def suggest_penalties(
@@ -95,24 +96,14 @@ def suggest_details(
         reach = checked_number("reach", reach, at_least=1)
     rows, gaps, weights = _checked_batches(list(batches), elapsed, sample_weight)
     points = _gather(rows, gaps, weights)
-    n_points = sum(map(len, points.batches))
+    n_points = len(points.rows)
     if not points.variance > 0:
-        return _placeholder(len(points.batches), n_points, max_gap, reach)
-    trials = Trials(
-        points,
-        rows,
-        weights,
-        gaps,
-        n_init=n_init,
-        entropy=0 if rng is None else int(rng.integers(2**63)),
-        step_time=float(np.median(gaps[1:])) if len(gaps) > 1 else 1.0,
-        max_gap=max_gap,
-        reach=reach,
-    )
+        return _placeholder(points.n_batches, n_points, max_gap, reach)
+    entropy = 0 if rng is None else int(rng.integers(2**63))
+    trials = Trials(points, Feed(rows, weights, gaps, n_init, entropy, max_gap, reach))
     with blas.one_thread():
-        best = search(trials)
-    candidates = tuple(candidate for _, candidate in trials.found.values())
-    return Suggestion(trials.found[best][1], candidates, len(points.batches), n_points)
+        chosen = trials.candidate(search(trials))
+    return Suggestion(chosen, tuple(trials.candidates.values()), points.n_batches, n_points)
 
 
 def _checked_batches(
