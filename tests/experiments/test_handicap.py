@@ -21,6 +21,12 @@ def test_match_of_the_sample_carried_on_stays():
     assert closest(np.array([[8, 8, 7, 7], [7, 7, 9, 9], [7, 7, 8, 7]])).tolist() == [0, 0.5, 0.75]
 
 
+def test_labels_that_share_no_points_are_not_matched():
+    closest = ClosestToTruth(TRUTH)
+    closest(np.array([[7, 7, 7, 7], [8, 7, 8, 7]]))  # the first is carried on: 7 stands for 0
+    assert closest(np.array([[8, 8, 9, 9]])).tolist() == [0.5]
+
+
 def test_without_tracking_every_batch_is_matched_anew():
     closest = ClosestToTruth(TRUTH, is_tracking=False)
     closest(np.array([[7, 7, 8, 8]]))
