@@ -76,6 +76,7 @@ def test_best_setting_is_that_of_the_highest_mean():
         for new_penalty, accuracies in ((0.04, (0.9, 0.5)), (0.06, (0.75, 0.75)))
         for trial, accuracy in enumerate(accuracies)
     ]
+    rows.append(row("dynamic_means", 0, 1.0, 0.01, new_penalty=0.1))  # of the comparison
     expected = {"new_penalty": 0.06, "max_gap": 6.8, "reach": 1.01}
     assert best_settings(pd.DataFrame(rows)) == {"dynamic_means": expected}
 
