@@ -172,3 +172,24 @@ def test_figures_of_a_run_that_has_compared_nothing_are_refused(tmp_path):
         pass
     with pytest.raises(ValueError, match="must hold trials of the comparison"):
         write_figures(path, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["variational", "particle"])
+def test_dynamic_means_tracks_better_than_a_tuned_sampler_in_a_fifth_of_its_time(method):
+    config = SyntheticConfig(n_clusters=(5,), n_trials=dict.fromkeys(METHODS, (4,)))
+    mixture = {"concentration": 1.0, "survival": 0.05, "motion_variance": 0.0025}
+    settings = {"new_penalty": 0.06, "max_gap": 2.5, "reach": 1.01}
+    found = {"dynamic_means": settings, **dict.fromkeys(METHODS[1:], mixture)}
+    rows = pd.DataFrame(
+        run_trial(config, task)
+        for task in comparison_tasks(config, found)
+        if task["method"] in ("dynamic_means", method)
+        and task["choice"] == "honest"
+        and task["effort"] in (3, 100, 5000)
+        and (task["new_penalty"] == 0.06 or task["motion_variance"] == 0.0025)
+    )
+    means = rows.groupby("method")[["accuracy_global", "cpu_s"]].mean()
+    ours, theirs = means.loc["dynamic_means"], means.loc[method]
+    assert ours["accuracy_global"] > theirs["accuracy_global"] + 0.05
+    assert 5 * ours["cpu_s"] < theirs["cpu_s"]
