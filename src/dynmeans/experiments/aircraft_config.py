@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 METHODS = ("dynamic_means", "dp_means", "gibbs")
 # The paper's feature, and one on which flows lie farther apart (decision 0402).
@@ -60,8 +59,9 @@ class AircraftConfig:
         max_gap of the recipe.
     reach : float
         Of the recipe, for windows of two hours; its distance from 1 grows with the window.
-    n_trials : int
-        Trials of each row of the table.
+    n_trials, gibbs_trials : int
+        Trials of each row of the table; of the sampler, which takes most of the time. More can be
+        added to a results file later.
     tuning_trials : int
         Settings tried when tuning.
     seed : int
@@ -91,6 +91,7 @@ class AircraftConfig:
     memory_days: float = 7.0
     reach: float = 1.003
     n_trials: int = 20
+    gibbs_trials: int = 20
     tuning_trials: int = 64
     seed: int = 0
 
@@ -104,7 +105,7 @@ class AircraftConfig:
             raise ValueError(f"windows must be hours above 0, got {self.windows!r}.")
         if not 0 < self.tuning_share < 1:
             raise ValueError(f"tuning_share must lie between 0 and 1, got {self.tuning_share!r}.")
-        for name in ("n_trials", "tuning_trials", "n_flights"):
+        for name in ("n_trials", "gibbs_trials", "tuning_trials", "n_flights"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}.")
         if self.flights is not None and self.messages is None:
@@ -114,8 +115,3 @@ class AircraftConfig:
     def name(self) -> str:
         """What the files of the run are called."""
         return "simulated" if self.messages is None else "real"
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "AircraftConfig":
-        """Return the configuration that `asdict` was taken of, JSON or not."""
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})

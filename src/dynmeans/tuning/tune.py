@@ -16,8 +16,8 @@ from joblib import Parallel, delayed
 
 from dynmeans import metrics
 from dynmeans.estimators.dynamic_means import DynamicMeans
-from dynmeans.estimators.stream_estimator import checked_count
 from dynmeans.records.arrays import IntArray
+from dynmeans.records.numbers import checked_count
 from dynmeans.records.penalties import Penalties
 from dynmeans.tuning.search_space import PARAMETERS, Ranges, grid_values, search_ranges
 
