@@ -34,8 +34,7 @@ def synthetic(
 ) -> None:
     """Moving Gaussian clusters (Sec. 6.1): parameter sweep, comparison with samplers, figures.
 
-    Results are kept as they come in OUT/synthetic-NOISE.parquet; a run that was interrupted
-    continues when the same command is given again.
+    Results are kept in OUT/synthetic-NOISE.parquet as they come; an interrupted run continues.
     """
     from dynmeans.cli.output import progress_bar
     from dynmeans.experiments.synthetic import run_synthetic, write_figures

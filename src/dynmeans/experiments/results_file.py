@@ -147,7 +147,7 @@ class ResultsFile:
 
     def _take_hold(self) -> None:
         self._lock_path = Path(f"{self.path}.lock")
-        self._lock = os.open(self._lock_path, os.O_CREAT | os.O_RDWR)
+        self._lock = os.open(self._lock_path, os.O_CREAT | os.O_RDWR, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # The run that let go a moment ago may have taken this lock's file away.

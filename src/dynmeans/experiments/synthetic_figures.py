@@ -59,7 +59,7 @@ _SYMBOLS = {
     "motion_variance": "xi",
 }
 _SIZE, _PANEL_SIZE = (15.0, 15.0), (5.2, 4.6)
-_CAPTION_WIDTH = 200
+_CAPTION_WIDTH = 235
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,7 +197,7 @@ def _draw_tradeoff(page: _Page, ax: Any, *, origin: str) -> None:
     draw_series(ax, lines, n_columns=3)
     ax.set_xscale("log")
     ax.set_ylim(0, 1)
-    ax.set_title(f"(f) Accuracy against time at {ORIGINS[origin]}")
+    ax.set_title(f"(f) Accuracy by time at {ORIGINS[origin]}")
     ax.set_xlabel(f"CPU time for each step, ms, {config.search_clusters} clusters")
     ax.set_ylabel("accuracy (NC: without tracking)")
 
@@ -211,11 +211,11 @@ def _caption(page: _Page) -> str:
             f"({describe_setting(setting)})"
             for method, setting in page.settings(origin).items()
         )
-        claims = " ".join(speed_claims(page.frame, origin))
+        claims = " ".join(f"— {claim}" for claim in speed_claims(page.frame, origin))
         paragraphs.append(
             f"{name.capitalize()}: {values}. Is Dynamic Means at least {TIMES_FASTER:g} times "
             "faster there, at equal or better tracking accuracy (within two standard errors)? "
-            f"Against {claims}"
+            f"{claims}"
         )
     paragraphs.append("Bands: one standard deviation over streams; in (e) its upper half.")
     return "\n".join(fill(paragraph, _CAPTION_WIDTH) for paragraph in paragraphs)

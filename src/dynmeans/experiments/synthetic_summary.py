@@ -93,11 +93,12 @@ def speed_table(frame: pd.DataFrame, origin: str, score: str = "accuracy_global"
     """
     settings = settings_of(frame, origin)
     ours = _at_usual_effort(frame, "dynamic_means", settings["dynamic_means"], HONEST)
+    ours = ours.add_suffix("_ours")
     rows = []
     for method in SAMPLERS:
         for choice in (HONEST, HANDICAP):
             theirs = _at_usual_effort(frame, method, settings[method], choice)
-            both = ours.join(theirs, how="inner", lsuffix="_ours")
+            both = theirs.join(ours, how="inner")
             for n_clusters, pairs in both.groupby(level="n_clusters"):
                 gains = pairs[f"{score}_ours"] - pairs[score]
                 rows.append(

@@ -96,7 +96,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> list[Path]:
     written = []
     for ending, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
         target = Path(path).with_name(Path(path).name + ending)
-        with mpl.rc_context({"svg.hashsalt": "dynmeans", "svg.fonttype": "path"}):
+        with mpl.rc_context({"svg.hashsalt": "dynmeans", "svg.fonttype": "none"}):
             figure.savefig(target, dpi=_DPI, metadata=metadata)
         written.append(target)
     return written
