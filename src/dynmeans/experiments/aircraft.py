@@ -35,6 +35,7 @@ from dynmeans.records.whole_file import whole_file
 OnProgress = Callable[[str], Callable[[float, float], None] | None]
 
 EXPERIMENT = "aircraft"
+_NOT_OF_A_ROW = ("n_trials", "gibbs_trials", "is_quick")
 
 
 def run_aircraft(
@@ -86,7 +87,7 @@ def run_aircraft(
 
 
 def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tuple[list[Path], str]:
-    """Draw Figure 2 and write Table 1 from the files of a run, finished or not.
+    """Draw Figure 2 and write Table 1 from the files of a run that has begun its trials.
 
     Returns
     -------
@@ -163,7 +164,7 @@ def _write_flows(
 
 def _identity(config: AircraftConfig) -> dict[str, Any]:
     """All that a row depends on beside its key."""
-    return {k: v for k, v in asdict(config).items() if k not in ("n_trials", "gibbs_trials")}
+    return {k: v for k, v in asdict(config).items() if k not in _NOT_OF_A_ROW}
 
 
 def _path(folder: Path, config: AircraftConfig, ending: str) -> Path:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 METHODS = ("dynamic_means", "dp_means", "gibbs")
 # The paper's feature, and one on which flows lie farther apart (decision 0402).
@@ -66,6 +66,8 @@ class AircraftConfig:
         Settings tried when tuning.
     seed : int
         Of everything.
+    is_quick : bool
+        Whether it is the small form, which has files of its own.
     """
 
     messages: str | None = None
@@ -92,8 +94,9 @@ class AircraftConfig:
     reach: float = 1.003
     n_trials: int = 20
     gibbs_trials: int = 20
-    tuning_trials: int = 64
+    tuning_trials: int = 32
     seed: int = 0
+    is_quick: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
@@ -111,7 +114,13 @@ class AircraftConfig:
         if self.flights is not None and self.messages is None:
             raise ValueError("flights need messages: give both files, or none.")
 
+    def quick(self) -> "AircraftConfig":
+        """Return the same with few trials and the paper's windows alone."""
+        return replace(
+            self, windows=(0.5,), n_trials=3, gibbs_trials=2, tuning_trials=16, is_quick=True
+        )
+
     @property
     def name(self) -> str:
         """What the files of the run are called."""
-        return "simulated" if self.messages is None else "real"
+        return ("simulated" if self.messages is None else "real") + "-quick" * self.is_quick
