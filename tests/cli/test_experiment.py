@@ -25,3 +25,21 @@ def test_bad_request_is_one_line_and_leaves_nothing(arguments, message, tmp_path
 def test_help_lists_the_experiments(capsys):
     assert main(["experiment", "--help"]) == 0
     assert "synthetic" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--area", "1,2,3"], "area must be south,north,west,east in degrees, got '1,2,3'."),
+        (["--column", "id"], "column must be like id=icao24, got 'id'."),
+        (["--flights", "f.csv"], "flights need messages: give both files, or none."),
+        (["--messages", "no.csv"], "there is no file no.csv."),
+        (["--window", "0"], "windows must be hours above 0"),
+        (["--figures-only"], "there is no results file"),
+    ],
+)
+def test_bad_request_of_aircraft_is_one_line(arguments, message, tmp_path, capsys):
+    assert main(["experiment", "aircraft", "--out", str(tmp_path / "out"), *arguments]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from dynmeans.cli.experiment_aircraft import aircraft
+
 app = typer.Typer(help="Repeat an experiment of the paper.", no_args_is_help=True)
 
 _OUT = Path("experiment-output")
@@ -54,3 +56,6 @@ def synthetic(
     typer.echo(summary)
     for file in (path, *files):
         typer.echo(f"written: {file}")
+
+
+app.command()(aircraft)

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 METHODS = ("dynamic_means", "dp_means", "gibbs")
 # The paper's feature, and one on which flows lie farther apart (decision 0402).
@@ -60,12 +59,15 @@ class AircraftConfig:
         max_gap of the recipe.
     reach : float
         Of the recipe, for windows of two hours; its distance from 1 grows with the window.
-    n_trials : int
-        Trials of each row of the table.
+    n_trials, gibbs_trials : int
+        Trials of each row of the table; of the sampler, which takes most of the time. More can be
+        added to a results file later.
     tuning_trials : int
         Settings tried when tuning.
     seed : int
         Of everything.
+    is_quick : bool
+        Whether it is the small form, which has files of its own.
     """
 
     messages: str | None = None
@@ -91,8 +93,10 @@ class AircraftConfig:
     memory_days: float = 7.0
     reach: float = 1.003
     n_trials: int = 20
-    tuning_trials: int = 64
+    gibbs_trials: int = 20
+    tuning_trials: int = 32
     seed: int = 0
+    is_quick: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
@@ -104,18 +108,19 @@ class AircraftConfig:
             raise ValueError(f"windows must be hours above 0, got {self.windows!r}.")
         if not 0 < self.tuning_share < 1:
             raise ValueError(f"tuning_share must lie between 0 and 1, got {self.tuning_share!r}.")
-        for name in ("n_trials", "tuning_trials", "n_flights"):
+        for name in ("n_trials", "gibbs_trials", "tuning_trials", "n_flights"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}.")
         if self.flights is not None and self.messages is None:
             raise ValueError("flights need messages: give both files, or none.")
 
+    def quick(self) -> "AircraftConfig":
+        """Return the same with few trials and the paper's windows alone."""
+        return replace(
+            self, windows=(0.5,), n_trials=3, gibbs_trials=2, tuning_trials=16, is_quick=True
+        )
+
     @property
     def name(self) -> str:
         """What the files of the run are called."""
-        return "simulated" if self.messages is None else "real"
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "AircraftConfig":
-        """Return the configuration that `asdict` was taken of, JSON or not."""
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        return ("simulated" if self.messages is None else "real") + "-quick" * self.is_quick

@@ -194,7 +194,7 @@ def _read_labels(
     flows = sorted({label for label, _ in filter(None, given)})
     place = {flow: i for i, flow in enumerate(flows)}
     codes = np.array([_UNLABELLED if g is None else place[g[0]] for g in given], dtype=np.int64)
-    weights = np.array([0.0 if g is None else g[1] for g in given])
+    weights = np.array([0.0 if g is None else g[1] for g in given], dtype=np.float64)
     if not flows:
         raise ValueError(f"{flights} has no label for any trajectory that was kept.")
     return flows, codes, weights
@@ -214,7 +214,7 @@ def _label_table(config: AircraftConfig, flights: str) -> dict[str, tuple[str, f
             raise ValueError(
                 f"{flights} has no column {missing[0]!r}; it has {', '.join(table.columns)}."
             )
-        weight = "1.0" if confidence is None else f'CAST("{confidence}" AS DOUBLE)'
+        weight = "1::DOUBLE" if confidence is None else f'CAST("{confidence}" AS DOUBLE)'
         where = f'"{config.label}" IS NOT NULL'
         if config.scored is not None:
             where += f' AND CAST("{config.scored}" AS BOOLEAN)'
@@ -222,11 +222,9 @@ def _label_table(config: AircraftConfig, flights: str) -> dict[str, tuple[str, f
             f'SELECT CAST("{config.flight_id}" AS VARCHAR), CAST("{config.label}" AS VARCHAR), '
             f"{weight} FROM {reader}('{quoted}') WHERE {where}"
         ).fetchall()
-    wrong = [row for row in rows if not 0 <= (row[2] if row[2] is not None else -1) <= 1]
-    if wrong:
-        raise ValueError(
-            f"confidence must lie between 0 and 1, got {wrong[0][2]} of {wrong[0][0]}."
-        )
+    for name, _, value in rows:
+        if value is None or not 0 <= value <= 1:
+            raise ValueError(f"confidence must lie between 0 and 1, got {value} of {name}.")
     return {name: (label, value) for name, label, value in rows}
 
 

@@ -31,9 +31,8 @@ _REACH_RANGE = (1.0005, 1.3)
 _SUGGEST_DAYS = 3.0
 # Of lambda / n_features; 1/4 is where lambda is the square of twice a cluster's radius.
 _NOISE_SHARES = (0.06, 0.12, 0.25, 0.5)
-_MOTION_SHARES = (0.001, 0.03)
 _CONCENTRATIONS = (0.01, 1.0)
-_USUAL_NOISE, _USUAL_MOTION = 0.25, 0.01
+_USUAL_NOISE, _MOTION = 0.25, 0.01
 
 
 def settings_for(
@@ -42,7 +41,8 @@ def settings_for(
     """Return the setting of each method, for every origin that there is.
 
     DP-Means sees all flights at once and takes lambda alone. The mixture's noise follows from
-    lambda unless it is tuned.
+    lambda unless it is tuned. Tuning takes the labels kept apart of the same span, for the slow
+    mixture those of the first: a week, where there is more.
     """
     found = {}
     for origin in config.origins:
@@ -60,7 +60,11 @@ def mixture(setting: Setting, data_mean: FloatArray, seed: int, carry: Any = "be
     """Return the Gibbs sampler of a setting: 50 samples, one for each sweep, as published."""
     return DDPMixture(
         "gibbs",
-        **setting,
+        concentration=setting["concentration"],
+        survival=setting["survival"],
+        noise_variance=setting["noise_variance"],
+        motion_variance=setting["motion_variance"],
+        prior_variance=setting["prior_variance"],
         prior_mean=data_mean,
         n_samples=N_SAMPLES,
         burn_in=0,
@@ -106,12 +110,12 @@ def _tuned(
         ranges={"new_penalty": lambdas, "max_gap": gaps, "reach": _REACH_RANGE},
         random_state=config.seed,
     ).penalties
-    alone = tune_dp_means(config, data, span, feature, lambdas)
+    alone = _tuned_dp_means(config, data, span, feature, lambdas)
     start = {**_of_penalties(config, data, feature, best), "dp_means": {"new_penalty": alone}}
-    return {**start, "gibbs": _tuned_mixture(config, data, windows, feature, best)}
+    return {**start, "gibbs": _tuned_mixture(config, data, feature, hours, best)}
 
 
-def tune_dp_means(
+def _tuned_dp_means(
     config: AircraftConfig,
     data: AircraftData,
     span: str,
@@ -138,10 +142,11 @@ def tune_dp_means(
 def _tuned_mixture(
     config: AircraftConfig,
     data: AircraftData,
-    windows: list[IntArray],
     feature: str,
+    hours: float,
     penalties: Penalties,
 ) -> Setting:
+    windows = data.windows(next(iter(data.spans)), hours)
     points, mean = data.features[feature], data.features[feature].mean(axis=0)
     true = [data.tuning[rows] for rows in windows]
     weights = [data.confidences[rows] for rows in windows]
@@ -155,9 +160,8 @@ def _tuned_mixture(
 
 def _mixtures(data: AircraftData, feature: str, penalties: Penalties) -> Iterator[Setting]:
     for noise in _NOISE_SHARES:
-        for motion in _MOTION_SHARES:
-            for concentration in _CONCENTRATIONS:
-                yield _mixture_setting(data, feature, penalties, noise, motion, concentration)
+        for concentration in _CONCENTRATIONS:
+            yield _mixture_setting(data, feature, penalties, noise, concentration)
 
 
 def _mixture_setting(
@@ -165,7 +169,6 @@ def _mixture_setting(
     feature: str,
     penalties: Penalties,
     noise: float = _USUAL_NOISE,
-    motion: float = _USUAL_MOTION,
     concentration: float = 1.0,
 ) -> Setting:
     n_features = data.features[feature].shape[1]
@@ -174,7 +177,7 @@ def _mixture_setting(
         "concentration": concentration,
         "survival": float(np.clip(1 - 1 / penalties.max_gap, 0.05, 0.999)),
         "noise_variance": noise_variance,
-        "motion_variance": motion * noise_variance,
+        "motion_variance": _MOTION * noise_variance,
         "prior_variance": data.variances[feature] / n_features,
     }
 

@@ -38,7 +38,7 @@ def plot_flow_counts(
     matplotlib.axes.Axes
     """
     ax = axes_or_new(ax, (10.0, 4.6))
-    n_windows = max((len(flow.counts) for flow in flows), default=0)
+    n_windows = max((len(flow.counts) for flow in flows), default=1)
     end = begin + n_windows * window_seconds
     ax.imshow(
         _shades(flows),

@@ -1,0 +1,171 @@
+"""The aircraft experiment: messages to flows, Table 1 and Figure 2 (Sec. 6.2)."""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dynmeans.datasets.trajectories import Area
+from dynmeans.experiments.aircraft_config import PLAIN, RECIPE, SCALED, WEEK, AircraftConfig
+from dynmeans.experiments.aircraft_data import AircraftData, prepare_data
+from dynmeans.experiments.aircraft_settings import Setting, settings_for
+from dynmeans.experiments.aircraft_table import summary_markdown
+from dynmeans.experiments.aircraft_trial import (
+    KEY,
+    SCHEMA,
+    Settings,
+    effort_of,
+    follow_flows,
+    run_trial,
+    table_tasks,
+)
+from dynmeans.experiments.results_file import Results, ResultsFile, read_results
+from dynmeans.experiments.run_tasks import run_tasks
+from dynmeans.plots.flow_counts import plot_flow_counts
+from dynmeans.plots.flow_map import plot_flow_map
+from dynmeans.plots.flows import Flow, find_flows
+from dynmeans.plots.series import new_figure, save_figure
+from dynmeans.records.whole_file import whole_file
+
+OnProgress = Callable[[str], Callable[[float, float], None] | None]
+
+EXPERIMENT = "aircraft"
+_NOT_OF_A_ROW = ("n_trials", "gibbs_trials", "is_quick")
+
+
+def run_aircraft(
+    config: AircraftConfig,
+    folder: str | os.PathLike[str],
+    *,
+    n_jobs: int = 1,
+    on_progress: OnProgress | None = None,
+) -> Results:
+    """Run what is missing of the experiment, and keep it in the folder.
+
+    Parameters
+    ----------
+    config : AircraftConfig
+    folder : path
+        For the results, the flows of the figure, the report on the messages and the cache of
+        features.
+    n_jobs : int
+        Processes; the results do not depend on it.
+    on_progress : callable, optional
+        Given the name of a stage it returns what to call with work done and all work of it.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    watch = on_progress or (lambda _: None)
+    data = prepare_data(config, cache=folder / "cache", on_progress=watch("features"))
+    lines = [*data.report.lines(), *(f"{k}: {v}" for k, v in data.notes.items())]
+    _path(folder, config, "messages.txt").write_text("\n".join(lines) + "\n")
+    with ResultsFile(
+        _path(folder, config, "parquet"),
+        experiment=EXPERIMENT,
+        configuration=_identity(config),
+        schema=SCHEMA,
+        key=KEY,
+    ) as results:
+        settings = _all_settings(config, data, folder, watch("parameters"))
+        _write_flows(config, data, settings, folder)
+        if (data.scored >= 0).any():
+            light = replace(data, trajectories=data.trajectories.select([]))
+            run_tasks(
+                partial(run_trial, config, light),
+                table_tasks(config, data, settings),
+                results,
+                effort=effort_of,
+                n_jobs=n_jobs,
+                on_progress=watch("trials"),
+            )
+    return read_results(_path(folder, config, "parquet"), EXPERIMENT)
+
+
+def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tuple[list[Path], str]:
+    """Draw Figure 2 and write Table 1 from the files of a run that has begun its trials.
+
+    Returns
+    -------
+    files : list of Path
+        What was written.
+    summary : str
+        The tables, in Markdown.
+    """
+    folder = Path(folder)
+    results = read_results(_path(folder, config, "parquet"), EXPERIMENT)
+    kept = json.loads(_path(folder, config, "flows.json").read_text())
+    flows = [Flow.from_dict(values) for values in kept["flows"]]
+    area = Area(*config.area)
+    map_figure, (left,) = new_figure((10.0, 7.4), 1, 1)
+    plot_flow_map(flows, left, area)
+    counts_figure, (right,) = new_figure((12.0, 5.2), 1, 1)
+    plot_flow_counts(flows, kept["begin"], kept["window_seconds"], right)
+    files = []
+    for name, figure in (("map", map_figure), ("counts", counts_figure)):
+        files += save_figure(figure, folder / f"aircraft-{config.name}-{name}")
+    summary = summary_markdown(results) if len(results.frame) else "No labels, no table.\n"
+    page = _path(folder, config, "md")
+    page.write_text(summary)
+    return [*files, page], summary
+
+
+def _all_settings(
+    config: AircraftConfig,
+    data: AircraftData,
+    folder: Path,
+    on_progress: Callable[[float, float], None] | None,
+) -> Settings:
+    """Settings of every part of the table; they take minutes, and are kept in a file."""
+    path = _path(folder, config, "settings.json")
+    wanted = [(s, f, h) for s in data.spans for f in config.features for h in config.windows]
+    identity = json.loads(json.dumps(_identity(config)))
+    if path.exists():
+        kept = json.loads(path.read_text())
+        if kept["configuration"] == identity:
+            return {tuple(key): value for key, value in kept["settings"]}
+    found: dict[tuple[str, str, float], dict[str, dict[str, Setting]]] = {}
+    for n_done, key in enumerate(wanted):
+        found[key] = settings_for(config, data, *key)
+        if on_progress is not None:
+            on_progress(n_done + 1, len(wanted))
+    text = json.dumps({"configuration": identity, "settings": list(found.items())}, indent=1)
+    with whole_file(path) as temporary:
+        Path(temporary).write_text(text + "\n")
+    return found
+
+
+def _write_flows(
+    config: AircraftConfig, data: AircraftData, settings: Settings, folder: Path
+) -> None:
+    """Keep the largest flows of one run, for the figure."""
+    feature = SCALED if SCALED in config.features else PLAIN
+    span = WEEK if WEEK in data.spans else next(iter(data.spans))
+    hours = config.windows[-1]
+    choices = settings[span, feature, hours]
+    origin = RECIPE if RECIPE in choices else next(iter(choices))
+    windows = data.windows(span, hours)
+    setting: dict[str, Any] = choices[origin]["dynamic_means"]
+    labels, _ = follow_flows(data, setting, windows, feature, config.seed)
+    kept = {
+        "begin": data.begin + data.spans[span][0],
+        "window_seconds": 3600 * hours,
+        "origin": origin,
+        "n_clusters": len(np.unique(np.concatenate(labels))),
+        "flows": [flow.to_dict() for flow in find_flows(data.trajectories, labels, windows)],
+    }
+    with whole_file(_path(folder, config, "flows.json")) as temporary:
+        Path(temporary).write_text(json.dumps(kept) + "\n")
+
+
+def _identity(config: AircraftConfig) -> dict[str, Any]:
+    """All that a row depends on beside its key."""
+    return {k: v for k, v in asdict(config).items() if k not in _NOT_OF_A_ROW}
+
+
+def _path(folder: Path, config: AircraftConfig, ending: str) -> Path:
+    return folder / f"aircraft-{config.name}.{ending}"
