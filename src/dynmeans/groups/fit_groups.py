@@ -278,10 +278,11 @@ def _batch_table(
 ) -> pa.Table:
     """One row for each batch of each key."""
     groups = np.repeat(np.arange(len(rows.keys)), np.diff(rows.group_starts))
-    keys: list[Any] = rows.keys if columns.has_key_tuples else [(key,) for key in rows.keys]
+    keys: list[Any] = rows.keys
+    parts = list(zip(*keys, strict=True)) if columns.has_key_tuples and keys else [keys]
     table: dict[str, Any] = {
-        name: pa.array([key[j] for key in keys]).take(pa.array(groups))
-        for j, name in enumerate(columns.by)
+        name: pa.array(part).take(pa.array(groups))
+        for name, part in zip(columns.by, parts, strict=True)
     }
     if columns.batch is not None:
         values = pa.array(rows.batch_values)

@@ -23,13 +23,15 @@ def seed_of_key(seed: int, key: Key) -> int:
     >>> seed_of_key(0, "pump-7"), seed_of_key(1, "pump-7"), seed_of_key(0, ("north", 7))
     (2398649267, 1168418838, 3945521188)
     """
-    parts = key if isinstance(key, tuple) else (key,)
-    return zlib.crc32(_SEPARATOR.join(map(str, parts)).encode(), seed)
+    return int(seeds_of_keys(seed, [key])[0])
 
 
 def seeds_of_keys(seed: int, keys: Sequence[Key]) -> npt.NDArray[np.uint32]:
-    """Return the seeds of many keys."""
-    return np.fromiter((seed_of_key(seed, key) for key in keys), np.uint32, len(keys))
+    """Return the seeds of many keys, all of one kind."""
+    has_parts = bool(keys) and isinstance(keys[0], tuple)
+    texts = (_SEPARATOR.join(map(str, key)) for key in keys) if has_parts else map(str, keys)  # type: ignore[arg-type]
+    sums = (zlib.crc32(text.encode(), seed) for text in texts)
+    return np.fromiter(sums, np.uint32, len(keys))
 
 
 def draw_seed(random_state: Any) -> int:
