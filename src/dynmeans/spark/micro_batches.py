@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.records.arrays import FloatArray
-from dynmeans.records.numbers import checked_number
+from dynmeans.records.time_steps import checked_time_step
 from dynmeans.runs.batch import Batch
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.run import Run
@@ -93,7 +93,7 @@ def foreach_batch(
     if on_missing not in ON_MISSING:
         raise ValueError(f"on_missing must be one of {', '.join(ON_MISSING)}, got {on_missing!r}.")
     columns = _Columns(_checked_features(features), time, id, weight)
-    step_length = _checked_time_step(time_step, time)
+    step_length = checked_time_step(time_step, time, argument="time", ticks_per_microsecond=1)
     model = DynamicMeans() if model is None else model
     source = {
         "input": "spark",
@@ -124,17 +124,6 @@ def _checked_features(features: Sequence[str]) -> tuple[str, ...]:
     if not names:
         raise ValueError("features must name at least one column, got none.")
     return names
-
-
-def _checked_time_step(time_step: Any, time: str | None) -> float | None:
-    """Return the length of a step as a number; of a time, in microseconds."""
-    if time_step is None:
-        return None
-    if time is None:
-        raise ValueError(f"time_step needs a time column to count in, got {time_step!r} and none.")
-    if isinstance(time_step, timedelta):
-        time_step = time_step / timedelta(microseconds=1)
-    return checked_number("time_step", time_step, above=0)
 
 
 def _config(features: tuple[str, ...], model: DynamicMeans, source: dict[str, Any]) -> RunConfig:
