@@ -25,6 +25,7 @@ bench: $(READY)  ## Timings, each beside something that runs in the same process
 	$(BIN)/python benchmarks/score_labels.py
 	$(BIN)/python benchmarks/draw_plots.py
 	$(BIN)/python benchmarks/samplers.py
+	$(BIN)/python benchmarks/groups.py
 
 check: $(READY)  ## Format, lint, types, layers, stub.
 	$(BIN)/ruff format --check .
