@@ -27,6 +27,7 @@ bench: $(READY)  ## Timings, each beside something that runs in the same process
 	$(BIN)/python benchmarks/samplers.py
 	$(BIN)/python benchmarks/runs_throughput.py
 	$(BIN)/python benchmarks/tune.py
+	$(BIN)/python benchmarks/groups.py
 
 check: $(READY)  ## Format, lint, types, layers, stub.
 	$(BIN)/ruff format --check .

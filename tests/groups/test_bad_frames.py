@@ -107,6 +107,28 @@ def test_a_changed_file_is_refused(tmp_path):
         GroupStates.load(path)
 
 
+@pytest.mark.parametrize(
+    ("seed", "error"), [(-1, ValueError), (2**32, ValueError), (True, TypeError), ("a", TypeError)]
+)
+def test_seeds_that_no_estimator_takes_are_refused(seed, error):
+    with pytest.raises(error, match="random_state must be"):
+        fit_groups(small_frame(), by="key", model=DynamicMeans(random_state=seed))
+
+
+def test_a_generator_as_random_state_is_drawn_from_once():
+    one, two = (
+        fit_groups(
+            small_frame(),
+            by="key",
+            features=["x"],
+            model=DynamicMeans(random_state=np.random.RandomState(4)),
+        )
+        for _ in range(2)
+    )
+    assert one.states == two.states
+    assert one.states.settings["seed"] == np.random.RandomState(4).randint(2**32, dtype=np.uint32)
+
+
 def test_other_objects_are_refused_by_type():
     with pytest.raises(TypeError, match="frame must be a pandas, polars, Arrow or Dask"):
         fit_groups([[1.0]], by="key")

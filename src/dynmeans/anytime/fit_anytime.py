@@ -5,7 +5,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from dynmeans.anytime.subsets import IteratorSubsets, RandomSubsets
 from dynmeans.backends import native
 from dynmeans.backends.compiled import compiled
 from dynmeans.baselines.dp_means import dp_means_penalties
+from dynmeans.estimators.stream_estimator import checked_count
 from dynmeans.functional import check_way
 from dynmeans.records.arrays import BatchArray
 from dynmeans.records.numbers import checked_number
@@ -119,10 +119,10 @@ def anytime_results(
     check_way("auto", n_threads)
     generator = np.random.default_rng(rng)
     way = _Way(penalties, keep, int(generator.integers(2**63)), n_threads)
-    batch_size = _checked_size("batch_size", batch_size)
+    batch_size = checked_count("batch_size", batch_size)
     opened: Any = open_source(source, columns, batch_size)
     kind = RandomSubsets if hasattr(opened, "read") else IteratorSubsets
-    subsets = kind(opened, batch_size, _checked_size("holdout_size", holdout_size), generator)
+    subsets = kind(opened, batch_size, checked_count("holdout_size", holdout_size), generator)
     start = _checked_start(state, subsets.holdout.shape[1])
     return _results(subsets, start, way, rule, time.perf_counter() - began)
 
@@ -229,18 +229,10 @@ def fit_anytime(
 def _checked_rule(time_limit: Any, max_batches: Any, patience: Any, tol: Any) -> _Rule:
     return _Rule(
         math.inf if time_limit is None else checked_number("time_limit", time_limit, above=0),
-        math.inf if max_batches is None else _checked_size("max_batches", max_batches),
-        None if patience is None else _checked_size("patience", patience),
+        math.inf if max_batches is None else checked_count("max_batches", max_batches),
+        None if patience is None else checked_count("patience", patience),
         checked_number("tol", tol, at_least=0),
     )
-
-
-def _checked_size(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value!r}.")
-    return int(value)
 
 
 def _checked_start(state: ClusterState | None, n_features: int) -> ClusterState:

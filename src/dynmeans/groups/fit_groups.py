@@ -17,7 +17,8 @@ from dynmeans.groups.grouped_rows import GroupedRows, group_rows
 from dynmeans.groups.key_seeds import draw_seed, seed_of_key, seeds_of_keys
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.group_states import GroupStates, Key, merge_states
-from dynmeans.records.numbers import checked_count, checked_number
+from dynmeans.records.numbers import checked_count
+from dynmeans.records.time_steps import checked_time_step
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,7 +174,9 @@ def _settings(
         "by": columns.by if columns.has_key_tuples else columns.by[0],
         "features": columns.features,
         "batch": columns.batch,
-        "time_step": _checked_time_step(time_step, columns.batch),
+        "time_step": checked_time_step(
+            time_step, columns.batch, argument="batch", ticks_per_microsecond=1000
+        ),
         "new_penalty": penalties.new_penalty,
         "revival_penalty": penalties.revival_penalty,
         "drift": penalties.drift,
@@ -183,19 +186,6 @@ def _settings(
         if is_open and state is not None
         else draw_seed(model.random_state),
     }
-
-
-def _checked_time_step(time_step: Any, batch: str | None) -> float | None:
-    """Return the length of a step as a number; of a time, in nanoseconds."""
-    if time_step is None:
-        return None
-    if batch is None:
-        raise ValueError(f"time_step needs a batch column to count in, got {time_step!r} and none.")
-    if isinstance(time_step, np.timedelta64):
-        time_step = time_step.astype("timedelta64[ns]").astype(np.int64).item()
-    elif isinstance(time_step, timedelta):
-        time_step = time_step / timedelta(microseconds=1) * 1000.0
-    return checked_number("time_step", time_step, above=0)
 
 
 def _agreeing(
@@ -282,10 +272,11 @@ def _batch_table(
 ) -> pa.Table:
     """One row for each batch of each key."""
     groups = np.repeat(np.arange(len(rows.keys)), np.diff(rows.group_starts))
-    keys: list[Any] = rows.keys if columns.has_key_tuples else [(key,) for key in rows.keys]
+    keys: list[Any] = rows.keys
+    parts = list(zip(*keys, strict=True)) if columns.has_key_tuples and keys else [keys]
     table: dict[str, Any] = {
-        name: pa.array([key[j] for key in keys]).take(pa.array(groups))
-        for j, name in enumerate(columns.by)
+        name: pa.array(part).take(pa.array(groups))
+        for name, part in zip(columns.by, parts, strict=True)
     }
     if columns.batch is not None:
         values = pa.array(rows.batch_values)
