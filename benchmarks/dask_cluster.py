@@ -100,6 +100,7 @@ def run_spread(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[
             "seconds": sum(e.seconds for e in entries),
             "bytes_out": sum(e.bytes_out for e in entries),
             "bytes_in": sum(e.bytes_in for e in entries),
+            "bytes_between": sum(e.bytes_between for e in entries),
             "proposals": sum(e.n_proposals for e in entries),
         }
         for (_, n_pass), entries in by_pass.items()
@@ -144,7 +145,7 @@ def measure(n_rows: int, options: argparse.Namespace) -> dict[str, Any]:
             n_workers=options.workers,
             threads_per_worker=1,
             memory_limit=0,
-            dashboard_address=None,
+            dashboard_address=":0",
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -179,12 +180,14 @@ def measure(n_rows: int, options: argparse.Namespace) -> dict[str, Any]:
 def _row(found: dict[str, Any]) -> str:
     """One line of the table."""
     spread, passes = found["spread"], found["spread"]["passes"]
-    total = {name: sum(p[name] for p in passes) for name in ("proposals", "bytes_out", "bytes_in")}
+    names = ("proposals", "bytes_out", "bytes_in", "bytes_between")
+    total = {name: sum(p[name] for p in passes) for name in names}
     return (
         f"{found['n_rows']:8d} {found['ratio']:6.2f} {found['cpu_ratio']:7.2f} "
         f"{spread['seconds']:9.2f} {found['native']['seconds']:9.2f} "
         f"{found['client_mb_grown']:10.0f} {total['proposals']:9d} "
-        f"{total['bytes_out'] / 1e6:7.1f} {total['bytes_in'] / 1e6:6.1f} {len(passes):7d} "
+        f"{total['bytes_out'] / 1e6:7.1f} {total['bytes_in'] / 1e6:6.1f} "
+        f"{total['bytes_between'] / 1e6:8.1f} {len(passes):7d} "
         f"{found['load']:5.1f}"
     )
 
@@ -203,7 +206,8 @@ def main() -> None:
         return
     results = []
     print(
-        "       N  ratio  in CPU  spread s  native s  client MB  proposed  MB out  MB in  passes  load"
+        "       N  ratio  in CPU  spread s  native s  client MB  proposed  MB out  MB in  between  "
+        "passes  load"
     )
     for n_rows in [n for n in SIZES if n <= options.largest]:
         found = measure(n_rows, options)
