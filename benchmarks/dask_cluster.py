@@ -74,17 +74,22 @@ def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
+def cpu_seconds(client: Client) -> float:
+    """CPU time of the workers and of this process, in which the scheduler runs."""
+    return time.process_time() + sum(client.run(time.process_time).values())
+
+
 def run_spread(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[str, Any]:
     """One step on the cluster, and what it took."""
     batch = client.persist(make_batch(n_rows, n_chunks))
     taken = take_batch(batch, None, N_FEATURES)
     before = resident_mb()
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), cpu_seconds(client)
     orders = HashOrders(seed=7, n_init=n_init)
     _, found, rounds = step_with_rounds(
         taken, ClusterState.empty(N_FEATURES), PENALTIES, orders, 1.0, "paper"
     )
-    seconds = time.perf_counter() - began
+    seconds, cpu = time.perf_counter() - began, cpu_seconds(client) - cpu
     by_pass: dict[tuple[str, int], list[Any]] = defaultdict(list)
     for entry in rounds:
         by_pass[entry.run, entry.n_pass].append(entry)
@@ -95,12 +100,14 @@ def run_spread(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[
             "seconds": sum(e.seconds for e in entries),
             "bytes_out": sum(e.bytes_out for e in entries),
             "bytes_in": sum(e.bytes_in for e in entries),
+            "bytes_between": sum(e.bytes_between for e in entries),
             "proposals": sum(e.n_proposals for e in entries),
         }
         for (_, n_pass), entries in by_pass.items()
     ]
     return {
         "seconds": seconds,
+        "cpu_seconds": cpu,
         "client_mb_before": before,
         "client_mb_peak": peak_mb(),
         "cost_trace": found.cost_trace.tolist(),
@@ -138,7 +145,7 @@ def measure(n_rows: int, options: argparse.Namespace) -> dict[str, Any]:
             n_workers=options.workers,
             threads_per_worker=1,
             memory_limit=0,
-            dashboard_address=None,
+            dashboard_address=":0",
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -158,16 +165,31 @@ def measure(n_rows: int, options: argparse.Namespace) -> dict[str, Any]:
         ).stdout
     )
     assert spread.pop("cost_trace") == single.pop("cost_trace"), "not the same bits"
-    ratio = spread["seconds"] / single["seconds"]
     grown = spread["client_mb_peak"] - spread["client_mb_before"]
     return {
         "n_rows": n_rows,
-        "ratio": ratio,
+        "ratio": spread["seconds"] / single["seconds"],
+        "cpu_ratio": spread["cpu_seconds"] / single["cpu_seconds"],
         "client_mb_grown": grown,
         "load": os.getloadavg()[0],
         "spread": spread,
         "native": single,
     }
+
+
+def _row(found: dict[str, Any]) -> str:
+    """One line of the table."""
+    spread, passes = found["spread"], found["spread"]["passes"]
+    names = ("proposals", "bytes_out", "bytes_in", "bytes_between")
+    total = {name: sum(p[name] for p in passes) for name in names}
+    return (
+        f"{found['n_rows']:8d} {found['ratio']:6.2f} {found['cpu_ratio']:7.2f} "
+        f"{spread['seconds']:9.2f} {found['native']['seconds']:9.2f} "
+        f"{found['client_mb_grown']:10.0f} {total['proposals']:9d} "
+        f"{total['bytes_out'] / 1e6:7.1f} {total['bytes_in'] / 1e6:6.1f} "
+        f"{total['bytes_between'] / 1e6:8.1f} {len(passes):7d} "
+        f"{found['load']:5.1f}"
+    )
 
 
 def main() -> None:
@@ -183,20 +205,14 @@ def main() -> None:
         print(json.dumps(run_native(options.native, options.workers, options.n_init)))
         return
     results = []
-    print("       N  ratio  spread s  native s  client MB  proposals  MB out  MB in  passes  load")
+    print(
+        "       N  ratio  in CPU  spread s  native s  client MB  proposed  MB out  MB in  between  "
+        "passes  load"
+    )
     for n_rows in [n for n in SIZES if n <= options.largest]:
         found = measure(n_rows, options)
         results.append(found)
-        passes = found["spread"]["passes"]
-        print(
-            f"{n_rows:8d} {found['ratio']:6.2f} {found['spread']['seconds']:9.2f} "
-            f"{found['native']['seconds']:9.2f} {found['client_mb_grown']:10.0f} "
-            f"{sum(p['proposals'] for p in passes):10d} "
-            f"{sum(p['bytes_out'] for p in passes) / 1e6:7.1f} "
-            f"{sum(p['bytes_in'] for p in passes) / 1e6:6.1f} {len(passes):7d} "
-            f"{found['load']:5.1f}",
-            flush=True,
-        )
+        print(_row(found), flush=True)
     about = {
         "n_clusters": N_CLUSTERS,
         "n_features": N_FEATURES,

@@ -21,7 +21,11 @@ def speaking_clearly() -> Iterator[None]:
         if isinstance(error, ClusterLostError) or getattr(error, "errno", None) is not None:
             raise
         raise ClusterLostError(
-            f"the Dask cluster was lost in the middle of a step ({type(error).__name__}: {error}). "
+            f"the Dask cluster was lost in the middle of a step ({_in_one_line(error)}). "
             "Nothing was changed: once the cluster is back, load the batch again and repeat the "
             "step."
         ) from error
+
+
+def _in_one_line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())

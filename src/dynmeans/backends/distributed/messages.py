@@ -88,22 +88,55 @@ class Proposals:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Rows that joined and left each slot since the pass began, and the outermost of their keys."""
+    """Rows that joined and left each slot since the pass began, and the outermost of their keys.
 
+    `slots` are those that anybody joined or left, of `n_slots`.
+    """
+
+    n_slots: int
+    slots: IntArray
     n_joined: IntArray
     n_left: IntArray
     first_join: KeyArray
     last_leave: KeyArray
 
     @classmethod
-    def merged(cls, parts: "list[Moves]") -> "Moves":
-        """Those on all workers."""
+    def packed(
+        cls, n_joined: IntArray, n_left: IntArray, first_join: KeyArray, last_leave: KeyArray
+    ) -> "Moves":
+        """Leave out slots where nothing moved."""
+        slots = np.flatnonzero(n_joined + n_left)
         return cls(
-            np.sum([part.n_joined for part in parts], axis=0),
-            np.sum([part.n_left for part in parts], axis=0),
-            np.min([part.first_join for part in parts], axis=0),
-            np.max([part.last_leave for part in parts], axis=0),
+            len(n_joined),
+            slots,
+            n_joined[slots],
+            n_left[slots],
+            first_join[slots],
+            last_leave[slots],
         )
+
+    @classmethod
+    def merged(cls, parts: "list[Moves]") -> "Moves":
+        """Those on all workers, with all slots."""
+        n = parts[0].n_slots
+        never = np.iinfo(np.uint64).max
+        whole = cls(
+            n,
+            np.arange(n),
+            np.zeros(n, dtype=np.int64),
+            np.zeros(n, dtype=np.int64),
+            np.full(n, never, dtype=np.uint64),
+            np.zeros(n, dtype=np.uint64),
+        )
+        for part in parts:
+            whole.n_joined[part.slots] += part.n_joined
+            whole.n_left[part.slots] += part.n_left
+            for join, found in (
+                (np.minimum, (whole.first_join, part.first_join)),
+                (np.maximum, (whole.last_leave, part.last_leave)),
+            ):
+                found[0][part.slots] = join(found[0][part.slots], found[1])
+        return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +166,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class BlockSums:
-    """What the means need: n and n * m by block and slot, and how many rows joined each slot."""
+    """What the means need: n and n * m by block and slot; and who joined in the whole pass."""
 
     worker: str
-    n_joined: IntArray
+    moves: Moves
     blocks: IntArray
     sums: FloatArray

@@ -7,7 +7,7 @@ import numpy as np
 from dynmeans.algorithm.cluster import NO_FALL
 from dynmeans.algorithm.sums import squared_distances, sum_in_order
 from dynmeans.backends.distributed.crew import Crew
-from dynmeans.backends.distributed.messages import BlockSums, Reply
+from dynmeans.backends.distributed.messages import Reply
 from dynmeans.backends.distributed.pass_log import Board, FlagArray, PassLog
 from dynmeans.backends.distributed.spread_pass import (
     Remembered,
@@ -15,7 +15,6 @@ from dynmeans.backends.distributed.spread_pass import (
     first_pass,
     later_pass,
 )
-from dynmeans.backends.distributed.worker import sum_up
 from dynmeans.records.arrays import FloatArray, IntArray
 
 
@@ -136,14 +135,11 @@ class SpreadRun:
         log = replace(log, renamed=np.where(is_kept, np.cumsum(is_kept) - 1, -1))
         is_changed = is_changed[is_kept]
         columns = np.where(is_changed, np.cumsum(is_changed) - 1, -1).astype(np.int64)
-        replies = self._talk.crew.ask(
-            sum_up, self._talk.request(log, self._talk.n_keys, None), columns
-        )
-        if n_members is None:
-            n_members = np.sum([reply.n_joined for reply in replies], axis=0)
-        n_members = n_members[is_kept]
+        talk = self._talk
+        request = talk.request(log, talk.n_keys, None)
+        totals, n_joined = talk.crew.sum_up(request, columns, talk.n_rows)
+        n_members = (n_joined if n_members is None else n_members)[is_kept]
         counts, sums = _grown(before.counts, is_kept), _grown(before.sums, is_kept)
-        totals = add_blocks(replies)
         counts[columns >= 0], sums[columns >= 0] = totals[:, 0], totals[:, 1:]
         moved = _Clusters(n_members, counts, sums, self._centers(n_members, counts, sums))
         return moved, log
@@ -178,19 +174,6 @@ class SpreadRun:
         for partial in spreads.tolist():
             spread += partial
         return sum_in_order(terms[clusters.n_members > 0]) + spread
-
-
-def add_blocks(replies: list[BlockSums]) -> FloatArray:
-    """Add the sums of the blocks one by one, in their order (decision 0006)."""
-    totals = np.zeros(replies[0].sums.shape[1:])
-    sums_of = {
-        block: sums
-        for reply in replies
-        for block, sums in zip(reply.blocks.tolist(), reply.sums, strict=True)
-    }
-    for block in sorted(sums_of):
-        totals += sums_of[block]
-    return totals
 
 
 def _grown(values: FloatArray, is_kept: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> FloatArray:

@@ -40,7 +40,7 @@ def answer(
     if request.propose is not None:
         proposals = _propose(hand, request, highest)
         wished = None if is_first else _moves(hand, request, request.propose[1] + 1)
-    return Reply(get_worker().address, hand.blocks(), spreads, settled, wished, proposals)
+    return Reply(_address(), hand.blocks(), spreads, settled, wished, proposals)
 
 
 def sum_up(
@@ -55,12 +55,12 @@ def sum_up(
     request: Request = pickle.loads(message)
     hand = Hand(request, infos, points, weights, positions)
     _settle(hand, request)
-    joined = _moves(hand, request, request.settle).n_joined
+    moves = _moves(hand, request, request.settle)
     hand.end_pass()
     n_columns, blocks = int(columns.max(initial=-1)) + 1, hand.blocks()
     sums = compiled.sum_blocks(hand.arrays(), columns, n_columns)
     shape = (len(blocks), n_columns, 1 + points[0].shape[1])
-    return BlockSums(get_worker().address, joined, blocks, sums.reshape(shape))
+    return BlockSums(_address(), moves, blocks, sums.reshape(shape))
 
 
 def _update_own(hand: Hand, request: Request) -> tuple[FloatArray, FloatArray]:
@@ -147,4 +147,12 @@ def _changed_since(request: Request, first: int) -> FlagArray:
 
 def _moves(hand: Hand, request: Request, end: int) -> Moves:
     n_slots = request.log.n_slots
-    return Moves(*compiled.count_moves(hand.arrays(), request.seed, n_slots, end - 1))
+    return Moves.packed(*compiled.count_moves(hand.arrays(), request.seed, n_slots, end - 1))
+
+
+def _address() -> str:
+    """Where this runs; nowhere if it was called without a cluster."""
+    try:
+        return str(get_worker().address)
+    except ValueError:
+        return ""
