@@ -1,5 +1,8 @@
 """One batch from outside: points, weights and visiting orders, checked at the door."""
 
+import math
+from typing import cast
+
 import numpy as np
 import numpy.typing as npt
 
@@ -23,6 +26,8 @@ def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points")
 
     float32 stays float32, without a copy; everything else becomes float64.
     """
+    if compiled.is_plain_batch(points, n_features, MAX_POINTS, MAX_COORDINATE, True):
+        return cast(BatchArray, points)
     if hasattr(points, "toarray"):
         raise TypeError(f"{name} must be a dense array, got a sparse {type(points).__name__}.")
     array = np.asarray(points)
@@ -68,6 +73,8 @@ def checked_weights(
 
 def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
     """Return the visiting orders, one permutation of the rows in each row."""
+    if compiled.are_plain_orders(orders, n_points):
+        return cast(IntArray, orders)
     array = np.asarray(orders)
     if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] != n_points:
         raise ValueError(
@@ -87,6 +94,8 @@ def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
 
 def checked_elapsed(elapsed: object) -> float:
     """Return the time since the previous batch; less than 1e-12 would be lost in the ages."""
+    if type(elapsed) is float and 1e-12 <= elapsed < math.inf:
+        return elapsed
     number = checked_number("elapsed", elapsed, above=0)
     return checked_number("elapsed", number, at_least=1e-12)
 
