@@ -1,6 +1,7 @@
 """One batch from outside: points, weights and visiting orders, checked at the door."""
 
-from typing import Any
+import math
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,8 @@ def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points")
 
     float32 stays float32, without a copy; everything else becomes float64.
     """
+    if compiled.is_plain_batch(points, n_features, MAX_POINTS, MAX_COORDINATE, True):
+        return cast(BatchArray, points)
     array = as_rows(points, name)
     check_features(array.shape[1], n_features, name)
     return checked_coordinates(array, name)
@@ -81,6 +84,8 @@ def checked_weights(
 
 def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
     """Return the visiting orders, one permutation of the rows in each row."""
+    if compiled.are_plain_orders(orders, n_points):
+        return cast(IntArray, orders)
     array = np.asarray(orders)
     if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] != n_points:
         raise ValueError(
@@ -100,6 +105,8 @@ def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
 
 def checked_elapsed(elapsed: object) -> float:
     """Return the time since the previous batch; less than 1e-12 would be lost in the ages."""
+    if type(elapsed) is float and 1e-12 <= elapsed < math.inf:
+        return elapsed
     number = checked_number("elapsed", elapsed, above=0)
     return checked_number("elapsed", number, at_least=1e-12)
 

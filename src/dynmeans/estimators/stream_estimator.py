@@ -76,15 +76,11 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
 
     def _is_ready(self, X: Any) -> bool:
         """Say whether X is a plain array that needs neither conversion nor complaint."""
+        n_features, allow_float32 = self.state_.n_features, self._dtypes is not np.float64
         return (
-            type(X) is np.ndarray
-            and X.ndim == 2
-            and X.dtype in np.atleast_1d(self._dtypes)
-            and X.flags.c_contiguous
-            and 0 < len(X) <= MAX_POINTS
-            and X.shape[1] == self.state_.n_features
+            compiled.is_plain_batch(X, n_features, MAX_POINTS, MAX_COORDINATE, allow_float32)
+            and len(X) > 0
             and not hasattr(self, "feature_names_in_")
-            and compiled.all_within(X, MAX_COORDINATE)
         )
 
     def _start_over(self) -> None:

@@ -63,27 +63,6 @@ class ClusterState:
         check_rows(self, _ARRAYS)
 
     @classmethod
-    def trusted(
-        cls,
-        ids: IntArray,
-        centers: FloatArray,
-        weights: FloatArray,
-        ages: FloatArray,
-        next_id: int,
-        n_steps: int,
-        counts: FloatArray,
-        time: float,
-    ) -> "ClusterState":
-        """Take over arrays that a backend has just made: right by construction, not copied."""
-        state = object.__new__(cls)
-        for array in (ids, centers, weights, ages, counts):
-            array.setflags(write=False)
-        fields = (ids, centers, weights, ages, next_id, n_steps, counts, time)
-        for name, value in zip(cls.__slots__, fields, strict=True):
-            object.__setattr__(state, name, value)
-        return state
-
-    @classmethod
     def empty(cls, n_features: int) -> "ClusterState":
         """C_1: nothing is remembered before the first batch."""
         return cls(
