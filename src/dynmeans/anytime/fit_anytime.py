@@ -15,10 +15,9 @@ from dynmeans.anytime.subsets import IteratorSubsets, RandomSubsets
 from dynmeans.backends import native
 from dynmeans.backends.compiled import compiled
 from dynmeans.baselines.dp_means import dp_means_penalties
-from dynmeans.estimators.stream_estimator import checked_count
 from dynmeans.functional import check_way
 from dynmeans.records.arrays import BatchArray
-from dynmeans.records.numbers import checked_number
+from dynmeans.records.numbers import checked_count, checked_number
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
