@@ -207,6 +207,7 @@ def test_arrow_keys_step_and_shift_takes_ten(page):
 
 
 def test_space_plays_and_pauses(page):
+    Select(page.find("#speed")).select_by_value("1")
     press(page, " ")
     assert page.run("return dynmeansReport.view.isPlaying")
     press(page, " ")
