@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import norm, t
 
 from dynmeans.backends import cells
+from dynmeans.suggestion import lives, noise
 from dynmeans.suggestion.description_length import describe
 from dynmeans.suggestion.tracks import Points, Tracks
 
@@ -111,3 +112,23 @@ def test_tails_and_long_shapes_are_recognised():
 def test_tracks_count_free_points():
     points = Points.gather([ROWS[:5], ROWS[5:]], [WEIGHTS[:5], WEIGHTS[5:]], np.array([1.0, 2.0]))
     assert Tracks.gather(points, LABELS).n_free == 3 + 1 + 1
+
+
+def test_parts_are_what_their_models_say():
+    points = stream_of([[0, 0], [1, 0]], 0.5)
+    labels = np.tile(np.arange(2).repeat(12), 10)
+    tracks = Tracks.gather(points, labels)
+    moves = lives.moves_of(tracks, points.times)
+    found = describe(points, labels)
+    assert found.shape == "gaussian"
+    variance = noise.shared_variance(points, tracks, 0.0)
+    open_labels = cells.overlap(
+        points.rows, points.weights, points.starts, tracks.by_batch, scale=variance, degrees=0.0
+    )
+    assert open_labels > 20
+    assert found.labels == pytest.approx(lives.shares(tracks, 10) + open_labels, rel=1e-6)
+    assert found.places == pytest.approx(noise.gaussian(points, tracks, variance), rel=1e-6)
+    walked = lives.walk(moves, 2, variance)
+    assert found.paths == pytest.approx(lives.beginnings(points, tracks) + walked, rel=1e-6)
+    assert found.lives == lives.fates(tracks, moves, 10) + lives.births(tracks, 10)
+    assert found.length == -(found.places + found.labels + found.paths + found.lives)

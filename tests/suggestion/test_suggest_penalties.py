@@ -116,6 +116,23 @@ def test_one_batch_gives_lambda_and_leaves_the_rest_at_the_defaults():
     assert "single batch" in found.explanation
 
 
+def test_absences_make_the_gap_longer():
+    rng = np.random.default_rng(2)
+    places = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]])
+    batches = []
+    for t in range(30):
+        seen = places[[(t + 3 * k) % 12 < 6 for k in range(4)]]  # six batches on, six off
+        batches.append(seen.repeat(8, axis=0) + 0.3 * rng.normal(size=(8 * len(seen), 2)))
+    found = suggest_details(batches)
+    assert found.penalties.max_gap >= 6.8
+    assert found.chosen.n_identities == 4
+
+
+def test_far_moves_make_the_reach_longer():
+    stream = make_batches(20, 8, seed=1, spread=0.003, motion=0.03)
+    assert suggest_penalties(stream.batches).reach > 1.2
+
+
 def test_given_values_are_kept():
     found = suggest_penalties(BATCHES, max_gap=9.0, reach=2.5)
     assert (found.max_gap, found.reach) == (9.0, 2.5)
