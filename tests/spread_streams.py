@@ -27,7 +27,7 @@ class SpreadStream:
             share = float(rng.choice([0, 0.001, 0.01, 0.05, 0.3]))
             drift = float(rng.choice([0, 0.5, 2]))
             return Penalties(reach, revival_penalty=share * reach, drift=drift)
-        scale = float(self.d * rng.choice([0.1, 0.3, 1, 3]))
+        scale = float(self.d * rng.choice([1, 3] if self.is_large else [0.1, 0.3, 1, 3]))
         return Penalties(scale, max_gap=float(rng.uniform(1.1, 6)), reach=float(rng.choice([1, 2])))
 
     def _batch(self, rng):
@@ -38,8 +38,8 @@ class SpreadStream:
             centers = np.random.default_rng(self.d).normal(size=(12, self.d)) * 2
             centers = centers + 0.3 * rng.normal(size=centers.shape)
             points = centers[rng.integers(12, size=n)] + 0.4 * rng.normal(size=(n, self.d))
-        # Ties; and a large crowd off the grid would go on for hundreds of passes.
-        if rng.random() < 0.3 or (self.is_crowd and self.is_large):
+        # Ties; and many points off the grid would go on for hundreds of passes.
+        if rng.random() < 0.3 or self.is_large:
             points = np.round(points, 1)
         if rng.random() < 0.2:
             points = points.astype(np.float32)
