@@ -11,6 +11,8 @@ from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.numbers import checked_number
 
 MAX_POINTS = 2**31 - 1
+# As compiled code reads arrays: row after row, aligned (arrays off a network may not be), no subclass.
+READABLE = ("C", "A", "E")
 # Weighted squares of differences, summed over any number of points, must stay finite.
 MAX_COORDINATE, MAX_WEIGHT = 1e100, 1e50
 
@@ -42,7 +44,7 @@ def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
         raise ValueError(f"{name} must have two dimensions, got shape {array.shape}.")
     check_size(name, len(array))
     if array.dtype == np.float32:
-        return np.ascontiguousarray(array)
+        return np.require(array, requirements=READABLE)
     return as_floats(name, array)
 
 
@@ -94,7 +96,7 @@ def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
         )
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"orders must hold integers, got dtype {array.dtype}.")
-    array = np.ascontiguousarray(array, dtype=np.int64)
+    array = np.require(array, np.int64, READABLE)
     row = compiled.first_bad_order(array)
     if row >= 0:
         raise ValueError(
@@ -132,6 +134,6 @@ def as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
     if array.dtype.kind not in "fiubO":
         raise TypeError(f"{name} must be numeric, got dtype {array.dtype}.")
     try:
-        return np.ascontiguousarray(array, dtype=np.float64)
+        return np.require(array, np.float64, READABLE)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be numeric: {error}.") from error
