@@ -11,7 +11,7 @@ from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.numbers import checked_number
 
 MAX_POINTS = 2**31 - 1
-# As compiled code reads arrays: row after row, aligned (arrays off a network may not be), no subclass.
+# As compiled code reads arrays: by rows, aligned (those off a network may not be), no subclass.
 READABLE = ("C", "A", "E")
 # Weighted squares of differences, summed over any number of points, must stay finite.
 MAX_COORDINATE, MAX_WEIGHT = 1e100, 1e50
