@@ -51,6 +51,15 @@ def test_the_first_batches_decide(table, capsys):
     assert found["new_penalty"] == suggest_penalties(STREAM.batches[:5]).new_penalty
 
 
+def test_standardised_features_are_chosen_on(table, capsys):
+    options = ("-f", "x,y", "--batch", "step", "--standardise", "12", "--json")
+    found = json.loads(printed(capsys, table, *options))
+    rows = np.vstack(STREAM.batches)
+    scaled = [(batch - rows.mean(axis=0)) / rows.std(axis=0) for batch in STREAM.batches]
+    expected = suggest_penalties(scaled).new_penalty
+    assert found["new_penalty"] == pytest.approx(expected, rel=0.42)  # other visiting orders
+
+
 def test_the_picture_is_written(table, tmp_path, capsys):
     picture = tmp_path / "choice.png"
     text = printed(capsys, table, "-f", "x,y", "--batch", "step", "--picture", picture)

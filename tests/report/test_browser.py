@@ -373,7 +373,8 @@ def test_dates_and_names_of_batches_are_shown(page, stream, tmp_path):
     dates = [datetime(2026, 3, 1, 9, 30, tzinfo=east) + timedelta(hours=k) for k in range(12)]
     page.open(write_report(report_data(stream.history, times=dates), tmp_path / "dated.html"))
     page.settle()
-    assert page.text("#now") == "1 Mar 2026, 20:30"
+    assert page.text("#now") == "1 Mar, 20:30"
+    assert page.text("#scene-title").startswith("1 Mar 2026, 20:30 · ")
     assert page.text("#events time") == "1 Mar, 09:30"
     names = [f"day {k}" for k in range(12)]
     page.open(write_report(report_data(stream.history, times=names), tmp_path / "named.html"))

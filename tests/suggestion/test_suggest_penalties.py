@@ -175,7 +175,6 @@ def test_bad_input_is_refused_by_name(arguments, message):
         suggest_penalties(**arguments)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["isotropic", "radial"])
 @pytest.mark.parametrize("n_clusters", [4, 12])
 def test_the_suggestion_tracks_nearly_as_well_as_the_best_of_a_grid(noise, n_clusters):

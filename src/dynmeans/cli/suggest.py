@@ -63,6 +63,15 @@ def suggest(
             "--batches", min=1, help="Batches to choose on, from the first.", rich_help_panel=_CUT
         ),
     ] = 30,
+    standardise: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Give every feature mean 0 and spread 1, learned from the first N batches, as "
+            "cluster --standardise does.",
+            rich_help_panel=_SOURCE,
+        ),
+    ] = 0,
     weight: Annotated[
         str | None, typer.Option(help="Column of weights.", rich_help_panel=_SOURCE)
     ] = None,
@@ -99,6 +108,7 @@ def suggest(
 
     dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
     """
+    from dynmeans.runs.scaling import Scaling
     from dynmeans.runs.sources import Source
     from dynmeans.runs.window_options import WindowOptions
     from dynmeans.runs.windows import Windows
@@ -120,8 +130,12 @@ def suggest(
         batches = list(islice(Windows(source, options), n_batches))
     if not batches:
         raise ValueError(f"{table!r} holds no rows to choose on.")
+    points = [b.points for b in batches]
+    if standardise:
+        scaling = Scaling.learned(points[:standardise])
+        points = [scaling.apply(rows) for rows in points]
     found = suggest_details(
-        [b.points for b in batches],
+        points,
         elapsed=[b.elapsed for b in batches],
         sample_weight=[b.weights for b in batches],
     )

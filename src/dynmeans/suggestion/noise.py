@@ -75,8 +75,7 @@ def _log_gamma(degrees: FloatArray | float, d: int) -> FloatArray:
 
 def _free_points(tracks: Tracks) -> FloatArray:
     """Points of each track less one for each of its cells."""
-    first_cells = np.flatnonzero(np.diff(tracks.track_of_cell, prepend=-1))
-    return np.add.reduceat(np.maximum(tracks.counts - 1.0, 0.0), first_cells)
+    return np.add.reduceat(np.maximum(tracks.counts - 1.0, 0.0), tracks.first_cells)
 
 
 def _means_paid(tracks: Tracks) -> float:

@@ -88,6 +88,8 @@ class Tracks:
         Points in each cell, and their mean.
     batch_of_cell, track_of_cell : IntArray of shape (n_cells,)
         The batch and the identity of each cell, both counted from 0.
+    first_cells : IntArray of shape (n_tracks,)
+        The first cell of each identity.
     squares : FloatArray of shape (n_rows,)
         Squared distance of each row to the mean of its cell.
     count_of_row : FloatArray of shape (n_rows,)
@@ -102,6 +104,7 @@ class Tracks:
     means: FloatArray
     batch_of_cell: IntArray
     track_of_cell: IntArray
+    first_cells: IntArray
     squares: FloatArray
     count_of_row: FloatArray
     scatters: FloatArray
@@ -113,11 +116,13 @@ class Tracks:
         found = cells.gather(points.rows, points.weights, points.starts, labels)
         batches = np.repeat(np.arange(points.n_batches), np.diff(found.starts))
         order = np.argsort(found.tracks, kind="stable")
+        tracks = found.tracks[order]
         return cls(
             counts=found.counts[order],
             means=found.means[order],
             batch_of_cell=batches[order],
-            track_of_cell=found.tracks[order],
+            track_of_cell=tracks,
+            first_cells=np.searchsorted(tracks, np.arange(len(found.scatters))),
             squares=found.squares,
             count_of_row=found.counts[found.cell_of_row],
             scatters=found.scatters,

@@ -60,7 +60,7 @@ class Transport {
     slider.setAttribute("aria-valuetext", `Batch ${view.index + 1} of ${store.batches.length}, time ${when}`);
     this.button.setAttribute("aria-label", view.isPlaying ? "Pause" : "Play");
     this.button.classList.toggle("is-playing", view.isPlaying);
-    byId("now").textContent = when;
+    byId("now").textContent = this.text.short(view.batch);
     byId("now-batch").textContent = `${formatCount(view.index + 1)} / ${formatCount(store.batches.length)}`;
     const { batch } = view;
     const summary = `${this.text.prefix}${when} · ${plural(batch.nSeen, "cluster")} · ${plural(batch.nPoints, "point")}`;
