@@ -192,7 +192,6 @@ def main() -> int:
     if arguments.figure:
         draw(json.loads(PATH.read_text()))
         return 0
-    kept = json.loads(PATH.read_text())["cases"] if PATH.exists() else []
     results: dict[str, Any] = {"machine": machine()}
     is_good = True
     for layout in arguments.layouts:
@@ -201,6 +200,7 @@ def main() -> int:
                 Path(folder), arguments.rows, layout, arguments.batch_size, arguments.seconds
             )
         is_good &= report(case)
+        kept = json.loads(PATH.read_text())["cases"] if PATH.exists() else []
         kept = [other for other in kept if other["layout"] != layout] + [case]
         write("anytime", results | {"cases": sorted(kept, key=lambda case: case["layout"])})
     draw(json.loads(PATH.read_text()))

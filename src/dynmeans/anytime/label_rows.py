@@ -59,7 +59,7 @@ class Tally:
     def add(self, labels: IntArray, costs: FloatArray) -> None:
         """Take in one chunk."""
         slots = np.searchsorted(self._ids, labels) + 1
-        pass
+        slots[labels < 0] = 0
         self._counts += np.bincount(slots, minlength=len(self._counts))
         self._cost += float(costs.sum())
 
