@@ -25,7 +25,7 @@ from dynmeans.backends import native
 from dynmeans.backends.compiled import compiled
 
 N_FEATURES, N_CLUSTERS, SPREAD = 4, 400, 0.06
-LAYOUTS = {"apart": 0.25, "overlapping": 0.152}  # lambda
+LAYOUTS = {"apart": (10 * SPREAD) ** 2, "overlapping": 0.152}  # lambda
 COST_TO_REACH, SHARE_TO_REACH, SECONDS_TO_REACH = 1.05, 0.1, 30.0
 PATH = RESULTS / "anytime.json"
 IMAGE = Path(__file__).parents[1] / "docs" / "images" / "anytime.png"
@@ -37,7 +37,7 @@ def write_points(path: Path, n_rows: int, layout: str, seed: int = 0) -> None:
     if layout == "apart":
         cells = rng.permutation(5**N_FEATURES)[:N_CLUSTERS]
         centers = np.stack(np.unravel_index(cells, (5,) * N_FEATURES), axis=1)
-        centers = centers + rng.uniform(-0.1, 0.1, size=centers.shape)
+        centers = 1.5 * centers + rng.uniform(-0.1, 0.1, size=centers.shape)
     else:
         centers = rng.uniform(0, 4, size=(N_CLUSTERS, N_FEATURES))
     centers = centers.astype(np.float32)
@@ -192,7 +192,6 @@ def main() -> int:
     if arguments.figure:
         draw(json.loads(PATH.read_text()))
         return 0
-    kept = json.loads(PATH.read_text())["cases"] if PATH.exists() else []
     results: dict[str, Any] = {"machine": machine()}
     is_good = True
     for layout in arguments.layouts:
@@ -201,6 +200,7 @@ def main() -> int:
                 Path(folder), arguments.rows, layout, arguments.batch_size, arguments.seconds
             )
         is_good &= report(case)
+        kept = json.loads(PATH.read_text())["cases"] if PATH.exists() else []
         kept = [other for other in kept if other["layout"] != layout] + [case]
         write("anytime", results | {"cases": sorted(kept, key=lambda case: case["layout"])})
     draw(json.loads(PATH.read_text()))
