@@ -1,6 +1,8 @@
 """DynamicMeans: clusters that persist, move, appear, vanish and come back."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from types import NoneType
 from typing import Any, Self
 
 from dynmeans.algorithm.life_cycle import find_events
@@ -19,6 +21,15 @@ DEFAULT_MAX_GAP = 6.8
 DEFAULT_REACH = 1.2
 
 _SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
+
+
+def _checked_penalties(new_penalty: Any, *others: Any) -> Penalties:
+    names = ("revival_penalty", "drift", "max_gap", "reach")
+    return Penalties(new_penalty, **dict(zip(names, others, strict=True)))
+
+
+# Checking them takes as long as a quarter of a small step, and they seldom change.
+_penalties_of = lru_cache(maxsize=64)(_checked_penalties)
 
 
 class DynamicMeans(HistoryKeeper, ClusterEstimator):
@@ -240,13 +251,10 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         else:
             max_gap = DEFAULT_MAX_GAP if self.max_gap is None else self.max_gap
             reach = DEFAULT_REACH if self.reach is None else self.reach
-        return Penalties(
-            self.new_penalty,
-            revival_penalty=self.revival_penalty,
-            drift=self.drift,
-            max_gap=max_gap,
-            reach=reach,
-        )
+        values = (self.new_penalty, self.revival_penalty, self.drift, max_gap, reach)
+        if set(map(type, values)) <= {float, int, NoneType}:
+            return _penalties_of(*values)
+        return _checked_penalties(*values)
 
     def _revival(self) -> str:
         return self.revival
