@@ -15,6 +15,7 @@ _new_record = compiled.new_record
 _CLUSTERING_FIELDS = tuple(getattr(Clustering, name) for name in Clustering.__slots__)
 _STATE_FIELDS = tuple(getattr(ClusterState, name) for name in ClusterState.__slots__)
 
+
 def step(
     points: BatchArray,
     state: ClusterState,
