@@ -133,6 +133,18 @@ class CostTable {
         return choice;
     }
 
+    // The slots of the panel at `base`, each under the number that `numbers` gives it.
+    template <typename Number>
+    void consider_panel(const double* y, std::size_t base, const Number* numbers,
+                        Choice& choice) const {
+        Doubles costs;
+        for (unsigned left = many_features(y, base, choice.cost, costs); left != 0;
+             left &= left - 1) {
+            const unsigned lane = __builtin_ctz(left);
+            consider(choice, static_cast<std::size_t>(numbers[base + lane]), costs[lane]);
+        }
+    }
+
   private:
     static constexpr std::size_t kChunk = 2 * kLanes;  // features between two looks at the best
     static constexpr std::size_t kFewSlots = 32;       // as many as an unsigned has bits
@@ -216,5 +228,19 @@ class CostTable {
     std::vector<double> offsets_;
     std::vector<double> scales_;
 };
+
+// Whether a choice made before some slots changed is still among the slots as they were.
+inline bool is_untouched(std::size_t slot, const std::vector<std::size_t>& changed) {
+    return std::find(changed.begin(), changed.end(), slot) == changed.end();
+}
+
+// What was the cheapest slot before those in `changed` changed, and is not one of them, is still
+// the cheapest of all others: only the changed ones can be cheaper now.
+inline Choice compare_changed(const double* y, Choice choice,
+                              const std::vector<std::size_t>& changed, const CostTable& table) {
+    for (const std::size_t k : changed)
+        CostTable::consider(choice, k, table.cost_up_to(choice.cost, y, k));
+    return choice;
+}
 
 }  // namespace dynmeans

@@ -49,6 +49,16 @@ inline double lowest_lane(Doubles values) {
 #endif
 }
 
+inline double sum_of_lanes(Doubles values) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_add_pd(values);
+#else
+    double sum = 0.0;
+    for (std::size_t lane = 0; lane < kSimd; ++lane) sum += values[lane];
+    return sum;
+#endif
+}
+
 inline Doubles fill(double value) { return value - Doubles{}; }
 
 // Bit `lane` is set where a[lane] == b[lane].

@@ -1,6 +1,8 @@
 """DynamicMeans: clusters that persist, move, appear, vanish and come back."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from types import NoneType
 from typing import Any, Self
 
 from dynmeans.algorithm.life_cycle import find_events
@@ -17,6 +19,15 @@ from dynmeans.records.state import Clustering, ClusterState
 
 _AUTO_BATCHES = 30  # on which "auto" chooses where they come together
 _SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
+
+
+def _checked_penalties(new_penalty: Any, *others: Any) -> Penalties:
+    names = ("max_gap", "reach", "revival_penalty", "drift")
+    return penalties_with_defaults(new_penalty, **dict(zip(names, others, strict=True)))
+
+
+# Checking them takes as long as a quarter of a small step, and they seldom change.
+_penalties_of = lru_cache(maxsize=64)(_checked_penalties)
 
 
 class DynamicMeans(HistoryKeeper, ClusterEstimator):
@@ -261,13 +272,10 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         self._record(window)
 
     def _penalties_for(self, new_penalty: Any) -> Penalties:
-        return penalties_with_defaults(
-            new_penalty,
-            max_gap=self.max_gap,
-            reach=self.reach,
-            revival_penalty=self.revival_penalty,
-            drift=self.drift,
-        )
+        values = (new_penalty, self.max_gap, self.reach, self.revival_penalty, self.drift)
+        if set(map(type, values)) <= {float, int, NoneType}:
+            return _penalties_of(*values)
+        return _checked_penalties(*values)
 
     def _suggestable(self) -> dict[str, Any]:
         if self.revival_penalty is not None or self.drift is not None:
