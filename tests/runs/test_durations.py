@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dynmeans.runs.durations import microseconds_of, parse_lateness, parse_length, parse_zone
@@ -67,6 +67,8 @@ def test_every_moment_lies_in_its_window(text, zone, seconds):
     width=st.floats(1e-6, 1e6),
     time=st.floats(-1e9, 1e9, allow_nan=False),
 )
+@example(width=0.7, time=63467.59999999999)  # time / width is rounded up,
+@example(width=0.7, time=22453.199999999997)  # and down
 def test_every_number_lies_in_its_window(width, time):
     length = parse_length(repr(width), ZURICH, is_number=True)
     index = length.index_of(time)

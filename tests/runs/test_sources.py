@@ -50,6 +50,12 @@ def test_names_with_quotes_patterns_and_sql_are_only_names(tmp_path, ending):
     assert values_of(str(path), column=WICKED) == [10.0, 20.0, 30.0]
 
 
+def test_the_name_of_a_file_is_no_pattern(tmp_path):
+    FRAME.to_csv(tmp_path / "a*.csv", index=False)
+    FRAME.assign(x=-1.0).to_csv(tmp_path / "ab.csv", index=False)
+    assert values_of(str(tmp_path / "a*.csv")) == [10.0, 20.0, 30.0]
+
+
 def test_wicked_names_are_safe_in_every_role(tmp_path):
     names = {role: f"{role} {WICKED}" for role in ("time", "id", "weight", "truth", "batch")}
     frame = pd.DataFrame({name: [1, 2, 3] for name in names.values()}).assign(x=FRAME["x"])

@@ -12,7 +12,6 @@ from typing import Any, TextIO
 
 import typer
 
-from dynmeans.cli.live_view import live_view
 from dynmeans.cli.output import print_json
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.runs.columns import match_features
@@ -71,7 +70,7 @@ class ClusterJob:
             before = run.status()
             total = windows.n_rows if isinstance(windows, Windows) else None
             done = windows.position.get("rows_read", 0)
-            with live_view(total, done, run.config.features, quiet=quiet) as on_batch:
+            with _view(total, done, quiet) as on_batch:
                 n_batches = run.follow(
                     windows,
                     on_batch=on_batch,
@@ -171,6 +170,15 @@ class ClusterJob:
             max_gap=self.penalties.get("max_gap"),
             reach=self.penalties.get("reach"),
         )
+
+
+def _view(total: int | None, done: int, quiet: bool) -> AbstractContextManager[Any]:
+    """Show a terminal how far the run is; load what draws it only then."""
+    if quiet or not sys.stderr.isatty():
+        return nullcontext()
+    from dynmeans.cli.live_view import live_view
+
+    return live_view(total, done)
 
 
 def show_result(result: ClusterResult, *, as_json: bool, quiet: bool, errors: TextIO) -> None:

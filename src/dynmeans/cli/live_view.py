@@ -1,6 +1,6 @@
 """The view of a run while it goes on: a bar with the rate, and a table of clusters."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,14 +19,9 @@ OnBatch = Callable[[StepRecord, Batch], None]
 
 
 @contextmanager
-def live_view(
-    total: int | None, done: int, features: Sequence[str], *, quiet: bool = False
-) -> Iterator[OnBatch | None]:
-    """Show a terminal how far the run is, four times a second; show nothing elsewhere."""
+def live_view(total: int | None, done: int) -> Iterator[OnBatch]:
+    """Show a terminal how far the run is, four times a second."""
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
     progress = Progress(
         TextColumn("{task.fields[label]}"),
         BarColumn(),

@@ -76,13 +76,8 @@ class CalendarLength:
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
         local = (_EPOCH + timedelta(microseconds=int(time))).astimezone(self.zone).date()
-        index = self._count(local) // self.number
         # Where a zone skips or repeats midnight, the date alone can be one window off.
-        while time < self.start_of(index):
-            index -= 1
-        while time >= self.start_of(index + 1):
-            index += 1
-        return index
+        return _settled(self, self._count(local) // self.number, time)
 
     def start_of(self, index: int) -> float:
         """Return the first moment of a window."""
@@ -115,12 +110,7 @@ class NumberLength:
 
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
-        index = math.floor(time / self.width)
-        while time < self.start_of(index):
-            index -= 1
-        while time >= self.start_of(index + 1):
-            index += 1
-        return index
+        return _settled(self, math.floor(time / self.width), time)
 
     def start_of(self, index: int) -> float:
         """Return the first number of a window."""
@@ -192,6 +182,15 @@ def format_time(microseconds: int, zone: ZoneInfo) -> str:
     moment = (_EPOCH + timedelta(microseconds=microseconds)).astimezone(zone)
     precision = "microseconds" if moment.microsecond else "seconds"
     return moment.isoformat(timespec=precision)
+
+
+def _settled(length: WindowLength, index: int, time: float) -> int:
+    """Go from a guess, which rounding may have put beside it, to the window that holds `time`."""
+    while time < length.start_of(index):
+        index -= 1
+    while time >= length.start_of(index + 1):
+        index += 1
+    return index
 
 
 def _split(text: str, name: str = "every") -> tuple[float, str]:

@@ -108,7 +108,8 @@ class OrderedRows:
         points = np.empty((n, len(self.features)), dtype=kind)
         for j in range(len(self.features)):
             points[:, j] = _as_numpy(table.column(f"f{j}"))
-        is_whole = np.isfinite(points).all(axis=1)
+        is_finite = np.isfinite(points)
+        is_whole = np.ones(n, dtype=bool) if is_finite.all() else is_finite.all(axis=1)
         for name in ("time", "weight", "batch"):
             if name in self._expressions and table.column(name).null_count:
                 is_whole &= table.column(name).is_valid().to_numpy(zero_copy_only=False)

@@ -4,8 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -13,6 +12,7 @@ from dynmeans.records.history import History, StepRecord
 from dynmeans.records.state import ClusterState
 from dynmeans.runs import run_tables
 from dynmeans.runs.batch import Batch
+from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.label_parts import Part
 from dynmeans.runs.sampling import Sample
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 OnBatch = Callable[[StepRecord, Batch], None]
 
 
-class Run:
+class Run(Closing):
     """A clustering that lives in a folder: durable, resumable, readable while it goes on.
 
     Make one with `Run.create` or `Run.open`; use it in a ``with`` block.
@@ -215,19 +215,6 @@ class Run:
         """Let others write; safe to call twice."""
         self._stepper = None
         self._store.close()
-
-    def __enter__(self) -> Self:
-        """Use the run in a ``with`` block."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the run."""
-        self.close()
 
     def _ready_stepper(self, n_threads: int | None) -> Stepper:
         if self._stepper is None:

@@ -8,12 +8,12 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from dynmeans.runs.closing import Closing
 from dynmeans.runs.columns import missing_column, quote_name, quote_text
 
 MEMORY_LIMIT = "200MB"
@@ -26,7 +26,7 @@ _ARROW = (".arrow", ".feather", ".ipc")
 _DATABASE = (".duckdb", ".ddb", ".db")
 
 
-class Source:
+class Source(Closing):
     """A table that can be read again and again, in its own order or sorted.
 
     Parameters
@@ -105,19 +105,6 @@ class Source:
         """Give memory and spilled files back."""
         self._connection.close()
         shutil.rmtree(self._spill, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        """Use the source in a ``with`` block."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the source."""
-        self.close()
 
     def _define(self, table: Any, query: str | None, database_table: str | None) -> None:
         if isinstance(table, str | os.PathLike):
