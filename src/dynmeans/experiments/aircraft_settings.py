@@ -9,7 +9,6 @@ from dynmeans.estimators.ddp_mixture import DDPMixture
 from dynmeans.experiments.aircraft_config import (
     DAY,
     N_SAMPLES,
-    SCALED,
     SUGGESTED,
     TUNED,
     AircraftConfig,
@@ -46,12 +45,8 @@ def settings_for(
     if origin == TUNED:
         has_labels = (data.tuning >= 0).any()
         return _tuned(config, data, span, feature, hours) if has_labels else None
-    if origin == SUGGESTED:
-        penalties = _suggested(config, data, feature, hours)
-    elif feature == SCALED:
-        penalties = _recipe(config, data, hours)
-    else:
-        return None
+    choose = _suggested if origin == SUGGESTED else _recipe
+    penalties = choose(config, data, feature, hours)
     return _of_penalties(config, data, feature, penalties)
 
 
@@ -73,9 +68,9 @@ def mixture(setting: Setting, data_mean: FloatArray, seed: int, carry: Any = "be
     )
 
 
-def _recipe(config: AircraftConfig, data: AircraftData, hours: float) -> Penalties:
+def _recipe(config: AircraftConfig, data: AircraftData, feature: str, hours: float) -> Penalties:
     return Penalties(
-        config.penalty_share * data.variances[SCALED],
+        config.penalty_share * data.variances[feature],
         max_gap=max(config.memory_days * 24 / hours, 1.001),
         reach=1 + (config.reach - 1) * hours / _REFERENCE_HOURS,
     )
