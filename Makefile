@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SANITIZED := build/sanitized
 
-.PHONY: demo test test-slow bench check stubs sanitize dist-check clean
+.PHONY: demo test test-slow bench check docs stubs sanitize dist-check clean
 
-demo: $(READY)  ## Cluster a built-in moving stream, print what happened, write a picture.
-	$(BIN)/python examples/moving_stream.py
+demo: $(READY)  ## Make a stream, follow its clusters, write labels and a report, name it.
+	$(BIN)/dynmeans demo
 
 test: $(READY)  ## The tests that must always pass.
 	$(BIN)/pytest
@@ -25,7 +25,9 @@ bench: $(READY)  ## Timings, each beside something that runs in the same process
 	$(BIN)/python benchmarks/score_labels.py
 	$(BIN)/python benchmarks/draw_plots.py
 	$(BIN)/python benchmarks/samplers.py
+	$(BIN)/python benchmarks/runs_throughput.py
 	$(BIN)/python benchmarks/tune.py
+	$(BIN)/python benchmarks/groups.py
 
 check: $(READY)  ## Format, lint, types, layers, stub.
 	$(BIN)/ruff format --check .
@@ -36,6 +38,11 @@ check: $(READY)  ## Format, lint, types, layers, stub.
 	$(BIN)/lint-imports
 	$(BIN)/python -m nanobind.stubgen -q -m dynmeans._native -o build/_native.pyi
 	diff src/dynmeans/_native.pyi build/_native.pyi
+
+docs: $(READY)  ## The site with its gallery, in build/site; a warning is an error.
+	$(BIN)/pip install --quiet --editable ".[docs]"
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/site
+	@echo "The site: build/site/index.html"
 
 stubs: $(READY)  ## Write the type stub of the compiled module.
 	$(BIN)/python -m nanobind.stubgen -q -m dynmeans._native -o src/dynmeans/_native.pyi

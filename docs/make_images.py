@@ -4,11 +4,15 @@ Run with ``python docs/make_images.py``; give names of pictures to make only tho
 """
 
 import argparse
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
 
 from dynmeans import DynamicMeans, History
 from dynmeans.datasets.moving_gaussians import moving_gaussians
@@ -18,10 +22,13 @@ from dynmeans.plots import (
     identity_rgba,
     plot_cluster_numbers,
     plot_costs,
+    plot_suggestion,
     plot_timeline,
     plot_tracks,
 )
 from dynmeans.records.arrays import FloatArray
+from dynmeans.report import report_data, write_report
+from dynmeans.suggestion.suggest_penalties import suggest_details
 
 FOLDER = Path(__file__).parent / "images"
 SEED = 33
@@ -138,9 +145,59 @@ def make_identity_colors(batches: list[FloatArray], history: History) -> None:
     _save(figure, "identity-colors")
 
 
+def make_suggestion(batches: list[FloatArray], history: History) -> None:
+    """What `suggest_details` tried."""
+    figure = Figure(figsize=(7.5, 4.6), layout="constrained")
+    plot_suggestion(suggest_details(batches[:30]), ax=figure.subplots())
+    _save(figure, "suggestion")
+
+
+def make_choosing_lambda(batches: list[FloatArray], history: History) -> None:
+    """One batch with a lambda that is too small, right, and too large."""
+    penalties = suggest_details(batches[:30]).penalties
+    figure = Figure(figsize=(12, 4.6), layout="constrained")
+    panels = figure.subplots(1, 3, sharex=True, sharey=True)
+    titles = ("a twentieth: too small", "as suggested", "twenty times: too large")
+    for ax, title, factor in zip(panels, titles, (0.05, 1.0, 20.0), strict=True):
+        new_penalty = factor * penalties.new_penalty
+        model = DynamicMeans(
+            new_penalty, max_gap=penalties.max_gap, reach=penalties.reach, random_state=0
+        )
+        _, found = model.fit_sequence(batches)
+        plot_tracks(found, batches[-1], ax=ax)
+        ax.get_legend().remove()
+        ax.set_title(f"{title}\n{len(found[-1].ids)} clusters now, {model.state_.next_id} in all")
+    _save(figure, "choosing-lambda")
+
+
 def make_moving_clusters(batches: list[FloatArray], history: History) -> None:
     """The film."""
     animate(history, batches, FOLDER / "moving-clusters.gif", fps=4, dpi=75)
+
+
+def make_report(batches: list[FloatArray], history: History) -> None:
+    """The page of the report in Chromium, at the size of a laptop's window."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+        options.add_argument(flag)
+    data = report_data(
+        history,
+        points=batches,
+        feature_names=["east", "north"],
+        parameters={"new_penalty": 0.02, "max_gap": 6.0, "reach": 2.0},
+        title="A stream of moving clusters",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        page = write_report(data, Path(folder) / "report.html")
+        driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        size = {"width": 1280, "height": 1400, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        driver.get(page.as_uri())
+        driver.execute_script("dynmeansReport.view.goTo(34);")
+        driver.execute_async_script("setTimeout(arguments[0], 500);")
+        driver.save_screenshot(str(FOLDER / "report.png"))
+        driver.quit()
 
 
 MAKERS: dict[str, Callable[[list[FloatArray], History], None]] = {
@@ -151,7 +208,10 @@ MAKERS: dict[str, Callable[[list[FloatArray], History], None]] = {
     "costs": make_costs,
     "cluster-numbers": make_cluster_numbers,
     "identity-colors": make_identity_colors,
+    "suggestion": make_suggestion,
+    "choosing-lambda": make_choosing_lambda,
     "moving-clusters": make_moving_clusters,
+    "report": make_report,
 }
 
 

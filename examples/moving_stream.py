@@ -1,4 +1,4 @@
-"""Follow clusters that move, are born, vanish and return; the demo behind ``make demo``.
+"""Follow clusters that move, are born, vanish and return, batch by batch in Python.
 
 Makes a stream, clusters it batch by batch with a progress bar, prints what became of every
 cluster, and writes a picture of it.
@@ -55,7 +55,7 @@ def main() -> None:
     """Run the demo on embedded defaults."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=60, help="number of batches")
-    parser.add_argument("--out", type=Path, default=Path("demo-output"), help="folder to write to")
+    parser.add_argument("--out", type=Path, default=Path("example-output"), help="folder")
     options = parser.parse_args()
     console = Console()
 

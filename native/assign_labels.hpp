@@ -24,6 +24,12 @@ struct Assignment {
     Assignment(std::size_t n_points, const Memory& memory)
         : labels(n_points), table(memory.n_features, memory.n_clusters + 8) {}
 
+    // For another batch, in the memory of the last one.
+    void reset(std::size_t n_points, const Memory& memory) {
+        labels.resize(n_points);
+        table.reset(memory.n_features, memory.n_clusters + 8);
+    }
+
     // Nothing is labelled, every remembered cluster waits to be revived.
     void start(const Memory& memory) {
         std::fill(labels.begin(), labels.end(), kUnlabelled);

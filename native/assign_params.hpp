@@ -93,24 +93,27 @@ class SlotSums {
     std::vector<Part> parts_;
 };
 
+// theta = (gamma theta_old + n m) / (gamma + n), from n and n m; m for a new cluster.
+inline void move_center(std::size_t k, double n, const double* sum, const Memory& memory,
+                        CostTable& table) {
+    const bool is_new = k >= memory.n_clusters;
+    const double gamma = is_new ? 0.0 : memory.gamma[k];
+    double* theta = table.center(k);
+    for (std::size_t j = 0; j < memory.n_features; ++j) {
+        const double prior = is_new ? 0.0 : memory.center(k)[j] * gamma;
+        theta[j] = (prior + sum[j]) / (gamma + n);
+    }
+    table.set(k, theta, 0.0, 1.0);
+}
+
 template <typename Value>
 void assign_params(const Points<Value>& points, const Memory& memory, ThreadPool& pool,
                    SlotSums& slot_sums, Assignment& assignment) {
     const std::size_t d = points.n_features, n_slots = assignment.n_members.size();
     slot_sums.update(points, assignment, pool);
-    std::vector<double> theta(d);
-    for (std::size_t k = 0; k < n_slots; ++k) {
-        if (assignment.n_members[k] == 0 || !assignment.has_changed[k]) continue;
-        const double n = slot_sums.counts()[k];
-        const double* sum = slot_sums.sum(k, d);
-        const bool is_new = k >= memory.n_clusters;
-        const double gamma = is_new ? 0.0 : memory.gamma[k];
-        for (std::size_t j = 0; j < d; ++j) {
-            const double prior = is_new ? 0.0 : memory.center(k)[j] * gamma;
-            theta[j] = (prior + sum[j]) / (gamma + n);
-        }
-        assignment.table.set(k, theta.data(), 0.0, 1.0);
-    }
+    for (std::size_t k = 0; k < n_slots; ++k)
+        if (assignment.n_members[k] > 0 && assignment.has_changed[k])
+            move_center(k, slot_sums.counts()[k], slot_sums.sum(k, d), memory, assignment.table);
     assignment.table.shrink(n_slots);
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <tuple>
 
-#include "numpy_arrays.hpp"
+#include "numpy_interface.hpp"
 #include "step.hpp"
 #include "visiting_orders.hpp"
 
@@ -18,28 +18,40 @@ using namespace nb::literals;
 
 namespace dynmeans {
 
-void bind_samplers(nb::module_& module);  // bindings_samplers.cpp
+void bind_pieces(nb::module_& module);      // bindings_pieces.cpp
+void bind_samplers(nb::module_& module);    // bindings_samplers.cpp
+void bind_groups(nb::module_& module);      // bindings_groups.cpp
+void bind_suggestion(nb::module_& module);  // bindings_suggestion.cpp
 
 namespace {
 
+// n as integers, or the total weights as floats where points have weights.
+using Counts = Made<nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>, nb::c_contig>,
+                    nb::ndarray<nb::numpy, double, nb::ndim<1>, nb::c_contig>>;
 // The fields of a Clustering, those of the ClusterState after it, and the next identity.
-using ClusteringArrays = std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<double>,
-                                    Rows<double>, Column<double>>;
+using ClusteringArrays =
+    std::tuple<Column<std::int64_t>, Column<std::int64_t>, Counts, Rows<double>, Column<double>>;
 using StateArrays =
     std::tuple<Column<std::int64_t>, Rows<double>, Column<double>, Column<double>, Column<double>>;
 using StepArrays = std::tuple<ClusteringArrays, StateArrays, std::int64_t>;
 
-StepArrays to_arrays(StepResult&& result, std::size_t n_features) {
+Counts to_counts(std::vector<double>&& counts, bool has_weights) {
+    if (has_weights) return {frozen(column(std::move(counts))).array};
+    return {frozen(column(std::vector<std::int64_t>(counts.begin(), counts.end()))).array};
+}
+
+StepArrays to_arrays(StepResult&& result, std::size_t n_features, bool has_weights) {
     State& state = result.state;
     const std::size_t n_active = result.ids.size(), n_kept = state.ids.size();
-    return {
-        {column(std::move(result.labels)), column(std::move(result.ids)),
-         column(std::move(result.counts)), rows(std::move(result.centers), n_active, n_features),
-         column(std::move(result.cost_trace))},
-        {column(std::move(state.ids)), rows(std::move(state.centers), n_kept, n_features),
-         column(std::move(state.weights)), column(std::move(state.ages)),
-         column(std::move(state.counts))},
-        state.next_id};
+    return {{frozen(column(std::move(result.labels))), frozen(column(std::move(result.ids))),
+             to_counts(std::move(result.counts), has_weights),
+             frozen(rows(std::move(result.centers), n_active, n_features)),
+             frozen(column(std::move(result.cost_trace)))},
+            {frozen(column(std::move(state.ids))),
+             frozen(rows(std::move(state.centers), n_kept, n_features)),
+             frozen(column(std::move(state.weights))), frozen(column(std::move(state.ages))),
+             frozen(column(std::move(state.counts)))},
+            state.next_id};
 }
 
 // True when a signal handler has raised, as the one of Ctrl-C does; only the main thread runs them.
@@ -53,12 +65,12 @@ Sgemm to_sgemm(const std::optional<nb::capsule>& capsule) {
 }
 
 template <typename Value>
-StepArrays step_arrays(Table<Value> points, std::optional<Floats> point_weights,
-                       Table<std::int64_t> orders, Ints ids, Table<double> centers, Floats weights,
-                       Floats ages, Floats counts, std::int64_t next_id, double new_penalty,
-                       double revival_penalty, double drift, bool exact_revival, double elapsed,
-                       bool is_accelerated, std::size_t n_threads,
-                       std::optional<nb::capsule> sgemm) {
+StepArrays step_arrays(GivenTable<Value> points, std::optional<GivenFloats> point_weights,
+                       GivenTable<std::int64_t> orders, GivenInts ids, GivenTable<double> centers,
+                       GivenFloats weights, GivenFloats ages, GivenFloats counts,
+                       std::int64_t next_id, double new_penalty, double revival_penalty,
+                       double drift, bool exact_revival, double elapsed, bool is_accelerated,
+                       std::size_t n_threads, std::optional<nb::capsule> sgemm) {
     const std::size_t d = points.shape(1);
     const Points<Value> batch{points.data(), point_weights ? point_weights->data() : nullptr,
                               points.shape(0), d};
@@ -76,17 +88,17 @@ StepArrays step_arrays(Table<Value> points, std::optional<Floats> point_weights,
     } catch (const Interrupted&) {
         throw nb::python_error();
     }
-    return to_arrays(std::move(result), d);
+    return to_arrays(std::move(result), d, point_weights.has_value());
 }
 
 // Many small batches without coming back to Python in between.
 template <typename Value>
-std::vector<StepArrays> sequence_arrays(std::vector<Table<Value>> batches,
-                                        std::vector<std::optional<Floats>> point_weights,
-                                        Floats elapsed, double new_penalty, double revival_penalty,
-                                        double drift, bool exact_revival, bool is_accelerated,
-                                        std::size_t n_threads, std::uint64_t entropy,
-                                        std::size_t n_init) {
+std::vector<StepArrays> sequence_arrays(std::vector<GivenTable<Value>> batches,
+                                        std::vector<std::optional<GivenFloats>> point_weights,
+                                        GivenFloats elapsed, double new_penalty,
+                                        double revival_penalty, double drift, bool exact_revival,
+                                        bool is_accelerated, std::size_t n_threads,
+                                        std::uint64_t entropy, std::size_t n_init) {
     const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival};
     const std::size_t n_features = batches.empty() ? 0 : batches[0].shape(1);
     std::vector<StepResult> results;
@@ -117,14 +129,17 @@ std::vector<StepArrays> sequence_arrays(std::vector<Table<Value>> batches,
     }
     std::vector<StepArrays> arrays;
     arrays.reserve(results.size());
-    for (StepResult& result : results) arrays.push_back(to_arrays(std::move(result), n_features));
+    for (std::size_t t = 0; t < results.size(); ++t)
+        arrays.push_back(
+            to_arrays(std::move(results[t]), n_features, point_weights[t].has_value()));
     return arrays;
 }
 
 template <typename Value>
 std::tuple<Column<std::int64_t>, Column<double>> predict_arrays(
-    Table<Value> points, Ints ids, Table<double> centers, Floats weights, Floats ages,
-    double new_penalty, double revival_penalty, double drift, bool exact_revival) {
+    GivenTable<Value> points, GivenInts ids, GivenTable<double> centers, GivenFloats weights,
+    GivenFloats ages, double new_penalty, double revival_penalty, double drift,
+    bool exact_revival) {
     std::vector<std::int64_t> labels(points.shape(0));
     std::vector<double> costs(points.shape(0));
     {
@@ -146,7 +161,7 @@ std::tuple<Column<std::int64_t>, Column<double>> predict_arrays(
 
 // Whether every value is a number of at most this magnitude.
 template <typename Value>
-bool all_within(Table<Value> points, double limit) {
+bool all_within(GivenTable<Value> points, double limit) {
     nb::gil_scoped_release release;
     const Value* values = points.data();
     const std::size_t n = points.size();
@@ -163,8 +178,8 @@ bool all_within(Table<Value> points, double limit) {
 }
 
 template <typename Value>
-Rows<std::int64_t> visiting_orders(Table<Value> points, std::uint64_t entropy, std::size_t n_steps,
-                                   std::size_t n_init) {
+Rows<std::int64_t> visiting_orders(GivenTable<Value> points, std::uint64_t entropy,
+                                   std::size_t n_steps, std::size_t n_init) {
     const std::size_t n = points.shape(0);
     std::vector<std::int64_t> orders(n_init * n);
     {
@@ -177,19 +192,59 @@ Rows<std::int64_t> visiting_orders(Table<Value> points, std::uint64_t entropy, s
 }
 
 // The first row that is no permutation of the positions, or -1.
-std::int64_t first_bad_order(Table<std::int64_t> orders) {
-    nb::gil_scoped_release release;
-    const std::size_t n = orders.shape(1);
+std::int64_t find_bad_order(const std::int64_t* orders, std::size_t n_orders, std::size_t n) {
     std::vector<std::uint8_t> is_visited(n);
-    for (std::size_t r = 0; r < orders.shape(0); ++r) {
+    for (std::size_t r = 0; r < n_orders; ++r) {
         std::fill(is_visited.begin(), is_visited.end(), 0);
         for (std::size_t p = 0; p < n; ++p) {
-            const auto i = static_cast<std::uint64_t>(orders.data()[r * n + p]);
+            const auto i = static_cast<std::uint64_t>(orders[r * n + p]);
             if (i >= n || is_visited[i]) return static_cast<std::int64_t>(r);
             is_visited[i] = 1;
         }
     }
     return -1;
+}
+
+std::int64_t first_bad_order(GivenTable<std::int64_t> orders) {
+    nb::gil_scoped_release release;
+    return find_bad_order(orders.data(), orders.shape(0), orders.shape(1));
+}
+
+// Whether `orders` is an array of permutations that needs neither conversion nor complaint.
+bool are_plain_orders(nb::handle orders, std::size_t n_points) {
+    const PyArrayObject* array = plain_table<std::int64_t>(orders);
+    return array && PyArray_DIM(array, 0) > 0 &&
+           static_cast<std::size_t>(PyArray_DIM(array, 1)) == n_points &&
+           first_bad_order({nb::borrow(orders)}) < 0;
+}
+
+// Whether `points` is an array of rows that needs neither conversion nor complaint.
+bool is_plain_batch(nb::handle points, std::size_t n_features, std::size_t most_points,
+                    double limit, bool allow_float32) {
+    const PyArrayObject* array = plain_table<double>(points);
+    const bool is_double = array != nullptr;
+    if (!array && allow_float32) array = plain_table<float>(points);
+    if (!array || static_cast<std::size_t>(PyArray_DIM(array, 0)) > most_points ||
+        static_cast<std::size_t>(PyArray_DIM(array, 1)) != n_features)
+        return false;
+    return is_double ? all_within<double>({nb::borrow(points)}, limit)
+                     : all_within<float>({nb::borrow(points)}, limit);
+}
+
+// A record with slots, made without its __init__: the values are right by construction.
+nb::object new_record(nb::handle type, nb::handle fields, nb::handle values) {
+    auto* made = reinterpret_cast<PyTypeObject*>(type.ptr());
+    nb::object record = checked_new(made->tp_alloc(made, 0));
+    const Py_ssize_t n = PyTuple_Size(fields.ptr());
+    if (n < 0 || n != PyTuple_Size(values.ptr()))
+        throw nb::value_error("fields and values must be tuples of one length.");
+    for (Py_ssize_t f = 0; f < n; ++f) {
+        PyObject* field = PyTuple_GetItem(fields.ptr(), f);
+        const auto set = Py_TYPE(field)->tp_descr_set;
+        if (!set || set(field, record.ptr(), PyTuple_GetItem(values.ptr(), f)) != 0)
+            throw nb::python_error();
+    }
+    return record;
 }
 
 template <typename Value>
@@ -225,9 +280,17 @@ std::string instruction_set() {
 
 NB_MODULE(DYNMEANS_MODULE, module) {
     using namespace dynmeans;
+    import_numpy();
     bind_engine<double>(module);
     bind_engine<float>(module);
     module.def("first_bad_order", &first_bad_order, "orders"_a);
+    module.def("are_plain_orders", &are_plain_orders, "orders"_a, "n_points"_a);
+    module.def("is_plain_batch", &is_plain_batch, "points"_a, "n_features"_a, "most_points"_a,
+               "limit"_a, "allow_float32"_a);
+    module.def("new_record", &new_record, "type"_a, "fields"_a, "values"_a);
     module.def("instruction_set", &instruction_set);
+    bind_pieces(module);
     bind_samplers(module);
+    bind_groups(module);
+    bind_suggestion(module);
 }

@@ -10,18 +10,9 @@
 #include "first_pass.hpp"
 #include "later_pass.hpp"
 #include "small_pass.hpp"
+#include "solution.hpp"
 
 namespace dynmeans {
-
-constexpr double kNoFall = 1e-12;  // a relative fall of the cost below this counts as none
-
-// One run of Algorithm 2, by slot.
-struct Solution {
-    std::vector<Slot> labels;
-    std::vector<double> counts;   // n, or total weight
-    std::vector<double> centers;  // row-major; those of unseen clusters are as remembered
-    std::vector<double> cost_trace;
-};
 
 // What the caller chooses about the way, never about the result.
 struct Means {
@@ -62,14 +53,11 @@ class Clusterer {
             assign_params(points_, memory_, pool_, slot_sums_, assignment_);
             own_.update(points_, assignment_, pool_);
             const double cost = cluster_terms(memory_, penalties_, assignment_) + own_.spread();
-            const bool fell = cost_trace_.empty() || cost < cost_trace_.back() * (1.0 - kNoFall);
+            const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
             cost_trace_.push_back(cost);
             has_converged = !fell || !assignment_.has_any_changed;
         }
-        // The first of equals is kept: a later one must be lower.
-        if (best.cost_trace.empty() ||
-            cost_trace_.back() < best.cost_trace.back() * (1.0 - kNoFall))
-            store(best);
+        if (is_better(cost_trace_, best)) store(best);
     }
 
   private:

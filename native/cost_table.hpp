@@ -32,6 +32,13 @@ class CostTable {
         reserve(capacity);
     }
 
+    // As a new table would be, in the memory of the old one.
+    void reset(std::size_t n_features, std::size_t capacity) {
+        shrink(0);
+        n_features_ = n_features;
+        reserve(std::max(capacity, offsets_.size()));
+    }
+
     std::size_t size() const { return size_; }
     double* center(std::size_t k) { return rows_.data() + k * n_features_; }
     const double* center(std::size_t k) const { return rows_.data() + k * n_features_; }
@@ -65,7 +72,7 @@ class CostTable {
     }
 
     std::size_t append() {
-        if (size_ == offsets_.size()) reserve(2 * size_);
+        if (size_ == offsets_.size()) reserve(2 * size_ + 1);
         return size_++;
     }
 
@@ -104,29 +111,21 @@ class CostTable {
         }
     }
 
-  private:
-    static constexpr std::size_t kChunk = 2 * kLanes;  // features between two looks at the best
-
-    std::size_t panel_at(std::size_t k) const { return k / kSimd * kSimd * n_features_; }
-
-    void reserve(std::size_t capacity) {
-        capacity = (capacity / kSimd + 1) * kSimd;
-        rows_.resize(capacity * n_features_);
-        panels_.resize(capacity * n_features_);
-        offsets_.resize(capacity, kNever);
-        scales_.resize(capacity, 1.0);
-    }
-
-    // D is the number of features where it is small, 0 otherwise.
+    // The same with what is known already as `choice`; D is the number of features where that is
+    // small, 0 otherwise.
     template <std::size_t D>
     Choice search(const double* y, Choice choice) const {
+        if constexpr (D > 0)
+            if (size_ <= kFewSlots) return search_few<D>(y, choice);
         for (std::size_t base = 0; base < size_; base += kSimd) {
             Doubles costs;
             unsigned candidates = 0;
-            if constexpr (D > 0)
-                candidates = few_features<D>(y, base, choice.cost, costs);
-            else
+            if constexpr (D > 0) {
+                costs = few_features<D>(y, base);
+                candidates = lanes_at_most(costs, choice.cost);
+            } else {
                 candidates = many_features(y, base, choice.cost, costs);
+            }
             if (candidates == 0) continue;
             const double lowest = lowest_lane(costs);
             consider(choice, base + __builtin_ctz(lanes_at_most(costs, lowest)), lowest);
@@ -134,17 +133,58 @@ class CostTable {
         return choice;
     }
 
+    // The slots of the panel at `base`, each under the number that `numbers` gives it.
+    template <typename Number>
+    void consider_panel(const double* y, std::size_t base, const Number* numbers,
+                        Choice& choice) const {
+        Doubles costs;
+        for (unsigned left = many_features(y, base, choice.cost, costs); left != 0;
+             left &= left - 1) {
+            const unsigned lane = __builtin_ctz(left);
+            consider(choice, static_cast<std::size_t>(numbers[base + lane]), costs[lane]);
+        }
+    }
+
+  private:
+    static constexpr std::size_t kChunk = 2 * kLanes;  // features between two looks at the best
+    static constexpr std::size_t kFewSlots = 32;       // as many as an unsigned has bits
+
+    std::size_t panel_at(std::size_t k) const { return k / kSimd * kSimd * n_features_; }
+
+    void reserve(std::size_t capacity) {
+        capacity = (capacity + kSimd - 1) / kSimd * kSimd;
+        rows_.resize(capacity * n_features_);
+        panels_.resize(capacity * n_features_);
+        offsets_.resize(capacity, kNever);
+        scales_.resize(capacity, 1.0);
+    }
+
+    // All panels first, the lowest cost of them after: no branch to guess wrong at every panel.
     template <std::size_t D>
-    unsigned few_features(const double* y, std::size_t base, double best, Doubles& costs) const {
+    Choice search_few(const double* y, Choice choice) const {
+        Doubles costs[kFewSlots / kSimd], lowest = fill(kNever);
+        for (std::size_t base = 0, p = 0; base < size_; base += kSimd, ++p) {
+            costs[p] = few_features<D>(y, base);
+            lowest = costs[p] < lowest ? costs[p] : lowest;
+        }
+        const double cost = lowest_lane(lowest);
+        if (!(cost <= choice.cost)) return choice;
+        unsigned cheapest = 0;
+        for (std::size_t base = 0, p = 0; base < size_; base += kSimd, ++p)
+            cheapest |= lanes_at_most(costs[p], cost) << base;
+        consider(choice, __builtin_ctz(cheapest), cost);
+        return choice;
+    }
+
+    template <std::size_t D>
+    Doubles few_features(const double* y, std::size_t base) const {
         const double* panel = panels_.data() + base * D;
-        Doubles squares[4] = {};
+        Doubles squares[D];
         for (std::size_t j = 0; j < D; ++j) {
             const Doubles difference = y[j] - load(panel + j * kSimd);
             squares[j] = difference * difference;
         }
-        costs = load(&offsets_[base]) +
-                load(&scales_[base]) * ((squares[0] + squares[2]) + (squares[1] + squares[3]));
-        return lanes_at_most(costs, best);
+        return load(&offsets_[base]) + load(&scales_[base]) * add_few_in_halves<D>(squares);
     }
 
     Doubles all_features(const double* y, std::size_t base) const {
@@ -162,12 +202,6 @@ class CostTable {
             const Doubles difference = y[j + lane] - load(panel + (j + lane) * kSimd);
             sums[lane] += difference * difference;
         }
-    }
-
-    static Doubles add_in_halves(const Doubles* sums) {
-        const Doubles a = sums[0] + sums[4], b = sums[1] + sums[5];
-        const Doubles c = sums[2] + sums[6], d = sums[3] + sums[7];
-        return (a + c) + (b + d);
     }
 
     unsigned many_features(const double* y, std::size_t base, double best, Doubles& costs) const {
@@ -194,5 +228,19 @@ class CostTable {
     std::vector<double> offsets_;
     std::vector<double> scales_;
 };
+
+// Whether a choice made before some slots changed is still among the slots as they were.
+inline bool is_untouched(std::size_t slot, const std::vector<std::size_t>& changed) {
+    return std::find(changed.begin(), changed.end(), slot) == changed.end();
+}
+
+// What was the cheapest slot before those in `changed` changed, and is not one of them, is still
+// the cheapest of all others: only the changed ones can be cheaper now.
+inline Choice compare_changed(const double* y, Choice choice,
+                              const std::vector<std::size_t>& changed, const CostTable& table) {
+    for (const std::size_t k : changed)
+        CostTable::consider(choice, k, table.cost_up_to(choice.cost, y, k));
+    return choice;
+}
 
 }  // namespace dynmeans

@@ -14,6 +14,7 @@
 #include "assign_labels.hpp"
 #include "blas_filter.hpp"
 #include "center_grid.hpp"
+#include "center_tree.hpp"
 #include "memory.hpp"
 #include "points.hpp"
 #include "thread_pool.hpp"
@@ -30,14 +31,19 @@ class FirstPass {
           new_penalty_(new_penalty),
           pool_(pool),
           grid_(points.n_features, new_penalty),
+          tree_(points.n_features),
           filter_(filter),
           scratch_(pool.size()),
+          grid_scratch_(pool.size()),
+          n_looks_(pool.size()),
           buffer_(points.n_features) {}
 
     void run(const std::int64_t* order, Assignment& assignment) {
         order_ = order;
         has_grid_ = points_.n_features <= CenterGrid::kMaxFeatures;
         if (has_grid_) grid_.build(assignment.table);
+        has_tree_ = !has_grid_ && points_.n_features <= CenterTree::kMaxFeatures;
+        if (has_tree_) rebuild_tree(assignment.table);
         std::size_t position = 0, size = kShortest;
         while (position < points_.n_points) {
             const std::size_t end = std::min(position + size, points_.n_points);
@@ -55,14 +61,18 @@ class FirstPass {
     static constexpr std::size_t kChunk = BlasFilter::kRows;
     // Below these the panels of the table are about as fast (docs/speed.md).
     static constexpr std::size_t kGridSlots = 48, kFilterSlots = 64, kFilterFeatures = 16,
-                                 kFilterPoints = 128;
+                                 kFilterPoints = 128, kTreeSlots = 64;
+    static constexpr double kMostLooks = 0.2;     // share of the leaves
+    static constexpr std::size_t kJudged = 1024;  // points; shorter blocks open many clusters
 
     void search(std::size_t begin, std::size_t end, const CostTable& table) {
         choices_.resize(end - begin);
-        const bool by_grid = has_grid_ && grid_.is_usable() && table.size() >= kGridSlots;
+        const bool by_grid = is_by_grid(table);
         const bool by_filter = filter_.is_available() && points_.n_features >= kFilterFeatures &&
                                table.size() >= kFilterSlots && end - begin >= kFilterPoints;
         if (by_filter) filter_.prepare(table, new_penalty_);
+        const bool by_tree = is_by_tree(table);
+        if (by_tree && tree_.is_outdated(end - begin)) rebuild_tree(table);
         pool_.for_blocks(
             (end - begin + kChunk - 1) / kChunk, [&](std::size_t chunk, std::size_t thread) {
                 const std::size_t from = begin + chunk * kChunk, to = std::min(from + kChunk, end);
@@ -71,15 +81,21 @@ class FirstPass {
                     filter_.find(points_, order_, from, to, table, scratch_[thread], choices);
                     return;
                 }
+                if (by_grid) {
+                    grid_.find(points_, order_, from, to, grid_scratch_[thread], choices);
+                    return;
+                }
                 std::vector<double>& buffer = scratch_[thread].buffer;
                 buffer.resize(points_.n_features);
                 for (std::size_t p = from; p < to; ++p) {
+                    if (p + kAhead < to) points_.prefetch(order_[p + kAhead]);
                     const double* y = points_.row(order_[p], buffer.data());
-                    choices[p - from] = by_grid ? grid_.cheapest(y, table)
+                    choices[p - from] = by_tree ? tree_.cheapest(y, new_penalty_, n_looks_[thread])
                                                 : table.cheapest(y, new_penalty_, CostTable::kNone);
                 }
             });
         if (by_filter) filter_.learn(end - begin, scratch_);
+        if (by_tree && end - begin >= kJudged) judge_tree(end - begin);
     }
 
     // Returns the position up to which the block was walked.
@@ -95,18 +111,42 @@ class FirstPass {
             if (!assignment.place(i, y, choice.slot, memory_)) continue;
             const auto k = static_cast<std::size_t>(assignment.labels[i]);
             if (has_grid_) grid_.insert(k, assignment.table);
+            if (has_tree_) tree_.update(k, assignment.table);
             changed_.push_back(k);
             if (changed_.size() == kMostEvents) return p + 1;
         }
         return end;
     }
 
-    Choice look_again(const double* y, Choice choice, const CostTable& table) const {
-        if (std::find(changed_.begin(), changed_.end(), choice.slot) != changed_.end())
-            return table.cheapest(y, new_penalty_, choice.slot);
-        for (const std::size_t k : changed_)
-            CostTable::consider(choice, k, table.cost_up_to(choice.cost, y, k));
-        return choice;
+    Choice look_again(const double* y, Choice choice, const CostTable& table) {
+        if (is_untouched(choice.slot, changed_)) return compare_changed(y, choice, changed_, table);
+        if (is_by_grid(table)) return grid_.cheapest(y);
+        if (is_by_tree(table)) return tree_.cheapest(y, new_penalty_, n_looks_[0]);
+        return table.cheapest(y, new_penalty_, choice.slot);
+    }
+
+    void rebuild_tree(const CostTable& table) {
+        tree_.build(table, [](std::size_t) { return true; });
+    }
+
+    // Without structure in the data most boxes have to be opened, and the plain way is faster.
+    void judge_tree(std::size_t n_points) {
+        std::size_t n_looks = 0;
+        for (std::size_t& n : n_looks_) {
+            n_looks += n;
+            n = 0;
+        }
+        if (static_cast<double>(n_looks) >
+            kMostLooks * static_cast<double>(n_points * tree_.n_leaves()))
+            has_tree_ = false;
+    }
+
+    bool is_by_tree(const CostTable& table) const {
+        return has_tree_ && table.size() >= kTreeSlots;
+    }
+
+    bool is_by_grid(const CostTable& table) const {
+        return has_grid_ && grid_.is_usable() && table.size() >= kGridSlots;
     }
 
     const Points<Value>& points_;
@@ -114,10 +154,13 @@ class FirstPass {
     double new_penalty_;
     ThreadPool& pool_;
     const std::int64_t* order_ = nullptr;
-    bool has_grid_ = false;
+    bool has_grid_ = false, has_tree_ = false;
     CenterGrid grid_;
+    CenterTree tree_;
     BlasFilter filter_;
     std::vector<BlasFilter::Scratch> scratch_;
+    std::vector<CenterGrid::Scratch> grid_scratch_;
+    std::vector<std::size_t> n_looks_;  // of each thread, since last asked
     std::vector<Choice> choices_;
     std::vector<std::size_t> changed_;
     std::vector<double> buffer_;

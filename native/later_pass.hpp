@@ -5,9 +5,9 @@
 // that want to move are visited, in the given order. As long as no cluster is opened, revived or
 // emptied on the way, the clusters stand as they stood, so each gets what it wanted. Once one is
 // (an event), two things follow. A point that wanted to move looks again at its turn, at the
-// clusters as they then are. A point that wanted to stay still prefers its own cluster to all but
-// the slot that changed, so those later in the order are compared with that one slot; any that
-// might prefer it (or tie) joins the points to be visited.
+// clusters that changed, and at all if the one it wanted is among them. A point that wanted to stay
+// still prefers its own cluster to all but the slot that changed, so those later in the order are
+// compared with that one slot; any that might prefer it (or tie) joins the points to be visited.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 
 #include "assign_labels.hpp"
 #include "cost.hpp"
+#include "keeping_cost.hpp"
 #include "memory.hpp"
 #include "neighbours.hpp"
 #include "points.hpp"
@@ -60,9 +61,11 @@ class LaterPass {
     }
 
   private:
-    static constexpr std::size_t kMaxEvents = 48;  // beyond, visiting every point is cheaper
+    // Beyond these, and one for eight slots, visiting every point is cheaper.
+    static constexpr std::size_t kMaxEvents = 48;
 
     static constexpr Slot kOpenNew = -2;
+    static constexpr Slot kStay = -3;  // the lowest: a wish to move comes after it
 
     struct Wish {
         std::int32_t point;
@@ -122,36 +125,55 @@ class LaterPass {
 
     void visit_in_order(const OwnCosts& own, Assignment& assignment) {
         find_positions();
+        changed_.clear();
         std::vector<Turn> turns;
         for (const Wish& wish : wishes_) turns.push_back({position_[wish.point], wish.slot});
         Turns waiting(std::greater<>(), std::move(turns));
+        const std::size_t most_events = kMaxEvents + assignment.n_members.size() / 8;
         std::size_t n_events = 0;
-        std::int32_t last = -1;
         while (!waiting.empty()) {
-            const auto [position, wish] = waiting.top();
-            waiting.pop();
-            if (position == last) continue;  // asked for twice
-            last = position;
+            const auto [position, wish] = next_turn(waiting);
             pool_.watch().look();
             const auto i = static_cast<std::size_t>(order_[position]);
             const double* y = points_.row(i, buffer_.data());
             const Slot left = assignment.labels[i];
-            const std::size_t choice = n_events == 0
-                                           ? to_choice(wish)
-                                           : assignment.table.cheapest(y, new_penalty_, left).slot;
+            const std::size_t choice =
+                n_events == 0 ? to_choice(wish)
+                              : look_again(y, wish == kStay ? left : wish, assignment.table);
             const bool has_opened = choice == CostTable::kNone || assignment.n_members[choice] == 0;
             if (!assignment.place(i, y, choice, memory_)) continue;
-            if (++n_events > kMaxEvents) {
+            if (++n_events > most_events) {
                 assign_labels(points_, order_, position + 1, memory_, new_penalty_, pool_.watch(),
                               assignment);
                 return;
             }
+            const bool has_emptied =
+                left != assignment.labels[i] && assignment.n_members[left] == 0;
+            if (has_opened) changed_.push_back(assignment.labels[i]);
+            if (has_emptied) changed_.push_back(left);
             if (has_opened) ask_followers(assignment.labels[i], position, own, assignment, waiting);
-            const bool fell_back = left != assignment.labels[i] &&
-                                   assignment.n_members[left] == 0 &&
-                                   static_cast<std::size_t>(left) < memory_.n_clusters;
-            if (fell_back) ask_followers(left, position, own, assignment, waiting);
+            if (has_emptied && static_cast<std::size_t>(left) < memory_.n_clusters)
+                ask_followers(left, position, own, assignment, waiting);
         }
+    }
+
+    // The first position that waits; asked for more than once, what it wished by itself counts.
+    static Turn next_turn(Turns& waiting) {
+        Turn turn = waiting.top();
+        while (!waiting.empty() && waiting.top().first == turn.first) {
+            turn = waiting.top();
+            waiting.pop();
+        }
+        return turn;
+    }
+
+    // What a point chooses after events, given its choice at the start of the pass.
+    std::size_t look_again(const double* y, Slot wish, const CostTable& table) const {
+        const std::size_t slot = to_choice(wish);
+        if (8 * changed_.size() > table.size() || !is_untouched(slot, changed_))
+            return table.cheapest(y, new_penalty_, slot).slot;
+        const double cost = slot == CostTable::kNone ? new_penalty_ : table.cost(y, slot);
+        return compare_changed(y, {slot, cost}, changed_, table).slot;
     }
 
     // Gives a turn to every later point that may prefer `slot` as it now is to its own cluster.
@@ -159,18 +181,7 @@ class LaterPass {
     void ask_followers(Slot slot, std::int32_t position, const OwnCosts& own,
                        const Assignment& assignment, Turns& waiting) {
         const CostTable& table = assignment.table;
-        kept_.assign(assignment.n_members.size(), CostTable::kNever);
-        bool is_near_any = false;
-        for (std::size_t k = 0; k < neighbours_.n_slots(); ++k) {
-            if (static_cast<Slot>(k) == slot || assignment.n_members[k] == 0) continue;
-            const double gap =
-                squared_distance(table.center(k), table.center(slot), points_.n_features);
-            const double kept = keeping_cost(gap, table.offset(slot), table.scale(slot));
-            if (kept > own.highest(k)) continue;
-            kept_[k] = kept;
-            is_near_any = true;
-        }
-        if (!is_near_any) return;
+        if (!find_near(slot, own, assignment)) return;
         pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t) {
             std::vector<Wish>& wishes = wishes_of_block_[block];
             wishes.clear();
@@ -178,13 +189,33 @@ class LaterPass {
             const BlockRange range = block_range(block, points_.n_points);
             for (std::size_t i = range.begin; i < range.end; ++i) {
                 const Slot a = assignment.labels[i];
-                if (a == kUnlabelled || own[i] < kept_[a] || position_[i] <= position) continue;
+                if (!is_near_[a + 1] || own[i] < kept_[a] || position_[i] <= position) continue;
                 if (table.cost(points_.row(i, buffer.data()), slot) <= own[i])
-                    wishes.push_back({static_cast<std::int32_t>(i), kOpenNew});
+                    wishes.push_back({static_cast<std::int32_t>(i), kStay});
             }
         });
         for (const std::vector<Wish>& wishes : wishes_of_block_)
             for (const Wish& wish : wishes) waiting.push({position_[wish.point], wish.slot});
+    }
+
+    // Marks the slots some of whose members may prefer `slot`; false if there is none.
+    bool find_near(Slot slot, const OwnCosts& own, const Assignment& assignment) {
+        const CostTable& table = assignment.table;
+        const double offset = table.offset(slot), scale = table.scale(slot);
+        const double share = keeping_share(scale);
+        is_near_.assign(assignment.n_members.size() + 1, 0);  // the first is for kUnlabelled
+        kept_.resize(assignment.n_members.size());
+        bool is_near_any = false;
+        for (std::size_t k = 0; k < neighbours_.n_slots(); ++k) {
+            if (static_cast<Slot>(k) == slot || assignment.n_members[k] == 0) continue;
+            const double gap =
+                squared_distance(table.center(k), table.center(slot), points_.n_features);
+            if (share * gap > own.highest(k) && gap >= kTiny) continue;
+            kept_[k] = keeping_cost(gap, offset, scale);
+            is_near_[k + 1] = kept_[k] <= own.highest(k);
+            is_near_any |= kept_[k] <= own.highest(k);
+        }
+        return is_near_any;
     }
 
     void find_positions() {
@@ -205,6 +236,8 @@ class LaterPass {
     std::vector<Wish> wishes_;
     std::vector<std::int64_t> leavers_;
     std::vector<double> kept_, buffer_;
+    std::vector<std::uint8_t> is_near_;
+    std::vector<std::size_t> changed_;  // slots, by the events of this pass
 };
 
 }  // namespace dynmeans

@@ -17,32 +17,18 @@
 #include <vector>
 
 #include "assign_labels.hpp"
+#include "center_tree.hpp"
 #include "cost.hpp"
+#include "keeping_cost.hpp"
 #include "squared_distance.hpp"
 #include "thread_pool.hpp"
 
 namespace dynmeans {
 
-constexpr double kSlack = 1e-9;
-constexpr double kTiny = 1e-280;  // below this, squares may have been rounded to nothing
-
-// The highest own cost up to which a point surely stays, given the squared distance of the centers.
-inline double keeping_cost(double squared_gap, double offset, double scale) {
-    if (squared_gap < kTiny) return 0.0;
-    const double gap = std::sqrt(squared_gap);
-    double root = 0.5 * gap;  // scale 1, offset 0
-    if (offset > 0.0 || scale < 1.0) {
-        // (1 - scale) u^2 + 2 scale gap u - (offset + scale gap^2) = 0, solved without cancellation
-        const double half = scale * gap, constant = offset + scale * squared_gap;
-        root = constant / (half + std::sqrt(half * half + (1.0 - scale) * constant));
-    }
-    const double kept = root * root * (1.0 - kSlack);
-    return kept < kTiny ? 0.0 : kept;
-}
-
 class Neighbours {
   public:
-    explicit Neighbours(std::size_t n_features) : moved_(n_features, 0) {}
+    explicit Neighbours(std::size_t n_features)
+        : moved_(n_features, 0), tree_(n_features), moved_tree_(n_features) {}
 
     struct Rival {
         double keeping_cost;
@@ -54,17 +40,28 @@ class Neighbours {
     double keeping_cost_of(std::size_t k) const { return keeping_[k]; }
     const std::vector<Rival>& rivals(std::size_t k) const { return rivals_[k]; }
 
+    // `own` knows the highest own cost of each slot.
+    template <typename Own>
     void update(const Assignment& assignment, const std::vector<std::uint8_t>& has_moved,
-                const OwnCosts& own, double new_penalty, std::size_t n_features, ThreadPool& pool) {
+                const Own& own, double new_penalty, std::size_t n_features, ThreadPool& pool) {
         const std::size_t n_slots = assignment.n_members.size();
         const CostTable& table = assignment.table;
         keeping_.resize(n_slots);
         rivals_.resize(std::max(rivals_.size(), n_slots));
-        const bool by_window = n_features <= kFewFeatures;
+        least_scale_ = 1.0;
+        for (std::size_t k = 0; k < n_slots; ++k)
+            least_scale_ = std::min(least_scale_, table.scale(k));
+        const bool by_tree = n_features <= CenterTree::kMaxFeatures && n_slots >= kTreeSlots &&
+                             n_features >= kTreeFeatures;
+        const bool by_window = n_features <= kFewFeatures && !by_tree;
         if (by_window)
             sort_by_widest_feature(has_moved, table, n_features);
         else
             find_moved(has_moved, table);
+        if (by_tree) {
+            tree_.build(table, [](std::size_t) { return true; });
+            moved_tree_.build(table, [&](std::size_t k) { return has_moved[k] != 0; });
+        }
         gaps_.resize(pool.size());
         const std::size_t n_groups = (n_slots + kGroup - 1) / kGroup;
         pool.for_blocks(n_groups, [&](std::size_t group, std::size_t thread) {
@@ -72,7 +69,10 @@ class Neighbours {
             for (std::size_t k = group * kGroup; k < end; ++k) {
                 if (assignment.n_members[k] == 0) continue;
                 rivals_[k].clear();
-                if (by_window)
+                if (by_tree)
+                    rivals_in_tree(k, has_moved[k] ? tree_ : moved_tree_, table, own.highest(k),
+                                   n_features);
+                else if (by_window)
                     rivals_within_window(k, has_moved[k] ? places_ : moved_places_, table,
                                          own.highest(k), n_features);
                 else if (!has_moved[k])
@@ -87,6 +87,7 @@ class Neighbours {
   private:
     static constexpr std::size_t kGroup = 64;
     static constexpr std::size_t kFewFeatures = 3;  // above, one feature tells little
+    static constexpr std::size_t kTreeSlots = 128, kTreeFeatures = 3;  // docs/speed.md
 
     struct Place {
         double coordinate;
@@ -110,11 +111,9 @@ class Neighbours {
             }
         }
         places_.clear();
-        least_scale_ = 1.0;
         for (std::size_t k = 0; k < table.size(); ++k) {
             if (table.offset(k) == CostTable::kNever) continue;
             places_.push_back({table.center(k)[feature_], static_cast<Slot>(k)});
-            least_scale_ = std::min(least_scale_, table.scale(k));
         }
         std::sort(places_.begin(), places_.end(),
                   [](const Place& a, const Place& b) { return a.coordinate < b.coordinate; });
@@ -123,11 +122,24 @@ class Neighbours {
             if (has_moved[place.slot]) moved_places_.push_back(place);
     }
 
+    // u^2 >= scale (D - u)^2 bounds D: farther slots are no rivals of any member.
+    double radius_of(double highest_own) const {
+        const double u = std::sqrt(highest_own);
+        return (u + u / std::sqrt(least_scale_)) * (1.0 + kSlack);
+    }
+
+    void rivals_in_tree(std::size_t k, const CenterTree& tree, const CostTable& table,
+                        double highest_own, std::size_t n_features) {
+        const double* center = table.center(k);
+        tree.visit_within(center, radius_of(highest_own), [&](Slot other) {
+            consider(k, other, squared_distance(center, table.center(other), n_features), table,
+                     highest_own);
+        });
+    }
+
     void rivals_within_window(std::size_t k, const std::vector<Place>& places,
                               const CostTable& table, double highest_own, std::size_t n_features) {
-        // u^2 >= scale (D - u)^2 bounds D: farther slots are no rivals of any member.
-        const double u = std::sqrt(highest_own);
-        const double radius = (u + u / std::sqrt(least_scale_)) * (1.0 + kSlack);
+        const double radius = radius_of(highest_own);
         const double* center = table.center(k);
         const double x = center[feature_];
         auto place = std::lower_bound(
@@ -185,6 +197,7 @@ class Neighbours {
     std::vector<double> keeping_;
     std::vector<std::vector<Rival>> rivals_;
     CostTable moved_;
+    CenterTree tree_, moved_tree_;
     std::vector<Slot> moved_slots_;
     std::vector<Place> places_, moved_places_;
     std::vector<std::vector<double>> gaps_;  // one for each thread

@@ -35,6 +35,8 @@ inline Doubles load(const float* from) {
     return __builtin_convertvector(values, Doubles);
 }
 
+inline void store(double* to, Doubles values) { std::memcpy(to, &values, sizeof values); }
+
 inline double lowest_lane(Doubles values) {
 #if defined(__AVX512F__)
     return _mm512_reduce_min_pd(values);
@@ -47,7 +49,32 @@ inline double lowest_lane(Doubles values) {
 #endif
 }
 
+inline double sum_of_lanes(Doubles values) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_add_pd(values);
+#else
+    double sum = 0.0;
+    for (std::size_t lane = 0; lane < kSimd; ++lane) sum += values[lane];
+    return sum;
+#endif
+}
+
 inline Doubles fill(double value) { return value - Doubles{}; }
+
+// Bit `lane` is set where a[lane] == b[lane].
+inline unsigned lanes_equal(Doubles a, Doubles b) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ);
+#elif defined(__AVX__)
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ)));
+#elif defined(__SSE2__)
+    return static_cast<unsigned>(_mm_movemask_pd(_mm_cmpeq_pd(a, b)));
+#else
+    unsigned bits = 0;
+    for (std::size_t lane = 0; lane < kSimd; ++lane) bits |= (a[lane] == b[lane]) << lane;
+    return bits;
+#endif
+}
 
 // Bit `lane` is set where values[lane] <= limit.
 inline unsigned lanes_at_most(Doubles values, double limit) {

@@ -41,6 +41,23 @@ struct LaneSums {
     }
 };
 
+// The eight sums of several distances at once, one in each lane.
+inline Doubles add_in_halves(const Doubles* sums) {
+    const Doubles a = sums[0] + sums[4], b = sums[1] + sums[5];
+    const Doubles c = sums[2] + sums[6], d = sums[3] + sums[7];
+    return (a + c) + (b + d);
+}
+
+// The same for one to four features: the sums left out are zeros, which change no square.
+template <std::size_t D>
+Doubles add_few_in_halves(const Doubles* squares) {
+    static_assert(D >= 1 && D <= 4);
+    if constexpr (D == 1) return squares[0];
+    if constexpr (D == 2) return squares[0] + squares[1];
+    if constexpr (D == 3) return (squares[0] + squares[2]) + squares[1];
+    if constexpr (D == 4) return (squares[0] + squares[2]) + (squares[1] + squares[3]);
+}
+
 inline double squared_distance(const double* y, const double* theta, std::size_t n_features) {
     if (n_features == 2) {
         const double a = y[0] - theta[0], b = y[1] - theta[1];

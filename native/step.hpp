@@ -2,11 +2,14 @@
 // remember it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "cluster.hpp"
 #include "predict_labels.hpp"
+#include "small_batch.hpp"
 #include "update_state.hpp"
 
 namespace dynmeans {
@@ -40,6 +43,46 @@ void label_bystanders(const Points<Value>& points, const Penalties& penalties, S
     }
 }
 
+template <typename Way>
+Solution run_all(Way&& way, const std::int64_t* orders, std::size_t n_orders,
+                 std::size_t n_points) {
+    Solution best;
+    for (std::size_t r = 0; r < n_orders; ++r) way.run(orders + r * n_points, best);
+    return best;
+}
+
+template <std::size_t D, typename Value>
+Solution run_small(const Points<Value>& points, const std::int64_t* orders, std::size_t n_orders,
+                   const Memory& memory, const Penalties& penalties) {
+    thread_local SmallBatchRoom room;
+    return run_all(SmallBatch<Value, D>(points, memory, penalties, room), orders, n_orders,
+                   points.n_points);
+}
+
+// Algorithm 2 once for each visiting order.
+template <typename Value>
+Solution best_of_orders(const Points<Value>& points, const std::int64_t* orders,
+                        std::size_t n_orders, const Memory& memory, const Penalties& penalties,
+                        const Means& means, ThreadPool& pool) {
+    if (means.is_accelerated &&
+        is_small_batch(points.n_points, points.n_features, memory.n_clusters)) {
+        switch (points.n_features) {
+            case 1:
+                return run_small<1>(points, orders, n_orders, memory, penalties);
+            case 2:
+                return run_small<2>(points, orders, n_orders, memory, penalties);
+            case 3:
+                return run_small<3>(points, orders, n_orders, memory, penalties);
+            case 4:
+                return run_small<4>(points, orders, n_orders, memory, penalties);
+            default:
+                return run_small<0>(points, orders, n_orders, memory, penalties);
+        }
+    }
+    return run_all(Clusterer<Value>(points, memory, penalties, means, pool), orders, n_orders,
+                   points.n_points);
+}
+
 template <typename Value>
 StepResult step(const Points<Value>& points, const std::int64_t* orders, std::size_t n_orders,
                 const StateView& before, const Penalties& penalties, double elapsed,
@@ -47,19 +90,20 @@ StepResult step(const Points<Value>& points, const std::int64_t* orders, std::si
     const Memory memory(before.centers, before.weights,
                         let_time_pass(before.ages, before.n_clusters, elapsed), points.n_features,
                         penalties);
-    Clusterer<Value> clusterer(points, memory, penalties, means, pool);
-    Solution best;
-    for (std::size_t r = 0; r < n_orders; ++r) clusterer.run(orders + r * points.n_points, best);
+    Solution best = best_of_orders(points, orders, n_orders, memory, penalties, means, pool);
 
     const std::size_t d = points.n_features, n_slots = best.counts.size();
-    std::vector<std::int64_t> slot_ids(before.ids, before.ids + before.n_clusters);
-    std::int64_t next_id = before.next_id;
-    while (slot_ids.size() < n_slots) slot_ids.push_back(next_id++);
+    std::vector<std::int64_t> slot_ids(n_slots);
+    std::copy_n(before.ids, before.n_clusters, slot_ids.begin());
+    std::iota(slot_ids.begin() + before.n_clusters, slot_ids.end(), before.next_id);
 
     StepResult result;
     result.labels.resize(points.n_points);
     for (std::size_t i = 0; i < points.n_points; ++i)
         result.labels[i] = best.labels[i] == kUnlabelled ? kUnlabelled : slot_ids[best.labels[i]];
+    result.ids.reserve(n_slots);
+    result.counts.reserve(n_slots);
+    result.centers.reserve(n_slots * d);
     for (std::size_t k = 0; k < n_slots; ++k) {
         if (best.counts[k] == 0.0) continue;
         result.ids.push_back(slot_ids[k]);
@@ -68,7 +112,7 @@ StepResult step(const Points<Value>& points, const std::int64_t* orders, std::si
                               best.centers.begin() + (k + 1) * d);
     }
     result.state = update_state(best, memory, penalties, slot_ids, before.counts, elapsed);
-    result.state.next_id = next_id;
+    result.state.next_id = before.next_id + static_cast<std::int64_t>(n_slots - before.n_clusters);
     result.cost_trace = std::move(best.cost_trace);
     label_bystanders(points, penalties, result);
     return result;

@@ -31,6 +31,10 @@ inline State update_state(const Solution& solution, const Memory& memory,
                           const double* counts_before, double elapsed) {
     State state;
     const std::size_t d = memory.n_features;
+    state.ids.reserve(slot_ids.size());
+    state.centers.reserve(slot_ids.size() * d);
+    for (auto* column : {&state.weights, &state.ages, &state.counts})
+        column->reserve(slot_ids.size());
     for (std::size_t k = 0; k < slot_ids.size(); ++k) {
         const double n = solution.counts[k];
         const bool is_seen = n > 0.0, is_new = k >= memory.n_clusters;

@@ -56,6 +56,11 @@ class VisitingOrders {
         }
     }
 
+    // By the numbers of the rows, whatever they hold.
+    VisitingOrders(std::size_t n_points, std::uint64_t seed) : random_(seed), hashes_(n_points) {
+        for (std::size_t i = 0; i < n_points; ++i) hashes_[i] = i;
+    }
+
     void write_next(std::int64_t* order) {
         const std::uint64_t key = random_.next();
         const std::size_t n = hashes_.size();
@@ -72,25 +77,39 @@ class VisitingOrders {
     // Mixed keys are spread evenly: dealt out by their first bits, they fall into short runs.
     void sort() {
         const std::size_t n = keyed_.size();
-        if (n < 4096) {
-            std::sort(keyed_.begin(), keyed_.end());
+        unsigned n_bits = 1;
+        while (n_bits < kMostBits && (std::size_t{1} << n_bits) < n) ++n_bits;
+        const auto run_of = [&](const Keyed& keyed) { return keyed.first >> (64 - n_bits); };
+        ends_.assign((std::size_t{1} << n_bits) + 1, 0);
+        for (const Keyed& keyed : keyed_) ++ends_[run_of(keyed) + 1];
+        for (std::size_t b = 1; b < ends_.size(); ++b) ends_[b] += ends_[b - 1];
+        dealt_.resize(n);
+        for (const Keyed& keyed : keyed_) dealt_[ends_[run_of(keyed)]++] = keyed;
+        keyed_.swap(dealt_);
+        if (n <= std::size_t{1} << kMostBits) {
+            sort_short_runs();
             return;
         }
-        constexpr unsigned kBits = 12;
-        std::vector<std::size_t> starts((1u << kBits) + 1, 0);
-        for (const Keyed& keyed : keyed_) ++starts[(keyed.first >> (64 - kBits)) + 1];
-        for (std::size_t b = 1; b < starts.size(); ++b) starts[b] += starts[b - 1];
-        dealt_.resize(n);
-        std::vector<std::size_t> ends(starts.begin(), starts.end() - 1);
-        for (const Keyed& keyed : keyed_) dealt_[ends[keyed.first >> (64 - kBits)]++] = keyed;
-        for (std::size_t b = 0; b + 1 < starts.size(); ++b)
-            std::sort(dealt_.begin() + starts[b], dealt_.begin() + starts[b + 1]);
-        keyed_.swap(dealt_);
+        for (std::size_t b = 0, begin = 0; b + 1 < ends_.size(); begin = ends_[b++])
+            std::sort(keyed_.begin() + begin, keyed_.begin() + ends_[b]);
     }
+
+    // By insertion: nearly every one stands where it belongs.
+    void sort_short_runs() {
+        for (std::size_t i = 1; i < keyed_.size(); ++i) {
+            const Keyed keyed = keyed_[i];
+            std::size_t at = i;
+            for (; at > 0 && keyed < keyed_[at - 1]; --at) keyed_[at] = keyed_[at - 1];
+            keyed_[at] = keyed;
+        }
+    }
+
+    static constexpr unsigned kMostBits = 12;
 
     SplitMix random_;
     std::vector<std::uint64_t> hashes_;
     std::vector<Keyed> keyed_, dealt_;
+    std::vector<std::uint32_t> ends_;  // of the runs
 };
 
 }  // namespace dynmeans

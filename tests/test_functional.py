@@ -156,3 +156,13 @@ def test_time_is_the_sum_of_what_elapsed():
     state, _ = call(elapsed=2.5)
     state, _ = call(state=state, elapsed=0.5)
     assert state.time == 3.0
+
+
+def test_points_that_are_not_aligned_in_memory_are_taken_as_they_are() -> None:
+    raw = np.zeros(6 * 8 + 1, dtype=np.uint8)
+    points = raw[1:].view(np.float64).reshape(3, 2)
+    points[:] = [[0.0, 0.0], [0.1, 0.0], [9.0, 9.0]]
+    assert not points.flags.aligned
+    state = ClusterState.empty(2)
+    _, clustering = step(points, state, Penalties(1.0, max_gap=5, reach=1.5), orders=[[0, 1, 2]])
+    assert clustering.labels.tolist() == [0, 0, 1]

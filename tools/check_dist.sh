@@ -13,5 +13,6 @@ import pathlib, dynmeans
 folder = pathlib.Path(dynmeans.__file__).parent
 size = sum(f.stat().st_size for f in folder.rglob('*') if f.is_file() and '__pycache__' not in f.parts)
 assert size < 2e6, size
+assert (folder / 'report' / 'page' / 'page.html').exists(), 'the page of the report is missing'
 print(f'$1'.split('/')[-1], dynmeans.__version__, f'{size / 1e6:.2f} MB installed, README examples run')
 "

@@ -1,12 +1,17 @@
 """The functional core: one batch and a state in, a new state and its clustering out."""
 
 from numbers import Integral
+from typing import Any
 
 import numpy.typing as npt
 
 from dynmeans.algorithm.assign_labels import REVIVAL_RULES
 from dynmeans.backends import ACCELERATIONS, get_backend
 from dynmeans.backends.batch import checked_elapsed, checked_orders, checked_points, checked_weights
+from dynmeans.backends.compiled import compiled
+from dynmeans.backends.spread import is_spread, spread_backend
+from dynmeans.records.arrays import IntArray
+from dynmeans.records.orders import HashOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -14,13 +19,13 @@ MAX_THREADS = 1024
 
 
 def step(
-    points: npt.ArrayLike,
+    points: Any,
     state: ClusterState,
     penalties: Penalties,
     *,
-    orders: npt.ArrayLike,
+    orders: npt.ArrayLike | HashOrders,
     elapsed: float = 1.0,
-    sample_weight: npt.ArrayLike | None = None,
+    sample_weight: Any = None,
     revival: str = "paper",
     backend: str = "native",
     acceleration: str = "auto",
@@ -34,14 +39,17 @@ def step(
     Parameters
     ----------
     points : array-like of shape (n_points, n_features)
-        Y_t. An empty batch, of shape (0, n_features), only lets time pass.
+        Y_t. An empty batch, of shape (0, n_features), only lets time pass. A Dask array, a Dask
+        data frame of numeric columns or a list of futures of either kind of chunk is clustered
+        where it lies; its labels come back as a Dask array in the same chunks.
     state : ClusterState
         C_t, from the previous step or `ClusterState.empty`.
     penalties : Penalties
         lambda, Q and tau.
     orders : array-like of int of shape (n_init, n_points)
         Visiting orders, each a permutation of the rows. Each is one run from nothing; the run
-        of lowest cost is kept, the first of equals.
+        of lowest cost is kept, the first of equals. `HashOrders(seed, n_init)` stands for orders
+        by a hash of the row numbers, which no machine has to know as a whole.
     elapsed : float
         Steps of time since the previous batch; greater than 0.
     sample_weight : array-like of shape (n_points,), optional
@@ -80,9 +88,13 @@ def step(
     check_revival(revival)
     runner = get_backend(backend)
     elapsed = checked_elapsed(elapsed)
+    if is_spread(points):
+        return _step_on_cluster(
+            points, state, penalties, orders, elapsed, sample_weight, revival, backend
+        )
     rows = checked_points(points, state.n_features)
     weights = checked_weights(sample_weight, len(rows))
-    visits = checked_orders(orders, len(rows))
+    visits = _listed(orders, len(rows))
     check_way(acceleration, n_threads)
     return runner.step(
         rows,
@@ -95,6 +107,31 @@ def step(
         acceleration=acceleration,
         n_threads=n_threads,
     )
+
+
+def _listed(orders: npt.ArrayLike | HashOrders, n_points: int) -> IntArray:
+    if isinstance(orders, HashOrders):
+        return compiled.hash_orders(n_points, orders.seed, orders.n_init).view("int64")
+    return checked_orders(orders, n_points)
+
+
+def _step_on_cluster(
+    points: Any,
+    state: ClusterState,
+    penalties: Penalties,
+    orders: npt.ArrayLike | HashOrders,
+    elapsed: float,
+    sample_weight: Any,
+    revival: str,
+    backend: str,
+) -> tuple[ClusterState, Clustering]:
+    runner = spread_backend(backend)
+    batch = runner.take_batch(points, sample_weight, state.n_features)
+    visits = orders if isinstance(orders, HashOrders) else checked_orders(orders, batch.n_rows)
+    result: tuple[ClusterState, Clustering] = runner.step(
+        batch, state, penalties, visits, elapsed, revival
+    )
+    return result
 
 
 def check_types(state: object, penalties: object) -> None:

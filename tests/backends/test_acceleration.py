@@ -101,6 +101,22 @@ def test_crowds_in_which_clusters_empty_and_revive_within_a_pass_equal_plain(see
     assert_same_bits(run(penalties, batches, "exact"), plain)
 
 
+@pytest.mark.parametrize("d", [2, 3, 4, 8, 15])
+@pytest.mark.parametrize("spread", [0.02, 0.4], ids=["clear", "vague"])
+def test_hundreds_of_clusters_in_a_grid_or_a_tree_equal_plain(d, spread):
+    rng = np.random.default_rng(d)
+    centers, batches = rng.random((400, d)), []
+    for _ in range(3):
+        centers = centers + 0.01 * rng.normal(size=centers.shape)
+        centers[:20] = rng.random((20, d))
+        X = centers[rng.integers(400, size=4000)] + spread * rng.normal(size=(4000, d))
+        batches.append((X, None, rng.permutation(4000)[None, :]))
+    penalties = Penalties(float(0.003 * d), max_gap=2.5, reach=1.2)
+    plain = run(penalties, batches, "paper", acceleration="none", n_threads=1)
+    assert len(plain[-1][0].ids) > 120
+    assert_same_bits(run(penalties, batches, "paper", n_threads=2), plain)
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_batches_of_many_blocks_equal_plain_for_any_number_of_threads(n_threads):
     rng = np.random.default_rng(0)

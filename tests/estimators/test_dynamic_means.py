@@ -314,3 +314,8 @@ def test_memory_stays_flat_on_an_endless_stream():
     assert most <= 4 * 7
     # One leaked state, or one leaked label array, per batch would be some 10 MB.
     assert megabytes[-1] < megabytes[0] + 2
+
+
+def test_a_bad_random_state_is_named() -> None:
+    with pytest.raises(ValueError, match=r"random_state must be None, .* got 'dice'"):
+        DynamicMeans(random_state="dice").fit([[0.0]])

@@ -17,7 +17,9 @@ from dynmeans import DDPMixture, DPMeans, DynamicMeans
 
 ESTIMATORS = [
     DynamicMeans(),
+    DynamicMeans("auto"),
     DPMeans(),
+    DPMeans("auto"),
     DDPMixture(),
     DDPMixture("variational"),
     DDPMixture("particle"),

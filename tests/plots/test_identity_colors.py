@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgb, to_rgba_array
 
 from dynmeans.plots import identity_color, identity_marker, identity_rgba
-from dynmeans.plots.identity_colors import MARKERS, PALETTE, rows_by_marker
+from dynmeans.plots.identity_colors import DARK_PALETTE, MARKERS, PALETTE, rows_by_marker
 
 # Full color vision, and without red, green and blue cones (Machado and others, 2009).
 COLOR_VISIONS = {
@@ -48,29 +48,46 @@ def lab(color, vision="full"):
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-NEIGHBOURS = list(zip(PALETTE, PALETTE[1:] + PALETTE[:1], strict=True))
+PALETTES = {"light": PALETTE, "dark": DARK_PALETTE}
+DARK_CARD = "#161a20"  # the report's background in the dark
 
 
+def neighbours(palette):
+    return list(zip(palette, palette[1:] + palette[:1], strict=True))
+
+
+def luminance(color):
+    return TO_XYZ[1] @ linear(color)
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
 @pytest.mark.parametrize("vision", COLOR_VISIONS)
-def test_colors_of_neighbours_are_far_apart_for_every_color_vision(vision):
+def test_colors_of_neighbours_are_far_apart_for_every_color_vision(vision, palette):
     # 2.3 can just be noticed; 20 is nearly nine times that.
-    distances = [np.linalg.norm(lab(a, vision) - lab(b, vision)) for a, b in NEIGHBOURS]
-    assert min(distances) > 20
+    pairs = neighbours(palette)
+    assert min(np.linalg.norm(lab(a, vision) - lab(b, vision)) for a, b in pairs) > 20
 
 
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
 @pytest.mark.parametrize("vision", COLOR_VISIONS)
-def test_no_two_colors_are_alike_for_any_color_vision(vision):
-    pairs = combinations(PALETTE, 2)
+def test_no_two_colors_are_alike_for_any_color_vision(vision, palette):
+    pairs = combinations(palette, 2)
     assert min(np.linalg.norm(lab(a, vision) - lab(b, vision)) for a, b in pairs) > 15
 
 
-def test_neighbours_differ_in_lightness_so_that_a_gray_print_can_be_read():
-    assert min(abs(lab(a)[0] - lab(b)[0]) for a, b in NEIGHBOURS) > 10
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
+def test_neighbours_differ_in_lightness_so_that_a_gray_print_can_be_read(palette):
+    assert min(abs(lab(a)[0] - lab(b)[0]) for a, b in neighbours(palette)) > 10
 
 
 def test_every_color_stands_out_from_white():
-    contrasts = [1.05 / (TO_XYZ[1] @ linear(color) + 0.05) for color in PALETTE]
-    assert min(contrasts) > 2.2
+    assert min(1.05 / (luminance(color) + 0.05) for color in PALETTE) > 2.2
+
+
+def test_every_color_for_the_dark_stands_out_there():
+    # 3 is what readers need for marks (WCAG 2.2, 1.4.11).
+    background = luminance(DARK_CARD) + 0.05
+    assert min((luminance(color) + 0.05) / background for color in DARK_PALETTE) > 3
 
 
 def test_neighbours_differ_in_color_and_in_marker():

@@ -104,8 +104,8 @@ def test_frames_of_an_empty_history_are_empty(table):
 def test_unknown_view_is_refused_by_name(history):
     with pytest.raises(ValueError, match="table must be one of labels, clusters, events, got 'x'"):
         history.to_frame("x")
-    with pytest.raises(ValueError, match="kind must be one of pandas, arrow, got 'polars'"):
-        history.to_frame(kind="polars")
+    with pytest.raises(ValueError, match="kind must be one of pandas, polars, arrow, got 'x'"):
+        history.to_frame(kind="x")
 
 
 def test_saved_history_loads_to_the_same_bits(tmp_path):
@@ -184,3 +184,19 @@ def test_any_method_can_fill_a_history():
     history.append(empty, 1.0, found, after, lambda *step: [])
     assert history[0].ids.tolist() == [0]
     assert history[0] is history[0]
+
+
+def test_a_slice_is_a_history_of_those_batches(history):
+    assert [record.step for record in history[1:]] == [1, 2]
+    assert_same(history[::2], [history[0], history[2]])
+
+
+def test_a_slice_cannot_go_back_in_time(history):
+    with pytest.raises(ValueError, match="step of a slice must be at least 1, got -1"):
+        history[::-1]
+
+
+def test_polars_frame_has_the_rows_of_the_pandas_frame(history):
+    polars, pandas = history.to_frame(kind="polars"), history.to_frame()
+    assert polars["cluster_id"].to_list() == pandas["cluster_id"].tolist()
+    assert polars.columns == list(pandas.columns)

@@ -1,10 +1,11 @@
 """Births, moves, gaps, deaths, splits and mergers, read off one step's result."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from dynmeans.records.arrays import FloatArray
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import KINDS, Event
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -25,17 +26,16 @@ def find_events(
     """
     old = {int(k): row for row, k in enumerate(before.ids)}
     seen = set(clustering.ids.tolist())
+    moves = _displacements(before, clustering)
     events = []
     for row, k in enumerate(clustering.ids.tolist()):
         if k not in old:
             events.append(Event("born", k))
-            continue
-        moved = float(np.linalg.norm(clustering.centers[row] - before.centers[old[k]]))
-        if before.ages[old[k]] == 1.0:
-            events.append(Event("moved", k, displacement=moved))
+        elif before.ages[old[k]] == 1.0:
+            events.append(Event("moved", k, displacement=moves[row]))
         else:
             gap = float(before.ages[old[k]] - 1.0 + elapsed)
-            events.append(Event("returned", k, displacement=moved, gap=gap))
+            events.append(Event("returned", k, displacement=moves[row], gap=gap))
     for k, row in old.items():
         if k not in seen and before.ages[row] == 1.0:
             events.append(Event("vanished", k))
@@ -45,65 +45,78 @@ def find_events(
     return sorted(events, key=lambda event: (KINDS.index(event.kind), event.cluster_id))
 
 
-@dataclass(frozen=True, slots=True)
-class _Body:
-    """A cluster's points in one batch: how many, and where their mean lies."""
+def _displacements(before: ClusterState, clustering: Clustering) -> list[float]:
+    """How far each center is from where it was; of no meaning for a new cluster."""
+    if before.n_clusters == 0:
+        return [0.0] * len(clustering.ids)
+    rows = np.minimum(np.searchsorted(before.ids, clustering.ids), before.n_clusters - 1)
+    moves: list[float] = _lengths(clustering.centers - before.centers[rows]).tolist()
+    return moves
 
-    mass: float
-    place: FloatArray
+
+@dataclass(frozen=True, slots=True)
+class _Bodies:
+    """Clusters' points in one batch: how many, and where their mean lies; oldest first."""
+
+    ids: IntArray
+    masses: FloatArray
+    places: FloatArray
+
+    def among(self, ids: IntArray) -> "_Bodies":
+        rows = np.flatnonzero(np.isin(self.ids, ids))
+        return _Bodies(self.ids[rows], self.masses[rows], self.places[rows])
 
 
 def _splits_and_mergers(
     before: ClusterState, clustering: Clustering, after: ClusterState
 ) -> list[Event]:
     """Does a continuing cluster fit better with a newborn, or a vanished one (decision 0008)?"""
-    was_seen = before.ages == 1.0
-    was = {
-        int(k): _Body(float(n), center)
-        for k, n, center in zip(
-            before.ids[was_seen], before.counts[was_seen], before.centers[was_seen], strict=True
-        )
-    }
+    rows = np.flatnonzero(before.ages == 1.0)
+    was = _Bodies(before.ids[rows], before.counts[rows], before.centers[rows])
+    newborn = np.setdiff1d(clustering.ids, before.ids)
+    vanished = np.setdiff1d(was.ids, clustering.ids)
+    if not len(newborn) and not len(vanished):
+        return []
     now = _bodies_now(before, clustering, after)
-    continuing = [k for k in now if k in was]
+    then_continuing, now_continuing = was.among(now.ids), now.among(was.ids)
     events = []
-    for k in set(now) - set(before.ids.tolist()):
-        gains = {p: _gain(now[p], now[k], whole=was[p]) for p in continuing}
-        if (parent := _best(gains)) is not None:
-            events.append(Event("split", k, other_id=parent))
-    for k in set(was) - set(now):
-        gains = {p: _gain(was[p], was[k], whole=now[p]) for p in continuing}
-        if (heir := _best(gains)) is not None:
-            events.append(Event("merged", k, other_id=heir))
+    for k, parent in _best_partners(now.among(newborn), now_continuing, then_continuing):
+        events.append(Event("split", k, other_id=parent))
+    for k, heir in _best_partners(was.among(vanished), then_continuing, now_continuing):
+        events.append(Event("merged", k, other_id=heir))
     return events
 
 
-def _bodies_now(
-    before: ClusterState, clustering: Clustering, after: ClusterState
-) -> dict[int, _Body]:
+def _bodies_now(before: ClusterState, clustering: Clustering, after: ClusterState) -> _Bodies:
     """Take the memory out of each center again: the mean of this batch's points alone."""
-    bodies = {}
-    weights = after.weights[np.searchsorted(after.ids, clustering.ids)]
-    rows_before = np.searchsorted(before.ids, clustering.ids)
+    n = np.asarray(clustering.counts, dtype=np.float64)
+    w = after.weights[np.searchsorted(after.ids, clustering.ids)]
+    theta_old = clustering.centers.copy()
     was_known = np.isin(clustering.ids, before.ids)
-    for row, k in enumerate(clustering.ids.tolist()):
-        n, theta, w = float(clustering.counts[row]), clustering.centers[row], float(weights[row])
-        theta_old = before.centers[rows_before[row]] if was_known[row] else theta
-        bodies[k] = _Body(n, (w * theta - (w - n) * theta_old) / n)
-    return bodies
+    theta_old[was_known] = before.centers[np.searchsorted(before.ids, clustering.ids[was_known])]
+    places = (w[:, None] * clustering.centers - (w - n)[:, None] * theta_old) / n[:, None]
+    return _Bodies(clustering.ids, n, places)
 
 
-def _gain(part: _Body, other: _Body, whole: _Body) -> float:
-    """How much nearer to `whole` the two lie together than `part` alone; 0 if not in mass too."""
-    mass = part.mass + other.mass
-    place = (part.mass * part.place + other.mass * other.place) / mass
-    if abs(mass - whole.mass) >= abs(part.mass - whole.mass):
-        return 0.0
-    alone, together = part.place - whole.place, place - whole.place
-    return max(0.0, float(np.linalg.norm(alone) - np.linalg.norm(together)))
+def _best_partners(others: _Bodies, parts: _Bodies, wholes: _Bodies) -> Iterator[tuple[int, int]]:
+    """For each other, the part that lies nearer to its whole with it than alone, in mass too.
+
+    The one of the highest gain is taken, the oldest on a tie; none without any gain.
+    """
+    alone = _lengths(parts.places - wholes.places)
+    for k, mass, place in zip(others.ids.tolist(), others.masses, others.places, strict=True):
+        if not len(parts.ids):
+            return
+        masses = parts.masses + mass
+        places = (parts.masses[:, None] * parts.places + mass * place) / masses[:, None]
+        gains = alone - _lengths(places - wholes.places)
+        is_nearer = np.abs(masses - wholes.masses) < np.abs(parts.masses - wholes.masses)
+        gains[~is_nearer] = 0.0
+        best = int(np.argmax(gains))
+        if gains[best] > 0:
+            yield k, int(parts.ids[best])
 
 
-def _best(gains: dict[int, float]) -> int | None:
-    """Return the cluster of the highest gain, the oldest on a tie, if there is any gain."""
-    best = max(gains, key=lambda k: (gains[k], -k), default=None)
-    return best if best is not None and gains[best] > 0 else None
+def _lengths(vectors: FloatArray) -> FloatArray:
+    lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return lengths

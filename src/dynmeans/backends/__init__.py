@@ -1,6 +1,7 @@
 """Ways to run one step: the specification, and fast forms that must agree with it."""
 
 import importlib
+from functools import cache
 from typing import Protocol, cast
 
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
@@ -40,4 +41,9 @@ def get_backend(name: str) -> Backend:
     """Load a backend by name; its optional packages are imported only then."""
     if name not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {name!r}.")
+    return _load(name)
+
+
+@cache
+def _load(name: str) -> Backend:
     return cast(Backend, importlib.import_module(f"dynmeans.backends.{name}"))

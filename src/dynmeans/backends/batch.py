@@ -1,6 +1,7 @@
 """One batch from outside: points, weights and visiting orders, checked at the door."""
 
-from typing import Any
+import math
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,8 @@ from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.numbers import checked_number
 
 MAX_POINTS = 2**31 - 1
+# As compiled code reads arrays: by rows, aligned (those off a network may not be), no subclass.
+READABLE = ("C", "A", "E")
 # Weighted squares of differences, summed over any number of points, must stay finite.
 MAX_COORDINATE, MAX_WEIGHT = 1e100, 1e50
 
@@ -25,20 +28,33 @@ def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points")
 
     float32 stays float32, without a copy; everything else becomes float64.
     """
+    if compiled.is_plain_batch(points, n_features, MAX_POINTS, MAX_COORDINATE, True):
+        return cast(BatchArray, points)
+    array = as_rows(points, name)
+    check_features(array.shape[1], n_features, name)
+    return checked_coordinates(array, name)
+
+
+def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
+    """Return the points as an array of rows of floats, whatever their values."""
     if hasattr(points, "toarray"):
         raise TypeError(f"{name} must be a dense array, got a sparse {type(points).__name__}.")
     array = np.asarray(points)
     if array.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got shape {array.shape}.")
     check_size(name, len(array))
-    if array.shape[1] != n_features:
+    if array.dtype == np.float32:
+        return np.require(array, requirements=READABLE)
+    return as_floats(name, array)
+
+
+def check_features(n_found: int, n_features: int, name: str = "points") -> None:
+    """Refuse points of another dimension than the state's."""
+    if n_found != n_features:
         raise ValueError(
-            f"{name} has {array.shape[1]} features, but the state was built with {n_features}. "
+            f"{name} has {n_found} features, but the state was built with {n_features}. "
             "Start from ClusterState.empty() for other data."
         )
-    if array.dtype == np.float32:
-        return checked_coordinates(np.ascontiguousarray(array), name)
-    return checked_coordinates(_as_floats(name, array), name)
 
 
 def checked_coordinates(array: BatchArray, name: str) -> BatchArray:
@@ -57,7 +73,7 @@ def checked_weights(
     """Return one weight for each point, or None where every point weighs 1."""
     if weights is None:
         return None
-    array = _as_floats(name, np.asarray(weights))
+    array = as_floats(name, np.asarray(weights))
     if array.shape != (n_points,):
         raise ValueError(
             f"{name} must have one value for each of {n_points} points, got shape {array.shape}."
@@ -70,6 +86,8 @@ def checked_weights(
 
 def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
     """Return the visiting orders, one permutation of the rows in each row."""
+    if compiled.are_plain_orders(orders, n_points):
+        return cast(IntArray, orders)
     array = np.asarray(orders)
     if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] != n_points:
         raise ValueError(
@@ -78,7 +96,7 @@ def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
         )
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"orders must hold integers, got dtype {array.dtype}.")
-    array = np.ascontiguousarray(array, dtype=np.int64)
+    array = np.require(array, np.int64, READABLE)
     row = compiled.first_bad_order(array)
     if row >= 0:
         raise ValueError(
@@ -89,6 +107,8 @@ def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
 
 def checked_elapsed(elapsed: object) -> float:
     """Return the time since the previous batch; less than 1e-12 would be lost in the ages."""
+    if type(elapsed) is float and 1e-12 <= elapsed < math.inf:
+        return elapsed
     number = checked_number("elapsed", elapsed, above=0)
     return checked_number("elapsed", number, at_least=1e-12)
 
@@ -107,12 +127,13 @@ def one_for_each(name: str, value: Any, n_batches: int) -> list[Any]:
     return values
 
 
-def _as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
+def as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
+    """Return the array as float64, or say why it cannot be."""
     if array.dtype.kind == "c":
         raise TypeError(f"{name} must be real, got complex numbers.")
     if array.dtype.kind not in "fiubO":
         raise TypeError(f"{name} must be numeric, got dtype {array.dtype}.")
     try:
-        return np.ascontiguousarray(array, dtype=np.float64)
+        return np.require(array, np.float64, READABLE)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be numeric: {error}.") from error

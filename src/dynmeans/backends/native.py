@@ -1,6 +1,5 @@
 """Prepares arrays and calls the compiled module."""
 
-from contextlib import nullcontext
 from typing import Any, cast
 
 import numpy as np
@@ -11,6 +10,10 @@ from dynmeans.backends.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
+
+_new_record = compiled.new_record
+_CLUSTERING_FIELDS = tuple(getattr(Clustering, name) for name in Clustering.__slots__)
+_STATE_FIELDS = tuple(getattr(ClusterState, name) for name in ClusterState.__slots__)
 
 
 def step(
@@ -29,29 +32,31 @@ def step(
     is_accelerated = acceleration == "auto"
     n_threads = choose_n_threads(points.size) if n_threads is None else n_threads
     sgemm = blas.sgemm_for(points) if is_accelerated else None
-    with blas.one_thread() if sgemm is not None else nullcontext():
-        active, remembered, next_id = compiled.step(
-            points,
-            point_weights,
-            orders,
-            state.ids,
-            state.centers,
-            state.weights,
-            state.ages,
-            state.counts,
-            state.next_id,
-            penalties.new_penalty,
-            penalties.revival_penalty,
-            penalties.drift,
-            revival == "exact",
-            elapsed,
-            is_accelerated,
-            n_threads,
-            sgemm,
-        )
-    has_weights = point_weights is not None
-    counters = (next_id, state.n_steps + 1, state.time + elapsed)
-    return _to_records(active, remembered, counters, has_weights)
+    arguments = (
+        points,
+        point_weights,
+        orders,
+        state.ids,
+        state.centers,
+        state.weights,
+        state.ages,
+        state.counts,
+        state.next_id,
+        penalties.new_penalty,
+        penalties.revival_penalty,
+        penalties.drift,
+        revival == "exact",
+        elapsed,
+        is_accelerated,
+        n_threads,
+        sgemm,
+    )
+    if sgemm is None:
+        arrays = compiled.step(*arguments)
+    else:
+        with blas.one_thread():
+            arrays = compiled.step(*arguments)
+    return _to_records(arrays, state.n_steps + 1, state.time + elapsed)
 
 
 def sequence(
@@ -86,31 +91,24 @@ def sequence(
         n_init,
     )
     records, time = [], 0.0
-    for t, (active, remembered, next_id) in enumerate(results):
+    for t, arrays in enumerate(results):
         time += elapsed[t]
-        counters, has_weights = (next_id, t + 1, time), point_weights[t] is not None
-        records.append(_to_records(active, remembered, counters, has_weights))
+        records.append(_to_records(arrays, t + 1, time))
     return records
 
 
-def _to_records(
-    active: Any, remembered: Any, counters: tuple[int, int, float], has_weights: bool
-) -> tuple[ClusterState, Clustering]:
-    """Give the arrays of one step their names."""
-    labels, ids, counts, centers, cost_trace = active
-    clustering = Clustering(
-        labels=_plain_integers(labels),
-        ids=_plain_integers(ids),
-        counts=counts if has_weights else counts.astype(np.int64),
-        centers=centers,
-        cost=float(cost_trace[-1]),
-        n_iter=len(cost_trace),
-        cost_trace=cost_trace,
+def _to_records(arrays: Any, n_steps: int, time: float) -> tuple[ClusterState, Clustering]:
+    """Give the arrays of one step their names; they are right and read-only already."""
+    (labels, ids, counts, centers, cost_trace), remembered, next_id = arrays
+    cost, n_iter = cost_trace.item(-1), len(cost_trace)
+    clustering = _new_record(
+        Clustering, _CLUSTERING_FIELDS, (labels, ids, counts, centers, cost, n_iter, cost_trace)
     )
     ids, centers, weights, ages, counts = remembered
-    next_id, n_steps, time = counters
-    state = ClusterState.trusted(
-        _plain_integers(ids), centers, weights, ages, next_id, n_steps, counts, time
+    state = _new_record(
+        ClusterState,
+        _STATE_FIELDS,
+        (ids, centers, weights, ages, next_id, n_steps, counts, time),
     )
     return state, clustering
 
@@ -119,7 +117,7 @@ def predict_labels(
     points: BatchArray, state: ClusterState, penalties: Penalties, revival: str
 ) -> tuple[IntArray, FloatArray]:
     """Return the identity and the cost of each point, changing nothing."""
-    labels, costs = compiled.predict(
+    return compiled.predict(
         points,
         state.ids,
         state.centers,
@@ -130,9 +128,3 @@ def predict_labels(
         penalties.drift,
         revival == "exact",
     )
-    return _plain_integers(labels), costs
-
-
-def _plain_integers(array: IntArray) -> IntArray:
-    """Name the type int64 as NumPy does, not as an alias of the same width."""
-    return array.view(np.int64)

@@ -6,6 +6,15 @@ import typer
 
 import dynmeans
 from dynmeans.cli import experiment
+from dynmeans.cli.cluster import cluster
+from dynmeans.cli.demo import demo
+from dynmeans.cli.events import events
+from dynmeans.cli.labels import labels
+from dynmeans.cli.plot import plot
+from dynmeans.cli.report import report
+from dynmeans.cli.score import score
+from dynmeans.cli.status import status
+from dynmeans.cli.suggest import suggest
 
 app = typer.Typer(
     help="Find clusters in data that arrives batch by batch, and follow each one through time.",
@@ -33,4 +42,6 @@ def _options(
     pass
 
 
+for command in (cluster, suggest, status, events, labels, score, plot, report, demo):
+    app.command()(command)
 app.add_typer(experiment.app, name="experiment")

@@ -1,5 +1,6 @@
 """What DynamicMeans and DPMeans share: everything that follows from a `ClusterState`."""
 
+import logging
 from abc import abstractmethod
 from typing import Any
 
@@ -11,27 +12,42 @@ from sklearn.utils.validation import check_is_fitted
 from dynmeans.backends import get_backend
 from dynmeans.backends.batch import checked_weights
 from dynmeans.backends.compiled import compiled
+from dynmeans.backends.spread import is_spread, spread_backend
 from dynmeans.estimators.stream_estimator import StreamEstimator
 from dynmeans.functional import check_revival, check_way
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.numbers import checked_count
+from dynmeans.records.orders import HashOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
+from dynmeans.suggestion.suggest_penalties import suggest_details
+
+AUTO = "auto"
+_logger = logging.getLogger(__name__)
+
+ORDERS = ("random", "hash")
 
 
 class ClusterEstimator(TransformerMixin, StreamEstimator):
     """An estimator whose fitted self is a `ClusterState`."""
 
     state_: ClusterState
+    penalties_: Penalties
+    new_penalty: float | str
     n_init: int
+    order: str
     backend: str
     acceleration: str
     n_threads: int | None
     _dtypes = (np.float64, np.float32)
 
     @abstractmethod
-    def _penalties(self) -> Penalties:
-        """lambda, Q and tau from the parameters, checked."""
+    def _penalties_for(self, new_penalty: Any) -> Penalties:
+        """lambda, Q and tau from the parameters and this lambda, checked."""
+
+    @abstractmethod
+    def _suggestable(self) -> dict[str, Any]:
+        """Return the parameters beside lambda that "auto" chooses where they are None."""
 
     @abstractmethod
     def _revival(self) -> str:
@@ -47,6 +63,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
 
         Nothing is changed. On the batch just fitted this equals `labels_`, but for points on the
         very border of two clusters if the last pass gained next to nothing (decision 0012).
+        A Dask array or data frame gives a Dask array, computed when it is asked for.
         """
         return self._predict_labels(X)[0]
 
@@ -67,45 +84,129 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
 
     def _predict_labels(self, X: Any) -> tuple[IntArray, FloatArray]:
         check_is_fitted(self, "state_")
+        if is_spread(X):
+            found: tuple[IntArray, FloatArray] = spread_backend(self.backend).predict_labels(
+                X, self.state_, self._penalties(), self._revival()
+            )
+            return found
         points = self._checked_points(X, reset=False)
         runner = get_backend(self.backend)
         return runner.predict_labels(points, self.state_, self._penalties(), self._revival())
 
     def _fit_one_batch(self, X: Any, sample_weight: Any) -> None:
         self._start_over()
+        if is_spread(X):
+            self._check_features_of(X, reset=True)
+            self._take_in(X, ClusterState.empty(self.n_features_in_), 1.0, sample_weight)
+            return
         points = self._checked_points(X, reset=True)
         weights = checked_weights(sample_weight, len(points))
         if weights is not None and not weights.any():
             raise ValueError("sample_weight must have a value above 0, got only zeros.")
         self._take_in(points, ClusterState.empty(points.shape[1]), 1.0, weights)
 
-    def _take_in(
-        self,
-        points: BatchArray,
-        state: ClusterState,
-        elapsed: float,
-        weights: FloatArray | None,
-    ) -> None:
-        """Run one step from `state` and keep its result."""
+    def _take_in(self, points: Any, state: ClusterState, elapsed: float, weights: Any) -> None:
+        """Run one step from `state` and keep its result.
+
+        What lies on a cluster is checked there, with its weights; all else has been checked.
+        """
         self._check_way()
-        orders = compiled.visiting_orders(
-            points, self._entropy_drawn(), state.n_steps, checked_count("n_init", self.n_init)
-        )
-        after, clustering = get_backend(self.backend).step(
-            points,
-            state,
-            self._penalties(),
-            orders,
-            elapsed,
-            weights,
-            self._revival(),
-            acceleration=self.acceleration,
-            n_threads=self.n_threads,
-        )
+        self._settle_penalties([points], [elapsed], [weights])
+        if is_spread(points):
+            after, clustering = self._step_on_cluster(points, state, elapsed, weights)
+        else:
+            after, clustering = get_backend(self.backend).step(
+                points,
+                state,
+                self._penalties(),
+                self._orders_of(points, state.n_steps),
+                elapsed,
+                weights,
+                self._revival(),
+                acceleration=self.acceleration,
+                n_threads=self.n_threads,
+            )
         self._remember(state, elapsed, clustering, after)
+
+    def _orders_of(self, points: BatchArray, n_steps: int) -> IntArray:
+        entropy, n_init = self._entropy_drawn(), checked_count("n_init", self.n_init)
+        if self.order == "random":
+            return compiled.visiting_orders(points, entropy, n_steps, n_init)
+        seed = HashOrders.for_step(entropy, n_steps, n_init).seed
+        return compiled.hash_orders(len(points), seed, n_init)
+
+    def _step_on_cluster(
+        self, points: Any, state: ClusterState, elapsed: float, weights: Any
+    ) -> tuple[ClusterState, Clustering]:
+        n_init = checked_count("n_init", self.n_init)
+        orders = HashOrders.for_step(self._entropy_drawn(), state.n_steps, n_init)
+        runner = spread_backend(self.backend)
+        batch = runner.take_batch(points, weights, state.n_features, "X")
+        result: tuple[ClusterState, Clustering] = runner.step(
+            batch, state, self._penalties(), orders, elapsed, self._revival()
+        )
+        return result
+
+    def _check_features_of(self, X: Any, *, reset: bool) -> None:
+        """Check number and names of the columns of a batch on a cluster."""
+        runner = spread_backend(self.backend)
+        n_found, names = runner.count_features(X), runner.feature_names(X)
+        if reset:
+            self.n_features_in_ = n_found
+            if names is not None and all(isinstance(name, str) for name in names):
+                self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif n_found != self.state_.n_features:
+            raise ValueError(
+                f"X has {n_found} features, but the state was built with "
+                f"{self.state_.n_features}. Call fit() to start over."
+            )
+        elif names is not None and names != list(getattr(self, "feature_names_in_", names)):
+            raise ValueError(
+                f"X must have the columns of the first batch, {list(self.feature_names_in_)}, "
+                f"in that order, got {names}."
+            )
+
+    def _penalties(self) -> Penalties:
+        """lambda, Q and tau: given, or chosen; before the first point anything will do."""
+        if not self._is_auto():
+            return self._penalties_for(self.new_penalty)
+        return getattr(self, "penalties_", None) or self._penalties_for(1.0)
+
+    def _adopted(self, suggested: Penalties) -> Penalties:
+        return suggested
+
+    def _is_auto(self) -> bool:
+        return isinstance(self.new_penalty, str) and self.new_penalty == AUTO
+
+    def _settle_penalties(
+        self,
+        batches: list[BatchArray],
+        elapsed: list[float],
+        weights: list[FloatArray | None],
+    ) -> None:
+        """Set `penalties_`; for "auto" choose them once, on the first batches with points."""
+        if not self._is_auto():
+            self.penalties_ = self._penalties()
+        elif not hasattr(self, "penalties_") and is_spread(batches[0]):
+            raise ValueError(
+                "new_penalty='auto' needs a first batch in memory. Choose on a part of the rows "
+                "with suggest_penalties, and give new_penalty, max_gap and reach."
+            )
+        elif not hasattr(self, "penalties_") and _has_points(batches, weights):
+            found = suggest_details(
+                batches,
+                elapsed=elapsed,
+                sample_weight=weights,
+                n_init=checked_count("n_init", self.n_init),
+                **self._suggestable(),
+            )
+            self.penalties_ = self._adopted(found.penalties)
+            _logger.info("%s", found.explanation)
 
     def _check_way(self) -> None:
         check_revival(self._revival())
+        if self.order not in ORDERS:
+            raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {self.order!r}.")
         check_way(self.acceleration, self.n_threads)
 
     def _remember(
@@ -118,3 +219,10 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         self.cost_ = clustering.cost
         self.cost_trace_ = clustering.cost_trace
         self.n_iter_ = clustering.n_iter
+
+
+def _has_points(batches: list[BatchArray], weights: list[FloatArray | None]) -> bool:
+    return any(
+        len(batch) > 0 and (weight is None or bool(weight.any()))
+        for batch, weight in zip(batches, weights, strict=True)
+    )

@@ -12,11 +12,14 @@ class DPMeans(ClusterEstimator):
 
     Parameters
     ----------
-    new_penalty : float, default=1.0
+    new_penalty : float or "auto", default=1.0
         lambda. How far, as a squared distance, a point may be from every cluster before it opens
-        a new one.
+        a new one. "auto" chooses it from the points (`suggest_penalties`).
     n_init : int, default=3
         Random visiting orders tried; the one of lowest cost is kept.
+    order : {"random", "hash"}, default="random"
+        How visiting orders are made: from what the rows hold, blind to how they are arranged; or
+        from their numbers, as always for a batch on a Dask cluster.
     backend : {"native", "reference"}, default="native"
         Compiled code, or the specification in NumPy. Both give the same labels.
     acceleration : {"auto", "none"}, default="auto"
@@ -32,6 +35,8 @@ class DPMeans(ClusterEstimator):
         Cluster of every row, counted from 0.
     cluster_ids_, cluster_centers_, cluster_weights_, cluster_ages_ : arrays
         The clusters, one row each; weights are their sizes.
+    penalties_ : Penalties
+        lambda as given or chosen.
     cost_, cost_trace_, n_iter_ : float, array, int
         Cost, its value after every pass, and the number of passes.
 
@@ -45,9 +50,10 @@ class DPMeans(ClusterEstimator):
 
     def __init__(
         self,
-        new_penalty: float = 1.0,
+        new_penalty: float | str = 1.0,
         *,
         n_init: int = 3,
+        order: str = "random",
         backend: str = "native",
         acceleration: str = "auto",
         n_threads: int | None = None,
@@ -55,6 +61,7 @@ class DPMeans(ClusterEstimator):
     ) -> None:
         self.new_penalty = new_penalty
         self.n_init = n_init
+        self.order = order
         self.backend = backend
         self.acceleration = acceleration
         self.n_threads = n_threads
@@ -66,8 +73,14 @@ class DPMeans(ClusterEstimator):
             self._fit_one_batch(X, sample_weight)
         return self
 
-    def _penalties(self) -> Penalties:
-        return dp_means_penalties(self.new_penalty)
+    def _penalties_for(self, new_penalty: Any) -> Penalties:
+        return dp_means_penalties(new_penalty)
+
+    def _adopted(self, suggested: Penalties) -> Penalties:
+        return dp_means_penalties(suggested.new_penalty)
+
+    def _suggestable(self) -> dict[str, Any]:
+        return {}
 
     def _revival(self) -> str:
         return "paper"

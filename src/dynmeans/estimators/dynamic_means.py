@@ -1,20 +1,33 @@
 """DynamicMeans: clusters that persist, move, appear, vanish and come back."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from types import NoneType
 from typing import Any, Self
 
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.backends import native
 from dynmeans.backends.batch import checked_elapsed, checked_weights, one_for_each
-from dynmeans.estimators.cluster_estimator import ClusterEstimator
+from dynmeans.backends.spread import is_spread
+from dynmeans.estimators.cluster_estimator import AUTO, ClusterEstimator
 from dynmeans.estimators.history_keeping import HistoryKeeper
-from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.numbers import checked_count
-from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
+from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.state import Clustering, ClusterState
 
+_AUTO_BATCHES = 30  # on which "auto" chooses where they come together
 _SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
+
+
+def _checked_penalties(new_penalty: Any, *others: Any) -> Penalties:
+    names = ("max_gap", "reach", "revival_penalty", "drift")
+    return penalties_with_defaults(new_penalty, **dict(zip(names, others, strict=True)))
+
+
+# Checking them takes as long as a quarter of a small step, and they seldom change.
+_penalties_of = lru_cache(maxsize=64)(_checked_penalties)
 
 
 class DynamicMeans(HistoryKeeper, ClusterEstimator):
@@ -22,9 +35,12 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
 
     Parameters
     ----------
-    new_penalty : float, default=1.0
+    new_penalty : float or "auto", default=1.0
         lambda. How far, as a squared distance, a point may be from every cluster before it opens
-        a new one. The one parameter that depends on the scale of your data.
+        a new one. The one parameter that depends on the scale of your data. "auto" chooses it
+        from the first batch that has points, and with it `max_gap` and `reach`, where you give
+        none, from the first 30 batches if they come together (`fit_sequence`). What was chosen
+        is in `penalties_` and in the log.
     max_gap : float, optional
         N_Q. How many batches a cluster may go unseen and still come back under its identity;
         greater than 1, infinity for never forgetting. 6.8 unless you give `revival_penalty`.
@@ -35,6 +51,9 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         Q and tau, the paper's other parameterisation, in place of `max_gap` and `reach`.
     n_init : int, default=3
         Random visiting orders tried on every batch; the one of lowest cost is kept.
+    order : {"random", "hash"}, default="random"
+        How visiting orders are made: from what the rows hold, blind to how they are arranged; or
+        from their numbers, as always for a batch on a Dask cluster.
     revival : {"paper", "exact"}, default="paper"
         The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
     backend : {"native", "reference"}, default="native"
@@ -56,6 +75,8 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         The remembered clusters, one row each.
     cost_, cost_trace_, n_iter_ : float, array, int
         Cost of the last batch, its value after every pass, and the number of passes.
+    penalties_ : Penalties
+        lambda, max_gap and reach, and Q and tau, as given or chosen.
     n_steps_ : int
         Batches taken in so far.
     events_ : list of Event
@@ -80,13 +101,14 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
 
     def __init__(
         self,
-        new_penalty: float = 1.0,
+        new_penalty: float | str = 1.0,
         *,
         max_gap: float | None = None,
         reach: float | None = None,
         revival_penalty: float | None = None,
         drift: float | None = None,
         n_init: int = 3,
+        order: str = "random",
         revival: str = "paper",
         backend: str = "native",
         acceleration: str = "auto",
@@ -100,6 +122,7 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         self.revival_penalty = revival_penalty
         self.drift = drift
         self.n_init = n_init
+        self.order = order
         self.revival = revival
         self.backend = backend
         self.acceleration = acceleration
@@ -108,12 +131,22 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         self.random_state = random_state
 
     @classmethod
-    def from_state(cls, state: ClusterState, **parameters: Any) -> Self:
+    def from_state(
+        cls, state: ClusterState, *, penalties: Penalties | None = None, **parameters: Any
+    ) -> Self:
         """Return an estimator that continues where `state` stopped.
 
         With the parameters and the integer `random_state` of the estimator that the state came
-        from, it continues label for label.
+        from, it continues label for label. `penalties` takes the `penalties_` of that estimator in
+        place of its parameters, as is needed where they were chosen by "auto".
         """
+        if penalties is not None:
+            parameters |= _as_parameters(penalties, parameters)
+        elif parameters.get("new_penalty") == AUTO:
+            raise ValueError(
+                'new_penalty must be what the state was made with, got "auto". '
+                "Give penalties=model.penalties_ of the estimator that the state came from."
+            )
         return cls._from_state(state, ClusterState, parameters)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -130,7 +163,8 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_points, n_features)
-            The batch. One of shape (0, n_features) only lets time pass.
+            The batch. One of shape (0, n_features) only lets time pass. A Dask array, a Dask data
+            frame or a list of futures is clustered where it lies; `labels_` is then a Dask array.
         y : ignored
         elapsed : float
             Steps of time since the previous batch; greater than 0.
@@ -140,11 +174,18 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         with self._all_or_nothing():
             elapsed = checked_elapsed(elapsed)
             is_first = not hasattr(self, "state_")
-            points = self._checked_points(X, reset=is_first, min_points=0)
-            state = ClusterState.empty(points.shape[1]) if is_first else self.state_
-            weights = checked_weights(sample_weight, len(points))
+            points, weights = self._checked_batch(X, sample_weight, reset=is_first)
+            state = ClusterState.empty(self.n_features_in_) if is_first else self.state_
             self._take_in(points, state, elapsed, weights)
         return self
+
+    def _checked_batch(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Any]:
+        """Check what can be checked here: what lies on a cluster is left to it."""
+        if is_spread(X):
+            self._check_features_of(X, reset=reset)
+            return X, sample_weight
+        points = self._checked_points(X, reset=reset, min_points=0)
+        return points, checked_weights(sample_weight, len(points))
 
     def fit_sequence(
         self,
@@ -167,6 +208,8 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
             window = self._checked_window()
             self._start_over()
             rows, gaps, weights = self._checked_sequence(list(batches), elapsed, sample_weight)
+            n = _first_batches(rows)
+            self._settle_penalties(rows[:n], gaps[:n], weights[:n])
             for step in self._steps_of(rows, gaps, weights):
                 history.append(*step, find_events)
                 labels.append(step[2].labels)
@@ -177,27 +220,27 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
 
     def _checked_sequence(
         self, batches: list[Any], elapsed: Any, sample_weight: Any
-    ) -> tuple[list[BatchArray], list[float], list[FloatArray | None]]:
+    ) -> tuple[list[Any], list[float], list[Any]]:
         """Check every batch before the first is taken in."""
         gaps = one_for_each("elapsed", elapsed, len(batches))
         weights = one_for_each("sample_weight", sample_weight, len(batches))
-        rows: list[BatchArray] = []
+        rows: list[Any] = []
         for t, X in enumerate(batches):
             try:
-                rows.append(self._checked_points(X, reset=not rows, min_points=0))
+                points, weights[t] = self._checked_batch(X, weights[t], reset=not rows)
+                rows.append(points)
                 gaps[t] = checked_elapsed(gaps[t])
-                weights[t] = checked_weights(weights[t], len(rows[t]))
             except (TypeError, ValueError) as error:
                 raise type(error)(f"batches[{t}]: {error}") from error
             if t == 0:
-                self.state_ = ClusterState.empty(rows[0].shape[1])
+                self.state_ = ClusterState.empty(self.n_features_in_)
         return rows, gaps, weights
 
     def _steps_of(
-        self, rows: list[BatchArray], gaps: list[float], weights: list[FloatArray | None]
+        self, rows: list[Any], gaps: list[float], weights: list[Any]
     ) -> Iterable[tuple[ClusterState, float, Clustering, ClusterState]]:
         """Take the batches in: small ones all at once in compiled code, others one by one."""
-        if self.backend != "native" or max(map(len, rows), default=0) > _SMALL_BATCH:
+        if not self._can_run_at_once(rows):
             for X, gap, weight in zip(rows, gaps, weights, strict=True):
                 self._take_in(X, self.state_, gap, weight)
                 yield self._last_step
@@ -219,30 +262,44 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
             yield before, gap, clustering, after
             before = after
 
-    def _take_in(
-        self,
-        points: BatchArray,
-        state: ClusterState,
-        elapsed: float,
-        weights: FloatArray | None,
-    ) -> None:
+    def _can_run_at_once(self, rows: list[Any]) -> bool:
+        is_plain = self.backend == "native" and self.order == "random"
+        return is_plain and not any(is_spread(X) or len(X) > _SMALL_BATCH for X in rows)
+
+    def _take_in(self, points: Any, state: ClusterState, elapsed: float, weights: Any) -> None:
         window = self._checked_window()
         super()._take_in(points, state, elapsed, weights)
         self._record(window)
 
-    def _penalties(self) -> Penalties:
+    def _penalties_for(self, new_penalty: Any) -> Penalties:
+        values = (new_penalty, self.max_gap, self.reach, self.revival_penalty, self.drift)
+        if set(map(type, values)) <= {float, int, NoneType}:
+            return _penalties_of(*values)
+        return _checked_penalties(*values)
+
+    def _suggestable(self) -> dict[str, Any]:
         if self.revival_penalty is not None or self.drift is not None:
-            max_gap, reach = self.max_gap, self.reach
-        else:
-            max_gap = DEFAULT_MAX_GAP if self.max_gap is None else self.max_gap
-            reach = DEFAULT_REACH if self.reach is None else self.reach
-        return Penalties(
-            self.new_penalty,
-            revival_penalty=self.revival_penalty,
-            drift=self.drift,
-            max_gap=max_gap,
-            reach=reach,
-        )
+            raise ValueError(
+                'new_penalty="auto" goes with max_gap and reach, not with revival_penalty and '
+                f"drift, got {self.revival_penalty!r} and {self.drift!r}."
+            )
+        return {"max_gap": self.max_gap, "reach": self.reach}
 
     def _revival(self) -> str:
         return self.revival
+
+
+def _first_batches(rows: list[BatchArray]) -> int:
+    """Count the batches up to the last of the first 30 that have points."""
+    filled = [t for t, batch in enumerate(rows) if len(batch)][:_AUTO_BATCHES]
+    return filled[-1] + 1 if filled else len(rows)
+
+
+def _as_parameters(penalties: Penalties, others: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that give these penalties, to the last bit."""
+    if not isinstance(penalties, Penalties):
+        raise TypeError(f"penalties must be a Penalties, got {type(penalties).__name__}.")
+    names = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift")
+    if given := [name for name in names if name in others]:
+        raise ValueError(f"give either penalties or {', '.join(given)}, and not both.")
+    return {name: getattr(penalties, name) for name in ("new_penalty", "revival_penalty", "drift")}

@@ -76,15 +76,11 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
 
     def _is_ready(self, X: Any) -> bool:
         """Say whether X is a plain array that needs neither conversion nor complaint."""
+        n_features, allow_float32 = self.state_.n_features, self._dtypes is not np.float64
         return (
-            type(X) is np.ndarray
-            and X.ndim == 2
-            and X.dtype in np.atleast_1d(self._dtypes)
-            and X.flags.c_contiguous
-            and 0 < len(X) <= MAX_POINTS
-            and X.shape[1] == self.state_.n_features
+            compiled.is_plain_batch(X, n_features, MAX_POINTS, MAX_COORDINATE, allow_float32)
+            and len(X) > 0
             and not hasattr(self, "feature_names_in_")
-            and compiled.all_within(X, MAX_COORDINATE)
         )
 
     def _start_over(self) -> None:
@@ -100,7 +96,13 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         return self._entropy
 
     def _draw_entropy(self) -> None:
-        random = check_random_state(self.random_state)
+        try:
+            random = check_random_state(self.random_state)
+        except ValueError as error:
+            raise ValueError(
+                "random_state must be None, an integer from 0 to 2**32 - 1 or a RandomState, "
+                f"got {self.random_state!r}."
+            ) from error
         self._entropy = int(random.randint(2**63, dtype=np.int64))
 
     @contextmanager

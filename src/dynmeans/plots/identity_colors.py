@@ -18,6 +18,8 @@ PALETTE = (
     "#332288",  # indigo
     "#CC79A7",  # pink
 )
+# The same on a dark background, where wine and indigo would be lost.
+DARK_PALETTE = (*PALETTE[:3], "#E9C1D6", *PALETTE[4:6], "#7B52DD", PALETTE[7])
 # One fewer than colors: a color and a marker come together again only after 8 * 7 identities.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 UNASSIGNED_COLOR = "#8C8C8C"

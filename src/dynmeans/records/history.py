@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from dynmeans.records.events import Event
 from dynmeans.records.state import Clustering, ClusterState
 
 TABLES = ("labels", "clusters", "events")
+FRAMES = ("pandas", "polars", "arrow")
 
 EventFinder = Callable[[ClusterState, float, Clustering, ClusterState], list[Event]]
 
@@ -76,8 +77,10 @@ class History:
     --------
     >>> from dynmeans import DynamicMeans
     >>> labels, history = DynamicMeans(random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
-    >>> len(history), history[1].ids.tolist(), history[1].time
-    (2, [1], 2.0)
+    >>> history
+    History(2 batches, 2 clusters)
+    >>> history[1].ids.tolist(), history[1].time
+    ([1], 2.0)
     >>> [(event.kind, event.cluster_id) for event in history[1].events]
     [('moved', 1), ('vanished', 0)]
     """
@@ -119,8 +122,20 @@ class History:
         """Return the number of batches kept."""
         return len(self._steps)
 
-    def __getitem__(self, index: int) -> StepRecord:
-        """Return one batch, counted among those kept; -1 is the last."""
+    def __repr__(self) -> str:
+        """Say how much is kept."""
+        return f"History({len(self)} batches, {len(self.cluster_ids)} clusters)"
+
+    @overload
+    def __getitem__(self, index: int) -> StepRecord: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "History": ...
+
+    def __getitem__(self, index: int | slice) -> "StepRecord | History":
+        """Return one batch, counted among those kept (-1 is the last), or a part as a History."""
+        if isinstance(index, slice):
+            return self._part(index)
         record = self._steps[index]
         if not isinstance(record, StepRecord):
             record = self._steps[index] = record()
@@ -129,6 +144,14 @@ class History:
     def __iter__(self) -> Iterator[StepRecord]:
         """Go through the batches, oldest first."""
         return (self[index] for index in range(len(self)))
+
+    def _part(self, index: slice) -> "History":
+        if index.step is not None and index.step < 1:
+            raise ValueError(f"the step of a slice must be at least 1, got {index.step!r}.")
+        part = History()
+        for position in range(len(self))[index]:
+            part.add(self[position])
+        return part
 
     def last(self, window: int | None) -> "History":
         """Return a history of the last `window` batches, or of all of them."""
@@ -155,14 +178,16 @@ class History:
         ----------
         table : {"clusters", "labels", "events"}
             One row for each cluster and batch, for each point, or for each event.
-        kind : {"pandas", "arrow"}
-            A pandas DataFrame or a pyarrow Table.
+        kind : {"pandas", "polars", "arrow"}
+            A pandas or polars DataFrame, or a pyarrow Table.
         """
         if table not in TABLES:
             raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}.")
-        if kind not in ("pandas", "arrow"):
-            raise ValueError(f"kind must be one of pandas, arrow, got {kind!r}.")
+        if kind not in FRAMES:
+            raise ValueError(f"kind must be one of {', '.join(FRAMES)}, got {kind!r}.")
         arrow = _tables().TABLE_MAKERS[table](self)
+        if kind == "polars":
+            return importlib.import_module("polars").from_arrow(arrow)
         return arrow.to_pandas() if kind == "pandas" else arrow
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -149,4 +149,7 @@ def _step_record(row: dict[str, Any], n_features: int) -> StepRecord:
 
 
 def _concatenate(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
-    return np.concatenate([np.empty(0, dtype=dtype), *arrays]).astype(dtype, copy=False)
+    # Labels that lie on a cluster are fetched here.
+    return np.concatenate([np.empty(0, dtype=dtype), *map(np.asarray, arrays)]).astype(
+        dtype, copy=False
+    )

@@ -30,7 +30,8 @@ def checked_number(
         raise TypeError(f"{name} must be a real number, got {value!r}.")
     number = float(value)
     if math.isnan(number) or (math.isinf(number) and not infinity_allowed):
-        raise ValueError(f"{name} must be finite, got {value!r}.")
+        rule = "a number" if infinity_allowed else "finite"
+        raise ValueError(f"{name} must be {rule}, got {value!r}.")
     if not number > above:
         raise ValueError(f"{name} must be greater than {above:g}, got {value!r}.")
     if number < at_least:

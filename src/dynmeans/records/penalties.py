@@ -77,6 +77,27 @@ class Penalties:
             object.__setattr__(self, name, value)
 
 
+def penalties_with_defaults(
+    new_penalty: float,
+    *,
+    max_gap: float | None = None,
+    reach: float | None = None,
+    revival_penalty: float | None = None,
+    drift: float | None = None,
+) -> Penalties:
+    """lambda, Q and tau from what was given; `max_gap` and `reach` have defaults."""
+    if revival_penalty is None and drift is None:
+        max_gap = DEFAULT_MAX_GAP if max_gap is None else max_gap
+        reach = DEFAULT_REACH if reach is None else reach
+    return Penalties(
+        new_penalty,
+        revival_penalty=revival_penalty,
+        drift=drift,
+        max_gap=max_gap,
+        reach=reach,
+    )
+
+
 def _drift_from_reach(max_gap: float, reach: float) -> float:
     """Solve (lambda - Q) (tau + 1) = k_tau lambda for tau."""
     if math.isinf(max_gap):

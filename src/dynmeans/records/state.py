@@ -63,27 +63,6 @@ class ClusterState:
         check_rows(self, _ARRAYS)
 
     @classmethod
-    def trusted(
-        cls,
-        ids: IntArray,
-        centers: FloatArray,
-        weights: FloatArray,
-        ages: FloatArray,
-        next_id: int,
-        n_steps: int,
-        counts: FloatArray,
-        time: float,
-    ) -> "ClusterState":
-        """Take over arrays that a backend has just made: right by construction, not copied."""
-        state = object.__new__(cls)
-        for array in (ids, centers, weights, ages, counts):
-            array.setflags(write=False)
-        fields = (ids, centers, weights, ages, next_id, n_steps, counts, time)
-        for name, value in zip(cls.__slots__, fields, strict=True):
-            object.__setattr__(state, name, value)
-        return state
-
-    @classmethod
     def empty(cls, n_features: int) -> "ClusterState":
         """C_1: nothing is remembered before the first batch."""
         return cls(
@@ -135,7 +114,7 @@ class Clustering:
     ----------
     labels : IntArray of shape (n_points,)
         z. Identity of each point's cluster. -1 only for a point of weight 0 that no cluster
-        would take.
+        would take. A Dask array in the chunks of the batch, where that was on a cluster.
     ids : IntArray of shape (n_active,)
         Identities of the clusters seen in this batch, in increasing order.
     counts : array of shape (n_active,)
@@ -161,4 +140,5 @@ class Clustering:
     def __post_init__(self) -> None:
         """Freeze the arrays: what happened cannot be changed afterwards."""
         for array in (self.labels, self.ids, self.counts, self.centers, self.cost_trace):
-            array.setflags(write=False)
+            if isinstance(array, np.ndarray):  # Labels on a cluster are never written to.
+                array.setflags(write=False)

@@ -58,13 +58,18 @@ class Suggestion:
 
     @property
     def explanation(self) -> str:
-        """Say in a few sentences what was chosen and what it means."""
+        """What was chosen and what it means, in words."""
+        return " ".join(self.sentences)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The explanation, one parameter a sentence."""
         if not self.is_scale_known:
-            return (
+            return [
                 f"All {self.n_points} points are alike, so nothing can be learned from them: "
                 f"new_penalty {self.penalties.new_penalty:g} is a placeholder."
-            )
-        return " ".join([*self._parameters_in_words(), self._result_in_words()])
+            ]
+        return [*self._parameters_in_words(), self._result_in_words()]
 
     def _parameters_in_words(self) -> list[str]:
         p = self.penalties
@@ -75,7 +80,7 @@ class Suggestion:
         ]
         if self.n_batches == 1:
             words.append(
-                f"max_gap {p.max_gap:.3g} and reach {p.reach:.3g} are the defaults: a single batch "
+                f"max_gap {p.max_gap:.3g} and reach {p.reach:.3g} are not learned: a single batch "
                 "says nothing about gaps and moves."
             )
             return words

@@ -7,9 +7,9 @@ labels, so that nothing is weighed by hand (decision 0300).
 
 from dataclasses import dataclass
 
+from dynmeans.backends import cells
 from dynmeans.records.arrays import IntArray
 from dynmeans.suggestion import lives, noise
-from dynmeans.suggestion.overlap import overlap
 from dynmeans.suggestion.tracks import Points, Tracks
 
 # Shortest spread, as a variance in units of that of all points: no finer than one part in 3e4.
@@ -46,26 +46,40 @@ class Description:
         return -(self.places + self.labels + self.paths + self.lives)
 
 
-def describe(points: Points, labels: list[IntArray]) -> Description:
-    """Describe the points with the help of these labels, one array for each batch."""
-    tracks = Tracks.sort(points, labels)
+def describe(points: Points, labels: IntArray) -> Description:
+    """Describe the points with the help of these labels, one for each row."""
+    tracks = Tracks.gather(points, labels)
     floor = _FINEST * points.variance
-    variance = noise.shared_variance(tracks, floor)
-    heavy, scale = noise.student(tracks, floor)
+    variance = noise.shared_variance(points, tracks, floor)
+    heavy, scale = noise.student(points, tracks, floor)
     candidates = {
-        "gaussian": noise.gaussian(tracks, variance),
+        "gaussian": noise.gaussian(points, tracks, variance),
         "student": heavy,
         "own": noise.own_shapes(tracks, variance),
     }
     shape = max(candidates, key=lambda name: candidates[name])
-    has_tails = shape == "student"
-    n_batches, n_features = len(points.batches), len(points.mean)
+    spread = (scale, noise.DEGREES) if shape == "student" else (variance, 0.0)
     moves = lives.moves_of(tracks, points.times)
     return Description(
         places=candidates[shape],
-        labels=lives.shares(tracks, n_batches)
-        + overlap(points, tracks, scale if has_tails else variance, has_tails=has_tails),
-        paths=lives.beginnings(points, tracks) + lives.walk(moves, n_features, variance),
-        lives=lives.fates(tracks, moves, n_batches) + lives.births(tracks, n_batches),
+        labels=lives.shares(tracks, points.n_batches) + _overlap(points, tracks, *spread),
+        paths=lives.beginnings(points, tracks) + lives.walk(moves, points.n_features, variance),
+        lives=lives.fates(tracks, moves, points.n_batches) + lives.births(tracks, points.n_batches),
         shape=shape,
+    )
+
+
+def _overlap(points: Points, tracks: Tracks, scale: float, degrees: float) -> float:
+    """What hard labels hide: where clusters overlap, a label is not worth its full price.
+
+    The sum over all clusters that may have made a point exceeds the share of the one that was
+    named. Without this term overlapping clusters would be merged.
+    """
+    return cells.overlap(
+        points.rows,
+        points.weights,
+        points.starts,
+        tracks.by_batch,
+        scale=scale,
+        degrees=degrees,
     )

@@ -11,7 +11,6 @@ from dynmeans.suggestion.tracks import Points, Tracks
 
 _LEAST_MOTION = 1e-3  # motion variance per step of time, in units of the noise variance
 _N_ROUNDS = 6  # of the motion variance's fixed point
-_FLATTEST = 1e-12  # variance of the narrowest direction of all points, in units of the widest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,12 +52,9 @@ def walk(moves: Moves, n_features: int, variance: float) -> float:
 
 def beginnings(points: Points, tracks: Tracks) -> float:
     """A new cluster may be anywhere among all the points."""
-    is_first = np.diff(tracks.track_of_cell, prepend=-1) > 0
-    variances, axes = np.linalg.eigh(points.covariance)
-    variances = np.maximum(variances, _FLATTEST * variances[-1])
-    along = (tracks.means[is_first] - points.mean) @ axes
-    log_determinant = float(np.sum(np.log(2 * math.pi * variances)))
-    return -0.5 * (len(along) * log_determinant + float(np.sum(along**2 / variances)))
+    along = (tracks.means[tracks.first_cells] - points.mean) @ points.axes
+    log_determinant = float(np.sum(np.log(2 * math.pi * points.axis_variances)))
+    return -0.5 * (len(along) * log_determinant + float(np.sum(along**2 / points.axis_variances)))
 
 
 def shares(tracks: Tracks, n_batches: int) -> float:
@@ -70,8 +66,8 @@ def shares(tracks: Tracks, n_batches: int) -> float:
 
 def fates(tracks: Tracks, moves: Moves, n_batches: int) -> float:
     """After each batch a cluster goes on, takes a break or ends, with rates that are learned."""
-    is_last = np.diff(tracks.track_of_cell, append=tracks.n_tracks) > 0
-    n_ended = np.count_nonzero(tracks.batch_of_cell[is_last] < n_batches - 1)
+    last_cells = np.append(tracks.first_cells[1:], len(tracks.counts)) - 1
+    n_ended = np.count_nonzero(tracks.batch_of_cell[last_cells] < n_batches - 1)
     n_broken = np.count_nonzero(moves.n_skipped)
     chosen = np.array([len(moves.n_skipped) - n_broken, n_broken, n_ended])
     prior = 0.5
@@ -81,8 +77,7 @@ def fates(tracks: Tracks, moves: Moves, n_batches: int) -> float:
 
 def births(tracks: Tracks, n_batches: int) -> float:
     """After the first batch clusters are born at one rate: Poisson numbers."""
-    is_first = np.diff(tracks.track_of_cell, prepend=-1) > 0
-    born = np.bincount(tracks.batch_of_cell[is_first], minlength=n_batches)[1:]
+    born = np.bincount(tracks.batch_of_cell[tracks.first_cells], minlength=n_batches)[1:]
     if not born.sum():
         return 0.0
     rate = float(born.mean())

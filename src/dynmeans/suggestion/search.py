@@ -1,136 +1,97 @@
-"""Which parameters are tried: lambda first, then gaps and reach, then lambda once more."""
+"""Which parameters are tried: lambda first, then gaps and reach, then lambda again."""
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import replace
 
-from dynmeans.backends import native
-from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
-from dynmeans.records.suggestion import Candidate
-from dynmeans.suggestion.description_length import describe
-from dynmeans.suggestion.tracks import Points
+from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH
+from dynmeans.suggestion.trials import MAX_GAPS, REACHES, Setting, Trials
 
-MAX_GAPS = (2.0, 3.5, 6.8, 14.0)
-REACHES = (1.01, 1.2, 1.6)
-FIRST_MAX_GAP, FIRST_REACH = 4.0, 1.2
-# A lambda at which nearly every batch is one cluster, in units of the variance of a batch.
-_HIGHEST = 2.8
 _PATIENCE = 3  # halvings of lambda that bring nothing before the search turns back
-_FINE = math.sqrt(2.0)
-# Nats by which a description is longer for each squared doubling away from these.
-_PRIOR_NATS, _PRIOR_MAX_GAP, _PRIOR_REACH = 3.0, 8.0, 1.3
-
-Progress = Callable[[float, float], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One choice of parameters, with gaps and reach counted in batches."""
-
-    new_penalty: float
-    max_gap: float
-    reach: float
-
-
-@dataclass(slots=True, eq=False)
-class Trials:
-    """Runs over the batches, each once, and what they gave."""
-
-    points: Points
-    batches: list[BatchArray]
-    weights: list[FloatArray | None]
-    elapsed: list[float]
-    n_init: int
-    entropy: int
-    step_time: float  # usual time between two batches
-    found: dict[Setting, tuple[float, Candidate]] = field(default_factory=dict)
-
-    def length(self, setting: Setting) -> float:
-        """Nats that describe the stream and the setting."""
-        if setting not in self.found:
-            self.found[setting] = self._run(setting)
-        return self.found[setting][0]
-
-    def _run(self, setting: Setting) -> tuple[float, Candidate]:
-        penalties = self.to_penalties(setting)
-        labels, n_clusters, n_identities = self._labels(penalties)
-        nats = describe(self.points, labels).length
-        n_points = sum(float(weight.sum()) for weight in self.points.weights)
-        bits = nats / math.log(2.0) / n_points
-        return nats + _surprise(setting), Candidate(penalties, bits, n_clusters, n_identities)
-
-    def _labels(self, penalties: Penalties) -> tuple[list[IntArray], float, int]:
-        """Labels of the batches that have points, clusters per batch, identities in all."""
-        results = native.sequence(
-            self.batches,
-            penalties,
-            self.elapsed,
-            self.weights,
-            "paper",
-            entropy=self.entropy,
-            n_init=self.n_init,
-            n_threads=1,
-        )
-        labels, n_seen = [], 0
-        for weight, (_, clustering) in zip(self.weights, results, strict=True):
-            kept = clustering.labels if weight is None else clustering.labels[weight > 0]
-            n_seen += len(clustering.ids)
-            if len(kept):
-                labels.append(kept)
-        return labels, n_seen / len(labels), results[-1][0].next_id
-
-    def to_penalties(self, setting: Setting) -> Penalties:
-        """Turn gaps and moves per batch into those per step of time."""
-        per_batch = Penalties(setting.new_penalty, max_gap=setting.max_gap, reach=setting.reach)
-        if self.step_time == 1.0:
-            return per_batch
-        return Penalties(
-            setting.new_penalty,
-            revival_penalty=per_batch.revival_penalty / self.step_time,
-            drift=per_batch.drift / self.step_time,
-        )
+_CLOSE = 3.0  # nats within which two values of lambda are equally good
+_NOTHING = 1e-3  # nats: less is rounding
+_FARTHEST = 8  # half-octaves that are looked at for equally good values
+_N_ROUNDS = 3
+_USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
+# Beside the usual choice: clusters that move far, that stay away for long, that do neither.
+_OTHERS = tuple(
+    (MAX_GAPS.index(gap), REACHES.index(reach)) for gap, reach in ((3.5, 2.2), (14, 1.2), (2, 1.01))
+)
 
 
 def search(trials: Trials) -> Setting:
     """Return the best setting met on the way."""
-    if len(trials.points.batches) == 1:
-        start = Setting(_HIGHEST * trials.points.variance, DEFAULT_MAX_GAP, DEFAULT_REACH)
-        return _climb(trials, _halve(trials, start))
-    start = Setting(_HIGHEST * trials.points.variance, FIRST_MAX_GAP, FIRST_REACH)
-    best = _climb(trials, _halve(trials, start))
-    neighbours = [
-        Setting(best.new_penalty, max_gap, reach) for max_gap in MAX_GAPS for reach in REACHES
-    ]
-    best = min([best, *neighbours], key=trials.length)
-    return _climb(trials, best)
+    if trials.points.n_batches == 1:
+        defaults = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
+        return _middle(trials, _climb(trials, _halve(trials, defaults), _next_level))
+    best = _middle(trials, _climb(trials, _halve(trials, _USUAL), _next_level))
+    is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
+    if is_gap_open and is_reach_open:
+        others = [replace(best, gap=gap, reach=reach) for gap, reach in _OTHERS]
+        best = min([best, *others], key=trials.length)
+    for _ in range(_N_ROUNDS):
+        before = best
+        if is_reach_open:
+            best = _climb(trials, best, _next_reach)
+        if is_gap_open:
+            best = _climb(trials, best, _next_gap)
+        climbed = _climb(trials, best, _next_level)
+        best = best if climbed == best else _middle(trials, climbed)
+        if best == before:
+            break
+    return best
 
 
 def _halve(trials: Trials, start: Setting) -> Setting:
-    """Halve lambda until it has long brought nothing; return the best."""
-    best, here, n_idle = start, start, 0
+    """Halve lambda until that has long brought nothing; a single visiting order will do."""
+    best = here = replace(start, level=start.level + 2)
+    n_idle = 0
     while n_idle < _PATIENCE:
-        here = Setting(here.new_penalty / 2.0, here.max_gap, here.reach)
-        is_better = trials.length(here) < trials.length(best)
+        here = replace(here, level=here.level + 2)
+        is_better = trials.length(here, 1) < trials.length(best, 1) - _NOTHING
         n_idle = 0 if is_better else n_idle + 1
         best = here if is_better else best
     return best
 
 
-def _climb(trials: Trials, start: Setting) -> Setting:
-    """Move lambda by small factors as long as that brings something."""
+def _middle(trials: Trials, best: Setting) -> Setting:
+    """Go to the middle of the values of lambda that are as good: the edges are for luck."""
+    limit = trials.length(best) + _CLOSE
+    ends = []
+    for direction in (-1, 1):
+        end = best
+        for _ in range(_FARTHEST):
+            there = replace(end, level=end.level + direction)
+            if trials.length(there) > limit:
+                break
+            end = there
+        ends.append(end.level)
+    return replace(best, level=sum(ends) // 2)
+
+
+def _climb(
+    trials: Trials, start: Setting, step: Callable[[Setting, int], Setting | None]
+) -> Setting:
+    """Go one way as long as that brings something; if it never did, go the other."""
     best = start
-    for factor in (_FINE, 1.0 / _FINE):
-        while True:
-            there = Setting(best.new_penalty * factor, best.max_gap, best.reach)
-            if trials.length(there) >= trials.length(best):
+    for direction in (1, -1):
+        while there := step(best, direction):
+            if trials.length(there) >= trials.length(best) - _NOTHING:
                 break
             best = there
+        if best != start:
+            break
     return best
 
 
-def _surprise(setting: Setting) -> float:
-    """Nats for an unusual choice of gaps and reach."""
-    gap = math.log2(setting.max_gap / _PRIOR_MAX_GAP)
-    reach = math.log2(setting.reach / _PRIOR_REACH)
-    return _PRIOR_NATS * (gap**2 + reach**2)
+def _next_level(setting: Setting, direction: int) -> Setting:
+    return replace(setting, level=setting.level - direction)
+
+
+def _next_gap(setting: Setting, direction: int) -> Setting | None:
+    gap = setting.gap + direction
+    return replace(setting, gap=gap) if 0 <= gap < len(MAX_GAPS) else None
+
+
+def _next_reach(setting: Setting, direction: int) -> Setting | None:
+    reach = setting.reach + direction
+    return replace(setting, reach=reach) if 0 <= reach < len(REACHES) else None

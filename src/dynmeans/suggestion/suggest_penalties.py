@@ -14,11 +14,12 @@ from dynmeans.backends.batch import (
     one_for_each,
 )
 from dynmeans.records.arrays import BatchArray, FloatArray
-from dynmeans.records.numbers import checked_count
+from dynmeans.records.numbers import checked_count, checked_number
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
 from dynmeans.records.suggestion import Candidate, Suggestion
-from dynmeans.suggestion.search import Trials, search
+from dynmeans.suggestion.search import search
 from dynmeans.suggestion.tracks import Points
+from dynmeans.suggestion.trials import Feed, Trials
 
 
 def suggest_penalties(
@@ -26,6 +27,8 @@ def suggest_penalties(
     *,
     elapsed: float | Sequence[float] = 1.0,
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
+    max_gap: float | None = None,
+    reach: float | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Penalties:
@@ -42,6 +45,8 @@ def suggest_penalties(
         Steps of time between batches, as in `DynamicMeans.fit_sequence`.
     sample_weight : sequence of array-like of shape (n_points,), optional
         For each batch one weight per row, or None.
+    max_gap, reach : float, optional
+        A value that is to be kept; by default it is chosen.
     n_init : int
         Visiting orders tried on every batch; give the one you will use.
     rng : numpy.random.Generator, optional
@@ -62,7 +67,13 @@ def suggest_penalties(
     True
     """
     found = suggest_details(
-        batches, elapsed=elapsed, sample_weight=sample_weight, n_init=n_init, rng=rng
+        batches,
+        elapsed=elapsed,
+        sample_weight=sample_weight,
+        max_gap=max_gap,
+        reach=reach,
+        n_init=n_init,
+        rng=rng,
     )
     return found.penalties
 
@@ -72,29 +83,27 @@ def suggest_details(
     *,
     elapsed: float | Sequence[float] = 1.0,
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
+    max_gap: float | None = None,
+    reach: float | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Suggestion:
     """As `suggest_penalties`, with every choice that was tried and an explanation in words."""
     n_init = checked_count("n_init", n_init)
+    if max_gap is not None:
+        max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
+    if reach is not None:
+        reach = checked_number("reach", reach, at_least=1)
     rows, gaps, weights = _checked_batches(list(batches), elapsed, sample_weight)
     points = _gather(rows, gaps, weights)
-    n_points = sum(map(len, points.batches))
+    n_points = len(points.rows)
     if not points.variance > 0:
-        return _placeholder(len(points.batches), n_points)
-    trials = Trials(
-        points,
-        rows,
-        weights,
-        gaps,
-        n_init=n_init,
-        entropy=0 if rng is None else int(rng.integers(2**63)),
-        step_time=float(np.median(gaps[1:])) if len(gaps) > 1 else 1.0,
-    )
+        return _placeholder(points.n_batches, n_points, max_gap, reach)
+    entropy = 0 if rng is None else int(rng.integers(2**63))
+    trials = Trials(points, Feed(rows, weights, gaps, n_init, entropy, max_gap, reach))
     with blas.one_thread():
-        best = search(trials)
-    candidates = tuple(candidate for _, candidate in trials.found.values())
-    return Suggestion(trials.found[best][1], candidates, len(points.batches), n_points)
+        chosen = trials.candidate(search(trials))
+    return Suggestion(chosen, tuple(trials.candidates.values()), points.n_batches, n_points)
 
 
 def _checked_batches(
@@ -124,8 +133,14 @@ def _gather(rows: list[BatchArray], gaps: list[float], weights: list[FloatArray 
     return Points.gather([batch.astype(np.float64) for batch in rows], full, np.cumsum(gaps))
 
 
-def _placeholder(n_batches: int, n_points: int) -> Suggestion:
+def _placeholder(
+    n_batches: int, n_points: int, max_gap: float | None, reach: float | None
+) -> Suggestion:
     """Points that are all alike have no scale."""
-    penalties = Penalties(1.0, max_gap=DEFAULT_MAX_GAP, reach=DEFAULT_REACH)
+    penalties = Penalties(
+        1.0,
+        max_gap=DEFAULT_MAX_GAP if max_gap is None else max_gap,
+        reach=DEFAULT_REACH if reach is None else reach,
+    )
     chosen = Candidate(penalties, 0.0, 1.0, 1)
     return Suggestion(chosen, (chosen,), n_batches, n_points, is_scale_known=False)

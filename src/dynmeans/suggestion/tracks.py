@@ -1,10 +1,13 @@
-"""Points sorted by the identities a clustering gave them, and what is known of each group."""
+"""Points of several batches, and what a clustering of them gives each identity in each batch."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from dynmeans.backends import cells
 from dynmeans.records.arrays import FloatArray, IntArray
+
+_FLATTEST = 1e-12  # variance of the narrowest direction of all points, in units of the widest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -13,23 +16,29 @@ class Points:
 
     Attributes
     ----------
-    batches : list of FloatArray of shape (n_points, n_features)
-        The points, batch by batch.
-    weights : list of FloatArray of shape (n_points,)
+    rows : FloatArray of shape (n_rows, n_features)
+        The points, batch after batch.
+    weights : FloatArray of shape (n_rows,)
         How many points each row stands for.
+    starts : IntArray of shape (n_batches + 1,)
+        First row of each batch, and the end.
     times : FloatArray of shape (n_batches,)
         When each batch came.
-    mean, covariance : FloatArray
+    mean : FloatArray of shape (n_features,)
         Where all points lie: the prior of a new cluster's place.
+    axes, axis_variances : FloatArray of shape (n_features, n_features) and (n_features,)
+        The directions in which they spread, as columns, and how far.
     variance : float
         Mean squared distance of a point from the mean of its batch.
     """
 
-    batches: list[FloatArray]
-    weights: list[FloatArray]
+    rows: FloatArray
+    weights: FloatArray
+    starts: IntArray
     times: FloatArray
     mean: FloatArray
-    covariance: FloatArray
+    axes: FloatArray
+    axis_variances: FloatArray
     variance: float
 
     @classmethod
@@ -38,81 +47,92 @@ class Points:
     ) -> "Points":
         """Keep the rows that weigh something, and the batches that have such rows."""
         kept = [weight > 0 for weight in weights]
-        batches = [batch[rows] for batch, rows in zip(batches, kept, strict=True)]
-        weights = [weight[rows] for weight, rows in zip(weights, kept, strict=True)]
-        filled = [t for t, batch in enumerate(batches) if len(batch)]
-        batches, weights = [batches[t] for t in filled], [weights[t] for t in filled]
-        all_points, all_weights = np.vstack(batches), np.concatenate(weights)
-        mean = np.average(all_points, axis=0, weights=all_weights)
-        centred = all_points - mean
+        sizes = np.array([np.count_nonzero(is_kept) for is_kept in kept])
+        rows = np.vstack([batch[is_kept] for batch, is_kept in zip(batches, kept, strict=True)])
+        all_weights = np.concatenate(weights)
+        all_weights = all_weights[all_weights > 0]
+        is_filled = sizes > 0
+        starts = np.append(0, np.cumsum(sizes[is_filled]))
+        mean = np.average(rows, axis=0, weights=all_weights)
+        centred = rows - mean
         covariance = (all_weights[:, None] * centred).T @ centred / all_weights.sum()
-        within = 0.0
-        for batch, weight in zip(batches, weights, strict=True):
-            middle = np.average(batch, axis=0, weights=weight)
-            within += float(weight @ np.sum((batch - middle) ** 2, axis=1))
+        spreads, axes = np.linalg.eigh(covariance)
+        spreads = np.maximum(spreads, _FLATTEST * spreads[-1])
+        sums = np.add.reduceat(all_weights[:, None] * centred, starts[:-1])
+        totals = np.add.reduceat(all_weights, starts[:-1])
+        middles = np.repeat(sums / totals[:, None], sizes[is_filled], axis=0)
+        within = float(all_weights @ np.sum((centred - middles) ** 2, axis=1))
         variance = within / float(all_weights.sum())
-        return cls(batches, weights, times[filled], mean, covariance, variance)
+        return cls(rows, all_weights, starts, times[is_filled], mean, axes, spreads, variance)
+
+    @property
+    def n_batches(self) -> int:
+        """Number of batches that have points."""
+        return len(self.starts) - 1
+
+    @property
+    def n_features(self) -> int:
+        """Number of coordinates of a point."""
+        return len(self.mean)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tracks:
-    """A clustering of all batches, sorted by identity and time.
+    """A clustering of all batches. A cell is what one identity has in one batch.
 
-    A cell is what one identity has in one batch. Rows are points in the order of cells, cells are
-    in the order of identities and then of batches.
+    Cells are in order of identity, then of batch.
 
     Attributes
     ----------
-    residuals : FloatArray of shape (n_rows, n_features)
-        Each point less the mean of its cell.
-    weights : FloatArray of shape (n_rows,)
-        How many points each row stands for.
-    cell_of_row : IntArray of shape (n_rows,)
-        Where each row belongs.
     counts, means : FloatArray of shape (n_cells,) and (n_cells, n_features)
         Points in each cell, and their mean.
     batch_of_cell, track_of_cell : IntArray of shape (n_cells,)
         The batch and the identity of each cell, both counted from 0.
+    first_cells : IntArray of shape (n_tracks,)
+        The first cell of each identity.
+    squares : FloatArray of shape (n_rows,)
+        Squared distance of each row to the mean of its cell.
+    count_of_row : FloatArray of shape (n_rows,)
+        Points in the cell of each row.
+    scatters : FloatArray of shape (n_tracks, n_features, n_features)
+        Squares and products of each identity's points about the means of their cells, summed.
+    by_batch : Cells
+        The same cells in order of batch, and the cell of each row.
     """
 
-    residuals: FloatArray
-    weights: FloatArray
-    cell_of_row: IntArray
     counts: FloatArray
     means: FloatArray
     batch_of_cell: IntArray
     track_of_cell: IntArray
+    first_cells: IntArray
+    squares: FloatArray
+    count_of_row: FloatArray
+    scatters: FloatArray
+    by_batch: cells.Cells
 
     @classmethod
-    def sort(cls, points: Points, labels: list[IntArray]) -> "Tracks":
-        """Sort the points by identity, then by batch."""
-        n_batches = len(points.batches)
-        sizes = [len(batch) for batch in points.batches]
-        keys = np.concatenate(labels) * n_batches + np.repeat(np.arange(n_batches), sizes)
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        first_rows = np.flatnonzero(np.diff(keys, prepend=-1))
-        rows_of_cell = np.diff(np.append(first_rows, len(keys)))
-        rows = np.vstack(points.batches)[order]
-        weights = np.concatenate(points.weights)[order]
-        counts = np.add.reduceat(weights, first_rows)
-        means = np.add.reduceat(weights[:, None] * rows, first_rows, axis=0) / counts[:, None]
-        cell_of_row = np.repeat(np.arange(len(counts)), rows_of_cell)
-        ids, batch_of_cell = np.divmod(keys[first_rows], n_batches)
+    def gather(cls, points: Points, labels: IntArray) -> "Tracks":
+        """Find the cells of these labels, one for each row of the points."""
+        found = cells.gather(points.rows, points.weights, points.starts, labels)
+        batches = np.repeat(np.arange(points.n_batches), np.diff(found.starts))
+        order = np.argsort(found.tracks, kind="stable")
+        tracks = found.tracks[order]
         return cls(
-            residuals=rows - means[cell_of_row],
-            weights=weights,
-            cell_of_row=cell_of_row,
-            counts=counts,
-            means=means,
-            batch_of_cell=batch_of_cell,
-            track_of_cell=np.cumsum(np.diff(ids, prepend=ids[:1]) > 0),
+            counts=found.counts[order],
+            means=found.means[order],
+            batch_of_cell=batches[order],
+            track_of_cell=tracks,
+            first_cells=np.searchsorted(tracks, np.arange(len(found.scatters))),
+            squares=found.squares,
+            count_of_row=found.counts[found.cell_of_row],
+            scatters=found.scatters,
+            by_batch=found,
         )
 
     @property
     def n_tracks(self) -> int:
         """Number of identities."""
-        return int(self.track_of_cell[-1]) + 1
+        return len(self.scatters)
 
     @property
     def n_free(self) -> float:

@@ -1,0 +1,150 @@
+// The first half of a pass over pieces: every row in a range of keys looks at the clusters as they
+// stand at the beginning of that range.
+//
+// A row whose cheapest choice is an active cluster can cause no event while none empties, so it may
+// be left where it is. The others, the proposers, are handed to the one who replays them in order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "assign_labels.hpp"
+#include "frozen_search.hpp"
+#include "neighbours.hpp"
+#include "pieces.hpp"
+#include "thread_pool.hpp"
+
+namespace dynmeans {
+
+struct Proposals {
+    std::vector<std::uint64_t> keys;
+    std::vector<double> rows;
+    std::size_t n_found = 0;  // all of them; the lowest keys are kept
+};
+
+class ProposalList {
+  public:
+    void add(std::uint64_t key, std::size_t piece, std::size_t row) {
+        found_.push_back({key, piece, row});
+    }
+
+    // The lowest `limit` keys, in increasing order.
+    template <typename Value>
+    Proposals take(const std::vector<Piece<Value>>& pieces, std::size_t limit,
+                   std::size_t n_features) {
+        Proposals kept;
+        kept.n_found = found_.size();
+        const std::size_t n = std::min(limit, found_.size());
+        std::partial_sort(found_.begin(), found_.begin() + n, found_.end(),
+                          [](const Found& a, const Found& b) { return a.key < b.key; });
+        std::vector<double> buffer(n_features);
+        for (std::size_t f = 0; f < n; ++f) {
+            kept.keys.push_back(found_[f].key);
+            const double* y = pieces[found_[f].piece].points.row(found_[f].row, buffer.data());
+            kept.rows.insert(kept.rows.end(), y, y + n_features);
+        }
+        return kept;
+    }
+
+  private:
+    struct Found {
+        std::uint64_t key;
+        std::size_t piece, row;
+    };
+    std::vector<Found> found_;
+};
+
+// Rows that have no label yet. The cost of the choice is kept in `own`.
+template <typename Value>
+void propose_unlabelled(const std::vector<Piece<Value>>& pieces, const Board& board,
+                        double new_penalty, Sgemm sgemm, KeyRange range, ProposalList& proposals) {
+    FrozenSearch search(board.table, new_penalty, board.n_features, sgemm);
+    std::vector<std::int64_t> rows;
+    std::vector<Choice> choices;
+    for (std::size_t p = 0; p < pieces.size(); ++p) {
+        const Piece<Value>& piece = pieces[p];
+        rows.clear();
+        for (std::size_t i = 0; i < piece.points.n_points; ++i)
+            if (range.has(piece.key(i)) && piece.points.takes_part(i))
+                rows.push_back(static_cast<std::int64_t>(i));
+        search.find(piece.points, rows, choices);
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            const auto i = static_cast<std::size_t>(rows[r]);
+            piece.own[i] = choices[r].cost;
+            if (board.is_free_to_join(choices[r].slot)) {
+                piece.next[i] = static_cast<Slot>(choices[r].slot);
+                continue;
+            }
+            piece.next[i] = kProposer;
+            proposals.add(piece.key(i), p, i);
+        }
+    }
+}
+
+// The highest own cost of each slot, for the bounds.
+struct HighestOwn {
+    const double* values;
+    double highest(std::size_t k) const { return values[k]; }
+};
+
+// Rows that have a label. Until its turn comes a row is a member of its cluster, which is therefore
+// active and where it was when the pass began, whatever happened to others; so the bounds of
+// neighbours.hpp hold for the clusters as they stand at the beginning of any range of keys.
+// `has_moved` marks the slots that are not as they were at the start of the last pass.
+template <typename Value>
+class LabelledProposals {
+  public:
+    LabelledProposals(const Board& board, const std::vector<std::uint8_t>& has_moved,
+                      const double* highest_own, double new_penalty, ThreadPool& pool)
+        : board_(board), new_penalty_(new_penalty), neighbours_(board.n_features) {
+        const Memory nothing(nullptr, nullptr, {}, board.n_features,
+                             {new_penalty, 0.0, 0.0, false});
+        Assignment assignment(0, nothing);
+        assignment.table = board.table;
+        assignment.n_members.assign(board.is_active.begin(), board.is_active.end());
+        neighbours_.update(assignment, has_moved, HighestOwn{highest_own}, new_penalty,
+                           board.n_features, pool);
+        buffer_.resize(board.n_features);
+    }
+
+    void find(const std::vector<Piece<Value>>& pieces, KeyRange range, ProposalList& proposals) {
+        for (std::size_t p = 0; p < pieces.size(); ++p) {
+            const Piece<Value>& piece = pieces[p];
+            for (std::size_t i = 0; i < piece.points.n_points; ++i) {
+                const Slot a = piece.labels[i];
+                if (a == kUnlabelled) continue;
+                if (!range.is_everything() && !range.has(piece.key(i))) continue;
+                piece.next[i] = a;
+                if (piece.own[i] < neighbours_.keeping_cost_of(a)) continue;
+                const std::size_t best = cheapest(piece, i, a);
+                if (board_.is_free_to_join(best)) {
+                    piece.next[i] = static_cast<Slot>(best);
+                    continue;
+                }
+                piece.next[i] = kProposer;
+                proposals.add(piece.key(i), p, i);
+            }
+        }
+    }
+
+  private:
+    std::size_t cheapest(const Piece<Value>& piece, std::size_t i, Slot a) {
+        const double* y = piece.points.row(i, buffer_.data());
+        Choice choice{CostTable::kNone, new_penalty_};
+        CostTable::consider(choice, a, piece.own[i]);
+        for (const Neighbours::Rival& rival : neighbours_.rivals(a)) {
+            if (rival.keeping_cost > piece.own[i]) break;
+            CostTable::consider(choice, rival.slot,
+                                board_.table.cost_up_to(choice.cost, y, rival.slot));
+        }
+        return choice.slot;
+    }
+
+    const Board& board_;
+    double new_penalty_;
+    Neighbours neighbours_;
+    std::vector<double> buffer_;
+};
+
+}  // namespace dynmeans

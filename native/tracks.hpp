@@ -1,0 +1,143 @@
+// What a clustering of several batches says of them, to judge it by: the cells (what one identity
+// has in one batch), the scatter of each identity, and how far cells overlap.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dynmeans {
+
+// All batches one after the other; batch t has the rows starts[t] to starts[t + 1].
+struct Stream {
+    const double* points;  // row-major (n_rows, n_features)
+    const double* weights;
+    const std::int64_t* starts;
+    std::size_t n_batches;
+    std::size_t n_features;
+};
+
+// Cells in order of batch, then of identity.
+struct Cells {
+    std::vector<std::int64_t> starts, ids;  // first cell of each batch; identity of each cell
+    std::vector<double> counts, means;
+    std::vector<std::int64_t> cell_of_row;
+    std::vector<double> squares;   // of each row: squared distance to its cell's mean
+    std::vector<double> scatters;  // of each identity: (n_features, n_features)
+};
+
+// Labels are identities from 0 to n_identities - 1.
+inline Cells gather_cells(const Stream& stream, const std::int64_t* labels,
+                          std::size_t n_identities) {
+    const std::size_t d = stream.n_features;
+    const auto n_rows = static_cast<std::size_t>(stream.starts[stream.n_batches]);
+    Cells cells;
+    cells.starts.push_back(0);
+    cells.cell_of_row.resize(n_rows);
+    cells.squares.resize(n_rows);
+    cells.scatters.assign(n_identities * d * d, 0.0);
+    std::vector<std::int64_t> cell_of_id(n_identities, -1);
+    std::vector<double> residual(d);
+    for (std::size_t t = 0; t < stream.n_batches; ++t) {
+        const auto begin = static_cast<std::size_t>(stream.starts[t]);
+        const auto end = static_cast<std::size_t>(stream.starts[t + 1]);
+        const std::size_t first = cells.ids.size();
+        for (std::size_t i = begin; i < end; ++i) {
+            auto& cell = cell_of_id[static_cast<std::size_t>(labels[i])];
+            if (cell < 0) cells.ids.push_back(labels[i]), cell = 0;
+        }
+        std::sort(cells.ids.begin() + static_cast<std::ptrdiff_t>(first), cells.ids.end());
+        for (std::size_t c = first; c < cells.ids.size(); ++c)
+            cell_of_id[static_cast<std::size_t>(cells.ids[c])] = static_cast<std::int64_t>(c);
+        cells.counts.resize(cells.ids.size(), 0.0);
+        cells.means.resize(cells.ids.size() * d, 0.0);
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::int64_t cell = cell_of_id[static_cast<std::size_t>(labels[i])];
+            cells.cell_of_row[i] = cell;
+            double* mean = cells.means.data() + static_cast<std::size_t>(cell) * d;
+            cells.counts[static_cast<std::size_t>(cell)] += stream.weights[i];
+            for (std::size_t j = 0; j < d; ++j)
+                mean[j] += stream.weights[i] * stream.points[i * d + j];
+        }
+        for (std::size_t c = first; c < cells.ids.size(); ++c) {
+            for (std::size_t j = 0; j < d; ++j) cells.means[c * d + j] /= cells.counts[c];
+            cell_of_id[static_cast<std::size_t>(cells.ids[c])] = -1;
+        }
+        for (std::size_t i = begin; i < end; ++i) {
+            const auto cell = static_cast<std::size_t>(cells.cell_of_row[i]);
+            double* scatter = cells.scatters.data() + static_cast<std::size_t>(labels[i]) * d * d;
+            double square = 0.0;
+            for (std::size_t j = 0; j < d; ++j) {
+                residual[j] = stream.points[i * d + j] - cells.means[cell * d + j];
+                square += residual[j] * residual[j];
+            }
+            cells.squares[i] = square;
+            for (std::size_t j = 0; j < d; ++j) {
+                const double scaled = stream.weights[i] * residual[j];
+                for (std::size_t k = 0; k < d; ++k) scatter[j * d + k] += scaled * residual[k];
+            }
+        }
+        cells.starts.push_back(static_cast<std::int64_t>(cells.ids.size()));
+    }
+    return cells;
+}
+
+// The shape of noise around a mean: Gaussian, or Student's t where degrees > 0.
+struct Noise {
+    double scale;
+    double degrees;
+
+    // How far the log-density has fallen at a squared distance from the mean.
+    double fall(double square, std::size_t n_features) const {
+        if (degrees == 0.0) return 0.5 * square / scale;
+        return 0.5 * (degrees + static_cast<double>(n_features)) *
+               std::log1p(square / (degrees * scale));
+    }
+};
+
+// -sum over points of log P(named cell | point). Of a batch with many points and cells, points at
+// even distances stand for all.
+inline double cell_overlap(const Stream& stream, const Cells& cells,
+                           const std::vector<double>& log_shares, const Noise& noise) {
+    constexpr std::size_t kMostPairs = std::size_t{1} << 21;
+    constexpr double kNothing = 40.0;  // e^-40 of a sum is lost in rounding
+    const std::size_t d = stream.n_features;
+    double total = 0.0;
+    std::vector<double> logits;
+    for (std::size_t t = 0; t < stream.n_batches; ++t) {
+        const auto begin = static_cast<std::size_t>(stream.starts[t]);
+        const auto end = static_cast<std::size_t>(stream.starts[t + 1]);
+        const auto first = static_cast<std::size_t>(cells.starts[t]);
+        const std::size_t n_cells = static_cast<std::size_t>(cells.starts[t + 1]) - first;
+        const std::size_t stride = 1 + (end - begin) * n_cells / kMostPairs;
+        logits.resize(n_cells);
+        double found = 0.0, weight_taken = 0.0, weight = 0.0;
+        for (std::size_t i = begin; i < end; ++i) {
+            weight += stream.weights[i];
+            if ((i - begin) % stride != 0) continue;
+            weight_taken += stream.weights[i];
+            double top = -HUGE_VAL;
+            for (std::size_t c = 0; c < n_cells; ++c) {
+                const double* mean = cells.means.data() + (first + c) * d;
+                double square = 0.0;
+                for (std::size_t j = 0; j < d; ++j) {
+                    const double difference = stream.points[i * d + j] - mean[j];
+                    square += difference * difference;
+                }
+                logits[c] = log_shares[first + c] - noise.fall(square, d);
+                top = std::max(top, logits[c]);
+            }
+            double sum = 0.0;
+            for (std::size_t c = 0; c < n_cells; ++c)
+                if (logits[c] > top - kNothing) sum += std::exp(logits[c] - top);
+            const auto named = static_cast<std::size_t>(cells.cell_of_row[i]) - first;
+            found += stream.weights[i] * (top + std::log(sum) - logits[named]);
+        }
+        if (weight_taken > 0.0) total += found * (weight / weight_taken);
+    }
+    return total;
+}
+
+}  // namespace dynmeans

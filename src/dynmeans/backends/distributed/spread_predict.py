@@ -1,0 +1,47 @@
+"""The label rule for rows on a cluster; nothing is computed before it is asked for."""
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from dynmeans.backends import native
+from dynmeans.backends.batch import checked_points
+from dynmeans.backends.distributed.chunk_facts import to_rows
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
+
+
+def predict_labels(
+    points: Any, state: ClusterState, penalties: Penalties, revival: str
+) -> tuple[da.Array, da.Array]:
+    """Return the identity and the cost of each row as Dask arrays in the chunks of `points`."""
+    parts = [
+        da.map_blocks(
+            _predict,
+            _as_array(points),
+            state,
+            penalties,
+            revival,
+            column,
+            drop_axis=1,
+            dtype=dtype,
+            meta=np.empty(0, dtype=dtype),
+        )
+        for column, dtype in ((0, np.int64), (1, np.float64))
+    ]
+    return parts[0], parts[1]
+
+
+def _as_array(points: Any) -> da.Array:
+    if isinstance(points, list | tuple):
+        raise TypeError("X must be a Dask array or a Dask data frame, got a list of futures.")
+    array = points if isinstance(points, da.Array) else points.to_dask_array()
+    return array if array.numblocks[1] == 1 else array.rechunk({1: -1})
+
+
+def _predict(
+    chunk: Any, state: ClusterState, penalties: Penalties, revival: str, column: int
+) -> Any:
+    rows = checked_points(to_rows(chunk), state.n_features, "X")
+    return native.predict_labels(rows, state, penalties, revival)[column]

@@ -1,0 +1,158 @@
+"""What a worker does with its pieces of the batch; all it needs comes with every request."""
+
+import pickle
+
+import numpy as np
+from distributed import get_worker
+
+from dynmeans.backends.compiled import compiled
+from dynmeans.backends.distributed.messages import (
+    BlockSums,
+    Moves,
+    PieceInfo,
+    Proposals,
+    Reply,
+    Request,
+)
+from dynmeans.backends.distributed.pass_log import FlagArray, KeyArray
+from dynmeans.backends.distributed.worker_memory import Hand
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+
+
+def answer(
+    message: bytes,
+    infos: list[PieceInfo],
+    points: list[BatchArray],
+    weights: list[FloatArray | None],
+    positions: list[KeyArray | None],
+) -> Reply:
+    """Settle labels, then look at the next rows: one round of a pass."""
+    request: Request = pickle.loads(message)
+    hand = Hand(request, infos, points, weights, positions)
+    is_first = request.n_pass == 1
+    spreads, highest = np.empty(0), np.empty(0)
+    if not is_first:
+        spreads, highest = _update_own(hand, request)
+    _settle(hand, request)
+    settled = wished = proposals = None
+    if request.settle and not is_first:
+        settled = _moves(hand, request, request.settle)
+    if request.propose is not None:
+        proposals = _propose(hand, request, highest)
+        wished = None if is_first else _moves(hand, request, request.propose[1] + 1)
+    return Reply(_address(), hand.blocks(), spreads, settled, wished, proposals)
+
+
+def sum_up(
+    message: bytes,
+    infos: list[PieceInfo],
+    points: list[BatchArray],
+    weights: list[FloatArray | None],
+    positions: list[KeyArray | None],
+    columns: IntArray,
+) -> BlockSums:
+    """End the pass; n and n * m of the slots with a column, in each block of rows."""
+    request: Request = pickle.loads(message)
+    hand = Hand(request, infos, points, weights, positions)
+    _settle(hand, request)
+    moves = _moves(hand, request, request.settle)
+    hand.end_pass()
+    n_columns, blocks = int(columns.max(initial=-1)) + 1, hand.blocks()
+    sums = compiled.sum_blocks(hand.arrays(), columns, n_columns)
+    shape = (len(blocks), n_columns, 1 + points[0].shape[1])
+    return BlockSums(_address(), moves, blocks, sums.reshape(shape))
+
+
+def _update_own(hand: Hand, request: Request) -> tuple[FloatArray, FloatArray]:
+    """Take the own costs anew where the center moved; needed before rows are compared."""
+    is_fresh = all(state.own_pass == request.n_pass for state in hand.states)
+    n = request.log.board.n_slots
+    moved = np.zeros(n, dtype=np.uint8) if is_fresh else request.has_moved
+    spreads, highest = compiled.update_own(hand.arrays(), request.log.board.centers, moved)
+    for state in hand.states:
+        state.own_pass = request.n_pass
+    return spreads, highest
+
+
+def _settle(hand: Hand, request: Request) -> None:
+    """Make the labels of all keys below `settle` final."""
+    end, log = request.settle, request.log
+    for begin, numbers in hand.unsettled(end).items():
+        pieces = hand.arrays(numbers)
+        if begin is None:  # The rows' choices are not at hand: from the beginning of the pass.
+            compiled.walk_events(
+                pieces,
+                request.seed,
+                log.board.arrays,
+                log.events.arrays,
+                request.new_penalty,
+                end - 1,
+            )
+        else:
+            compiled.settle_labels(
+                pieces,
+                request.seed,
+                log.board_before(begin).arrays,
+                log.events.between(begin, end).arrays,
+                request.new_penalty,
+                begin,
+                end - 1,
+                request.n_pass == 1,
+            )
+    for state in hand.states:
+        state.settled, state.proposed = end, None
+
+
+def _propose(hand: Hand, request: Request, highest: FloatArray) -> Proposals:
+    assert request.propose is not None
+    first, last = request.propose
+    board, pieces = request.log.board_before(first), hand.arrays()
+    if request.n_pass == 1:
+        keys, rows, n_found = compiled.propose_unlabelled(
+            pieces,
+            request.seed,
+            board.arrays,
+            request.new_penalty,
+            first,
+            last,
+            request.limit,
+            hand.sgemm(),
+        )
+    else:
+        keys, rows, n_found = compiled.propose_labelled(
+            pieces,
+            request.seed,
+            board.arrays,
+            request.new_penalty,
+            first,
+            last,
+            request.limit,
+            _changed_since(request, first),
+            np.concatenate([highest, np.zeros(board.n_slots - len(highest))]),
+        )
+    for state in hand.states:
+        state.proposed = (first, last)
+    return Proposals(keys, rows, last if n_found == len(keys) else int(keys[-1]))
+
+
+def _changed_since(request: Request, first: int) -> FlagArray:
+    """Slots that moved since the last pass, or that something happened to in this one."""
+    events = request.log.events.between(0, first)
+    n_slots = max(len(request.has_moved), int(events.slots.max(initial=-1)) + 1)
+    changed = np.ones(n_slots, dtype=np.uint8)
+    changed[: len(request.has_moved)] = request.has_moved
+    changed[events.slots] = 1
+    return changed
+
+
+def _moves(hand: Hand, request: Request, end: int) -> Moves:
+    n_slots = request.log.n_slots
+    return Moves.packed(*compiled.count_moves(hand.arrays(), request.seed, n_slots, end - 1))
+
+
+def _address() -> str:
+    """Where this runs; nowhere if it was called without a cluster."""
+    try:
+        return str(get_worker().address)
+    except ValueError:
+        return ""

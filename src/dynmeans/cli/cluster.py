@@ -1,0 +1,267 @@
+"""dynmeans cluster: from a table or a stream of rows to a run folder."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+_SOURCE, _CUT, _PARAMETERS, _OUTPUT = "Rows", "Batches", "Clustering", "Output"
+
+
+def cluster(
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help="A CSV, Parquet or Arrow file, a quoted pattern ('day-*.parquet'), a folder of "
+            "such files, a DuckDB database, or - for JSON lines on standard input.",
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="RUN", help="Folder of the run.", rich_help_panel=_OUTPUT
+        ),
+    ],
+    features: Annotated[
+        list[str],
+        typer.Option(
+            "--features",
+            "-f",
+            help="Numeric columns to cluster by: 'a,b,c', or patterns such as 'x_*'; may be "
+            "repeated.",
+            rich_help_panel=_SOURCE,
+        ),
+    ],
+    time: Annotated[
+        str | None,
+        typer.Option(
+            "--time",
+            "-t",
+            help="Column of times; rows are taken in their order.",
+            rich_help_panel=_SOURCE,
+        ),
+    ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            help="One batch for each window of this length: 500ms, 30min, 6h, 1d, 1w, 1mo, 1y; a "
+            "plain number where times are plain numbers. Days and longer follow the calendar of "
+            "--timezone.",
+            rich_help_panel=_CUT,
+        ),
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(help="One batch for each so many rows.", rich_help_panel=_CUT)
+    ] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(
+            help="One batch for each value of this column; integers that are missing count as "
+            "empty batches.",
+            rich_help_panel=_CUT,
+        ),
+    ] = None,
+    new_penalty: Annotated[
+        float | None,
+        typer.Option(
+            help="How far from every cluster, as a squared distance, a point must be to start a "
+            "new one: about (2 r)² to (4 r)² for clusters of radius r.",
+            rich_help_panel=_PARAMETERS,
+        ),
+    ] = None,
+    suggest: Annotated[
+        bool,
+        typer.Option(
+            "--suggest",
+            help="Choose --new-penalty, and --max-gap and --reach where they are not given, on "
+            "the first 30 windows.",
+            rich_help_panel=_PARAMETERS,
+        ),
+    ] = False,
+    max_gap: Annotated[
+        float | None,
+        typer.Option(
+            help="How many windows a cluster may go unseen and still come back; 6.8 by default.",
+            rich_help_panel=_PARAMETERS,
+        ),
+    ] = None,
+    reach: Annotated[
+        float | None,
+        typer.Option(
+            help="How far a cluster may move between two windows, as a squared distance in units "
+            "of --new-penalty; 1.2 by default.",
+            rich_help_panel=_PARAMETERS,
+        ),
+    ] = None,
+    revival_penalty: Annotated[
+        float | None,
+        typer.Option(help="Q, in place of --max-gap.", rich_help_panel=_PARAMETERS),
+    ] = None,
+    drift: Annotated[
+        float | None, typer.Option(help="tau, in place of --reach.", rich_help_panel=_PARAMETERS)
+    ] = None,
+    n_init: Annotated[
+        int, typer.Option(help="Visiting orders tried on each batch.", rich_help_panel=_PARAMETERS)
+    ] = 3,
+    revival: Annotated[
+        str, typer.Option(help="Rule of reviving: paper or exact.", rich_help_panel=_PARAMETERS)
+    ] = "paper",
+    seed: Annotated[
+        int, typer.Option(help="Seed of the visiting orders.", rich_help_panel=_PARAMETERS)
+    ] = 0,
+    standardise: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Give every feature mean 0 and spread 1, learned from the first N batches and "
+            "kept.",
+            rich_help_panel=_PARAMETERS,
+        ),
+    ] = 0,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            help="Threads of a step; never changes the result.", rich_help_panel=_PARAMETERS
+        ),
+    ] = None,
+    timezone: Annotated[
+        str,
+        typer.Option(
+            help="Whose calendar, and what times without an offset mean.", rich_help_panel=_SOURCE
+        ),
+    ] = "UTC",
+    time_unit: Annotated[
+        str | None,
+        typer.Option(
+            help="For times that are numbers since 1970: s, ms, us or ns.", rich_help_panel=_SOURCE
+        ),
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id", help="Column that names the rows; numbers by default.", rich_help_panel=_SOURCE
+        ),
+    ] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="Column of weights.", rich_help_panel=_SOURCE)
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of true identities, kept for score and report.", rich_help_panel=_SOURCE
+        ),
+    ] = None,
+    sql: Annotated[
+        str | None,
+        typer.Option(help="Query to read, where INPUT is called source.", rich_help_panel=_SOURCE),
+    ] = None,
+    database_table: Annotated[
+        str | None,
+        typer.Option("--table", help="Table of a DuckDB database.", rich_help_panel=_SOURCE),
+    ] = None,
+    on_missing: Annotated[
+        str,
+        typer.Option(
+            help="Rows without a finite value: error, or drop and count.", rich_help_panel=_SOURCE
+        ),
+    ] = "error",
+    lateness: Annotated[
+        str,
+        typer.Option(
+            help="Standard input: how far back in time a row may come after another.",
+            rich_help_panel=_CUT,
+        ),
+    ] = "0",
+    on_late: Annotated[
+        str,
+        typer.Option(
+            help="Standard input: rows later than that: error, or drop and count.",
+            rich_help_panel=_CUT,
+        ),
+    ] = "error",
+    hold_last: Annotated[
+        bool,
+        typer.Option(
+            "--hold-last",
+            help="Leave the last window for the next time: for an input that grows.",
+            rich_help_panel=_CUT,
+        ),
+    ] = False,
+    resume: Annotated[
+        bool | None,
+        typer.Option(
+            "--resume/--no-resume",
+            help="Go on with the run, or refuse to; by default go on if it is there and was made "
+            "with the same options.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace a run that is there.", rich_help_panel=_OUTPUT),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing.", rich_help_panel=_OUTPUT)
+    ] = False,
+) -> None:
+    """Find and follow clusters in the rows of INPUT, window by window.
+
+    Every row gets the identity of its cluster; identities last while clusters move, vanish and
+    come back. The run is stored in a folder. Stopped in whatever way, the same command goes on
+    where it stopped, and the result is the same as if it had never stopped.
+
+    [bold]Examples[/bold]
+
+    dynmeans cluster ships.parquet --time when --every 30min -f lon,lat --new-penalty 0.04 -o run
+
+    dynmeans cluster 'days/*.csv' --time t --every 1d --timezone Asia/Tokyo -f 'x*' --suggest -o run
+
+    tail -f log | dynmeans cluster - -t at --every 1min --lateness 9s -f x,y --new-penalty 1 -o run
+    """
+    from dynmeans.cli.cluster_job import ClusterJob, show_result
+    from dynmeans.runs.window_options import WindowOptions
+
+    options = WindowOptions(
+        features=tuple(features),
+        time=time,
+        every=every,
+        count=count,
+        batch=batch,
+        timezone=timezone,
+        time_unit=time_unit,
+        id=id_column,
+        weight=weight,
+        truth=truth,
+        on_missing=on_missing,
+        hold_last=hold_last,
+        lateness=lateness,
+        on_late=on_late,
+    )
+    parameters: dict[str, Any] = {
+        "new_penalty": new_penalty,
+        "max_gap": max_gap,
+        "reach": reach,
+        "revival_penalty": revival_penalty,
+        "drift": drift,
+    }
+    job = ClusterJob(
+        table=table,
+        out=out,
+        options=options,
+        reading={"sql": sql, "table": database_table},
+        penalties={name: value for name, value in parameters.items() if value is not None},
+        settings={
+            "n_init": n_init,
+            "revival": revival,
+            "random_state": seed,
+            "standardise": standardise,
+        },
+        is_suggested=suggest,
+    )
+    result = job.start(resume=resume, overwrite=overwrite, threads=threads, quiet=quiet or as_json)
+    show_result(result, as_json=as_json, quiet=quiet, errors=sys.stderr)

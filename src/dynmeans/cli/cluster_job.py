@@ -1,0 +1,212 @@
+"""What `dynmeans cluster` does, once its options are read."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+import typer
+
+from dynmeans.cli.output import print_json
+from dynmeans.records.penalties import Penalties, penalties_with_defaults
+from dynmeans.runs.columns import match_features
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.live_windows import LiveWindows
+from dynmeans.runs.run import Run
+from dynmeans.runs.scaling import Scaling
+from dynmeans.runs.schema import DATABASE
+from dynmeans.runs.sources import Source
+from dynmeans.runs.status import RunStatus
+from dynmeans.runs.window_options import WindowOptions
+from dynmeans.runs.windows import Windows
+
+LIVE = "-"
+_WINDOWS_FOR_SUGGESTION = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterResult:
+    """What one call of the command did."""
+
+    status: RunStatus
+    n_batches: int
+    n_rows: int
+    n_repeated: int
+    seconds: float
+    is_resumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterJob:
+    """A table, how it is cut, how it is clustered, and where the run goes."""
+
+    table: str
+    out: Path
+    options: WindowOptions
+    reading: dict[str, str | None]
+    penalties: dict[str, float]
+    settings: dict[str, Any]
+    is_suggested: bool
+
+    def start(
+        self, *, resume: bool | None, overwrite: bool, threads: int | None, quiet: bool
+    ) -> ClusterResult:
+        """Make the run, or go on with it, until the source ends."""
+        self._check()
+        exists = (self.out / DATABASE).exists() and not overwrite
+        if resume and not exists:
+            raise FileNotFoundError(f"--resume: there is no run {str(self.out)!r} to go on with.")
+        if resume is False and exists:
+            raise FileExistsError(
+                f"{str(self.out)!r} holds a run already; --overwrite replaces it."
+            )
+        begin = time.monotonic()
+        with self._source() as source, self._run(source, exists, overwrite) as (run, windows):
+            before = run.status()
+            total = windows.n_rows if isinstance(windows, Windows) else None
+            done = windows.position.get("rows_read", 0)
+            with _view(total, done, quiet) as on_batch:
+                n_batches = run.follow(
+                    windows,
+                    on_batch=on_batch,
+                    n_threads=threads,
+                    commit_seconds=0.0 if source is None else 2.0,
+                )
+            status = run.status()
+        return ClusterResult(
+            status=status,
+            n_batches=n_batches,
+            n_rows=status.n_rows - before.n_rows,
+            n_repeated=windows.n_repeated if isinstance(windows, LiveWindows) else 0,
+            seconds=time.monotonic() - begin,
+            is_resumed=exists,
+        )
+
+    def _check(self) -> None:
+        if self.is_suggested and not self.penalties.keys() <= {"max_gap", "reach"}:
+            raise ValueError("--suggest goes with --max-gap and --reach, and no other penalty.")
+        if not self.is_suggested and "new_penalty" not in self.penalties:
+            raise ValueError(
+                "--new-penalty is needed: the squared distance beyond which a point starts a new "
+                "cluster. Or let --suggest choose it."
+            )
+        if self.is_suggested and self.table == LIVE:
+            raise ValueError("--suggest needs rows it can read twice, not standard input.")
+
+    def _source(self) -> AbstractContextManager[Source | None]:
+        if self.table == LIVE:
+            return nullcontext()
+        return Source(
+            self.table,
+            query=self.reading["sql"],
+            database_table=self.reading["table"],
+        )
+
+    def _windows(
+        self, source: Source | None, position: dict[str, Any] | None
+    ) -> Windows | LiveWindows:
+        if source is None:
+            return LiveWindows(sys.stdin.buffer, self.options, position)
+        return Windows(source, self.options, position)
+
+    @contextmanager
+    def _run(
+        self, source: Source | None, exists: bool, overwrite: bool
+    ) -> Iterator[tuple[Run, Windows | LiveWindows]]:
+        """Open or make the run; a source that cannot be read makes none."""
+        if exists:
+            config = self._config(source, self._stored_or_given_penalties())
+            run = Run.open(self.out, config)
+            with run:
+                yield run, self._windows(source, run.position)
+            return
+        windows = self._windows(source, None)
+        penalties = self._suggested(source) if self.is_suggested else self._given_penalties()
+        with Run.create(self.out, self._config(source, penalties), overwrite=overwrite) as run:
+            yield run, windows
+
+    def _stored_or_given_penalties(self) -> Penalties:
+        """What was suggested then is what goes on now."""
+        if not self.is_suggested:
+            return self._given_penalties()
+        with Run.open(self.out) as run:
+            return run.config.penalties
+
+    def _config(self, source: Source | None, penalties: Penalties) -> RunConfig:
+        if source is None:
+            features, table = self.options.features, LIVE
+            features = tuple(name.strip() for text in features for name in text.split(","))
+        else:
+            features = match_features(self.options.features, source.columns)
+            table = os.path.abspath(self.table)
+        fields = self.options.to_source_fields(table) | self.reading
+        return RunConfig(features, penalties, source=fields, **self.settings)
+
+    def _given_penalties(self) -> Penalties:
+        return penalties_with_defaults(**self.penalties)
+
+    def _suggested(self, source: Source | None) -> Penalties:
+        """Choose on the first windows, standardised as the run will do it."""
+        from dynmeans.suggestion.suggest_penalties import suggest_penalties
+
+        assert source is not None
+        first = list(islice(Windows(source, self.options), _WINDOWS_FOR_SUGGESTION))
+        if not first:
+            raise ValueError("--suggest needs rows, and the input has none.")
+        points = [batch.points for batch in first]
+        if n_learned := self.settings["standardise"]:
+            scaling = Scaling.learned(points[:n_learned])
+            points = [scaling.apply(rows) for rows in points]
+        return suggest_penalties(
+            points,
+            elapsed=[batch.elapsed for batch in first],
+            sample_weight=[batch.weights for batch in first],
+            n_init=self.settings["n_init"],
+            max_gap=self.penalties.get("max_gap"),
+            reach=self.penalties.get("reach"),
+        )
+
+
+def _view(total: int | None, done: int, quiet: bool) -> AbstractContextManager[Any]:
+    """Show a terminal how far the run is; load what draws it only then."""
+    if quiet or not sys.stderr.isatty():
+        return nullcontext()
+    from dynmeans.cli.live_view import live_view
+
+    return live_view(total, done)
+
+
+def show_result(result: ClusterResult, *, as_json: bool, quiet: bool, errors: TextIO) -> None:
+    """Say what was done: one JSON object, or a line for people and logs."""
+    status = result.status
+    if as_json:
+        print_json(
+            {
+                **asdict(status),
+                "is_resumed": result.is_resumed,
+                "new_batches": result.n_batches,
+                "new_rows": result.n_rows,
+                "repeated_rows": result.n_repeated,
+                "seconds": round(result.seconds, 3),
+            }
+        )
+        return
+    if quiet:
+        return
+    rate = result.n_rows / result.seconds if result.seconds > 0 else 0.0
+    began = "went on: " if result.is_resumed else ""
+    typer.echo(
+        f"{began}{result.n_batches:,} windows, {result.n_rows:,} rows in {result.seconds:.1f} s "
+        f"({rate:,.0f} rows/s); {status.n_clusters} clusters now, {status.n_identities} in all. "
+        f"Run: {status.folder}"
+    )
+    if status.n_dropped or status.n_late or result.n_repeated:
+        errors.write(
+            f"dynmeans: {status.n_dropped:,} rows dropped for a missing value, {status.n_late:,} "
+            f"too late, {result.n_repeated:,} taken in before.\n"
+        )

@@ -1,0 +1,126 @@
+"""dynmeans demo: the whole job on a stream made here."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_STREAM, _RUN, _LABELS, _REPORT = "stream.csv", "run", "labels.csv", "report.html"
+_N_WINDOWS = 96
+_EVERY = "30min"
+_START = "2026-03-01T00:00:00"
+_PENALTIES = {"new_penalty": 0.04, "max_gap": 8.0, "reach": 1.5}
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write to.")
+    ] = Path("demo-output"),
+    seed: Annotated[int, typer.Option(help="Seed of the stream.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Make a stream whose clusters move, are born, die and return; follow them; write a report.
+
+    Does what these four commands do, on a file made for it:
+
+    dynmeans cluster stream.csv --time time --every 30min -f x,y --new-penalty 0.04 ... -o run
+
+    dynmeans score run --truth cluster
+
+    dynmeans labels run -o labels.csv
+
+    dynmeans report run -o report.html
+    """
+    import time
+
+    from dynmeans.cli.cluster_job import ClusterJob
+    from dynmeans.cli.output import print_json
+    from dynmeans.report import write_report
+    from dynmeans.report.from_run import run_report
+    from dynmeans.runs.exports import export_labels
+    from dynmeans.runs.run import Run
+    from dynmeans.runs.window_options import WindowOptions
+
+    begin = time.monotonic()
+    _prepare(out)
+    n_rows = _write_stream(out / _STREAM, seed)
+    options = WindowOptions(features=("x,y",), time="time", every=_EVERY, truth="cluster")
+    job = ClusterJob(
+        table=str(out / _STREAM),
+        out=out / _RUN,
+        options=options,
+        reading={"sql": None, "table": None},
+        penalties=_PENALTIES,
+        settings={"random_state": 0},
+        is_suggested=False,
+    )
+    status = job.start(resume=None, overwrite=True, threads=None, quiet=as_json).status
+    with Run.open(out / _RUN) as run:
+        n_returned = len(run.events(kinds=["returned"]))
+        export_labels(run, out / _LABELS)
+        data = run_report(run, title="A stream of moving clusters")
+    write_report(data, out / _REPORT)
+    scores = {score.name: score.value for score in data.scores}
+    files = {name: str(out / name) for name in (_STREAM, _RUN, _LABELS, _REPORT)}
+    if as_json:
+        print_json({"files": files, "report": files[_REPORT], "scores": scores})
+        return
+    typer.echo(
+        f"{files[_STREAM]}: {n_rows:,} rows in {_N_WINDOWS} half hours; clusters move, are born, "
+        "die, vanish and return.\n"
+        f"{files[_RUN]}: the run. {status.n_identities} clusters found, {n_returned} returns; "
+        f"{100 * scores['accuracy_per_step']:.1f} % of the rows are with their own kind, "
+        f"{100 * scores['accuracy_global']:.1f} % also keep their identity over all windows.\n"
+        f"{files[_LABELS]}: every row with the identity of its cluster.\n"
+        f"All in {time.monotonic() - begin:.1f} s. Now open the report in a browser:\n"
+        f"{files[_REPORT]}"
+    )
+
+
+def _prepare(out: Path) -> None:
+    """Take an empty folder, or one that holds nothing but an earlier demo."""
+    out.mkdir(parents=True, exist_ok=True)
+    others = sorted(path.name for path in out.iterdir())
+    others = [name for name in others if name not in (_STREAM, _RUN, _LABELS, _REPORT)]
+    if others:
+        raise ValueError(
+            f"{str(out)!r} holds {others[0]!r}, which the demo did not make. "
+            "Name another folder with --out."
+        )
+
+
+def _write_stream(path: Path, seed: int) -> int:
+    """Write a table with a time column: clusters of different sizes, times within each window."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.csv
+
+    from dynmeans.datasets.moving_gaussians import moving_gaussians
+
+    rng = np.random.default_rng(seed)
+    stream = moving_gaussians(
+        n_steps=_N_WINDOWS,
+        n_clusters=6,
+        points_per_cluster=60,
+        spread=0.03,
+        motion=0.02,
+        death=0.015,
+        vanish=0.04,
+        rng=rng,
+    )
+    labels = np.concatenate(stream.labels)
+    share = rng.uniform(0.2, 1.0, size=labels.max() + 1)  # of a cluster's points that are kept
+    is_kept = rng.random(len(labels)) < share[labels]
+    window = np.repeat(np.arange(_N_WINDOWS), [len(batch) for batch in stream.batches])
+    seconds = np.sort(window * 1800 + rng.integers(1800, size=len(window)))[is_kept]
+    points = np.concatenate(stream.batches)[is_kept].round(5)
+    table = pa.table(
+        {
+            "time": np.datetime64(_START, "s") + seconds.astype("timedelta64[s]"),
+            "x": points[:, 0],
+            "y": points[:, 1],
+            "cluster": labels[is_kept],
+        }
+    )
+    pa.csv.write_csv(table, path)
+    return len(points)

@@ -1,0 +1,47 @@
+"""dynmeans events: what happened to the clusters of a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def events(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kind",
+            "-k",
+            help="Only these: born, moved, vanished, returned, forgotten, split, merged; may be "
+            "repeated. All but moved by default.",
+        ),
+    ] = None,
+    cluster: Annotated[int | None, typer.Option(help="Only this cluster.")] = None,
+    last: Annotated[int | None, typer.Option(help="Only the last so many.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+) -> None:
+    """List what happened to the clusters: births, gaps, returns, splits and mergers.
+
+    [bold]Example[/bold]
+
+    dynmeans events run --kind born --kind returned --last 20
+    """
+    from dynmeans.cli.output import print_json
+    from dynmeans.records.events import KINDS
+    from dynmeans.runs.run import Run
+
+    kinds = kind or [name for name in KINDS if name != "moved"]
+    if unknown := set(kinds) - set(KINDS):
+        raise ValueError(f"--kind must be one of {', '.join(KINDS)}, got {sorted(unknown)[0]!r}.")
+    with Run.open(run_folder) as run:
+        rows = run.events(kinds=kinds, cluster_id=cluster, kind="arrow").to_pylist()
+    rows = rows if last is None else rows[len(rows) - min(last, len(rows)) :]
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        other = {"split": "from", "merged": "into"}.get(row["kind"])
+        tail = f" {other} {row['other_id']}" if other else ""
+        tail += f" after {row['gap']:g} steps" if row["gap"] is not None else ""
+        typer.echo(f"{row['label'] or row['step']}  {row['kind']:<9} {row['cluster_id']}{tail}")

@@ -1,0 +1,72 @@
+"""The view of a run while it goes on: a bar with the rate, and a table of clusters."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from dynmeans.records.history import StepRecord
+from dynmeans.runs.batch import Batch
+
+_MAX_CLUSTERS = 12
+_MAX_FEATURES = 4
+
+OnBatch = Callable[[StepRecord, Batch], None]
+
+
+@contextmanager
+def live_view(total: int | None, done: int) -> Iterator[OnBatch]:
+    """Show a terminal how far the run is, four times a second."""
+    console = Console(stderr=True)
+    progress = Progress(
+        TextColumn("{task.fields[label]}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} rows"),
+        TextColumn("{task.fields[rate]:,.0f} rows/s"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+    task = progress.add_task("", total=total, completed=done, label="", rate=0.0)
+    shown: dict[str, Any] = {"record": None}
+
+    def on_batch(record: StepRecord, batch: Batch) -> None:
+        shown["record"] = record
+        progress.update(
+            task,
+            advance=batch.n_points + batch.n_dropped,
+            label=batch.label or f"batch {record.step}",
+            rate=progress.tasks[0].speed or 0.0,
+        )
+
+    def render() -> Group:
+        record = shown["record"]
+        return Group(progress) if record is None else Group(progress, cluster_table(record))
+
+    with Live(get_renderable=render, console=console, refresh_per_second=4, transient=True):
+        yield on_batch
+
+
+def cluster_table(record: StepRecord) -> Table:
+    """Return the largest clusters of a batch as a table."""
+    n_shown = min(_MAX_CLUSTERS, len(record.ids))
+    title = f"batch {record.step}: {len(record.ids)} clusters, {record.n_remembered} remembered"
+    table = Table(title=title, title_justify="left")
+    table.add_column("cluster", justify="right")
+    table.add_column("points", justify="right")
+    table.add_column("since")
+    n_features = min(_MAX_FEATURES, record.centers.shape[1])
+    for j in range(n_features):
+        table.add_column(f"center {j}", justify="right")
+    largest = sorted(range(len(record.ids)), key=lambda i: (-record.counts[i], record.ids[i]))
+    for i in largest[:n_shown]:
+        age = record.ages[i]
+        since = "new" if age == 0 else "last batch" if age <= 1 else f"gap of {age:g}"
+        center = [f"{record.centers[i, j]:.4g}" for j in range(n_features)]
+        table.add_row(str(record.ids[i]), f"{record.counts[i]:g}", since, *center)
+    return table

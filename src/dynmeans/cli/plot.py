@@ -1,0 +1,66 @@
+"""dynmeans plot: pictures of a run."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+KINDS = ("all", "tracks", "timeline", "costs", "numbers")
+
+
+def plot(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="File to write: .png, .svg or .pdf."),
+    ] = Path("run.png"),
+    kind: Annotated[
+        str, typer.Option("--kind", "-k", help="all, tracks, timeline, costs or numbers.")
+    ] = "all",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Draw the tracks of the last window, the timeline of lives, costs and numbers of clusters.
+
+    [bold]Example[/bold]
+
+    dynmeans plot run --kind timeline -o lives.svg
+    """
+    from matplotlib.figure import Figure
+
+    from dynmeans.cli.output import print_json
+    from dynmeans.plots import plot_cluster_numbers, plot_costs, plot_timeline, plot_tracks
+    from dynmeans.records.history import History
+    from dynmeans.runs.run import Run
+
+    _check(kind, output)
+    with Run.open(run_folder) as run:
+        history, samples, features = History(), list(run.samples()), run.config.features
+        for record, sample in zip(run.history(labels=False), samples, strict=True):
+            history.add(replace(record, labels=sample.cluster_ids))
+    if not samples:
+        raise ValueError(f"the run {str(run_folder)!r} has no windows yet.")
+    figure = Figure(figsize=(12, 9) if kind == "all" else (8, 5.5), layout="constrained")
+    axes = figure.subplots(2, 2).ravel() if kind == "all" else [figure.subplots()] * 4
+    if kind in ("all", "tracks"):
+        plot_tracks(history, samples[-1].points, ax=axes[0])
+        if len(features) > 1:
+            axes[0].set(xlabel=features[0], ylabel=features[1])
+    if kind in ("all", "timeline"):
+        plot_timeline(history, ax=axes[1])
+    if kind in ("all", "numbers"):
+        plot_cluster_numbers(history, ax=axes[2])
+    if kind in ("all", "costs"):
+        plot_costs(history, ax=axes[3])
+    figure.savefig(output, dpi=150)
+    if as_json:
+        print_json({"file": str(output)})
+    else:
+        typer.echo(str(output))
+
+
+def _check(kind: str, output: Path) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"--kind must be one of {', '.join(KINDS)}, got {kind!r}.")
+    if output.suffix not in (".png", ".svg", ".pdf"):
+        raise ValueError(f"--output must end in .png, .svg or .pdf, got {str(output)!r}.")

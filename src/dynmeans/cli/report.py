@@ -1,0 +1,76 @@
+"""dynmeans report: one page to look at."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
+    ] = Path("report.html"),
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the input with true identities, for scores; by default the one named "
+            "when the run was made."
+        ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option("--input", help="Where the original rows are now, if they were moved."),
+    ] = None,
+    axes: Annotated[
+        str | None,
+        typer.Option(
+            help="Two features to draw at first, as 'x,y'; time is one too. All can be chosen on "
+            "the page."
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Write a page that plays the run: points, tracks, lives, events, numbers, scores.
+
+    One file of at most 5 MB that needs no network: open it in any browser, pass it on. It can be
+    written while the run goes on.
+
+    [bold]Example[/bold]
+
+    dynmeans report run -o report.html --truth ship
+    """
+    from dynmeans.cli.output import print_json
+    from dynmeans.report import write_report
+    from dynmeans.report.from_run import run_report
+    from dynmeans.runs.run import Run
+
+    with Run.open(run_folder) as run:
+        data = run_report(run, truth=truth, table=table, title=title)
+    if axes is not None:
+        data = data.with_view(*_pair(axes))
+    path = write_report(data, output)
+    n_bytes = path.stat().st_size
+    if as_json:
+        print_json(
+            {
+                "file": str(path),
+                "n_bytes": n_bytes,
+                "n_batches": len(data.batches.steps),
+                "n_points": int(data.batches.n_points.sum()),
+                "n_points_drawn": int(data.points.sizes.sum()),
+                "n_clusters": data.n_clusters,
+                "scores": {score.name: score.value for score in data.scores},
+                "notes": list(data.notes),
+            }
+        )
+    else:
+        typer.echo(f"{path} ({n_bytes / 1e6:.1f} MB): open it in a browser")
+
+
+def _pair(axes: str) -> tuple[str, str]:
+    x, _, y = (name.strip() for name in axes.partition(","))
+    if not (x and y):
+        raise ValueError(f"--axes must be two names with a comma between, got {axes!r}.")
+    return x, y

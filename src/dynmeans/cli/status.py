@@ -1,0 +1,47 @@
+"""dynmeans status: how far a run is."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def status(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Also read everything and compare its checksums.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say how far a run is, while it goes on or afterwards.
+
+    [bold]Example[/bold]
+
+    dynmeans status run --json
+    """
+    from dynmeans.cli.output import print_json
+    from dynmeans.runs.run import Run
+
+    with Run.open(run_folder) as run:
+        if verify:
+            run.verify()
+        found = run.status()
+    if as_json:
+        print_json(asdict(found) | ({"is_verified": True} if verify else {}))
+        return
+    state = "running" if found.is_running else "complete" if found.is_finished else "stopped"
+    lines = {
+        "run": f"{found.folder} ({state})",
+        "windows": f"{found.n_batches:,} ({found.time:g} steps of time)",
+        "from, to": f"{found.first_label or '-'}, {found.last_label or '-'}",
+        "rows": f"{found.n_rows:,} ({found.n_dropped:,} dropped, {found.n_late:,} late)",
+        "clusters": f"{found.n_clusters} now, {found.n_remembered} remembered, "
+        f"{found.n_identities} in all",
+        "cost": "-" if found.cost is None else f"{found.cost:.6g}",
+        "labels": f"{found.n_parts:,} files, {found.n_bytes / 1e6:,.1f} MB",
+    }
+    if verify:
+        lines["verified"] = "everything is as it was written"
+    for name, text in lines.items():
+        typer.echo(f"{name:<9} {text}")

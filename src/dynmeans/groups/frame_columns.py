@@ -1,0 +1,192 @@
+"""The columns of a frame from outside, through Arrow: pandas, polars, Arrow or any other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.group_states import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns of a frame play which part."""
+
+    by: list[str]
+    features: list[str]
+    batch: str | None
+    weight: str | None
+    has_key_tuples: bool  # several columns make the key, or a list was given
+
+    def named(self) -> list[str]:
+        """All of them, each once."""
+        extra = [name for name in (self.batch, self.weight) if name is not None]
+        return list(dict.fromkeys([*self.by, *self.features, *extra]))
+
+
+def choose_columns(
+    frame: Any,
+    by: str | Sequence[str],
+    features: Sequence[str] | None,
+    batch: str | None,
+    weight: str | None,
+) -> Columns:
+    """Check that every named column is there; features are all other columns where not named."""
+    present = [str(name) for name in column_names(frame)]
+    keys = [by] if isinstance(by, str) else list(by)
+    if not keys:
+        raise ValueError("by must name at least one column, got none.")
+    taken = {*keys, batch, weight}
+    if features is None:
+        features = [name for name in present if name not in taken]
+    elif isinstance(features, str):
+        features = [features]
+    columns = Columns(keys, list(features), batch, weight, not isinstance(by, str))
+    parts: dict[str, list[Any]] = {
+        "by": keys,
+        "features": columns.features,
+        "batch": [batch],
+        "weight": [weight],
+    }
+    for argument, names in parts.items():
+        for name in names:
+            if name is not None and name not in present:
+                raise ValueError(
+                    f"{argument} must name columns of the frame, got {name!r}; "
+                    f"it has {', '.join(present)}."
+                )
+    if not columns.features:
+        raise ValueError("features must name at least one column, got none.")
+    if len(set(columns.features)) < len(columns.features) or taken & set(columns.features):
+        raise ValueError(
+            f"features must be different columns, none of them in by, batch or weight, "
+            f"got {columns.features}."
+        )
+    return columns
+
+
+def column_names(frame: Any) -> list[Any]:
+    """Return the names of the columns of any frame."""
+    names = getattr(frame, "column_names", None)
+    if names is None:
+        names = getattr(frame, "columns", None)
+    if names is None:
+        raise TypeError(
+            f"frame must be a pandas, polars, Arrow or Dask data frame, got {type(frame).__name__}."
+        )
+    return list(names)
+
+
+def to_arrow(frame: Any, names: list[str]) -> pa.Table:
+    """Return the named columns as an Arrow table; other columns are not looked at."""
+    chosen = frame.select(names) if hasattr(frame, "select") else frame[names]
+    if isinstance(chosen, pa.Table):
+        return chosen
+    if hasattr(chosen, "iloc"):
+        return pa.Table.from_pandas(chosen, preserve_index=False)
+    return pa.table(chosen)
+
+
+def read_keys(table: pa.Table, columns: Columns) -> tuple[IntArray, list[Key]]:
+    """Return the number of each row's key, and the keys in increasing order."""
+    codes, values = zip(*(_coded(table, name) for name in columns.by), strict=True)
+    if not columns.has_key_tuples:
+        return _renumbered(codes[0], values[0])
+    together = codes[0]
+    for code, value in zip(codes[1:], values[1:], strict=True):
+        together = together * len(value) + code
+    encoded = pc.dictionary_encode(pa.array(together))
+    pairs = encoded.dictionary.to_numpy()
+    parts: list[list[Any]] = []
+    for value in reversed(values[1:]):
+        pairs, last = np.divmod(pairs, len(value))
+        parts.insert(0, [value[i] for i in last.tolist()])
+    parts.insert(0, [values[0][i] for i in pairs.tolist()])
+    return _renumbered(encoded.indices.to_numpy(), list(zip(*parts, strict=True)))
+
+
+def _coded(table: pa.Table, name: str) -> tuple[IntArray, list[Any]]:
+    """Return one key column as numbers into a list of its values."""
+    if not table.num_rows:  # an empty column may have lost its type
+        return np.empty(0, dtype=np.int64), []
+    column = table[name].combine_chunks()
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if not (pa.types.is_integer(kind) or is_text or pa.types.is_string_view(kind)):
+        raise TypeError(
+            f"by must name columns of integers or text, got {name!r} of type {column.type}. "
+            "Cast it to text first."
+        )
+    if column.null_count:
+        raise ValueError(
+            f"by must have a value in every row, got none in column {name!r} of "
+            f"row {_first_null(column)}."
+        )
+    if not pa.types.is_dictionary(column.type):
+        column = pc.dictionary_encode(column)
+    return column.indices.to_numpy().astype(np.int64), column.dictionary.to_pylist()
+
+
+def _renumbered(codes: npt.NDArray[Any], values: list[Key]) -> tuple[IntArray, list[Key]]:
+    """Number the keys that occur in increasing order."""
+    is_used = np.bincount(codes, minlength=len(values)) > 0
+    order = sorted(np.flatnonzero(is_used).tolist(), key=values.__getitem__)
+    ranks = np.zeros(len(values), dtype=np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks[codes], [values[i] for i in order]
+
+
+def read_points(table: pa.Table, features: list[str], order: IntArray | None) -> BatchArray:
+    """Return the features, row by row: float32 if all of them are, else float64."""
+    is_single = all(pa.types.is_float32(table[name].type) for name in features)
+    points = np.empty((table.num_rows, len(features)), np.float32 if is_single else np.float64)
+    for j, name in enumerate(features):
+        values = read_numbers(table, name, "features")
+        points[:, j] = values if order is None else values[order]
+    return points
+
+
+def read_numbers(table: pa.Table, name: str, argument: str) -> npt.NDArray[Any]:
+    """Return one numeric column; a missing value becomes NaN."""
+    column = table[name]
+    if not (
+        pa.types.is_integer(column.type)
+        or pa.types.is_floating(column.type)
+        or pa.types.is_boolean(column.type)
+    ):
+        raise TypeError(
+            f"{argument} must name columns of numbers, got {name!r} of type {column.type}."
+        )
+    return np.asarray(column.to_numpy())
+
+
+def read_batches(table: pa.Table, name: str) -> tuple[IntArray | FloatArray, str]:
+    """Return the values of the batch column as numbers, and what they were."""
+    column = table[name]
+    if column.null_count:
+        raise ValueError(
+            f"batch must have a value in every row, got none in column {name!r} of "
+            f"row {_first_null(column.combine_chunks())}."
+        )
+    kind = column.type
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        column = column.cast(pa.timestamp("ns")).cast(pa.int64())
+        return np.asarray(column.to_numpy()), "time"
+    if pa.types.is_integer(kind):
+        return np.asarray(column.to_numpy()).astype(np.int64), "integer"
+    if pa.types.is_floating(kind):
+        values = np.asarray(column.to_numpy()).astype(np.float64)
+        if not np.all(np.isfinite(values)):
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise ValueError(f"batch must be finite, got {values[row]} in row {row}.")
+        return values, "number"
+    raise TypeError(f"batch must name a column of numbers or times, got {name!r} of type {kind}.")
+
+
+def _first_null(column: pa.Array) -> int:
+    return int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])

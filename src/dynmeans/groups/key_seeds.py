@@ -1,0 +1,49 @@
+"""The seed of each key: the same whatever other keys there are, and in whatever order."""
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.records.group_states import Key
+
+_N_SEEDS = 2**32
+_SEPARATOR = "\x1f"  # ends a part of a key of several columns
+
+
+def seed_of_key(seed: int, key: Key) -> int:
+    """Return the `random_state` of the estimator that stands for one key.
+
+    It is a checksum of the key as text, begun with `seed` (decision 0511).
+
+    Examples
+    --------
+    >>> seed_of_key(0, "pump-7"), seed_of_key(1, "pump-7"), seed_of_key(0, ("north", 7))
+    (2398649267, 1168418838, 3945521188)
+    """
+    return int(seeds_of_keys(seed, [key])[0])
+
+
+def seeds_of_keys(seed: int, keys: Sequence[Key]) -> npt.NDArray[np.uint32]:
+    """Return the seeds of many keys, all of one kind."""
+    has_parts = bool(keys) and isinstance(keys[0], tuple)
+    texts = (_SEPARATOR.join(map(str, key)) for key in keys) if has_parts else map(str, keys)  # type: ignore[arg-type]
+    sums = (zlib.crc32(text.encode(), seed) for text in texts)
+    return np.fromiter(sums, np.uint32, len(keys))
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return an integer `random_state` itself; draw one from a generator or from nothing."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(_N_SEEDS))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(_N_SEEDS, dtype=np.uint32))
+    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer):
+        raise TypeError(
+            f"random_state must be an integer, a RandomState or None, got {random_state!r}."
+        )
+    if not 0 <= random_state < _N_SEEDS:
+        raise ValueError(f"random_state must be from 0 to 2**32 - 1, got {random_state!r}.")
+    return int(random_state)

@@ -1,0 +1,193 @@
+"""What many streams remember together: one `ClusterState` for each key, one file for all."""
+
+import os
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dynmeans.records.archive import Arrays, read_archive, write_archive
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.state import ClusterState
+
+Key = int | str | tuple[int | str, ...]
+
+_FILE_VERSION = 1
+_CLUSTER_ARRAYS = ("ids", "centers", "weights", "ages", "counts")
+_GROUP_ARRAYS = ("next_ids", "n_steps", "times", "last_batches")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupStates(Mapping[Key, ClusterState]):
+    """C_t of every key: a mapping from keys, in increasing order, to their `ClusterState`.
+
+    Attributes
+    ----------
+    sorted_keys : list
+        The keys: integers or text, or tuples of them where several columns make the key.
+    starts : IntArray of shape (n_keys + 1,)
+        Where the clusters of each key begin in the arrays of clusters, and the end of the last.
+    ids, centers, weights, ages, counts : arrays
+        The clusters of all keys, as in `ClusterState`, key after key.
+    next_ids, n_steps, times : arrays of shape (n_keys,)
+        As `next_id`, `n_steps` and `time` of `ClusterState`.
+    last_batches : array of shape (n_keys,)
+        Value of the batch column in the last batch of each key; zeros without such a column.
+    settings : dict
+        How the states were made: columns, penalties, seed. A later call must agree with it.
+    """
+
+    sorted_keys: list[Key]
+    starts: IntArray
+    ids: IntArray
+    centers: FloatArray
+    weights: FloatArray
+    ages: FloatArray
+    counts: FloatArray
+    next_ids: IntArray
+    n_steps: IntArray
+    times: FloatArray
+    last_batches: IntArray | FloatArray
+    settings: dict[str, Any]
+
+    @classmethod
+    def empty(cls, n_features: int, batch_dtype: Any, settings: dict[str, Any]) -> "GroupStates":
+        """Return the states of no key at all."""
+        no_ints, no_floats = np.empty(0, dtype=np.int64), np.empty(0)
+        return cls(
+            sorted_keys=[],
+            starts=np.zeros(1, dtype=np.int64),
+            ids=no_ints,
+            centers=np.empty((0, n_features)),
+            weights=no_floats,
+            ages=no_floats,
+            counts=no_floats,
+            next_ids=no_ints,
+            n_steps=no_ints,
+            times=no_floats,
+            last_batches=np.empty(0, dtype=batch_dtype),
+            settings=settings,
+        )
+
+    def __getitem__(self, key: Key) -> ClusterState:
+        """Return what one key remembers."""
+        group = self.position(key)
+        rows = slice(self.starts[group], self.starts[group + 1])
+        return ClusterState(
+            ids=self.ids[rows],
+            centers=self.centers[rows],
+            weights=self.weights[rows],
+            ages=self.ages[rows],
+            counts=self.counts[rows],
+            next_id=int(self.next_ids[group]),
+            n_steps=int(self.n_steps[group]),
+            time=float(self.times[group]),
+        )
+
+    def __iter__(self) -> Iterator[Key]:
+        """Go through the keys in increasing order."""
+        return iter(self.sorted_keys)
+
+    def __len__(self) -> int:
+        """Return the number of keys."""
+        return len(self.sorted_keys)
+
+    def __eq__(self, other: object) -> bool:
+        """Two are equal when keys, settings and every array are, to the bit."""
+        if not isinstance(other, GroupStates):
+            return NotImplemented
+        return (
+            self.sorted_keys == other.sorted_keys
+            and self.settings == other.settings
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in ("starts", *_CLUSTER_ARRAYS, *_GROUP_ARRAYS)
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def n_features(self) -> int:
+        """Number of coordinates of a point."""
+        return int(self.centers.shape[1])
+
+    def position(self, key: Key) -> int:
+        """Return the place of a key among the sorted ones."""
+        try:
+            place = bisect_left(self.sorted_keys, key)
+        except TypeError:  # text asked for among integers, or the other way round
+            raise KeyError(key) from None
+        if place == len(self.sorted_keys) or self.sorted_keys[place] != key:
+            raise KeyError(key)
+        return place
+
+    def take(self, positions: IntArray) -> "GroupStates":
+        """Return the states of the keys at these places, in this order."""
+        sizes = np.diff(self.starts)[positions]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.arange(starts[-1]) + np.repeat(self.starts[positions] - starts[:-1], sizes)
+        picked: dict[str, Any] = {name: getattr(self, name)[rows] for name in _CLUSTER_ARRAYS}
+        picked |= {name: getattr(self, name)[positions] for name in _GROUP_ARRAYS}
+        keys = [self.sorted_keys[i] for i in positions.tolist()]
+        return replace(self, sorted_keys=keys, starts=starts, **picked)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the states of all keys to one file, whole or not at all."""
+        arrays = {
+            name: getattr(self, name) for name in ("starts", *_CLUSTER_ARRAYS, *_GROUP_ARRAYS)
+        }
+        is_tuple = bool(self.sorted_keys) and isinstance(self.sorted_keys[0], tuple)
+        columns = list(zip(*self.sorted_keys, strict=True)) if is_tuple else [self.sorted_keys]
+        for j, column in enumerate(columns):
+            arrays |= _packed(f"key_{j}", column)
+        header = {"settings": self.settings, "n_key_columns": len(columns) if is_tuple else 0}
+        write_archive(path, "GroupStates", _FILE_VERSION, arrays, header)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "GroupStates":
+        """Read what `save` wrote; a damaged or foreign file raises `ValueError`."""
+        arrays, header = read_archive(path, "GroupStates", _FILE_VERSION)
+        n_columns = header["n_key_columns"]
+        columns = [_unpacked(f"key_{j}", arrays) for j in range(n_columns or 1)]
+        keys: list[Any] = list(zip(*columns, strict=True)) if n_columns else columns[0]
+        return cls(keys, **arrays, settings=header["settings"])
+
+
+def merge_states(parts: Sequence[GroupStates]) -> GroupStates:
+    """Join the states of different keys; no key may be in two of them."""
+    keys = [key for part in parts for key in part.sorted_keys]
+    offsets = np.cumsum([0, *(part.starts[-1] for part in parts)])
+    starts = [part.starts[:-1] + offset for part, offset in zip(parts, offsets, strict=False)]
+    joined = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in (*_CLUSTER_ARRAYS, *_GROUP_ARRAYS)
+    }
+    together = GroupStates(
+        keys, np.concatenate([*starts, offsets[-1:]]), **joined, settings=parts[0].settings
+    )
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return together.take(np.array(order, dtype=np.int64))
+
+
+def _packed(name: str, keys: Sequence[Any]) -> Arrays:
+    """Integers as they are; text as its bytes and where each ends."""
+    if not keys or not isinstance(keys[0], str):
+        return {name: np.array(keys, dtype=np.int64)}
+    texts = [key.encode() for key in keys]
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    return {name: np.frombuffer(b"".join(texts), dtype=np.uint8), f"{name}_ends": ends}
+
+
+def _unpacked(name: str, arrays: Arrays) -> list[Any]:
+    """Take the keys of one column out of the arrays of a file."""
+    values, ends = arrays.pop(name), arrays.pop(f"{name}_ends", None)
+    if ends is None:
+        numbers: list[Any] = values.tolist()
+        return numbers
+    text = values.tobytes()
+    bounds = [0, *ends.tolist()]
+    return [text[a:b].decode() for a, b in pairwise(bounds)]

@@ -1,0 +1,169 @@
+"""From a history, its points and its scores to the data of a page."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.plots.arguments import checked_history
+from dynmeans.records.arrays import IntArray
+from dynmeans.records.history import History
+from dynmeans.report.arguments import (
+    BatchPoints,
+    Times,
+    checked_names,
+    checked_points_of,
+    checked_times,
+    described_parameters,
+)
+from dynmeans.report.axes import Projection, axis_numbers, make_projection
+from dynmeans.report.columns import RecordTables, point_columns
+from dynmeans.report.data import ReportData
+from dynmeans.report.packing import EVENT_BYTES, batch_bytes, point_bytes, row_bytes
+from dynmeans.report.score_meanings import described_scores
+from dynmeans.report.thinning import MAX_BATCHES, choose_clusters, choose_rows, points_per_batch
+from dynmeans.runs.sampling import Sample
+
+# Of the page's 5 MB: the rest is its text, its code and the words of the report.
+DATA_BYTES = 4_500_000
+CLUSTER_SHARE = 0.55
+_THINNING_RULE = (
+    "at equal distances in order of cluster and row, so that every cluster keeps its share"
+)
+
+
+def report_data(
+    history: History,
+    *,
+    points: Sequence[npt.ArrayLike] | None = None,
+    samples: Iterable[Sample] | None = None,
+    feature_names: Sequence[str] | None = None,
+    times: Times | None = None,
+    parameters: Mapping[str, object] | None = None,
+    scores: Mapping[str, float] | None = None,
+    title: str = "Clusters over time",
+) -> ReportData:
+    """Gather what a report shows, thinned so that the page stays below 5 MB.
+
+    Parameters
+    ----------
+    history : History
+        The record of the batches. The last 20,000 are shown.
+    points : sequence of array-like of shape (n_points, n_features), optional
+        All points of every batch in the history. Without, only centers are drawn.
+    samples : iterable of Sample, optional
+        In place of `points`, some points of every batch: what `Run.samples` yields.
+    feature_names : sequence of str, optional
+        Names of the features; the first 8 can be chosen as axes, or fewer where room is short.
+    times : sequence of datetime, of float or of str, optional
+        When each batch came. Dates without a time zone are taken and shown as they are; text
+        names the batches, which then stand at the history's times. By default these alone.
+    parameters : mapping, optional
+        Names and values to list on the page.
+    scores : mapping of str to float, optional
+        Scores against the truth, such as `metrics.tracking_report` returns.
+    title : str
+        Heading of the page.
+
+    Examples
+    --------
+    >>> from dynmeans import DynamicMeans
+    >>> batches = [[[0.0, 0.0], [5.0, 5.0]], [[0.3, 0.1], [5.0, 5.3]]]
+    >>> _, history = DynamicMeans(random_state=0).fit_sequence(batches)
+    >>> data = report_data(history, points=batches, feature_names=["east", "north"])
+    >>> data.n_clusters, data.batches.n_points.tolist(), [axis.name for axis in data.axes]
+    (2, [2, 2], ['east', 'north'])
+    """
+    n_shown = min(len(checked_history(history)), MAX_BATCHES)
+    n_features = history[0].centers.shape[1]
+    names = checked_names(feature_names, n_features)
+    given = checked_points_of(points, samples, history)[-n_shown:]
+    when = checked_times(times, history).last(n_shown)
+    tables = RecordTables(list(history.last(n_shown)))
+    n_kept, ids, n_points = _fitted(tables, n_features, DATA_BYTES - batch_bytes(when))
+    thinned = _thinned(given, n_points)
+    projection = _projection(names, n_kept, thinned, tables)
+    clusters = tables.clusters(ids, projection)
+    data = ReportData(
+        title=str(title),
+        axes=projection.axes,
+        view=projection.view,
+        batches=tables.batches(when, [batch.n_rows for batch in given]),
+        clusters=clusters,
+        points=point_columns(thinned, clusters, projection),
+        events=tables.events(ids),
+        n_clusters=len(np.unique(tables.ids)),
+        parameters=described_parameters(parameters or {}),
+        scores=described_scores(scores or {}),
+        notes=(),
+    )
+    return replace(data, notes=_notes(history, sum(len(batch.labels) for batch in given), data))
+
+
+def _fitted(tables: RecordTables, n_features: int, room: float) -> tuple[int, IntArray, float]:
+    """Return how many features can be axes, which clusters fit, and how many points beside."""
+    n_clusters = len(np.unique(tables.ids))
+    for n_kept, n_axes in axis_numbers(n_features):
+        ids, left = _shown_clusters(tables, n_axes, room)
+        fitted = n_kept, ids, left / point_bytes(n_axes)
+        if len(ids) == n_clusters:
+            break
+    return fitted
+
+
+def _shown_clusters(tables: RecordTables, n_axes: int, budget: float) -> tuple[IntArray, float]:
+    """Return the clusters the page has room for, and the bytes they leave to the points."""
+    all_ids, rows = np.unique(tables.ids, return_inverse=True)
+    n = len(all_ids)
+    happened = np.array(
+        [event.cluster_id for batch in tables.happened for event in batch], dtype=np.int64
+    )
+    known = happened[np.isin(happened, all_ids)]
+    n_rows, n_events = (
+        np.bincount(which, minlength=n) for which in (rows, np.searchsorted(all_ids, known))
+    )
+    n_points = np.bincount(rows, weights=tables.counts, minlength=n).astype(np.float64)
+    costs = n_rows * row_bytes(n_axes) + n_events * EVENT_BYTES
+    shown = choose_clusters(all_ids, n_points, costs, CLUSTER_SHARE * budget)
+    return shown, budget - float(costs[np.isin(all_ids, shown)].sum())
+
+
+def _thinned(given: list[BatchPoints], n_points: float) -> list[BatchPoints]:
+    n_kept = points_per_batch(np.array([len(batch.labels) for batch in given]), n_points)
+    return [batch.take(choose_rows(batch.labels, n_kept)) for batch in given]
+
+
+def _projection(
+    names: tuple[str, ...], n_kept: int, drawn: list[BatchPoints], tables: RecordTables
+) -> Projection:
+    """Take the axes from the points drawn, or from the centers where there are none."""
+    rows = np.concatenate([batch.points for batch in drawn])
+    if len(rows) == 0:
+        return make_projection(names, n_kept, tables.centers, tables.counts)
+    return make_projection(names, n_kept, rows, np.ones(len(rows)))
+
+
+def _notes(history: History, n_given: int, data: ReportData) -> tuple[str, ...]:
+    """Say what is left out, and by which rule."""
+    notes = []
+    sizes, n_points = data.points.sizes, int(data.batches.n_points.sum())
+    n_drawn, n_shown = int(sizes.sum()), len(np.unique(data.clusters.ids))
+    if n_drawn == 0 and n_points:
+        notes.append("The page was made without points: only the centers are drawn.")
+    elif n_drawn < n_points:
+        rule = f", {_THINNING_RULE}" if n_drawn < n_given else ""
+        notes.append(
+            f"Of {n_points:,} points {n_drawn:,} are drawn: at most {sizes.max():,} of each batch"
+            f"{rule}. Centers, sizes and scores come from all points."
+        )
+    if n_shown < data.n_clusters:
+        notes.append(
+            f"Of {data.n_clusters:,} clusters the {n_shown:,} with the most points are shown."
+        )
+    if len(sizes) < len(history):
+        notes.append(f"Of {len(history):,} batches the last {len(sizes):,} are shown.")
+    n_features, n_axes = history[0].centers.shape[1], len(data.axes)
+    if n_axes < n_features + (2 if n_features > 2 else 0):
+        notes.append(f"Of {n_features} features the first {n_axes - 2} can be axes.")
+    return tuple(notes)

@@ -1,0 +1,145 @@
+"""ReportData: all a page shows, as arrays; nothing here knows how it is packed or drawn."""
+
+from dataclasses import dataclass, replace
+
+from dynmeans.records.arrays import FloatArray, IntArray
+
+TIME_AXIS = -1
+NO_SLOT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A coordinate in which points and centers can be drawn: a feature, or a principal axis."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchColumns:
+    """One row for each batch.
+
+    Attributes
+    ----------
+    steps : IntArray
+        Number of the batch, from 0.
+    times : FloatArray
+        When it came: seconds since 1970 if `is_dated`, otherwise the history's time.
+    utc_offsets : IntArray
+        Minutes by which a clock at the data's place is ahead of UTC; 0 if not `is_dated`.
+    costs : FloatArray
+        L_t.
+    n_points, n_seen, n_remembered : IntArray
+        Points in the batch, clusters with points in it, clusters in memory after it.
+    is_dated : bool
+        Whether the times are dates.
+    names : tuple of str or None
+        What to call the batches in place of their times.
+    """
+
+    steps: IntArray
+    times: FloatArray
+    utc_offsets: IntArray
+    costs: FloatArray
+    n_points: IntArray
+    n_seen: IntArray
+    n_remembered: IntArray
+    is_dated: bool
+    names: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterColumns:
+    """One row for each cluster shown and batch it was seen in; `sizes` rows for each batch."""
+
+    sizes: IntArray
+    ids: IntArray
+    counts: FloatArray
+    places: FloatArray  # (n_rows, n_axes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointColumns:
+    """One row for each point drawn; `sizes` rows for each batch.
+
+    `slots` says which of its batch's cluster rows a point belongs to, -1 if to none shown.
+    """
+
+    sizes: IntArray
+    slots: IntArray
+    places: FloatArray  # (n_rows, n_axes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventColumns:
+    """One row for each event but ``moved``; `sizes` rows for each batch.
+
+    `kinds` are rows of `records.events.KINDS`; `others` is -1, `gaps` and `displacements` are
+    NaN where an event has none.
+    """
+
+    sizes: IntArray
+    kinds: IntArray
+    ids: IntArray
+    others: IntArray
+    gaps: FloatArray
+    displacements: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score, with its meaning in a few words."""
+
+    name: str
+    value: float
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReportData:
+    """Everything a report shows; see `report_data`.
+
+    Attributes
+    ----------
+    title : str
+        Heading of the page.
+    axes : tuple of Axis
+        The coordinates in which places are given.
+    view : tuple of int
+        The two axes drawn at first; -1 is time.
+    batches, clusters, points, events :
+        Columns, batch after batch.
+    n_clusters : int
+        Clusters in all, shown or not.
+    parameters : tuple of (str, str)
+        How the clusters were found.
+    scores : tuple of Score
+        How well, where the truth is known.
+    notes : tuple of str
+        What the page leaves out, and by which rule.
+    """
+
+    title: str
+    axes: tuple[Axis, ...]
+    view: tuple[int, int]
+    batches: BatchColumns
+    clusters: ClusterColumns
+    points: PointColumns
+    events: EventColumns
+    n_clusters: int
+    parameters: tuple[tuple[str, str], ...]
+    scores: tuple[Score, ...]
+    notes: tuple[str, ...]
+
+    def with_view(self, x: str, y: str) -> "ReportData":
+        """Return the same report, with other axes drawn at first, by name; "time" is one too."""
+        return replace(self, view=(self._axis("x", x), self._axis("y", y)))
+
+    def _axis(self, argument: str, name: str) -> int:
+        names = [axis.name for axis in self.axes]
+        if name in names:
+            return names.index(name)
+        if name == "time":
+            return TIME_AXIS
+        raise ValueError(f"{argument} must be one of {', '.join(names)} or time, got {name!r}.")

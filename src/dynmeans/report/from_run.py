@@ -1,0 +1,107 @@
+"""The report of a run folder, also while the run goes on."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dynmeans.metrics import tracking_report
+from dynmeans.records.history import History
+from dynmeans.report.arguments import Times
+from dynmeans.report.build import report_data
+from dynmeans.report.data import ReportData
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.exports import truth_by_batch
+from dynmeans.runs.run import Run
+
+Read = TypeVar("Read", datetime, float)
+
+_NOT_LISTED = ("sample_size",)  # told in the notes
+
+
+def run_report(
+    run: Run, *, truth: str | None = None, table: Any = None, title: str | None = None
+) -> ReportData:
+    """Gather what the report of a run shows.
+
+    Parameters
+    ----------
+    run : Run
+        An open run.
+    truth : str, optional
+        Column of the input with true identities, for scores. By default the one the run was
+        made with, if any.
+    table : optional
+        Where the original rows are now, if they were moved.
+    title : str, optional
+        Heading of the page; by default the name of the input.
+    """
+    # A run that goes on may commit between the two: the samples, read first, set the end.
+    samples = list(run.samples())
+    if not samples:
+        raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
+    history = History()
+    for record, _ in zip(run.history(labels=False), samples, strict=False):
+        history.add(record)
+    column = truth or run.config.source.get("truth")
+    scores = tracking_report(*truth_by_batch(run, column, table)) if column else None
+    data = report_data(
+        history,
+        samples=samples,
+        feature_names=run.config.features,
+        times=times_of([sample.label for sample in samples]),
+        parameters=_parameters(run.config),
+        scores=scores,
+        title=title or _title(run),
+    )
+    if any(len(sample.points) < sample.n_rows for sample in samples):
+        rule = (
+            f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "
+            "chosen by a hash of their numbers."
+        )
+        data = replace(data, notes=(rule, *data.notes))
+    return data
+
+
+def times_of(labels: Sequence[str | None]) -> Times | None:
+    """Read the windows' names as dates, or as numbers; else they stay names, if there are any.
+
+    Examples
+    --------
+    >>> times_of(["2026-03-01", "2026-03-02"])[0].day, times_of(["0.5", "2"]), times_of(["a", "b"])
+    (1, [0.5, 2.0], ['a', 'b'])
+    """
+    names = [label for label in labels if label is not None]
+    if len(names) < len(labels):
+        return None
+    return _read(names, datetime.fromisoformat) or _read(names, float) or names
+
+
+def _read(names: list[str], read: Callable[[str], Read]) -> list[Read] | None:
+    """Read all names, if they can be read and rise."""
+    try:
+        values = [read(name) for name in names]
+        rises = all(before < after for before, after in pairwise(values))
+    except (ValueError, TypeError):  # also of dates with and without a zone
+        return None
+    return values if rises else None
+
+
+def _parameters(config: RunConfig) -> dict[str, object]:
+    """Name what the run was made with; of the input only its name, for pages are passed on."""
+    fields = {
+        name.removeprefix("source."): value
+        for name, value in config.to_fields().items()
+        if value is not None and name not in _NOT_LISTED
+    }
+    if "input" in fields:
+        fields["input"] = Path(str(fields["input"])).name
+    return fields
+
+
+def _title(run: Run) -> str:
+    table = run.config.source.get("input")
+    name = Path(str(table)).name if table and table != "-" else run.folder.resolve().name
+    return f"Clusters of {name}"

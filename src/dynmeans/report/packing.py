@@ -1,0 +1,138 @@
+"""The data of a page as JSON, columns of numbers as base64: docs/report-format.md says how."""
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.plots.identity_colors import DARK_PALETTE, MARKERS, PALETTE, UNASSIGNED_COLOR
+from dynmeans.records.arrays import FloatArray
+from dynmeans.records.events import KINDS
+from dynmeans.report.arguments import BatchTimes
+from dynmeans.report.data import ReportData
+
+FORMAT = "dynmeans.report"
+VERSION = 1
+NO_CLUSTER = 65535  # the slot of a point that belongs to no cluster shown
+
+_BASE64 = 4 / 3
+_BATCH_BYTES = 48 * _BASE64
+EVENT_BYTES = 17 * _BASE64
+
+
+def batch_bytes(times: BatchTimes) -> float:
+    """Bytes that the batches take themselves."""
+    names = 0 if times.names is None else len(json.dumps(times.names))
+    return len(times.values) * _BATCH_BYTES + names
+
+
+def row_bytes(n_axes: int) -> float:
+    """Bytes that one cluster in one batch takes."""
+    return (8 + 2 * n_axes) * _BASE64
+
+
+def point_bytes(n_axes: int) -> float:
+    """Bytes that one point takes."""
+    return (2 + 2 * n_axes) * _BASE64
+
+
+def pack_report(data: ReportData) -> dict[str, Any]:
+    """Return the header and one chunk with all batches."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": data.title,
+        "axes": [{"name": axis.name, "kind": axis.kind} for axis in data.axes],
+        "view": list(data.view),
+        "is_dated": data.batches.is_dated,
+        "kinds": list(KINDS),
+        "looks": {
+            "light": list(PALETTE),
+            "dark": list(DARK_PALETTE),
+            "markers": list(MARKERS),
+            "unassigned": UNASSIGNED_COLOR,
+        },
+        "n_clusters": data.n_clusters,
+        "parameters": [list(pair) for pair in data.parameters],
+        "scores": [
+            {"name": score.name, "value": _number(score.value), "meaning": score.meaning}
+            for score in data.scores
+        ],
+        "notes": list(data.notes),
+        "chunks": [pack_chunk(data)],
+    }
+
+
+def pack_chunk(data: ReportData) -> dict[str, Any]:
+    """Return the columns of all batches, the form in which a live page is given more."""
+    places = np.concatenate([data.clusters.places, data.points.places])
+    low, high = _limits(places)
+    batches, events = data.batches, data.events
+    slots = np.where(data.points.slots < 0, NO_CLUSTER, data.points.slots)
+    return {
+        "batches": {
+            "steps": _packed(batches.steps, "<u4"),
+            "times": _packed(batches.times, "<f8"),
+            "utc_offsets": _packed(batches.utc_offsets, "<i2"),
+            "costs": _packed(batches.costs, "<f8"),
+            "n_points": _packed(batches.n_points, "<u4"),
+            "n_seen": _packed(batches.n_seen, "<u4"),
+            "n_remembered": _packed(batches.n_remembered, "<u4"),
+            "names": None if batches.names is None else list(batches.names),
+        },
+        "limits": [low.tolist(), high.tolist()],
+        "clusters": {
+            "sizes": _packed(data.clusters.sizes, "<u4"),
+            "ids": _packed(data.clusters.ids, "<u4"),
+            "counts": _packed(data.clusters.counts, "<f4"),
+            "places": _packed(_quantised(data.clusters.places, low, high), "<u2"),
+        },
+        "points": {
+            "sizes": _packed(data.points.sizes, "<u4"),
+            "slots": _packed(slots, "<u2"),
+            "places": _packed(_quantised(data.points.places, low, high), "<u2"),
+        },
+        "events": {
+            "sizes": _packed(events.sizes, "<u4"),
+            "kinds": _packed(events.kinds, "<u1"),
+            "ids": _packed(events.ids, "<u4"),
+            "others": _packed(events.others, "<i4"),
+            "gaps": _packed(events.gaps, "<f4"),
+            "displacements": _packed(events.displacements, "<f4"),
+        },
+    }
+
+
+def report_json(data: ReportData) -> str:
+    """Return the packed report as text that may stand inside a script element."""
+    text = json.dumps(pack_report(data), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    # Only strings hold these signs, and there they may be written as escapes.
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _number(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _limits(places: FloatArray) -> tuple[FloatArray, FloatArray]:
+    if len(places) == 0:
+        return np.zeros(places.shape[1]), np.ones(places.shape[1])
+    low, high = places.min(axis=0), places.max(axis=0)
+    return low, np.where(high > low, high, low + np.maximum(1.0, np.abs(low)))
+
+
+def _quantised(places: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return places in 65,536 steps from low to high, one axis after the other."""
+    return np.asarray(np.rint((places - low) / (high - low) * 65535.0).T)
+
+
+def _packed(values: npt.NDArray[Any], dtype: str) -> str:
+    limits = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else None
+    if limits and values.size and (values.min() < limits.min or values.max() > limits.max):
+        raise ValueError(
+            f"a report holds numbers from {limits.min} to {limits.max} here, "
+            f"got {values.min()} to {values.max()}."
+        )
+    return base64.b64encode(np.ascontiguousarray(values, dtype=dtype).tobytes()).decode("ascii")

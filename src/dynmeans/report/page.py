@@ -1,0 +1,102 @@
+"""The page itself: its parts and the data put together into one file."""
+
+import base64
+import hashlib
+import html
+import os
+import re
+from importlib.resources import files
+from pathlib import Path
+
+from dynmeans.report.data import ReportData
+from dynmeans.report.packing import report_json
+
+STYLES = ("theme.css", "layout.css", "parts.css", "lists.css", "narrow.css")
+# In the order in which one builds on the other.
+SCRIPTS = (
+    "numbers.js",
+    "elements.js",
+    "looks.js",
+    "store.js",
+    "view.js",
+    "virtual_list.js",
+    "time_scale.js",
+    "scene.js",
+    "names.js",
+    "player.js",
+    "timeline.js",
+    "charts.js",
+    "details.js",
+    "event_list.js",
+    "facts.js",
+    "transport.js",
+    "main.js",
+)
+
+
+def render_report(data: ReportData) -> str:
+    """Return the page as text: the same text for the same data.
+
+    Examples
+    --------
+    >>> from dynmeans import DynamicMeans
+    >>> from dynmeans.report import report_data
+    >>> _, history = DynamicMeans(random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
+    >>> render_report(report_data(history))[:15]
+    '<!DOCTYPE html>'
+    """
+    style = "\n".join(_part(name) for name in STYLES)
+    script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in SCRIPTS) + "})();\n"
+    parts = {
+        "policy": _policy(style, script),
+        "title": html.escape(data.title),
+        "style": style,
+        "script": script,
+        "data": report_json(data),
+    }
+    return re.sub(r"\{\{ (\w+) \}\}", lambda place: parts[place[1]], _part("page.html"))
+
+
+def write_report(data: ReportData, path: str | os.PathLike[str]) -> Path:
+    """Write the page to one file, replacing an old one only once all is on disk.
+
+    Parameters
+    ----------
+    data : ReportData
+        What `report_data` returned.
+    path : str or path
+        Where to write; its folder must exist.
+
+    Returns
+    -------
+    pathlib.Path
+        Where the page is.
+    """
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise ValueError(f"path must lie in a folder that exists, got {str(path)!r}.")
+    page = render_report(data)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _part(name: str) -> str:
+    return files("dynmeans.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Allow this style and this script and nothing else: no request can leave the page."""
+    return (
+        f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; "
+        f"script-src '{_digest(script)}'"
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

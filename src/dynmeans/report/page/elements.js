@@ -1,0 +1,52 @@
+// Short ways to make elements. Text is always set as text: nothing of the data is read as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+const byId = (id) => document.getElementById(id);
+
+function make(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+function makeSvg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "onclick") element.addEventListener("click", value);
+    else if (value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+// Calls back at most once for each frame, however often it is asked.
+function oncePerFrame(callback) {
+  let isAsked = false;
+  return () => {
+    if (isAsked) return;
+    isAsked = true;
+    requestAnimationFrame(() => {
+      isAsked = false;
+      callback();
+    });
+  };
+}
+
+function watchSize(element, callback) {
+  new ResizeObserver(oncePerFrame(callback)).observe(element);
+}
+
+// Calls back with the place of the pointer while it is down on the element.
+function watchDrag(element, callback) {
+  element.addEventListener("pointerdown", (event) => {
+    element.setPointerCapture(event.pointerId);
+    callback(event);
+  });
+  element.addEventListener("pointermove", (event) => {
+    if (element.hasPointerCapture(event.pointerId)) callback(event);
+  });
+}
+
+const wantsLessMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,0 +1,85 @@
+// All events, with the kinds to show chosen by buttons.
+
+const EVENT_ROW = 38;
+
+class EventList {
+  constructor(store, view, looks, text) {
+    Object.assign(this, { store, view, looks, text });
+    this.element = byId("events");
+    this.hidden = new Set();
+    this.chosen = null;
+    this.list = new VirtualList(this.element, EVENT_ROW, {
+      count: () => this.events.length,
+      key: (row) => row,
+      make: (row) => this.makeRow(this.events[row]),
+      chosen: () => (this.chosen === null ? -1 : this.events.indexOf(this.chosen)),
+      onChoose: (row) => this.choose(this.events[row]),
+    });
+    store.onAppend(() => this.arrange());
+    this.follow = oncePerFrame(() => this.scrollToNow());
+    view.onChange((changed) => {
+      if (changed.has("index")) this.follow();
+    });
+    looks.onThemeChange(() => this.list.draw());
+    this.arrange();
+  }
+
+  arrange() {
+    const counts = new Map();
+    for (const { kind } of this.store.events) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    const buttons = this.store.header.kinds
+      .filter((kind) => counts.has(kind))
+      .map((kind) => this.kindButton(kind, counts.get(kind)));
+    byId("event-kinds").replaceChildren(...buttons);
+    this.filter();
+  }
+
+  kindButton(kind, count) {
+    const toggle = () => {
+      if (!this.hidden.delete(kind)) this.hidden.add(kind);
+      button.setAttribute("aria-pressed", String(!this.hidden.has(kind)));
+      this.filter();
+    };
+    const button = make("button", { type: "button", class: `chip ${kind}`, "aria-pressed": String(!this.hidden.has(kind)), onclick: toggle },
+      kind, make("span", { class: "value" }, formatCount(count)));
+    return button;
+  }
+
+  filter() {
+    this.events = this.store.events.filter((event) => !this.hidden.has(event.kind));
+    this.element.style.setProperty("--rows-height", `${this.events.length * EVENT_ROW}px`);
+    this.list.draw();
+  }
+
+  // Keeps the events of the batch in sight, unless the reader is at work in the list.
+  scrollToNow() {
+    const { index } = this.view;
+    let [first, end] = [0, this.events.length];
+    while (first < end) {
+      const middle = (first + end) >> 1;
+      if (this.events[middle].batch.index < index) first = middle + 1;
+      else end = middle;
+    }
+    const isAtWork = this.element.matches(":hover, :focus");
+    if (!isAtWork) this.element.scrollTop = Math.max(0, (first - 1) * EVENT_ROW);
+    this.list.draw();
+  }
+
+  choose(event) {
+    this.chosen = event;
+    this.view.set({ isPlaying: false, selected: event.id });
+    this.view.goTo(event.batch.index);
+    this.list.draw();
+  }
+
+  makeRow(event) {
+    const row = make("div", { class: "event" },
+      make("time", {}, this.text.short(event.batch)),
+      make("span", { class: "row-name" }, this.looks.badge(event.id), String(event.id)),
+      make("span", { class: `kind ${event.kind}` }, event.kind),
+      make("span", { class: "hint" }, eventDetail(event, this.text)));
+    row.classList.toggle("is-now", event.batch.index === this.view.index);
+    row.classList.toggle("is-chosen", event === this.chosen);
+    return row;
+  }
+}

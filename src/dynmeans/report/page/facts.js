@@ -1,0 +1,51 @@
+// What the page says once: its key numbers, the parameters, the scores, what is left out.
+
+class Facts {
+  constructor(store, text) {
+    Object.assign(this, { store, text });
+    store.onAppend(() => this.drawNumbers());
+    byId("title").textContent = store.header.title;
+    this.drawNumbers();
+    this.drawPairs("parameters", store.header.parameters.map(([name, value]) => [name, "", value]));
+    this.drawPairs("scores", store.header.scores.map(({ name, value, meaning }) => [scoreName(name), meaning, scoreText(name, value)]));
+    byId("notes").replaceChildren(...store.header.notes.map((note) => make("li", {}, note)));
+    byId("notes").hidden = store.header.notes.length === 0;
+  }
+
+  drawNumbers() {
+    const { batches, header, events, last } = this.store;
+    const total = batches.reduce((sum, batch) => sum + batch.nPoints, 0);
+    const returns = events.filter((event) => event.kind === "returned").length;
+    const numbers = [
+      ["points", formatCount(total)],
+      ["batches", formatCount(batches.length)],
+      ["clusters", formatCount(Math.max(header.n_clusters, this.store.clusters.size))],
+      ["in the last batch", formatCount(batches[last].nSeen)],
+      ["returns", formatCount(returns)],
+      ...header.scores.filter(({ name }) => name in HEADLINES).map(({ name, value }) => [HEADLINES[name], value === null ? "–" : `${(100 * value).toFixed(1)} %`]),
+    ];
+    byId("numbers").replaceChildren(...numbers.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+    byId("period").textContent = `${this.text.batch(batches[0])} – ${this.text.batch(batches[last])}`;
+    byId("period-name").textContent = this.text.prefix;
+  }
+
+  drawPairs(id, rows) {
+    byId(`${id}-part`).hidden = rows.length === 0;
+    byId(id).replaceChildren(...rows.map(([name, meaning, value]) => {
+      const hint = meaning ? [make("span", { class: "hint" }, meaning)] : [];
+      return make("div", {}, make("dt", {}, name, ...hint), make("dd", {}, value));
+    }));
+  }
+}
+
+const HEADLINES = { accuracy_per_step: "well grouped", accuracy_global: "identity kept" };
+const COUNTS = ["id_switches", "fragmentations"];
+
+function scoreName(name) {
+  return name.replaceAll("_", " ").replace(/\b(idf1|hota|assa|deta|ari|ami|id)\b/g, (word) => word.toUpperCase());
+}
+
+function scoreText(name, value) {
+  if (value === null) return "–";
+  return COUNTS.includes(name) ? formatCount(value) : value.toFixed(3);
+}

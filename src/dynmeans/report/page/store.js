@@ -1,0 +1,194 @@
+// The data: chunks of batches, unpacked, and the lives of the clusters read off them.
+
+const NO_CLUSTER = 65535;
+const TIME_AXIS = -1;
+
+class ReportStore {
+  constructor(header) {
+    if (header.format !== "dynmeans.report" || header.version !== 1) {
+      throw new Error(`This page reads dynmeans.report version 1, got ${header.format} ${header.version}.`);
+    }
+    this.header = header;
+    this.batches = [];
+    this.events = [];
+    this.clusters = new Map();
+    this.largest = 1; // points of the largest cluster in any batch
+    this.limits = header.axes.map(() => [Infinity, -Infinity]);
+    this.listeners = [];
+    for (const chunk of header.chunks) this.append(chunk);
+  }
+
+  onAppend(callback) {
+    this.listeners.push(callback);
+  }
+
+  append(chunk) {
+    const first = this.batches.length;
+    this.addBatches(chunk.batches);
+    const added = this.batches.slice(first);
+    const places = placeReader(chunk.limits, this.header.axes.length);
+    this.addClusters(chunk.clusters, added, places);
+    this.addPoints(chunk.points, added, places);
+    this.addEvents(chunk.events, added);
+    for (const callback of this.listeners) callback();
+  }
+
+  addBatches(columns) {
+    const times = readColumn(columns.times, Float64Array);
+    const steps = readColumn(columns.steps, Uint32Array);
+    const offsets = readColumn(columns.utc_offsets, Int16Array);
+    const costs = readColumn(columns.costs, Float64Array);
+    const nPoints = readColumn(columns.n_points, Uint32Array);
+    const nSeen = readColumn(columns.n_seen, Uint32Array);
+    const nRemembered = readColumn(columns.n_remembered, Uint32Array);
+    times.forEach((time, row) => {
+      this.batches.push({
+        index: this.batches.length,
+        step: steps[row],
+        time,
+        offset: offsets[row],
+        cost: costs[row],
+        nPoints: nPoints[row],
+        nSeen: nSeen[row],
+        nRemembered: nRemembered[row],
+        name: columns.names?.[row],
+        events: [],
+      });
+    });
+  }
+
+  addClusters(columns, added, places) {
+    const ids = readColumn(columns.ids, Uint32Array);
+    const counts = readColumn(columns.counts, Float32Array);
+    const axes = places(columns.places, ids.length);
+    this.widen(axes);
+    forEachBatch(columns.sizes, added, (batch, from, to) => {
+      batch.ids = ids.subarray(from, to);
+      batch.counts = counts.subarray(from, to);
+      batch.centers = axes.map((axis) => axis.subarray(from, to));
+      batch.ids.forEach((id, slot) => this.cluster(id).see(batch, slot));
+    });
+    this.largest = counts.reduce((most, count) => Math.max(most, count), this.largest);
+  }
+
+  addPoints(columns, added, places) {
+    const slots = readColumn(columns.slots, Uint16Array);
+    const axes = places(columns.places, slots.length);
+    this.widen(axes);
+    forEachBatch(columns.sizes, added, (batch, from, to) => {
+      batch.slots = slots.subarray(from, to);
+      batch.points = axes.map((axis) => axis.subarray(from, to));
+    });
+  }
+
+  addEvents(columns, added) {
+    const kinds = readColumn(columns.kinds, Uint8Array);
+    const ids = readColumn(columns.ids, Uint32Array);
+    const others = readColumn(columns.others, Int32Array);
+    const gaps = readColumn(columns.gaps, Float32Array);
+    const moves = readColumn(columns.displacements, Float32Array);
+    forEachBatch(columns.sizes, added, (batch, from, to) => {
+      for (let row = from; row < to; row += 1) {
+        const event = {
+          batch,
+          kind: this.header.kinds[kinds[row]],
+          id: ids[row],
+          other: others[row],
+          gap: gaps[row],
+          displacement: moves[row],
+        };
+        batch.events.push(event);
+        this.events.push(event);
+        this.cluster(event.id).events.push(event);
+      }
+    });
+  }
+
+  cluster(id) {
+    if (!this.clusters.has(id)) this.clusters.set(id, new Cluster(id));
+    return this.clusters.get(id);
+  }
+
+  widen(axes) {
+    axes.forEach((values, axis) => {
+      const limits = this.limits[axis];
+      for (const value of values) {
+        if (value < limits[0]) limits[0] = value;
+        if (value > limits[1]) limits[1] = value;
+      }
+    });
+  }
+
+  get last() {
+    return this.batches.length - 1;
+  }
+
+  axisName(axis) {
+    return axis === TIME_AXIS ? "time" : this.header.axes[axis].name;
+  }
+}
+
+// One cluster: the batches it was seen in, and what happened to it.
+class Cluster {
+  constructor(id) {
+    this.id = id;
+    this.batches = []; // rising numbers of batches
+    this.slots = []; // its row in each
+    this.counts = [];
+    this.total = 0;
+    this.events = [];
+  }
+
+  see(batch, slot) {
+    this.batches.push(batch.index);
+    this.slots.push(slot);
+    this.counts.push(batch.counts[slot]);
+    this.total += batch.counts[slot];
+  }
+
+  // How many of its batches are not later than the given one.
+  seenUntil(index) {
+    let [low, high] = [0, this.batches.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.batches[middle] <= index) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  find(kind) {
+    return this.events.find((event) => event.kind === kind);
+  }
+
+  // seen, unseen (but remembered), forgotten or unborn, in the given batch
+  status(index) {
+    const n = this.seenUntil(index);
+    if (n === 0) return "unborn";
+    if (this.batches[n - 1] === index) return "seen";
+    const end = this.find("forgotten");
+    return end && end.batch.index <= index ? "forgotten" : "unseen";
+  }
+}
+
+function forEachBatch(sizes, batches, callback) {
+  let from = 0;
+  readColumn(sizes, Uint32Array).forEach((size, row) => {
+    callback(batches[row], from, from + size);
+    from += size;
+  });
+}
+
+// Packed places are steps of 1/65535 from low to high; plain arrays are the places themselves.
+function placeReader(limits, nAxes) {
+  return (column, n) => {
+    const isPlain = Array.isArray(column);
+    const values = readColumn(column, isPlain ? Float32Array : Uint16Array);
+    return Array.from({ length: nAxes }, (_, axis) => {
+      const steps = values.subarray(axis * n, (axis + 1) * n);
+      if (isPlain) return steps;
+      const [low, high] = [limits[0][axis], limits[1][axis]];
+      return Float32Array.from(steps, (step) => low + (step / 65535) * (high - low));
+    });
+  };
+}

@@ -1,0 +1,1 @@
+"""A long clustering as files: what is durable, and what resumes."""

@@ -1,0 +1,89 @@
+"""Which columns of a table are meant, and how DuckDB reads each."""
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+
+TIME_UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_NUMBERS = (*_INTEGERS, "UBIGINT", "HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
+_LOCAL_TIMES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
+
+
+def match_features(patterns: Iterable[str], columns: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns that names and patterns such as ``x_*`` stand for, in their order.
+
+    Examples
+    --------
+    >>> match_features(["speed, x*"], {"x1": "DOUBLE", "x2": "DOUBLE", "speed": "FLOAT"})
+    ('speed', 'x1', 'x2')
+    """
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        # A name may itself hold a comma: it is looked up whole first.
+        for name in [pattern] if pattern in columns else pattern.split(","):
+            name = name if name in columns else name.strip()
+            matches = [name] if name in columns else [c for c in columns if fnmatchcase(c, name)]
+            if not matches:
+                raise missing_column("features", name, columns)
+            found |= dict.fromkeys(matches)
+    for name in found:
+        if not is_number(columns[name]):
+            raise ValueError(f"features must be numeric columns, but {name!r} is {columns[name]}.")
+    return tuple(found)
+
+
+def check_column(option: str, name: str, columns: Mapping[str, str]) -> None:
+    """Refuse a column that is not there, and list those that are."""
+    if name not in columns:
+        raise missing_column(option, name, columns)
+
+
+def missing_column(
+    option: str, name: str, columns: Iterable[str], thing: str = "column"
+) -> ValueError:
+    """Return the error for a column that is not there; it lists those that are."""
+    names = [repr(column) for column in columns]
+    shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
+    return ValueError(f"{option}: there is no {thing} {name!r}; the input has {shown}.")
+
+
+def is_number(kind: str) -> bool:
+    """Say whether DuckDB's type is a number."""
+    return kind.partition("(")[0] in _NUMBERS
+
+
+def is_integer(kind: str) -> bool:
+    """Say whether DuckDB's type is an integer of at most 64 bits."""
+    return kind in _INTEGERS
+
+
+def quote_name(name: str) -> str:
+    """Write any name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """Write any text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def time_expression(name: str, kind: str, time_unit: str | None, zone: str) -> str:
+    """Return SQL for a time column: microseconds since 1970 in UTC, or a plain number."""
+    column = quote_name(name)
+    if is_number(kind):
+        if time_unit is None:
+            return f"CAST({column} AS DOUBLE)"
+        return f"CAST(round({column} * {TIME_UNITS[time_unit]}) AS BIGINT)"
+    if time_unit is not None:
+        raise ValueError(f"time_unit is for times that are numbers, but {name!r} is {kind}.")
+    if kind in _LOCAL_TIMES and zone == "UTC":
+        return f"epoch_us(CAST({column} AS TIMESTAMP))"
+    if kind.startswith(("TIMESTAMP", "DATE", "VARCHAR")):
+        # The session's time zone is the run's: it decides what a time without an offset means.
+        return f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))"
+    raise ValueError(f"time must be a column of times, numbers or text, but {name!r} is {kind}.")
+
+
+def plain_expression(name: str, kind: str) -> str:
+    """Return SQL for names and true identities: integers as they are, the rest as text."""
+    return f"CAST({quote_name(name)} AS {'BIGINT' if is_integer(kind) else 'VARCHAR'})"

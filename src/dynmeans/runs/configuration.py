@@ -1,0 +1,125 @@
+"""RunConfig: everything that decides what a run finds, as named fields that can be compared."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from dynmeans.algorithm.assign_labels import REVIVAL_RULES
+from dynmeans.records.penalties import Penalties
+
+_PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift")
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """What decides the result of a run; fixed when its folder is made.
+
+    Attributes
+    ----------
+    features : tuple of str
+        Names of the features, in the order of the columns of the points.
+    penalties : Penalties
+        lambda, Q and tau.
+    n_init : int
+        Visiting orders tried on every batch.
+    revival : {"paper", "exact"}
+        The cost of reviving a cluster.
+    random_state : int
+        Seed of the visiting orders.
+    standardise : int
+        Batches at the start from which mean and spread of each feature are learned; 0 takes the
+        features as they are.
+    sample_size : int
+        Rows of each batch kept for pictures.
+    source : mapping of str to JSON values
+        Where the rows come from and how they are cut into windows.
+
+    Examples
+    --------
+    >>> config = RunConfig(("x", "y"), Penalties(1.0, max_gap=5, reach=1.5))
+    >>> other = RunConfig(("x", "y"), Penalties(2.0, max_gap=5, reach=1.5))
+    >>> for line in config.differences(other):
+    ...     print(line)
+    new_penalty was 1.0, is 2.0
+    revival_penalty was 0.2, is 0.4
+    """
+
+    features: tuple[str, ...]
+    penalties: Penalties
+    n_init: int = 3
+    revival: str = "paper"
+    random_state: int = 0
+    standardise: int = 0
+    sample_size: int = 200
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check what no later stage would catch before rows are read."""
+        object.__setattr__(self, "features", tuple(self.features))
+        if not self.features:
+            raise ValueError("features must name at least one column, got none.")
+        if len(set(self.features)) < len(self.features):
+            raise ValueError(f"features must not repeat a column, got {', '.join(self.features)}.")
+        if self.revival not in REVIVAL_RULES:
+            raise ValueError(
+                f"revival must be one of {', '.join(REVIVAL_RULES)}, got {self.revival!r}."
+            )
+        for name, least in (
+            ("n_init", 1),
+            ("random_state", 0),
+            ("standardise", 0),
+            ("sample_size", 0),
+        ):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"{name} must be an integer, got {value!r}.")
+            if value < least:
+                raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+        json.dumps(dict(self.source))
+
+    def to_fields(self) -> dict[str, Any]:
+        """Return every field under its own name, as JSON values."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        penalties, source = plain.pop("penalties"), plain.pop("source")
+        plain |= {name: getattr(penalties, name) for name in _PENALTIES}
+        plain |= {f"source.{name}": value for name, value in source.items()}
+        normal: dict[str, Any] = json.loads(json.dumps(plain))
+        return normal
+
+    @classmethod
+    def from_fields(cls, values: Mapping[str, Any]) -> "RunConfig":
+        """Read what `to_fields` gave."""
+        plain = dict(values)
+        numbers = {name: plain.pop(name) for name in _PENALTIES}
+        source = {
+            name.removeprefix("source."): plain.pop(name)
+            for name in list(plain)
+            if name.startswith("source.")
+        }
+        direct = {name: numbers[name] for name in ("revival_penalty", "drift")}
+        penalties = Penalties(numbers["new_penalty"], **direct)
+        # The pair that was derived then could differ from one derived now in its last bit.
+        for name, value in numbers.items():
+            object.__setattr__(penalties, name, value)
+        return cls(penalties=penalties, source=source, **plain)
+
+    def differences(self, other: "RunConfig") -> list[str]:
+        """Say field by field how `other` differs from this one."""
+        return describe_differences(self.to_fields(), other.to_fields())
+
+
+def describe_differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Say which fields differ, one line each."""
+    names = [*was, *(name for name in now if name not in was)]
+    return [
+        f"{name.removeprefix('source.')} was {_shown(was.get(name))}, is {_shown(now.get(name))}"
+        for name in names
+        if was.get(name) != now.get(name)
+    ]
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "not set"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,222 @@
+"""Lengths of windows: clock time, the calendar of a time zone, or plain numbers."""
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+_CLOCK_UNITS = {
+    "us": 1,
+    "ms": 1_000,
+    "s": 1_000_000,
+    "min": 60_000_000,
+    "h": 3_600_000_000,
+}
+_CALENDAR_UNITS = ("d", "w", "mo", "y")
+_OTHER_NAMES = {
+    "sec": "s", "second": "s", "minute": "min", "hour": "h", "hr": "h", "day": "d", "week": "w",
+    "month": "mo", "year": "y",
+}  # fmt: skip
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class WindowLength(Protocol):
+    """Divides a time line into numbered windows; `start_of(i) <= t < start_of(i + 1)`."""
+
+    def index_of(self, time: float) -> int:
+        """Return the number of the window that holds `time`."""
+
+    def start_of(self, index: int) -> float:
+        """Return the first moment of a window."""
+
+    def label_of(self, index: int) -> str:
+        """Name a window for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockLength:
+    """Windows of one length in real time, counted from midnight of 1 January 2000 in the zone.
+
+    Times are microseconds since 1970 in UTC.
+    """
+
+    microseconds: int
+    zone: ZoneInfo
+
+    def index_of(self, time: float) -> int:
+        """Return the number of the window that holds `time`."""
+        return (int(time) - self._anchor()) // self.microseconds
+
+    def start_of(self, index: int) -> float:
+        """Return the first moment of a window."""
+        return self._anchor() + index * self.microseconds
+
+    def label_of(self, index: int) -> str:
+        """Name a window by its start in the zone."""
+        return format_time(int(self.start_of(index)), self.zone)
+
+    def _anchor(self) -> int:
+        return _micros(datetime(2000, 1, 1, tzinfo=self.zone))
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarLength:
+    """Windows of days, weeks (from Monday), months or years as a calendar in the zone counts them.
+
+    A day of 23 or 25 hours is one day. Times are microseconds since 1970 in UTC.
+    """
+
+    number: int
+    unit: str
+    zone: ZoneInfo
+
+    def index_of(self, time: float) -> int:
+        """Return the number of the window that holds `time`."""
+        local = (_EPOCH + timedelta(microseconds=int(time))).astimezone(self.zone).date()
+        # Where a zone skips or repeats midnight, the date alone can be one window off.
+        return _settled(self, self._count(local) // self.number, time)
+
+    def start_of(self, index: int) -> float:
+        """Return the first moment of a window."""
+        day = self._first_day(index * self.number)
+        return _micros(datetime(day.year, day.month, day.day, tzinfo=self.zone))
+
+    def label_of(self, index: int) -> str:
+        """Name a window by its first day."""
+        return self._first_day(index * self.number).isoformat()
+
+    def _count(self, day: date) -> int:
+        days = (day - date(2000, 1, 3)).days  # a Monday
+        months = (day.year - 2000) * 12 + day.month - 1
+        return {"d": days + 2, "w": days // 7, "mo": months, "y": day.year - 2000}[self.unit]
+
+    def _first_day(self, count: int) -> date:
+        if self.unit == "d":
+            return date(2000, 1, 1) + timedelta(days=count)
+        if self.unit == "w":
+            return date(2000, 1, 3) + timedelta(weeks=count)
+        months = count * 12 if self.unit == "y" else count
+        return date(2000 + months // 12, months % 12 + 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberLength:
+    """Windows of one width on a line of plain numbers, counted from 0."""
+
+    width: float
+
+    def index_of(self, time: float) -> int:
+        """Return the number of the window that holds `time`."""
+        return _settled(self, math.floor(time / self.width), time)
+
+    def start_of(self, index: int) -> float:
+        """Return the first number of a window."""
+        return index * self.width
+
+    def label_of(self, index: int) -> str:
+        """Name a window by its start."""
+        return f"{self.start_of(index):g}"
+
+
+def parse_length(text: str, zone: ZoneInfo, *, is_number: bool = False) -> WindowLength:
+    """Read a length such as ``30min``, ``1.5h``, ``1d``, ``2w``, ``1mo``; a number for numbers.
+
+    Examples
+    --------
+    >>> day = parse_length("1d", ZoneInfo("Europe/Zurich"))
+    >>> index = day.index_of(_micros(datetime(2024, 3, 31, 12, tzinfo=ZoneInfo("Europe/Zurich"))))
+    >>> day.label_of(index), (day.start_of(index + 1) - day.start_of(index)) / 3_600_000_000
+    ('2024-03-31', 23.0)
+    """
+    if is_number:
+        return NumberLength(_plain_width(text))
+    number, unit = _split(text)
+    if unit in _CALENDAR_UNITS:
+        if number != int(number):
+            raise ValueError(f"every must be a whole number of {unit}, got {text!r}.")
+        return CalendarLength(int(number), unit, zone)
+    microseconds = number * _CLOCK_UNITS[unit]
+    if microseconds != int(microseconds):
+        raise ValueError(f"every must be a whole number of microseconds, got {text!r}.")
+    return ClockLength(int(microseconds), zone)
+
+
+def parse_lateness(text: str, *, is_number: bool) -> float:
+    """Read how late a row may be: microseconds, or a plain number beside times that are numbers."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if number == 0 or (is_number and number > 0 and math.isfinite(number)):
+        return number
+    unit = ""
+    if number < 0 and not is_number:
+        number, unit = _split(text, "lateness")
+    factor = {**_CLOCK_UNITS, "d": 24 * _CLOCK_UNITS["h"], "w": 7 * 24 * _CLOCK_UNITS["h"]}
+    if unit not in factor:
+        wanted = "a plain number, as the times are" if is_number else "a length such as 5s"
+        raise ValueError(f"lateness must be {wanted}, got {text!r}.")
+    return number * factor[unit]
+
+
+def microseconds_of(moment: datetime, zone: ZoneInfo) -> int:
+    """Return microseconds since 1970; a moment without an offset is in the zone."""
+    return _micros(moment if moment.tzinfo is not None else moment.replace(tzinfo=zone))
+
+
+def parse_zone(name: str) -> ZoneInfo:
+    """Return the time zone of that name."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(
+            f"timezone must be a name such as UTC or Europe/Zurich, got {name!r}."
+        ) from error
+
+
+def format_time(microseconds: int, zone: ZoneInfo) -> str:
+    """Write a moment as ISO 8601 in the zone, without digits that are zero."""
+    moment = (_EPOCH + timedelta(microseconds=microseconds)).astimezone(zone)
+    precision = "microseconds" if moment.microsecond else "seconds"
+    return moment.isoformat(timespec=precision)
+
+
+def _settled(length: WindowLength, index: int, time: float) -> int:
+    """Go from a guess, which rounding may have put beside it, to the window that holds `time`."""
+    while time < length.start_of(index):
+        index -= 1
+    while time >= length.start_of(index + 1):
+        index += 1
+    return index
+
+
+def _split(text: str, name: str = "every") -> tuple[float, str]:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", text)
+    unit = match[2].lower() if match else ""
+    unit = _OTHER_NAMES.get(unit.removesuffix("s"), unit)
+    if match is None or unit not in {*_CLOCK_UNITS, *_CALENDAR_UNITS} or float(match[1]) <= 0:
+        units = ", ".join([*_CLOCK_UNITS, *_CALENDAR_UNITS])
+        raise ValueError(
+            f"{name} must be a length such as 30min or 1d (units: {units}), got {text!r}."
+        )
+    return float(match[1]), unit
+
+
+def _plain_width(text: str) -> float:
+    try:
+        width = float(text)
+    except ValueError as error:
+        raise ValueError(
+            f"every must be a plain number, because the time column holds numbers, got {text!r}. "
+            "If they count seconds or milliseconds since 1970, say so with time_unit."
+        ) from error
+    if not (width > 0 and math.isfinite(width)):
+        raise ValueError(f"every must be greater than 0, got {text!r}.")
+    return width
+
+
+def _micros(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND

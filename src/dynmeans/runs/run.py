@@ -1,0 +1,254 @@
+"""Run: reads a batch, steps, commits; starts where it stopped."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from dynmeans.records.history import History, StepRecord
+from dynmeans.records.state import ClusterState
+from dynmeans.runs import run_tables
+from dynmeans.runs.batch import Batch
+from dynmeans.runs.closing import Closing
+from dynmeans.runs.configuration import RunConfig, describe_differences
+from dynmeans.runs.label_parts import Part
+from dynmeans.runs.sampling import Sample
+from dynmeans.runs.scaling import Scaling
+from dynmeans.runs.status import RunStatus, status_of
+from dynmeans.runs.stepper import Stepper
+from dynmeans.runs.store import Store
+
+if TYPE_CHECKING:
+    from dynmeans.runs.live_windows import LiveWindows
+    from dynmeans.runs.windows import Windows
+
+OnBatch = Callable[[StepRecord, Batch], None]
+
+
+class Run(Closing):
+    """A clustering that lives in a folder: durable, resumable, readable while it goes on.
+
+    Make one with `Run.create` or `Run.open`; use it in a ``with`` block.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dynmeans import Penalties, Run
+    >>> from dynmeans.runs.batch import Batch
+    >>> from dynmeans.runs.configuration import RunConfig
+    >>> folder = tempfile.mkdtemp() + "/run"
+    >>> config = RunConfig(("x",), Penalties(1.0, max_gap=5, reach=1.5))
+    >>> with Run.create(folder, config) as run:
+    ...     run.process([Batch([[0.0], [5.0]]), Batch([[5.1], [5.2], [9.0]])])
+    2
+    >>> with Run.open(folder) as run:  # another day, another process
+    ...     run.process(Batch([[0.1]]))
+    ...     run.labels()["cluster_id"].tolist()
+    1
+    [0, 1, 1, 1, 2, 0]
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._fields = store.config_fields()
+        self.config = _config_of(self._fields, store.folder)
+        self._stepper: Stepper | None = None
+
+    @classmethod
+    def create(
+        cls, folder: str | os.PathLike[str], config: RunConfig, *, overwrite: bool = False
+    ) -> "Run":
+        """Make a new run folder; an existing run is refused unless `overwrite` is true."""
+        fields = config.to_fields()
+        return cls(Store.create(Path(folder), fields, overwrite=overwrite))
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], config: RunConfig | None = None) -> "Run":
+        """Open a run to read it, or to go on with it.
+
+        With `config` given, a run made with another one is refused, field by field.
+        """
+        run = cls(Store(Path(folder)))
+        changes = describe_differences(run._fields, config.to_fields()) if config else []
+        if changes:
+            run.close()
+            raise ValueError(
+                f"the run {str(folder)!r} was made with another configuration: "
+                f"{'; '.join(changes)}. Use another folder, or --overwrite to start over."
+            )
+        return run
+
+    def process(
+        self,
+        batches: Batch | Iterable[Batch],
+        *,
+        token: str | None = None,
+        on_batch: OnBatch | None = None,
+        commit_seconds: float = 2.0,
+        n_threads: int | None = None,
+    ) -> int:
+        """Cluster batches and make the result durable; return how many were taken in.
+
+        Parameters
+        ----------
+        batches : Batch or iterable of Batch
+            The next batches in order of time.
+        token : str, optional
+            Name of this call. All its batches become one commit, and a call whose token was
+            committed before does nothing: a caller that repeats itself changes nothing.
+        on_batch : callable, optional
+            Called with the record and the batch after each step, before it is durable.
+        commit_seconds : float
+            Batches are committed in groups, at least this often; 0 commits each by itself.
+        n_threads : int, optional
+            Threads of a step; the result never depends on it.
+        """
+        self._store.begin_writing()
+        if token is not None and self._store.has_token(token):
+            return 0
+        stepper = self._ready_stepper(n_threads)
+        try:
+            stream = self._learn_scaling(_as_iterable(batches), stepper)
+            return stepper.take_all(stream, token, on_batch, commit_seconds)
+        except BaseException:
+            # What was not committed is forgotten here as well.
+            self._stepper = None
+            raise
+
+    def follow(self, windows: "Windows | LiveWindows", **options: Any) -> int:
+        """Take in all batches of a source and note where it ended; options as for `process`."""
+        n_batches = self.process(windows, **options)
+        if windows.position != self.position or windows.n_dropped or windows.n_late:
+            self.finish(windows.position, windows.n_dropped, windows.n_late)
+        return n_batches
+
+    def finish(self, position: Mapping[str, Any], n_dropped: int = 0, n_late: int = 0) -> None:
+        """Store where the source ended, and rows left out after its last batch."""
+        self._store.begin_writing()
+        self._ready_stepper(None).note_position(position, n_dropped, n_late)
+
+    def labels(
+        self, *, first_step: int = 0, last_step: int | None = None, kind: str = "pandas"
+    ) -> Any:
+        """One row for each row taken in: step, row_id, time, cluster_id, distance.
+
+        `distance` is to the cluster's center, in the units of the clustering. `time`, `row` and
+        `truth` are there where the batches had them.
+        """
+        tables = list(self.label_tables(first_step=first_step, last_step=last_step))
+        empty = {"step": "int64", "row_id": "int64", "cluster_id": "int64", "distance": "float64"}
+        schema = pa.schema([(name, getattr(pa, t)()) for name, t in empty.items()])
+        return _as_kind(pa.concat_tables(tables) if tables else schema.empty_table(), kind)
+
+    def label_tables(
+        self, *, first_step: int = 0, last_step: int | None = None
+    ) -> Iterator[pa.Table]:
+        """Yield the labels as Arrow tables, part by part: for runs larger than memory."""
+        return run_tables.label_tables(self._store, first_step, last_step)
+
+    def parts(self) -> list[Part]:
+        """Return the committed Parquet files of labels, oldest first."""
+        return self._store.parts()
+
+    def clusters(self, *, kind: str = "pandas") -> Any:
+        """One row for each cluster: life, size, status and last center in the source's units."""
+        table = run_tables.clusters_table(
+            self._store, self.config.features, self.state, self.scaling
+        )
+        return _as_kind(table, kind)
+
+    def events(
+        self, *, kinds: Iterable[str] = (), cluster_id: int | None = None, kind: str = "pandas"
+    ) -> Any:
+        """One row for each event: step, time, label, kind, cluster_id, other_id, ..."""
+        return _as_kind(run_tables.events_table(self._store, tuple(kinds), cluster_id), kind)
+
+    def history(self, *, labels: bool = True) -> History:
+        """Return the record of all batches; without `labels` it stays small."""
+        history = History()
+        records = run_tables.step_records(
+            self._store, len(self.config.features), self.scaling, has_labels=labels
+        )
+        for record in records:
+            history.add(record)
+        return history
+
+    def samples(self) -> Iterator[Sample]:
+        """Yield up to `config.sample_size` rows of every batch, chosen by a hash of the number."""
+        return run_tables.samples_of(self._store, len(self.config.features))
+
+    def status(self) -> RunStatus:
+        """Say how far the run is."""
+        return status_of(self._store)
+
+    def verify(self) -> None:
+        """Read everything once and compare it with its checksums."""
+        self._store.verify()
+        _ = self.state
+
+    @property
+    def folder(self) -> Path:
+        """Where the run lives."""
+        return self._store.folder
+
+    @property
+    def state(self) -> ClusterState:
+        """What is remembered after the last committed batch, in the units of the clustering."""
+        return self._store.state(len(self.config.features))
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """Mean and spread learned from the first batches, or None."""
+        value = self._store.manifest("scaling")
+        return None if value is None else Scaling.from_json(value)
+
+    @property
+    def position(self) -> dict[str, Any] | None:
+        """Where the source stood after the last committed batch."""
+        value: dict[str, Any] | None = self._store.manifest("position")
+        return value
+
+    def close(self) -> None:
+        """Let others write; safe to call twice."""
+        self._stepper = None
+        self._store.close()
+
+    def _ready_stepper(self, n_threads: int | None) -> Stepper:
+        if self._stepper is None:
+            self._stepper = Stepper(self._store, self.config, self.state, self.scaling)
+        self._stepper.set_n_threads(n_threads)
+        return self._stepper
+
+    def _learn_scaling(self, stream: Iterable[Batch], stepper: Stepper) -> Iterable[Batch]:
+        """Look at the first batches before the first step, where standardising is asked for."""
+        n_first = self.config.standardise
+        if n_first == 0 or stepper.scaling is not None:
+            return stream
+        rest = iter(stream)
+        first = list(islice(rest, n_first))
+        if not first:
+            return first
+        stepper.learn_scaling([batch.points for batch in first])
+        return chain(first, rest)
+
+
+def _config_of(fields: dict[str, Any], folder: Path) -> RunConfig:
+    try:
+        return RunConfig.from_fields(fields)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"the run {str(folder)!r} is damaged: its configuration cannot be read: {error}"
+        ) from error
+
+
+def _as_iterable(batches: Batch | Iterable[Batch]) -> Iterable[Batch]:
+    return [batches] if isinstance(batches, Batch) else batches
+
+
+def _as_kind(table: pa.Table, kind: str) -> Any:
+    if kind not in ("pandas", "arrow"):
+        raise ValueError(f"kind must be one of pandas, arrow, got {kind!r}.")
+    return table.to_pandas() if kind == "pandas" else table

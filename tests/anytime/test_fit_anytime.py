@@ -1,0 +1,171 @@
+"""Any-time clustering: good after few batches, usable after each, stopped as asked."""
+
+import time
+
+import numpy as np
+import pytest
+from blobs import blobs
+
+from dynmeans import ClusterState, DPMeans, anytime_results, fit_anytime
+
+POINTS = blobs()
+OPTIONS = {"new_penalty": 4.0, "batch_size": 2000, "rng": 1}
+
+
+def test_cost_comes_close_to_that_of_all_rows_at_once():
+    full = DPMeans(new_penalty=4.0, n_init=1, random_state=0).fit(POINTS)
+    result = fit_anytime(POINTS, **OPTIONS, max_batches=5)
+    assert result.cost <= 1.05 * full.cost_ / len(POINTS)
+
+
+def test_cost_is_the_mean_over_the_sample_and_a_share_of_lambda_for_each_cluster():
+    # Four rows are too few to hold any out: the sample is all of them.
+    points = np.array([[0.0], [1.0], [10.0], [11.0]])
+    result = fit_anytime(points, new_penalty=4.0, max_batches=1, rng=0)
+    # Centers 0.5 and 10.5: (4 * 0.25 + 2 * 4) / 4
+    assert result.n_clusters == 2
+    assert result.cost == 2.25
+
+
+def test_distances_beyond_lambda_count_as_lambda():
+    state = ClusterState(ids=[0], centers=[[0.0]], weights=[1.0], ages=[1.0], next_id=1)
+    points = np.array([[0.0], [0.0], [0.0], [100.0]])
+    result = fit_anytime(points, new_penalty=4.0, batch_size=1, max_batches=1, state=state, rng=0)
+    # The batch was a row at 0; (3 * 0 + 4 + one cluster's 4) / 4
+    assert result.n_clusters == 1
+    assert result.cost == 2.0
+
+
+def test_held_out_rows_never_reach_a_batch():
+    rows = np.arange(20_000, dtype=np.float64)[:, None]
+    seen = []
+    results = anytime_results(
+        rows, new_penalty=0.1, batch_size=3000, max_batches=6, holdout_size=2000, rng=0
+    )
+    for result in results:
+        seen.append(result)
+    # Every row is its own cluster, at most lambda away from no other: centers are rows seen.
+    assert seen[-1].n_clusters == 18_000
+    assert seen[-1].cost == pytest.approx(0.1 + 0.1 * 18_000 / 20_000)
+
+
+def test_every_row_comes_once_before_any_comes_again():
+    rows = np.arange(1000, dtype=np.float64)[:, None]
+    result = fit_anytime(rows, new_penalty=0.1, batch_size=90, max_batches=10, rng=0)
+    assert result.n_points == 900
+    assert result.n_clusters == 900
+
+
+def test_same_seed_gives_the_same_bits_for_any_number_of_threads():
+    one = fit_anytime(POINTS, **OPTIONS, max_batches=4, n_threads=1)
+    two = fit_anytime(POINTS, **OPTIONS, max_batches=4, n_threads=2)
+    assert one.state == two.state
+    assert one.cost == two.cost
+
+
+def test_another_seed_gives_other_subsets():
+    one = fit_anytime(POINTS, **OPTIONS, max_batches=2)
+    other = fit_anytime(POINTS, **(OPTIONS | {"rng": 2}), max_batches=2)
+    assert one.cost != other.cost
+
+
+def test_positions_come_from_the_last_batch_alone_by_default():
+    points = np.array([[0.0], [1.0]])
+    first, second = list(
+        anytime_results(iter([points, points + 0.5]), new_penalty=9.0, batch_size=2)
+    )
+    assert first.centers.tolist() == [[0.5]]
+    assert second.centers.tolist() == [[1.0]]
+    assert second.state.weights.tolist() == [2.0]
+
+
+def test_infinite_memory_is_the_mean_of_all_batches():
+    points = np.array([[0.0], [1.0]])
+    *_, last = anytime_results(
+        iter([points, points + 0.5]), new_penalty=9.0, batch_size=2, memory=np.inf
+    )
+    assert last.centers.tolist() == [[0.75]]
+    assert last.state.weights.tolist() == [4.0]
+
+
+def test_a_cluster_unseen_keeps_its_position_and_weight():
+    near, far = np.array([[0.0], [1.0]]), np.array([[50.0], [51.0]])
+    *_, last = anytime_results(iter([near, far]), new_penalty=9.0, batch_size=2)
+    assert last.centers.tolist() == [[0.5], [50.5]]
+    assert last.state.weights.tolist() == [2.0, 2.0]
+
+
+def test_a_result_goes_on_from_an_earlier_one():
+    first = fit_anytime(POINTS, **OPTIONS, max_batches=3)
+    again = fit_anytime(POINTS, **(OPTIONS | {"rng": 5}), max_batches=1, state=first.state)
+    assert again.n_clusters >= first.n_clusters
+    assert again.state.n_steps == 4
+
+
+def test_no_gain_ends_the_run():
+    result = fit_anytime(POINTS, **OPTIONS, patience=3, tol=0.5)
+    assert result.stopped_by == "no_gain"
+    assert result.n_batches == 4
+
+
+def test_a_gain_above_the_tolerance_goes_on():
+    costs = [r.cost for r in anytime_results(POINTS, **OPTIONS, max_batches=8, patience=None)]
+    gain = 1 - min(costs[1:3]) / costs[0]
+    assert gain > 0
+    result = fit_anytime(POINTS, **OPTIONS, max_batches=3, patience=2, tol=gain * 0.99)
+    assert result.stopped_by == "max_batches"
+    result = fit_anytime(POINTS, **OPTIONS, max_batches=8, patience=2, tol=gain * 1.01)
+    assert (result.stopped_by, result.n_batches) == ("no_gain", 3)
+
+
+def test_time_limit_ends_the_run_after_the_batch_that_passes_it():
+    result = fit_anytime(POINTS, **OPTIONS, time_limit=1e-9)
+    assert (result.stopped_by, result.n_batches) == ("time_limit", 1)
+
+
+def test_only_work_counts_as_time():
+    seconds = []
+    for result in anytime_results(POINTS, **OPTIONS, max_batches=3):
+        seconds.append(result.seconds)
+        time.sleep(0.3)
+    assert 0 < seconds[0] < seconds[1] < seconds[2]
+    assert seconds[2] - seconds[0] < 0.6
+
+
+def test_every_batch_is_reported_with_its_estimate():
+    seen = []
+    result = fit_anytime(POINTS, **OPTIONS, max_batches=3, on_batch=seen.append)
+    assert [r.n_batches for r in seen] == [1, 2, 3]
+    assert seen[-1].cost == result.cost
+    assert all(0 < r.cost_error < r.cost for r in seen)
+
+
+def test_predict_says_minus_one_beyond_lambda():
+    result = fit_anytime(POINTS, **OPTIONS, max_batches=2)
+    found = result.predict([result.centers[3], [1e6, 1e6]])
+    assert found.tolist() == [result.state.ids[3], -1]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"batch_size": 0}, ValueError, "batch_size must be at least 1, got 0"),
+        ({"batch_size": 1.5}, TypeError, "batch_size must be an integer, got 1.5"),
+        ({"time_limit": 0}, ValueError, "time_limit must be greater than 0, got 0"),
+        ({"time_limit": -1.0}, ValueError, "time_limit must be greater than 0, got -1.0"),
+        ({"max_batches": 0}, ValueError, "max_batches must be at least 1, got 0"),
+        ({"patience": 0}, ValueError, "patience must be at least 1, got 0"),
+        ({"patience": None}, ValueError, "nothing would end the run"),
+        ({"tol": -1.0}, ValueError, "tol must be at least 0"),
+        ({"holdout_size": 0}, ValueError, "holdout_size must be at least 1, got 0"),
+        ({"memory": 0.5}, ValueError, "memory must be at least 1, got 0.5"),
+        ({"new_penalty": 0}, ValueError, "new_penalty must be greater than 0"),
+        ({"columns": ["x"]}, ValueError, "columns needs a Parquet source"),
+        ({"state": ClusterState.empty(3)}, ValueError, "source has 2 features, but the state"),
+        ({"state": 3}, TypeError, "state must be a ClusterState, got int"),
+        ({"n_threads": 0}, ValueError, "n_threads must be from 1"),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(options, error, message):
+    with pytest.raises(error, match=message):
+        fit_anytime(POINTS, **(OPTIONS | options))

@@ -1,0 +1,193 @@
+"""Every kind of source gives good clusters, and says which of its rows is wrong."""
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from blobs import blobs, write_parquet
+
+from dynmeans import fit_anytime
+
+OPTIONS = {"new_penalty": 4.0, "batch_size": 2000, "max_batches": 6, "rng": 1}
+
+
+def as_array(points, folder):
+    return points
+
+
+def as_float32(points, folder):
+    return points.astype(np.float32)
+
+
+def as_memory_map(points, folder):
+    np.save(folder / "points.npy", points)
+    return np.load(folder / "points.npy", mmap_mode="r")
+
+
+def as_path(points, folder):
+    np.save(folder / "points.npy", points)
+    return folder / "points.npy"
+
+
+def as_fortran_file(points, folder):
+    np.save(folder / "points.npy", np.asfortranarray(points))
+    return str(folder / "points.npy")
+
+
+def as_parquet_folder(points, folder):
+    return write_parquet(points, folder / "parts")
+
+
+def as_shuffled_folder(points, folder):
+    return write_parquet(np.random.default_rng(0).permutation(points), folder / "parts")
+
+
+def as_parquet_file(points, folder):
+    shuffled = np.random.default_rng(0).permutation(points)
+    return write_parquet(shuffled, folder / "parts", rows_per_file=10**9) / "part-0.parquet"
+
+
+def as_dask_array(points, folder):
+    return da.from_array(points, chunks=(1500, 1))
+
+
+def as_shuffled_dask_array(points, folder):
+    return as_dask_array(np.random.default_rng(0).permutation(points), folder)
+
+
+def as_iterator(points, folder):
+    shuffled = np.random.default_rng(0).permutation(points)
+    return (part for part in np.array_split(shuffled, 37))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        as_array,
+        as_float32,
+        as_memory_map,
+        as_path,
+        as_fortran_file,
+        as_shuffled_folder,
+        as_parquet_file,
+        as_shuffled_dask_array,
+        as_iterator,
+    ],
+)
+def test_clusters_are_found_from_every_source(make, tmp_path):
+    result = fit_anytime(make(blobs(), tmp_path), **OPTIONS)
+    spread = 2 * 0.3**2  # of a blob around its center
+    assert result.n_points == 12_000
+    assert result.n_clusters >= 30
+    assert result.cost < 1.1 * spread + 4.0 * result.n_clusters / 20_000
+
+
+def test_pieces_of_sorted_rows_are_mixed(tmp_path):
+    # 20 row groups, each of one or two blobs: a batch of the first few alone would know only those.
+    result = fit_anytime(as_parquet_folder(blobs(), tmp_path), **(OPTIONS | {"max_batches": 1}))
+    assert result.n_clusters > 20
+
+
+def test_integers_are_taken_as_numbers():
+    result = fit_anytime(np.arange(100).reshape(-1, 1) // 50 * 10, max_batches=2, rng=0)
+    assert sorted(result.centers.ravel()) == [0.0, 10.0]
+
+
+def test_columns_of_parquet_are_chosen_by_name(tmp_path):
+    folder = write_parquet(blobs(), tmp_path / "parts")
+    assert fit_anytime(folder, **OPTIONS, columns=["y"]).centers.shape[1] == 1
+
+
+def test_an_iterator_that_ends_ends_the_run():
+    arrays = np.array_split(blobs(5000), 9)
+    result = fit_anytime(
+        iter(arrays),
+        new_penalty=4.0,
+        batch_size=1000,
+        rng=0,
+        patience=None,
+        max_batches=99,
+        holdout_size=100,
+    )
+    assert result.stopped_by == "end_of_source"
+    assert result.n_points == 4900
+
+
+def test_an_iterator_without_random_rows_is_read_no_further_than_needed():
+    def arrays():
+        yield blobs(3000)
+        raise AssertionError("read too far")
+
+    result = fit_anytime(
+        arrays(), new_penalty=4.0, batch_size=1000, holdout_size=100, max_batches=2
+    )
+    assert result.n_points == 2000
+
+
+def bad_rows(value=np.nan, row=12_345):
+    points = blobs()
+    points[row, 1] = value
+    return points
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (as_array, "row 12345"),
+        (as_path, "row 12345"),
+        (as_dask_array, "row 12345"),
+        (as_parquet_folder, "row 5345 of 'part-1.parquet'"),
+    ],
+)
+def test_rows_that_are_no_numbers_are_named(make, name, tmp_path):
+    source = make(bad_rows(), tmp_path)
+    with pytest.raises(ValueError, match=f"source must be finite .* got nan in {name}"):
+        fit_anytime(source, **(OPTIONS | {"max_batches": 20}), patience=None)
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "message"),
+    [
+        (np.empty((0, 2)), ValueError, "source must have at least one row and one feature, got 0"),
+        (np.empty((5, 0)), ValueError, "got 5 and 0"),
+        (np.zeros(5), ValueError, r"source must have two dimensions, got shape \(5,\)"),
+        (np.array([["a"]]), TypeError, "source must be numeric"),
+        (iter([]), ValueError, "an iterator of none"),
+        (iter([np.empty((0, 2))]), ValueError, "an iterator of none"),
+        (iter([np.zeros((3, 2)), np.zeros((3, 1))]), ValueError, "array of source has 1 features"),
+        (iter([np.full((3, 2), np.inf)]), ValueError, "array of source must be finite"),
+        (da.zeros((0, 2)), ValueError, "source must have at least one row"),
+        (da.zeros(3), ValueError, "source must have two dimensions"),
+        (7, TypeError, "source must be an array, the path of"),
+    ],
+)
+def test_bad_sources_are_refused(source, error, message):
+    with pytest.raises(error, match=message):
+        fit_anytime(source, **OPTIONS)
+
+
+def test_dask_arrays_of_unknown_size_are_refused_with_the_way_out():
+    frame = dd.from_pandas(pd.DataFrame(blobs(100)), npartitions=2)
+    with pytest.raises(TypeError, match=r"to_dask_array\(lengths=True\)"):
+        fit_anytime(frame, **OPTIONS)
+    with pytest.raises(ValueError, match=r"compute_chunk_sizes\(\)"):
+        fit_anytime(frame.to_dask_array(), **OPTIONS)
+
+
+def test_paths_are_checked(tmp_path):
+    with pytest.raises(FileNotFoundError, match="existing file or folder"):
+        fit_anytime(tmp_path / "absent", **OPTIONS)
+    with pytest.raises(ValueError, match=r"must hold \.parquet files, got none"):
+        fit_anytime(tmp_path, **OPTIONS)
+    (tmp_path / "broken.parquet").write_text("nothing of the kind")
+    with pytest.raises(ValueError, match=r"must hold Parquet files, got .*broken"):
+        fit_anytime(tmp_path, **OPTIONS)
+
+
+def test_columns_of_every_file_are_checked(tmp_path):
+    folder = write_parquet(blobs(), tmp_path / "parts")
+    with pytest.raises(ValueError, match=r"got 'z'; 'part-0\.parquet' has x, y, name"):
+        fit_anytime(folder, **OPTIONS, columns=["x", "z"])
+    with pytest.raises(TypeError, match="columns of numbers, got 'name' of type"):
+        fit_anytime(folder, **OPTIONS, columns=["name"])

@@ -1,0 +1,291 @@
+"""dynmeans cluster and its companions, as a user calls them."""
+
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import run_cases
+
+from dynmeans import Run
+from dynmeans.cli import cluster_job  # noqa: F401  (loaded while every file may be read)
+from dynmeans.cli.__main__ import main
+
+CUT = ["--time", "when", "--every", "1min"]
+USUAL = ["-f", "x,y", *CUT, "--new-penalty", "1"]
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    """A CSV file in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    run_cases.moving_table(8).to_csv("rows.csv", index=False)
+    return "rows.csv"
+
+
+@pytest.fixture
+def run(rows, capsys):
+    assert main(["cluster", rows, *USUAL, "-o", "run"]) == 0
+    capsys.readouterr()
+    return "run"
+
+
+def error_of(capsys, *arguments):
+    """Run a command that must fail, and return its one line."""
+    code = main(list(arguments))
+    captured = capsys.readouterr()
+    assert code == 1
+    assert captured.out == ""
+    assert captured.err.startswith("dynmeans: error: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+def test_a_table_becomes_a_run_and_one_line_says_so(rows, capsys):
+    assert main(["cluster", rows, *USUAL, "-o", "run"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("8 windows, 96 rows in ")
+    assert captured.out.endswith("Run: run\n")
+    assert captured.err == ""
+
+
+def test_json_tells_machines_all(rows, capsys):
+    assert main(["cluster", rows, *USUAL, "-o", "run", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["n_batches"], found["new_rows"], found["is_finished"]) == (8, 96, True)
+
+
+def test_quiet_prints_nothing(rows, capsys):
+    assert main(["cluster", rows, *USUAL, "-o", "run", "--quiet"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out + captured.err == ""
+
+
+def test_the_same_command_again_has_nothing_left_to_do(run, capsys):
+    assert main(["cluster", "rows.csv", *USUAL, "-o", run, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["is_resumed"], found["new_batches"], found["n_batches"]) == (True, 0, 8)
+
+
+def test_a_growing_file_is_followed_with_its_last_window_held(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = run_cases.moving_table(9)
+    for n_rows in (50, 90, len(frame)):
+        frame[:n_rows].to_csv("rows.csv", index=False)
+        hold = ["--hold-last"] if n_rows < len(frame) else []
+        assert main(["cluster", "rows.csv", *USUAL, "-o", "run", *hold]) == 0
+    assert main(["cluster", "rows.csv", *USUAL, "-o", "whole"]) == 0
+    parts, whole = run_cases.contents(Path("run")), run_cases.contents(Path("whole"))
+    for name in ("labels", "state", "events", "clusters"):
+        assert parts[name] == whole[name], name
+
+
+def test_all_parameters_reach_the_run(rows):
+    more = ["--max-gap", "9", "--reach", "1.7", "--n-init", "2", "--seed", "5"]
+    more += ["--revival", "exact", "--standardise", "2", "--id", "truth", "--weight", "x"]
+    assert main(["cluster", rows, *USUAL, *more, "-o", "run", "-q"]) == 0
+    with Run.open("run") as run:
+        config = run.config
+    assert (config.penalties.max_gap, config.penalties.reach) == (9.0, 1.7)
+    assert (config.n_init, config.random_state, config.revival) == (2, 5, "exact")
+    assert (config.standardise, config.source["id"], config.source["weight"]) == (2, "truth", "x")
+
+
+def test_the_other_parameterisation_is_taken(rows):
+    more = ["--revival-penalty", "0.25", "--drift", "0.5"]
+    assert main(["cluster", rows, *USUAL, *more, "-o", "run", "-q"]) == 0
+    with Run.open("run") as run:
+        assert run.config.penalties.max_gap == 4.0
+
+
+def test_lines_on_standard_input_become_a_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = run_cases.moving_table(5)
+    text = "\n".join(json.dumps(row, default=str) for row in frame.to_dict("records"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert main(["cluster", "-", *USUAL, "-o", "live", "-q"]) == 0
+    frame.to_csv("rows.csv", index=False)
+    assert main(["cluster", "rows.csv", *USUAL, "-o", "table", "-q"]) == 0
+    live, table = run_cases.contents(Path("live")), run_cases.contents(Path("table"))
+    assert live["labels"] == table["labels"]
+    assert live["state"] == table["state"]
+
+
+def test_a_missing_penalty_is_told(rows, capsys):
+    message = error_of(capsys, "cluster", rows, "-f", "x", *CUT, "-o", "run")
+    assert "--new-penalty is needed" in message
+
+
+def test_a_missing_column_makes_no_run(rows, capsys):
+    message = error_of(capsys, "cluster", rows, "-f", "z", *CUT, "--new-penalty", "1", "-o", "run")
+    assert "no column 'z'; the input has 'when', 'x', 'y', 'truth'" in message
+    assert not Path("run").exists()
+
+
+def test_times_nobody_can_read_make_no_run(rows, capsys):
+    frame = pd.read_csv(rows, dtype=str)
+    frame.loc[3, "when"] = "soon"
+    frame.to_csv(rows, index=False)
+    message = error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
+    assert "row 3 of the input has 'soon' in column 'when'" in message
+    assert not Path("run").exists()
+
+
+def test_missing_values_stop_the_run_or_are_counted(rows, capsys):
+    frame = pd.read_csv(rows)
+    frame.loc[40, "x"] = np.nan
+    frame.to_csv(rows, index=False)
+    assert "row 40 of the input" in error_of(capsys, "cluster", rows, *USUAL, "-o", "stopped")
+    assert main(["cluster", rows, *USUAL, "--on-missing", "drop", "-o", "run"]) == 0
+    assert "1 rows dropped for a missing value" in capsys.readouterr().err
+
+
+def test_what_came_before_a_missing_value_is_kept(rows, capsys):
+    frame = pd.read_csv(rows)
+    frame.loc[40, "x"] = np.nan
+    frame.to_csv(rows, index=False)
+    # One chunk is read whole, so the error comes before the first window of it.
+    error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
+    run_cases.moving_table(8).to_csv(rows, index=False)
+    assert main(["cluster", rows, *USUAL, "-o", "run", "-q"]) == 0
+    with Run.open("run") as run:
+        assert run.status().n_rows == 96
+
+
+def test_a_changed_option_is_told_and_changes_nothing(run, capsys):
+    before = run_cases.contents(Path(run))
+    message = error_of(capsys, "cluster", "rows.csv", *USUAL, "--n-init", "9", "-o", run)
+    assert "n_init was 3, is 9" in message
+    assert run_cases.contents(Path(run)) == before
+
+
+def test_overwrite_starts_over(run, capsys):
+    again = ["cluster", "rows.csv", *USUAL, "--n-init", "9", "-o", run, "--overwrite", "-q"]
+    assert main(again) == 0
+    with Run.open(run) as found:
+        assert (found.config.n_init, found.status().n_batches) == (9, 8)
+
+
+def test_resume_needs_a_run_and_no_resume_needs_none(run, capsys):
+    message = error_of(capsys, "cluster", "rows.csv", *USUAL, "-o", "other", "--resume")
+    assert "there is no run 'other'" in message
+    message = error_of(capsys, "cluster", "rows.csv", *USUAL, "-o", run, "--no-resume")
+    assert "holds a run already" in message
+
+
+def test_a_damaged_run_is_told_in_one_line(run, capsys):
+    Path(run, "run.sqlite").write_bytes(b"rubbish" * 999)
+    for command in (["status", run], ["cluster", "rows.csv", *USUAL, "-o", run]):
+        assert "the run is damaged" in error_of(capsys, *command)
+
+
+def test_a_place_that_cannot_be_written_is_told_in_one_line(rows, capsys):
+    assert "/proc" in error_of(capsys, "cluster", rows, *USUAL, "-o", "/proc/run")
+
+
+def test_an_input_without_permission_is_told_in_one_line(rows, capsys):
+    os.chmod(rows, 0o000)
+    user = os.geteuid()
+    if user == 0:  # who may read everything
+        os.seteuid(65534)
+    try:
+        message = error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
+    finally:
+        os.seteuid(user)
+    assert "ermission denied" in message
+    assert not Path("run").exists()
+
+
+def test_status_says_how_far_a_run_is(run, capsys):
+    assert main(["status", run, "--verify"]) == 0
+    shown = capsys.readouterr().out
+    assert "run (complete)" in shown
+    assert "96 (0 dropped, 0 late)" in shown
+    assert main(["status", run, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_rows"] == 96
+
+
+def test_events_are_listed_and_filtered(run, capsys):
+    assert main(["events", run, "--kind", "born", "--json"]) == 0
+    born = json.loads(capsys.readouterr().out)
+    assert {row["kind"] for row in born} == {"born"}
+    assert main(["events", run, "--cluster", "0", "--last", "1"]) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+    assert "--kind must be one of born" in error_of(capsys, "events", run, "--kind", "eaten")
+
+
+def test_labels_are_written_beside_the_rows(run, capsys):
+    assert main(["labels", run, "-o", "out.csv"]) == 0
+    assert capsys.readouterr().out == "96 rows: out.csv\n"
+    assert pd.read_csv("out.csv")["cluster_id"].notna().all()
+
+
+def test_scores_compare_with_a_column_of_the_input(run, capsys):
+    assert main(["score", run, "--truth", "truth", "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["accuracy_per_step"] > 0.9
+    assert "no column 'who'" in error_of(capsys, "score", run, "--truth", "who")
+
+
+@pytest.mark.parametrize("kind", ["all", "tracks", "timeline", "costs", "numbers"])
+def test_pictures_are_drawn(run, capsys, kind):
+    assert main(["plot", run, "--kind", kind, "-o", "run.png"]) == 0
+    assert Path("run.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("command", ["cluster", "status", "events", "labels", "score", "plot"])
+def test_help_teaches_with_an_example(command, capsys):
+    assert main([command, "--help"]) == 0
+    assert f"dynmeans {command} " in capsys.readouterr().out
+
+
+def test_wrong_usage_has_exit_code_two(rows, capsys):
+    assert main(["cluster", rows]) == 2
+
+
+@pytest.mark.slow
+def test_a_terminal_sees_a_bar_and_a_table_of_clusters(tmp_path):
+    run_cases.moving_table(600).to_parquet(tmp_path / "rows.parquet")
+    command = [sys.executable, "-m", "dynmeans.cli", "cluster", "rows.parquet", *USUAL, "-o", "run"]
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=slave, stderr=slave, env={**os.environ, "COLUMNS": "120"}
+    )
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        seen += chunk
+    os.close(master)
+    assert process.wait() == 0
+    assert b"rows/s" in seen
+    assert b"clusters" in seen
+    assert b"600 windows" in seen
+
+
+def test_suggested_penalties_are_kept_when_the_run_goes_on(rows, capsys):
+    suggest = ["cluster", rows, "-f", "x,y", *CUT, "--suggest", "--max-gap", "4", "-o", "run"]
+    assert main(suggest) == 0
+    with Run.open("run") as run:
+        penalties = run.config.penalties
+    assert penalties.max_gap == 4.0
+    assert 0.01 < penalties.new_penalty < 100
+    assert main([*suggest, "--resume"]) == 0
+    with Run.open("run") as run:
+        assert run.config.penalties == penalties
+
+
+def test_a_suggestion_takes_no_penalty_of_its_own(rows, capsys):
+    message = error_of(capsys, "cluster", rows, *USUAL, "--suggest", "-o", "run")
+    assert "--suggest goes with --max-gap and --reach" in message

@@ -1,0 +1,111 @@
+"""dynmeans report and dynmeans demo, as called from a shell."""
+
+import base64
+import json
+
+import pytest
+
+from dynmeans.cli.__main__ import main
+
+TABLE = """at,x,y,ship
+1,0.0,0.0,a
+1,9.0,9.0,b
+2,0.1,0.0,a
+2,9.1,9.0,b
+3,9.2,9.0,b
+"""
+
+
+@pytest.fixture
+def run_folder(tmp_path, capsys):
+    """A run over three windows of a small table."""
+    table = tmp_path / "ships.csv"
+    table.write_text(TABLE)
+    folder = str(tmp_path / "run")
+    options = ["--time", "at", "--every", "1", "-f", "x,y", "--new-penalty", "1", "-o", folder]
+    assert main(["cluster", str(table), *options, "--quiet"]) == 0
+    capsys.readouterr()
+    return folder
+
+
+def page_data(path):
+    text = path.read_text()
+    return json.loads(text.split('id="report-data">')[1].split("</script>")[0])
+
+
+def test_report_writes_one_page_and_names_it(run_folder, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["report", run_folder, "-o", str(page)]) == 0
+    assert str(page) in capsys.readouterr().out
+    assert page_data(page)["title"] == "Clusters of ships.csv"
+
+
+def test_report_tells_machines_what_it_wrote(run_folder, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["report", run_folder, "-o", str(page), "--truth", "ship", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["file"] == str(page)
+    assert told["n_bytes"] == page.stat().st_size
+    assert (told["n_batches"], told["n_points"], told["n_clusters"]) == (3, 5, 2)
+    assert told["scores"]["accuracy_global"] == 1.0
+
+
+def test_report_draws_the_axes_asked_for(run_folder, tmp_path):
+    page = tmp_path / "page.html"
+    assert main(["report", run_folder, "-o", str(page), "--axes", "time, y"]) == 0
+    assert page_data(page)["view"] == [-1, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--axes", "x"], "--axes must be two names with a comma between, got 'x'"),
+        (["--axes", "x,z"], "y must be one of x, y or time, got 'z'"),
+        (["--truth", "captain"], "captain"),
+    ],
+)
+def test_report_refuses_what_is_not_there(run_folder, tmp_path, capsys, options, message):
+    page = tmp_path / "page.html"
+    assert main(["report", run_folder, "-o", str(page), *options]) == 1
+    assert message in capsys.readouterr().err
+    assert not page.exists()
+
+
+def test_report_of_no_run_is_an_error_in_one_line(tmp_path, capsys):
+    assert main(["report", str(tmp_path / "nothing")]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("dynmeans: error: ")
+    assert error.count("\n") == 1
+
+
+def test_the_demo_does_the_whole_job_and_ends_by_naming_the_report(tmp_path, capsys):
+    assert main(["demo", "--out", str(tmp_path / "demo")]) == 0
+    report = tmp_path / "demo" / "report.html"
+    assert capsys.readouterr().out.splitlines()[-1] == str(report)
+    packed = page_data(report)
+    happened = base64.b64decode(packed["chunks"][0]["events"]["kinds"])
+    kinds = {packed["kinds"][row] for row in happened}
+    assert {"born", "vanished", "returned", "forgotten"} <= kinds
+    assert packed["n_clusters"] >= 10
+    labels = (tmp_path / "demo" / "labels.csv").read_text().splitlines()
+    stream = (tmp_path / "demo" / "stream.csv").read_text().splitlines()
+    assert len(labels) == len(stream) > 10_000
+    assert "cluster_id" in labels[0]
+
+
+@pytest.mark.slow
+def test_the_demo_can_be_made_again_and_gives_the_same_page(tmp_path, capsys):
+    pages = []
+    for _ in range(2):
+        assert main(["demo", "--out", str(tmp_path), "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        pages.append((tmp_path / "report.html").read_bytes())
+    assert pages[0] == pages[1]
+    assert told["scores"]["accuracy_global"] > 0.95
+
+
+def test_the_demo_leaves_a_folder_of_other_things_alone(tmp_path, capsys):
+    (tmp_path / "thesis.txt").write_text("ten years of work")
+    assert main(["demo", "--out", str(tmp_path)]) == 1
+    assert "'thesis.txt', which the demo did not make" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]

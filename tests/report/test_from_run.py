@@ -1,0 +1,93 @@
+"""The report of a run folder."""
+
+import numpy as np
+import pytest
+
+from dynmeans import Penalties
+from dynmeans.report.from_run import run_report, times_of
+from dynmeans.runs.batch import Batch
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.run import Run
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Two places in three named windows, the second of them empty; a row weighs 2."""
+    config = RunConfig(
+        ("east", "north"),
+        Penalties(1.0, max_gap=5, reach=1.5),
+        sample_size=3,
+        source={"input": "/secret/place/ships.csv", "every": "1d", "truth": "ship", "sql": None},
+    )
+    two = [[0.0, 0.0], [9.0, 9.0], [0.1, 0.0], [9.1, 9.0]]
+    batches = [
+        Batch(two, weights=np.full(4, 2.0), truth=np.array([5, 6, 5, 6]), label="2026-03-01"),
+        Batch(np.empty((0, 2)), truth=np.empty(0, dtype=int), label="2026-03-02"),
+        Batch(two[:2], truth=np.array([5, 6]), label="2026-03-03"),
+    ]
+    with Run.create(tmp_path / "run", config) as made:
+        made.process(batches)
+        yield made
+
+
+def test_the_report_says_what_the_run_found(run):
+    data = run_report(run)
+    assert data.batches.n_seen.tolist() == [2, 0, 2]
+    assert data.batches.n_points.tolist() == [4, 0, 2]
+    assert data.points.sizes.tolist() == [3, 0, 2]
+    assert [axis.name for axis in data.axes] == ["east", "north"]
+    assert data.batches.is_dated
+    assert np.diff(data.batches.times).tolist() == [86400.0, 86400.0]
+
+
+def test_the_stored_truth_is_scored(run):
+    scores = {score.name: score.value for score in run_report(run).scores}
+    assert scores["accuracy_global"] == 1.0
+
+
+def test_of_the_input_only_its_name_is_told(run):
+    data = run_report(run)
+    parameters = dict(data.parameters)
+    assert parameters["input"] == "ships.csv"
+    assert data.title == "Clusters of ships.csv"
+    assert "sql" not in parameters
+    assert parameters["every"] == "1d"
+    assert parameters["new_penalty"] == "1"
+
+
+def test_the_rule_of_the_sample_is_told(run):
+    first, second = run_report(run).notes
+    assert first.startswith("The run keeps up to 3 rows of each batch")
+    assert second.startswith("Of 6 points 5 are drawn: at most 3 of each batch.")
+
+
+def test_a_run_without_windows_is_refused(tmp_path):
+    config = RunConfig(("x",), Penalties(1.0, max_gap=5, reach=1.5))
+    with (
+        Run.create(tmp_path / "run", config) as run,
+        pytest.raises(ValueError, match="has no windows yet"),
+    ):
+        run_report(run)
+
+
+def test_a_batch_committed_while_reading_is_left_for_the_next_report(run, monkeypatch):
+    samples = list(run.samples())[:2]
+    monkeypatch.setattr(run, "samples", lambda: iter(samples))
+    assert len(run_report(run).batches.steps) == 2
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["2026-03-02", "2026-03-01"],  # not in order
+        ["2026-03-01", "2026-03-01"],  # of one second
+        ["2026-03-01T00:00:00+01:00", "2026-03-02"],  # with and without a zone
+        ["7", "seven"],
+    ],
+)
+def test_labels_that_are_no_rising_times_are_names(labels):
+    assert times_of(labels) == labels
+
+
+def test_windows_without_a_name_have_the_times_of_the_history():
+    assert times_of(["a", None]) is None

@@ -1,0 +1,99 @@
+"""A process whose children follow a table and are killed: at random moments, or at a chosen one.
+
+Usage: kill_driver.py TABLE FOLDER N_KILLS SEED MODE, with MODE random or commit.
+"""
+
+import os
+import random
+import select
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import run_cases
+
+from dynmeans import Run
+from dynmeans.runs import store
+
+
+def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
+    """Kill until enough is enough, then let one child come to the end.
+
+    Prints how many kills there were, and at how many different places of the run.
+    """
+    rng = random.Random(seed)
+    kills, places = 0, set()
+    while True:
+        is_last = kills >= n_kills
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            if mode == "commit" and not is_last:
+                _die_at_commit(rng.randint(1, 4))
+            _follow_and_exit(table, folder, 2.0 if is_last else rng.choice([0.0, 0.004]), writer)
+        if mode == "random" and not is_last:
+            _wait(rng, reader)
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        os.close(reader)
+        os.close(writer)
+        if os.WIFSIGNALED(status):
+            kills += 1
+            places.add(_n_batches(folder))
+        elif status != 0 or is_last or mode == "commit":
+            sys.stdout.write(f"{kills} {len(places)}\n")
+            return status
+
+
+def _wait(rng: random.Random, reader: int) -> None:
+    """Half of the time count from the start of the process, else from its first batch."""
+    if rng.random() < 0.5:
+        time.sleep(rng.uniform(0.0, 0.15))
+    else:
+        select.select([reader], [], [], 5.0)
+        time.sleep(rng.uniform(0.0, 0.03))
+
+
+def _n_batches(folder: Path) -> int:
+    if not (folder / "run.sqlite").exists():
+        return -1
+    with Run.open(folder) as run:
+        return run.status().n_batches
+
+
+def _follow_and_exit(table: Path, folder: Path, commit_seconds: float, writer: int) -> None:
+    code = 1
+    try:
+        run_cases.follow(
+            table,
+            folder,
+            commit_seconds=commit_seconds,
+            on_batch=lambda record, batch: os.write(writer, b".") if record.step % 3 == 0 else 0,
+        )
+        code = 0
+    finally:
+        if code:
+            traceback.print_exc()
+        os._exit(code)
+
+
+def _die_at_commit(number: int) -> None:
+    """Stop as by SIGKILL once labels are on disk and their transaction has begun."""
+    insert = store.insert_commit
+    calls = 0
+
+    def insert_or_die(*arguments):  # type: ignore[no-untyped-def]
+        nonlocal calls
+        calls += 1
+        if calls == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        insert(*arguments)
+
+    store.insert_commit = insert_or_die
+
+
+if __name__ == "__main__":
+    table, folder, n_kills, seed, mode = sys.argv[1:]
+    sys.exit(main(Path(table), Path(folder), int(n_kills), int(seed), mode))
