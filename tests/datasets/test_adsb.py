@@ -46,11 +46,11 @@ def test_message_without_a_heading_among_others_gets_the_course(tmp_path):
 
 
 def test_aircraft_that_stands_still_for_a_message_keeps_its_direction(tmp_path):
-    rows = [list(row) for row in KEPT]
+    rows = [[*row[:2], 70.0 - row[2], *row[3:]] for row in KEPT]  # southward: 0 degrees is wrong
     for i in (10, 11, 12):
         rows[i][2] = rows[11][2]
     flights, _ = read(tmp_path, rows)
-    assert flights.north[11] == pytest.approx(420.0)
+    assert flights.north[11] == pytest.approx(-420.0)
 
 
 def test_trajectories_come_in_order_of_takeoff(tmp_path):

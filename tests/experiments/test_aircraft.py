@@ -9,7 +9,7 @@ import pytest
 
 from dynmeans.datasets.air_traffic import air_traffic
 from dynmeans.experiments.aircraft import EXPERIMENT, run_aircraft, write_figures
-from dynmeans.experiments.aircraft_config import AircraftConfig
+from dynmeans.experiments.aircraft_config import ORIGINS, AircraftConfig
 from dynmeans.experiments.aircraft_data import prepare_data
 from dynmeans.experiments.aircraft_settings import settings_for
 from dynmeans.experiments.aircraft_trial import table_tasks
@@ -42,7 +42,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def settings(data):
-    return settings_for(CONFIG, data, "whole", "scaled", 2.0)
+    return {
+        origin: settings_for(CONFIG, data, "whole", "scaled", 2.0, origin) for origin in ORIGINS
+    }
 
 
 def rows_of(folder):
@@ -79,6 +81,16 @@ def test_second_run_adds_only_the_trials_that_are_missing(folder, tmp_path):
     assert (after["accuracy"][: len(before)] == before["accuracy"]).all()
 
 
+def test_another_window_is_added_to_the_same_file(folder):
+    before = rows_of(folder)
+    run_aircraft(replace(CONFIG, windows=(6.0,), origins=("recipe",), n_trials=1), folder)
+    new = rows_of(folder)[len(before) :]
+    assert set(zip(new["hours"], new["method"], strict=True)) == {
+        (6.0, "dynamic_means"),
+        (6.0, "gibbs"),
+    }
+
+
 def test_figures_and_table_are_written_from_the_files(folder):
     files, summary = write_figures(folder, CONFIG)
     assert {file.suffix for file in files} == {".png", ".svg", ".md"}
@@ -102,16 +114,14 @@ def test_recipe_and_suggestion_do_not_depend_on_labels(data, settings):
     blind = replace(
         data, scored=np.full_like(data.scored, -1), tuning=np.full_like(data.tuning, -1)
     )
-    unseen = settings_for(CONFIG, blind, "whole", "scaled", 2.0)
-    assert unseen.keys() == {"recipe", "suggested"}
-    assert unseen["recipe"] == settings["recipe"]
-    assert unseen["suggested"] == settings["suggested"]
+    for origin in ("recipe", "suggested"):
+        assert settings_for(CONFIG, blind, "whole", "scaled", 2.0, origin) == settings[origin]
+    assert settings_for(CONFIG, blind, "whole", "scaled", 2.0, "tuned") is None
 
 
 def test_tuned_settings_do_not_depend_on_the_scored_labels(data, settings):
     other = replace(data, scored=np.full_like(data.scored, -1))
-    config = replace(CONFIG, origins=("tuned",))
-    assert settings_for(config, other, "whole", "scaled", 2.0)["tuned"] == settings["tuned"]
+    assert settings_for(CONFIG, other, "whole", "scaled", 2.0, "tuned") == settings["tuned"]
 
 
 def test_components_are_fitted_on_the_first_flights_alone(data):
@@ -132,8 +142,8 @@ def test_windows_hold_every_flight_once_and_may_be_empty(data):
 def test_dp_means_is_listed_once_for_all_windows(data):
     config = replace(CONFIG, windows=(1.0, 2.0), origins=("recipe",))
     settings = {
-        ("whole", "scaled", hours): settings_for(config, data, "whole", "scaled", hours)
-        for hours in config.windows
+        ("whole", "scaled", h, "recipe"): settings_for(config, data, "whole", "scaled", h, "recipe")
+        for h in config.windows
     }
     tasks = table_tasks(config, data, settings)
     assert [t["hours"] for t in tasks if t["method"] == "dp_means"] == [0.0, 0.0]

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from dynmeans.datasets.trajectories import Area
-from dynmeans.experiments.aircraft_config import PLAIN, RECIPE, SCALED, WEEK, AircraftConfig
+from dynmeans.experiments.aircraft_config import PLAIN, SCALED, WEEK, AircraftConfig
 from dynmeans.experiments.aircraft_data import AircraftData, prepare_data
-from dynmeans.experiments.aircraft_settings import Setting, settings_for
+from dynmeans.experiments.aircraft_settings import settings_for
 from dynmeans.experiments.aircraft_table import summary_markdown
 from dynmeans.experiments.aircraft_trial import (
     KEY,
     SCHEMA,
+    SettingKey,
     Settings,
     effort_of,
     follow_flows,
@@ -35,7 +36,8 @@ from dynmeans.records.whole_file import whole_file
 OnProgress = Callable[[str], Callable[[float, float], None] | None]
 
 EXPERIMENT = "aircraft"
-_NOT_OF_A_ROW = ("n_trials", "gibbs_trials", "is_quick")
+# What may differ between two runs that fill one file: which rows there are, not what is in them.
+_WHICH_ROWS = ("n_trials", "gibbs_trials", "features", "windows", "origins", "is_quick")
 
 
 def run_aircraft(
@@ -122,21 +124,34 @@ def _all_settings(
 ) -> Settings:
     """Settings of every part of the table; they take minutes, and are kept in a file."""
     path = _path(folder, config, "settings.json")
-    wanted = [(s, f, h) for s in data.spans for f in config.features for h in config.windows]
     identity = json.loads(json.dumps(_identity(config)))
-    if path.exists():
-        kept = json.loads(path.read_text())
-        if kept["configuration"] == identity:
-            return {tuple(key): value for key, value in kept["settings"]}
-    found: dict[tuple[str, str, float], dict[str, dict[str, Setting]]] = {}
+    found = _kept_settings(path, identity)
+    wanted = [
+        (s, f, h, o)
+        for s in data.spans
+        for f in config.features
+        for h in config.windows
+        for o in config.origins
+    ]
     for n_done, key in enumerate(wanted):
-        found[key] = settings_for(config, data, *key)
+        if key not in found:
+            found[key] = settings_for(config, data, *key)
+            kept = {"configuration": identity, "settings": list(found.items())}
+            with whole_file(path) as temporary:
+                Path(temporary).write_text(json.dumps(kept, indent=1) + "\n")
         if on_progress is not None:
             on_progress(n_done + 1, len(wanted))
-    text = json.dumps({"configuration": identity, "settings": list(found.items())}, indent=1)
-    with whole_file(path) as temporary:
-        Path(temporary).write_text(text + "\n")
     return found
+
+
+def _kept_settings(path: Path, identity: dict[str, Any]) -> dict[SettingKey, Any]:
+    """Settings in the file, if it is of the same configuration."""
+    if not path.exists():
+        return {}
+    kept = json.loads(path.read_text())
+    if kept["configuration"] != identity:
+        return {}
+    return {tuple(key): value for key, value in kept["settings"]}
 
 
 def _write_flows(
@@ -146,10 +161,9 @@ def _write_flows(
     feature = SCALED if SCALED in config.features else PLAIN
     span = WEEK if WEEK in data.spans else next(iter(data.spans))
     hours = config.windows[-1]
-    choices = settings[span, feature, hours]
-    origin = RECIPE if RECIPE in choices else next(iter(choices))
+    origin = next(o for o in config.origins if settings[span, feature, hours, o] is not None)
     windows = data.windows(span, hours)
-    setting: dict[str, Any] = choices[origin]["dynamic_means"]
+    setting = settings[span, feature, hours, origin]["dynamic_means"]
     labels, _ = follow_flows(data, setting, windows, feature, config.seed)
     kept = {
         "begin": data.begin + data.spans[span][0],
@@ -164,7 +178,7 @@ def _write_flows(
 
 def _identity(config: AircraftConfig) -> dict[str, Any]:
     """All that a row depends on beside its key."""
-    return {k: v for k, v in asdict(config).items() if k not in _NOT_OF_A_ROW}
+    return {k: v for k, v in asdict(config).items() if k not in _WHICH_ROWS}
 
 
 def _path(folder: Path, config: AircraftConfig, ending: str) -> Path:

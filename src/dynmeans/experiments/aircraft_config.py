@@ -54,14 +54,14 @@ class AircraftConfig:
     n_components : int
         Of the scaled feature.
     penalty_share : float
-        lambda of the recipe, as a share of the total variance of the scaled feature.
+        lambda of the recipe, as a share of the total variance of the feature.
     memory_days : float
         max_gap of the recipe.
     reach : float
         Of the recipe, for windows of two hours; its distance from 1 grows with the window.
     n_trials, gibbs_trials : int
-        Trials of each row of the table; of the sampler, which takes most of the time. More can be
-        added to a results file later.
+        Trials of each row of the table; of the sampler, which takes most of the time, and may have
+        none. More can be added to a results file later.
     tuning_trials : int
         Settings tried when tuning.
     seed : int
@@ -108,9 +108,14 @@ class AircraftConfig:
             raise ValueError(f"windows must be hours above 0, got {self.windows!r}.")
         if not 0 < self.tuning_share < 1:
             raise ValueError(f"tuning_share must lie between 0 and 1, got {self.tuning_share!r}.")
-        for name in ("n_trials", "gibbs_trials", "tuning_trials", "n_flights"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}.")
+        for name, least in (
+            ("n_trials", 1),
+            ("gibbs_trials", 0),
+            ("tuning_trials", 1),
+            ("n_flights", 1),
+        ):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)!r}.")
         if self.flights is not None and self.messages is None:
             raise ValueError("flights need messages: give both files, or none.")
 

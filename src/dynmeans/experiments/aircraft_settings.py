@@ -9,8 +9,6 @@ from dynmeans.estimators.ddp_mixture import DDPMixture
 from dynmeans.experiments.aircraft_config import (
     DAY,
     N_SAMPLES,
-    RECIPE,
-    SCALED,
     SUGGESTED,
     TUNED,
     AircraftConfig,
@@ -36,24 +34,20 @@ _USUAL_NOISE, _MOTION = 0.25, 0.01
 
 
 def settings_for(
-    config: AircraftConfig, data: AircraftData, span: str, feature: str, hours: float
-) -> dict[str, dict[str, Setting]]:
-    """Return the setting of each method, for every origin that there is.
+    config: AircraftConfig, data: AircraftData, span: str, feature: str, hours: float, origin: str
+) -> dict[str, Setting] | None:
+    """Return the setting of each method, or None where there is none of that origin.
 
     DP-Means sees all flights at once and takes lambda alone. The mixture's noise follows from
     lambda unless it is tuned. Tuning takes the labels kept apart of the same span, for the slow
     mixture those of the first: a week, where there is more.
     """
-    found = {}
-    for origin in config.origins:
-        if origin == RECIPE and feature == SCALED:
-            found[origin] = _of_penalties(config, data, feature, _recipe(config, data, hours))
-        elif origin == SUGGESTED:
-            penalties = _suggested(config, data, feature, hours)
-            found[origin] = _of_penalties(config, data, feature, penalties)
-        elif origin == TUNED and (data.tuning >= 0).any():
-            found[origin] = _tuned(config, data, span, feature, hours)
-    return found
+    if origin == TUNED:
+        has_labels = (data.tuning >= 0).any()
+        return _tuned(config, data, span, feature, hours) if has_labels else None
+    choose = _suggested if origin == SUGGESTED else _recipe
+    penalties = choose(config, data, feature, hours)
+    return _of_penalties(config, data, feature, penalties)
 
 
 def mixture(setting: Setting, data_mean: FloatArray, seed: int, carry: Any = "best") -> DDPMixture:
@@ -74,9 +68,9 @@ def mixture(setting: Setting, data_mean: FloatArray, seed: int, carry: Any = "be
     )
 
 
-def _recipe(config: AircraftConfig, data: AircraftData, hours: float) -> Penalties:
+def _recipe(config: AircraftConfig, data: AircraftData, feature: str, hours: float) -> Penalties:
     return Penalties(
-        config.penalty_share * data.variances[SCALED],
+        config.penalty_share * data.variances[feature],
         max_gap=max(config.memory_days * 24 / hours, 1.001),
         reach=1 + (config.reach - 1) * hours / _REFERENCE_HOURS,
     )

@@ -17,7 +17,7 @@ from dynmeans.experiments.aircraft_config import (
     AircraftConfig,
 )
 from dynmeans.experiments.aircraft_data import AircraftData
-from dynmeans.experiments.aircraft_settings import SETTING_NAMES, Setting, mixture
+from dynmeans.experiments.aircraft_settings import SETTING_NAMES, mixture
 from dynmeans.experiments.handicap import ClosestToTruth
 from dynmeans.metrics.accuracy import accuracy_global
 from dynmeans.records.arrays import IntArray
@@ -43,7 +43,8 @@ SCHEMA = pa.schema(
 # About how many seconds a trial takes, in units of that of Dynamic Means.
 _EFFORTS = {"dynamic_means": 0.3, "dp_means": 0.5, "gibbs": 6.0}
 
-Settings = Mapping[tuple[str, str, float], dict[str, dict[str, Setting]]]
+SettingKey = tuple[str, str, float, str]  # span, feature, hours, origin
+Settings = Mapping[SettingKey, Any]  # of each method; None where there is none
 Task = dict[str, Any]
 
 
@@ -53,7 +54,10 @@ def table_tasks(config: AircraftConfig, data: AircraftData, settings: Settings) 
     for span in data.spans:
         for feature in config.features:
             for hours in config.windows:
-                for origin, of_method in settings[span, feature, hours].items():
+                for origin in config.origins:
+                    of_method = settings[span, feature, hours, origin]
+                    if of_method is None:
+                        continue
                     for method, choice, n_trials in _rows(config, hours):
                         task = {
                             "span": span,

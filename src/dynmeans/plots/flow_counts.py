@@ -44,7 +44,7 @@ def plot_flow_counts(
         _shades(flows),
         aspect="auto",
         interpolation="nearest",
-        extent=(begin, end, len(flows) + 0.5, 0.5),
+        extent=(begin, end, max(len(flows), 1) + 0.5, 0.5),
     )
     for row in range(1, len(flows)):
         ax.axhline(row + 0.5, color="white", lw=1.5)
