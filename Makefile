@@ -25,6 +25,8 @@ bench: $(READY)  ## Timings, each beside something that runs in the same process
 	$(BIN)/python benchmarks/score_labels.py
 	$(BIN)/python benchmarks/draw_plots.py
 	$(BIN)/python benchmarks/samplers.py
+	$(BIN)/python benchmarks/dask_cluster.py
+	$(BIN)/python benchmarks/message_counts.py
 
 check: $(READY)  ## Format, lint, types, layers, stub.
 	$(BIN)/ruff format --check .
