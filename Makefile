@@ -44,6 +44,7 @@ check: $(READY)  ## Format, lint, types, layers, stub.
 docs: $(READY)  ## The site with its gallery, in build/site; a warning is an error.
 	$(BIN)/pip install --quiet --editable ".[docs]"
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/site
+	! grep -rlE '(src|<link[^>]*href)="https?://' build/site --include='*.html'
 	@echo "The site: build/site/index.html"
 
 stubs: $(READY)  ## Write the type stub of the compiled module.
