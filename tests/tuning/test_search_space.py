@@ -28,6 +28,12 @@ def test_grid_has_no_more_points_than_asked_for(n_trials):
     assert n_trials / 2 < n_points <= n_trials
 
 
+def test_most_points_of_the_grid_are_over_lambda():
+    # 3 = (54 / 2) ** (1 / 3), and 54 / 3 / 3 = 6
+    values = grid_values(search_ranges(BATCHES, None), 54)
+    assert [len(v) for v in values.values()] == [6, 3, 3]
+
+
 def test_grid_ends_at_the_ends_of_the_ranges():
     ranges = search_ranges(BATCHES, None)
     for name, values in grid_values(ranges, 128).items():
