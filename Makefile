@@ -28,6 +28,8 @@ bench: $(READY)  ## Timings, each beside something that runs in the same process
 	$(BIN)/python benchmarks/runs_throughput.py
 	$(BIN)/python benchmarks/tune.py
 	$(BIN)/python benchmarks/groups.py
+	$(BIN)/python benchmarks/dask_cluster.py
+	$(BIN)/python benchmarks/message_counts.py
 
 check: $(READY)  ## Format, lint, types, layers, stub.
 	$(BIN)/ruff format --check .

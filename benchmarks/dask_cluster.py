@@ -1,6 +1,6 @@
 """A batch on a Dask cluster beside the same batch on one machine: time, traffic, memory.
 
-Run: python benchmarks/dask_cluster.py [--largest 20000000] [--workers 2] [--chunks 64]
+Run: python benchmarks/dask_cluster.py [--sizes 100000 20000000] [--workers 2] [--chunks 64]
 Writes benchmarks/results/distributed.json.
 
 The rows are made on the workers from their numbers alone, and once more in this process for the
@@ -145,6 +145,7 @@ def measure(n_rows: int, options: argparse.Namespace) -> dict[str, Any]:
             n_workers=options.workers,
             threads_per_worker=1,
             memory_limit=0,
+            silence_logs=50,
             dashboard_address=":0",
         ) as cluster,
         Client(cluster) as client,
@@ -195,7 +196,7 @@ def _row(found: dict[str, Any]) -> str:
 def main() -> None:
     """Measure every size, print a table, write the file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=int, default=SIZES[-1])
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--chunks", type=int, default=64)
     parser.add_argument("--n-init", type=int, default=1)
@@ -209,7 +210,7 @@ def main() -> None:
         "       N  ratio  in CPU  spread s  native s  client MB  proposed  MB out  MB in  between  "
         "passes  load"
     )
-    for n_rows in [n for n in SIZES if n <= options.largest]:
+    for n_rows in options.sizes:
         found = measure(n_rows, options)
         results.append(found)
         print(_row(found), flush=True)

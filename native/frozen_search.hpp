@@ -44,7 +44,7 @@ class FrozenSearch {
     }
 
   private:
-    static constexpr std::size_t kLongest = 32768;
+    static constexpr std::size_t kLongest = 32768, kStaged = 256;
     // Below these the panels of the table are about as fast (docs/speed.md).
     static constexpr std::size_t kGridSlots = 48, kFilterSlots = 64, kFilterFeatures = 16,
                                  kFilterPoints = 128;
@@ -62,11 +62,15 @@ class FrozenSearch {
     template <typename Value>
     void compare_rows(const Points<Value>& points, const std::vector<std::int64_t>& rows,
                       std::size_t begin, std::size_t end, std::vector<Choice>& choices) {
-        for (std::size_t r = begin; r < end; ++r) {
-            const double* y = points.row(rows[r], buffer_.data());
-            choices[r] = has_grid_ ? grid_.cheapest(y, table_)
-                                   : table_.cheapest(y, new_penalty_, CostTable::kNone);
+        if (has_grid_) {
+            for (std::size_t from = begin; from < end; from += kStaged)
+                grid_.find(points, rows.data(), from, std::min(from + kStaged, end), grid_scratch_,
+                           choices.data() + from);
+            return;
         }
+        for (std::size_t r = begin; r < end; ++r)
+            choices[r] = table_.cheapest(points.row(rows[r], buffer_.data()), new_penalty_,
+                                         CostTable::kNone);
     }
 
     const CostTable& table_;
@@ -74,6 +78,7 @@ class FrozenSearch {
     std::size_t n_features_;
     bool has_grid_ = false;
     CenterGrid grid_;
+    CenterGrid::Scratch grid_scratch_;
     BlasFilter filter_;
     std::vector<BlasFilter::Scratch> scratch_;
     std::vector<double> buffer_;

@@ -1,7 +1,7 @@
 """One batch from outside: points, weights and visiting orders, checked at the door."""
 
 import math
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from dynmeans.records.numbers import checked_number
 
 MAX_POINTS = 2**31 - 1
 # As compiled code reads arrays: by rows, aligned (those off a network may not be), no subclass.
-READABLE = ("C", "A", "E")
+READABLE: tuple[Literal["C"], Literal["A"], Literal["E"]] = ("C", "A", "E")
 # Weighted squares of differences, summed over any number of points, must stay finite.
 MAX_COORDINATE, MAX_WEIGHT = 1e100, 1e50
 

@@ -11,7 +11,7 @@ from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
-_new_record = compiled.new_record
+_new_record: Any = compiled.new_record
 _CLUSTERING_FIELDS = tuple(getattr(Clustering, name) for name in Clustering.__slots__)
 _STATE_FIELDS = tuple(getattr(ClusterState, name) for name in ClusterState.__slots__)
 
@@ -32,7 +32,7 @@ def step(
     is_accelerated = acceleration == "auto"
     n_threads = choose_n_threads(points.size) if n_threads is None else n_threads
     sgemm = blas.sgemm_for(points) if is_accelerated else None
-    arguments = (
+    arguments: Any = (
         points,
         point_weights,
         orders,

@@ -31,10 +31,10 @@ _SCORES = {
 }
 
 
-def speed_claims(frame: pd.DataFrame, origin: str) -> list[str]:
+def speed_claims(frame: pd.DataFrame, origin: str, score: str = "accuracy_global") -> list[str]:
     """Say of each sampler where Dynamic Means is 100 times faster and as accurate, or why not."""
     lines = []
-    table = speed_table(frame, origin)
+    table = speed_table(frame, origin, score)
     for (method, choice), rows in table.groupby(["method", "choice"], sort=False):
         parts = []
         if rows["holds"].any():

@@ -147,7 +147,7 @@ _SIZES: dict[str, dict[str, Any]] = {
         "reaches": (1.01, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0),
         "concentrations": (0.01, 0.1, 1.0, 10.0, 100.0),
         "survivals": (0.05, 0.3, 0.6, 0.95),
-        "motion_variances": (0.0006, 0.0012, 0.0025, 0.005, 0.01, 0.05),
+        "motion_variances": (0.0001, 0.0003, 0.001, 0.0025, 0.01, 0.05),
         "search_trials": dict.fromkeys(METHODS, 50),
         "search_sweeps": N_SWEEPS,
         "n_trials": dict.fromkeys(METHODS, (50,) * 5),

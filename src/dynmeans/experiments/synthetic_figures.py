@@ -211,7 +211,7 @@ def _caption(page: _Page) -> str:
             f"({describe_setting(setting)})"
             for method, setting in page.settings(origin).items()
         )
-        claims = " ".join(f"— {claim}" for claim in speed_claims(page.frame, origin))
+        claims = " ".join(f"— {claim}" for claim in speed_claims(page.frame, origin, page.score))
         paragraphs.append(
             f"{name.capitalize()}: {values}. Is Dynamic Means at least {TIMES_FASTER:g} times "
             "faster there, at equal or better tracking accuracy (within two standard errors)? "

@@ -98,10 +98,11 @@ def best_settings(frame: pd.DataFrame, score: str = "accuracy_global") -> dict[s
     """Return the setting of the highest mean score of each method in the search."""
     search = frame[frame["part"] == SEARCH]
     best = {}
-    for method, rows in search.groupby("method", sort=False):
-        names = list(paper_settings()[str(method)])
-        means = rows.groupby(names)[score].mean()
-        best[str(method)] = dict(zip(names, map(float, means.idxmax()), strict=True))
+    for method, paper in paper_settings().items():
+        names = list(paper)
+        means = search[search["method"] == method].groupby(names)[score].mean()
+        if len(means):
+            best[method] = dict(zip(names, map(float, means.idxmax()), strict=True))
     return best
 
 

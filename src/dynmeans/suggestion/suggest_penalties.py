@@ -34,7 +34,7 @@ def suggest_penalties(
 ) -> Penalties:
     """Choose lambda, max_gap and reach from the points alone.
 
-    The batches are clustered with some thirty choices; the one that describes the stream most
+    The batches are clustered with some twenty choices; the one that describes the stream most
     briefly wins. Twenty to fifty batches are plenty; with one, only lambda is chosen.
 
     Parameters
