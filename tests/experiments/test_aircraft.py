@@ -93,7 +93,7 @@ def test_another_window_is_added_to_the_same_file(folder):
 
 def test_figures_and_table_are_written_from_the_files(folder):
     files, summary = write_figures(folder, CONFIG)
-    assert {file.suffix for file in files} == {".png", ".svg", ".md"}
+    assert {file.suffix for file in files} == {".png", ".svg", ".md", ".html"}
     assert "| recipe | 2 h | Dynamic Means |" in summary
     assert "recipe, 2 h windows: Dynamic Means is" in summary
 

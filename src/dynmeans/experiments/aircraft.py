@@ -13,6 +13,7 @@ import numpy as np
 from dynmeans.datasets.trajectories import Area
 from dynmeans.experiments.aircraft_config import PLAIN, SCALED, WEEK, AircraftConfig
 from dynmeans.experiments.aircraft_data import AircraftData, prepare_data
+from dynmeans.experiments.aircraft_run import run_flows, write_page
 from dynmeans.experiments.aircraft_settings import settings_for
 from dynmeans.experiments.aircraft_table import summary_markdown
 from dynmeans.experiments.aircraft_trial import (
@@ -21,7 +22,6 @@ from dynmeans.experiments.aircraft_trial import (
     SettingKey,
     Settings,
     effort_of,
-    follow_flows,
     run_trial,
     table_tasks,
 )
@@ -89,7 +89,7 @@ def run_aircraft(
 
 
 def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tuple[list[Path], str]:
-    """Draw Figure 2 and write Table 1 from the files of a run that has begun its trials.
+    """Draw Figure 2, write Table 1 and the page that plays the flows, from the files of a run.
 
     Returns
     -------
@@ -111,9 +111,10 @@ def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tup
     for name, figure in (("map", map_figure), ("counts", counts_figure)):
         files += save_figure(figure, folder / f"aircraft-{config.name}-{name}")
     summary = summary_markdown(results) if len(results.frame) else "No labels, no table.\n"
-    page = _path(folder, config, "md")
-    page.write_text(summary)
-    return [*files, page], summary
+    tables = _path(folder, config, "md")
+    tables.write_text(summary)
+    page = write_page(_path(folder, config, "run"), _path(folder, config, "html"))
+    return [*files, tables, page], summary
 
 
 def _all_settings(
@@ -164,7 +165,8 @@ def _write_flows(
     origin = next(o for o in config.origins if settings[span, feature, hours, o] is not None)
     windows = data.windows(span, hours)
     setting = settings[span, feature, hours, origin]["dynamic_means"]
-    labels, _ = follow_flows(data, setting, windows, feature, config.seed)
+    run_folder = _path(folder, config, "run")
+    labels = run_flows(data, (span, feature, hours), setting, config.seed, run_folder)
     kept = {
         "begin": data.begin + data.spans[span][0],
         "window_seconds": 3600 * hours,
