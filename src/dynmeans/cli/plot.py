@@ -36,7 +36,8 @@ def plot(
     _check(kind, output)
     with Run.open(run_folder) as run:
         history, samples, features = History(), list(run.samples()), run.config.features
-        for record, sample in zip(run.history(labels=False), samples, strict=True):
+        # A run that goes on may commit between the two: the samples, read first, set the end.
+        for record, sample in zip(run.history(labels=False), samples, strict=False):
             history.add(replace(record, labels=sample.cluster_ids))
     if not samples:
         raise ValueError(f"the run {str(run_folder)!r} has no windows yet.")
