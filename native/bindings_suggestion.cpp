@@ -29,9 +29,12 @@ CellArrays cells_of(Table<double> points, Floats weights, Ints starts, Ints labe
         cells = gather_cells(to_stream(points, weights, starts), labels.data(), n_identities);
     }
     const std::size_t d = points.shape(1), n_cells = cells.ids.size();
-    return {column(std::move(cells.starts)),      column(std::move(cells.ids)),
-            column(std::move(cells.counts)),      rows(std::move(cells.means), n_cells, d),
-            column(std::move(cells.cell_of_row)), column(std::move(cells.squares)),
+    return {column(std::move(cells.starts)),
+            column(std::move(cells.ids)),
+            column(std::move(cells.counts)),
+            rows(std::move(cells.means), n_cells, d),
+            column(std::move(cells.cell_of_row)),
+            column(std::move(cells.squares)),
             rows(std::move(cells.scatters), n_identities, d * d)};
 }
 
