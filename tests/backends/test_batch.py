@@ -40,6 +40,15 @@ def test_other_batches_are_not_plain(points):
     assert not is_plain(points)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", range(ROWS.size))
+def test_one_value_that_is_not_finite_makes_a_batch_not_plain(place, bad, dtype):
+    rows = ROWS.astype(dtype)
+    rows.flat[place] = bad
+    assert not is_plain(rows)
+
+
 def test_float32_is_plain_only_where_it_is_allowed():
     assert not is_plain(ROWS.astype(np.float32), allow_float32=False)
 

@@ -55,6 +55,24 @@ def test_both_parameterisations_give_the_same_labels(stream):
     assert_same_labels(other[1], fitted(stream.batches)[1])
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"new_penalty": 1.0}, {"new_penalty": 2.0}),
+        ({"max_gap": 3.0}, {"max_gap": 4.0}),
+        ({"reach": 1.1}, {"reach": 1.5}),
+        ({"revival_penalty": 0.1, "drift": 0.2}, {"revival_penalty": 0.3, "drift": 0.2}),
+        ({"revival_penalty": 0.1, "drift": 0.2}, {"revival_penalty": 0.1, "drift": 0.4}),
+    ],
+    ids=lambda changes: "-".join(changes),
+)
+def test_penalties_follow_a_parameter_that_changed_between_batches(before, after):
+    model = DynamicMeans(random_state=0, **before).fit([[0.0]])
+    model.set_params(**after).partial_fit([[0.0]])
+    assert model.penalties_ == DynamicMeans(random_state=0, **after).fit([[0.0]]).penalties_
+    assert {name: getattr(model.penalties_, name) for name in after} == pytest.approx(after)
+
+
 def test_fit_starts_over(stream):
     model, labels = fitted(stream.batches)
     model.fit(stream.batches[0])

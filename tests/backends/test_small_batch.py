@@ -1,0 +1,61 @@
+"""Small batches, whose costs stand in one table: ties, sleepers and second orders equal plain."""
+
+import numpy as np
+import pytest
+
+from dynmeans import ClusterState, Penalties, step
+
+
+def remembered(centers, weight=1.0):
+    """Return the state after a batch with one point of this weight at each center."""
+    apart = Penalties(1e-9, revival_penalty=0.0, drift=0.0)
+    state, _ = step(
+        np.array(centers),
+        ClusterState.empty(len(centers[0])),
+        apart,
+        orders=[range(len(centers))],
+        sample_weight=np.full(len(centers), weight),
+    )
+    return state
+
+
+def assert_equal_plain(points, state, penalties, orders, revival="exact"):
+    found, plain = (
+        step(points, state, penalties, orders=orders, revival=revival, acceleration=way)
+        for way in ("auto", "none")
+    )
+    assert found[0] == plain[0]
+    np.testing.assert_array_equal(found[1].labels, plain[1].labels)
+    np.testing.assert_array_equal(found[1].cost_trace, plain[1].cost_trace)
+    return plain
+
+
+def test_tie_of_an_active_slot_with_a_later_one_that_sleeps_goes_to_the_active_one():
+    """The first point draws cluster 0 to (1, 0); then both cost the second one exactly 1."""
+    state = remembered([[1.5, 0.5], [1.0, 1.0]])
+    penalties = Penalties(10.0, revival_penalty=0.0, drift=0.0)
+    points = np.array([[0.5, -0.5], [0.0, 0.0]])
+    _, found = step(points, state, penalties, orders=[[0, 1]], revival="exact")
+    assert found.labels.tolist() == [0, 0]
+
+
+def test_cluster_that_fell_asleep_in_one_order_is_asleep_in_the_next():
+    state = remembered([[-0.52], [0.25]], weight=5.0)
+    points = np.array([[1.02], [1.36], [-0.45], [1.5], [0.78], [1.83], [-0.1]])
+    orders = [[0, 1, 2, 3, 4, 5, 6], [6, 0, 2, 1, 4, 3, 5]]
+    assert_equal_plain(points, state, Penalties(1.0, revival_penalty=0.36, drift=0.0), orders)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_small_batches_on_a_lattice_equal_plain_in_many_orders(seed):
+    """Whole coordinates and penalties: most points have ties, many at a cost of lambda."""
+    rng = np.random.default_rng(seed)
+    d, n = int(rng.integers(1, 4)), int(rng.integers(5, 60))
+    new_penalty = float(rng.choice([1, 2, 4]))
+    cheap = new_penalty * float(rng.choice([0, 0.25, 0.5]))
+    penalties = Penalties(new_penalty, revival_penalty=cheap, drift=float(rng.choice([0, 1])))
+    state, revival = ClusterState.empty(d), str(rng.choice(["paper", "exact"]))
+    for _ in range(5):
+        points = rng.integers(0, 12 // d, size=(n, d)).astype(float)
+        orders = np.array([rng.permutation(n) for _ in range(4)])
+        state, _ = assert_equal_plain(points, state, penalties, orders, revival)
