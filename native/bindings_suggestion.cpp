@@ -35,7 +35,7 @@ CellArrays cells_of(Table<double> points, Floats weights, Ints starts, Ints labe
             rows(std::move(cells.means), n_cells, d),
             column(std::move(cells.cell_of_row)),
             column(std::move(cells.squares)),
-            rows(std::move(cells.scatters), n_identities, d * d)};
+            rows(std::move(cells.scatters), n_identities, cells.n_shaped * cells.n_shaped)};
 }
 
 double overlap_of(Table<double> points, Floats weights, Ints starts, Ints cell_starts,

@@ -25,8 +25,12 @@ struct Cells {
     std::vector<double> counts, means;
     std::vector<std::int64_t> cell_of_row;
     std::vector<double> squares;   // of each row: squared distance to its cell's mean
-    std::vector<double> scatters;  // of each identity: (n_features, n_features)
+    std::vector<double> scatters;  // of each identity: (n_shaped, n_shaped)
+    std::size_t n_shaped = 0;      // n_features, or 0 where that is too many
 };
+
+// With more features an identity seldom has the points to show a shape, and its matrix is large.
+constexpr std::size_t kMostShaped = 64;
 
 // Labels are identities from 0 to n_identities - 1.
 inline Cells gather_cells(const Stream& stream, const std::int64_t* labels,
@@ -37,7 +41,9 @@ inline Cells gather_cells(const Stream& stream, const std::int64_t* labels,
     cells.starts.push_back(0);
     cells.cell_of_row.resize(n_rows);
     cells.squares.resize(n_rows);
-    cells.scatters.assign(n_identities * d * d, 0.0);
+    cells.n_shaped = d <= kMostShaped ? d : 0;
+    const std::size_t n_shaped = cells.n_shaped;
+    cells.scatters.assign(n_identities * n_shaped * n_shaped, 0.0);
     std::vector<std::int64_t> cell_of_id(n_identities, -1);
     std::vector<double> residual(d);
     for (std::size_t t = 0; t < stream.n_batches; ++t) {
@@ -67,16 +73,18 @@ inline Cells gather_cells(const Stream& stream, const std::int64_t* labels,
         }
         for (std::size_t i = begin; i < end; ++i) {
             const auto cell = static_cast<std::size_t>(cells.cell_of_row[i]);
-            double* scatter = cells.scatters.data() + static_cast<std::size_t>(labels[i]) * d * d;
+            double* scatter =
+                cells.scatters.data() + static_cast<std::size_t>(labels[i]) * n_shaped * n_shaped;
             double square = 0.0;
             for (std::size_t j = 0; j < d; ++j) {
                 residual[j] = stream.points[i * d + j] - cells.means[cell * d + j];
                 square += residual[j] * residual[j];
             }
             cells.squares[i] = square;
-            for (std::size_t j = 0; j < d; ++j) {
+            for (std::size_t j = 0; j < n_shaped; ++j) {
                 const double scaled = stream.weights[i] * residual[j];
-                for (std::size_t k = 0; k < d; ++k) scatter[j * d + k] += scaled * residual[k];
+                for (std::size_t k = 0; k < n_shaped; ++k)
+                    scatter[j * n_shaped + k] += scaled * residual[k];
             }
         }
         cells.starts.push_back(static_cast<std::int64_t>(cells.ids.size()));

@@ -12,3 +12,17 @@ def test_version_is_printed_and_the_exit_code_is_zero(capsys: pytest.CaptureFixt
 def test_unknown_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fly"]) == 2
     assert "fly" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt(), RuntimeError("INTERRUPT Error: Query interrupted")]
+)
+def test_an_interrupt_is_told_in_one_line(
+    error: BaseException, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("dynmeans.cli.app.app", stop)
+    assert main(["status", "run"]) == 130
+    assert "interrupted" in capsys.readouterr().err

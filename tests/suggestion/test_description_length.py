@@ -132,3 +132,12 @@ def test_parts_are_what_their_models_say():
     assert found.paths == pytest.approx(lives.beginnings(points, tracks) + walked, rel=1e-6)
     assert found.lives == lives.fates(tracks, moves, 10) + lives.births(tracks, 10)
     assert found.length == -(found.places + found.labels + found.paths + found.lives)
+
+
+def test_with_many_features_no_track_has_a_shape_of_its_own():
+    rows = np.random.default_rng(0).normal(size=(90, 80))
+    points = Points.gather(list(np.split(rows, 3)), [np.ones(30)] * 3, np.arange(3.0))
+    tracks = Tracks.gather(points, np.zeros(90, dtype=int))
+    assert tracks.scatters.shape == (1, 0, 0)
+    assert noise.own_shapes(tracks, 1.0) == -math.inf
+    assert describe(points, np.zeros(90, dtype=int)).shape != "own"

@@ -1,5 +1,6 @@
 """Prepares arrays for the compiled statistics of a clustering over several batches."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +26,8 @@ class Cells:
     squares : FloatArray of shape (n_rows,)
         Squared distance of each row to the mean of its cell.
     scatters : FloatArray of shape (n_tracks, n_features, n_features)
-        Squares and products of each identity's points about those means, summed.
+        Squares and products of each identity's points about those means, summed; of shape
+        (n_tracks, 0, 0) where there are more than 64 features.
     """
 
     starts: IntArray
@@ -39,12 +41,11 @@ class Cells:
 
 def gather(rows: FloatArray, weights: FloatArray, starts: IntArray, labels: IntArray) -> Cells:
     """Find the cells; labels are identities from 0 on, of which some may have no row."""
-    n_features = rows.shape[1]
     found = compiled.cells(rows, weights, starts, labels, int(labels.max()) + 1)
     cell_starts, ids, counts, means, cell_of_row, squares, scatters = found
     is_seen = np.bincount(ids) > 0
     numbers = np.cumsum(is_seen) - 1
-    shape = (-1, n_features, n_features)
+    n_shaped = math.isqrt(scatters.shape[1])
     return Cells(
         starts=cell_starts,
         tracks=numbers[ids],
@@ -52,7 +53,7 @@ def gather(rows: FloatArray, weights: FloatArray, starts: IntArray, labels: IntA
         means=means,
         cell_of_row=cell_of_row,
         squares=squares,
-        scatters=scatters[is_seen].reshape(shape),
+        scatters=scatters[is_seen].reshape(np.count_nonzero(is_seen), n_shaped, n_shaped),
     )
 
 

@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
         result = app(args=arguments, prog_name="dynmeans", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except KeyboardInterrupt:
-        return _fail("interrupted.", INTERRUPTED)
+        return _stopped()
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:
@@ -37,12 +37,22 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, TypeError, OSError) as error:
         return _fail(str(error) or type(error).__name__, FAILED)
     except Exception as error:
-        # Usage errors carry their own exit code and know how to show themselves.
+        # A query of DuckDB that Ctrl-C stopped says so in its own way, and typer turns the key into
+        # an exit code; usage errors carry their exit code and know how to show themselves.
+        if "Query interrupted" in str(error) or getattr(error, "exit_code", 0) == INTERRUPTED:
+            return _stopped()
         if not hasattr(error, "exit_code"):
             raise
         if hasattr(error, "show"):
             error.show()
         return int(error.exit_code)
+
+
+def _stopped() -> int:
+    sys.stderr.write(
+        "dynmeans: interrupted. What was committed is safe; the same command goes on.\n"
+    )
+    return INTERRUPTED
 
 
 def _fail(message: str, code: int) -> int:

@@ -262,6 +262,7 @@ def cluster(
             "standardise": standardise,
         },
         is_suggested=suggest,
+        is_quiet=quiet or as_json,
     )
-    result = job.start(resume=resume, overwrite=overwrite, threads=threads, quiet=quiet or as_json)
+    result = job.start(resume=resume, overwrite=overwrite, threads=threads)
     show_result(result, as_json=as_json, quiet=quiet, errors=sys.stderr)

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -52,10 +52,9 @@ class ClusterJob:
     penalties: dict[str, float]
     settings: dict[str, Any]
     is_suggested: bool
+    is_quiet: bool = False
 
-    def start(
-        self, *, resume: bool | None, overwrite: bool, threads: int | None, quiet: bool
-    ) -> ClusterResult:
+    def start(self, *, resume: bool | None, overwrite: bool, threads: int | None) -> ClusterResult:
         """Make the run, or go on with it, until the source ends."""
         self._check()
         exists = (self.out / DATABASE).exists() and not overwrite
@@ -70,14 +69,14 @@ class ClusterJob:
             before = run.status()
             total = windows.n_rows if isinstance(windows, Windows) else None
             done = windows.position.get("rows_read", 0)
-            with _view(total, done, quiet) as on_batch:
+            with _view(total, done, self.is_quiet) as on_batch:
                 n_batches = run.follow(
                     windows,
                     on_batch=on_batch,
                     n_threads=threads,
                     commit_seconds=0.0 if source is None else 2.0,
                 )
-            status = run.status()
+            status = replace(run.status(), is_running=False)  # as soon as this block is left
         return ClusterResult(
             status=status,
             n_batches=n_batches,
@@ -152,7 +151,7 @@ class ClusterJob:
 
     def _suggested(self, source: Source | None) -> Penalties:
         """Choose on the first windows, standardised as the run will do it."""
-        from dynmeans.suggestion.suggest_penalties import suggest_penalties
+        from dynmeans.suggestion.suggest_penalties import suggest_details
 
         assert source is not None
         first = list(islice(Windows(source, self.options), _WINDOWS_FOR_SUGGESTION))
@@ -162,7 +161,7 @@ class ClusterJob:
         if n_learned := self.settings["standardise"]:
             scaling = Scaling.learned(points[:n_learned])
             points = [scaling.apply(rows) for rows in points]
-        return suggest_penalties(
+        found = suggest_details(
             points,
             elapsed=[batch.elapsed for batch in first],
             sample_weight=[batch.weights for batch in first],
@@ -170,6 +169,12 @@ class ClusterJob:
             max_gap=self.penalties.get("max_gap"),
             reach=self.penalties.get("reach"),
         )
+        self._tell(found.explanation)
+        return found.penalties
+
+    def _tell(self, explanation: str) -> None:
+        if not self.is_quiet:
+            sys.stderr.write(f"dynmeans: {explanation}\n")
 
 
 def _view(total: int | None, done: int, quiet: bool) -> AbstractContextManager[Any]:
@@ -198,12 +203,15 @@ def show_result(result: ClusterResult, *, as_json: bool, quiet: bool, errors: Te
         return
     if quiet:
         return
+    if result.is_resumed and result.n_batches == 0 and status.is_finished:
+        typer.echo(f"already complete: {status.n_batches:,} windows. Run: {status.folder}")
+        return
     rate = result.n_rows / result.seconds if result.seconds > 0 else 0.0
     began = "went on: " if result.is_resumed else ""
     typer.echo(
         f"{began}{result.n_batches:,} windows, {result.n_rows:,} rows in {result.seconds:.1f} s "
-        f"({rate:,.0f} rows/s); {status.n_clusters} clusters now, {status.n_identities} in all. "
-        f"Run: {status.folder}"
+        f"({rate:,.0f} rows/s); {status.n_clusters:,} clusters now, {status.n_identities:,} in "
+        f"all. Run: {status.folder}"
     )
     if status.n_dropped or status.n_late or result.n_repeated:
         errors.write(

@@ -53,8 +53,9 @@ def demo(
         penalties=_PENALTIES,
         settings={"random_state": 0},
         is_suggested=False,
+        is_quiet=as_json,
     )
-    status = job.start(resume=None, overwrite=True, threads=None, quiet=as_json).status
+    status = job.start(resume=None, overwrite=True, threads=None).status
     with Run.open(out / _RUN) as run:
         n_returned = len(run.events(kinds=["returned"]))
         export_labels(run, out / _LABELS)

@@ -27,6 +27,7 @@ _PENALTY_RANGE = (0.05, 3.0)  # of the total variance
 _GAP_DAYS = (0.5, 14.0)
 _REACH_RANGE = (1.0005, 1.3)
 _SUGGEST_DAYS = 3.0
+_MOST_WINDOWS = 48
 # Of lambda / n_features; 1/4 is where lambda is the square of twice a cluster's radius.
 _NOISE_SHARES = (0.06, 0.12, 0.25, 0.5)
 _CONCENTRATIONS = (0.01, 1.0)
@@ -79,7 +80,7 @@ def _recipe(config: AircraftConfig, data: AircraftData, feature: str, hours: flo
 def _suggested(config: AircraftConfig, data: AircraftData, feature: str, hours: float) -> Penalties:
     """Ask the first days; a suggestion takes some thirty runs over them."""
     whole = next(reversed(data.spans))
-    n_windows = round(_SUGGEST_DAYS * DAY / (3600 * hours))
+    n_windows = min(round(_SUGGEST_DAYS * DAY / (3600 * hours)), _MOST_WINDOWS)
     first = data.windows(whole, hours)[:n_windows]
     return suggest_penalties([data.features[feature][rows] for rows in first])
 

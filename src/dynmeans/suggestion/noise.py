@@ -55,6 +55,8 @@ def student(points: Points, tracks: Tracks, floor: float) -> tuple[float, float]
 def own_shapes(tracks: Tracks, variance: float) -> float:
     """Every track has a covariance of its own: inverse Wishart around the shared spread."""
     d = tracks.means.shape[1]
+    if tracks.scatters.shape[1] != d:  # too many features for shapes
+        return -math.inf
     n = _free_points(tracks)
     best = -math.inf
     for share in SHARES:
