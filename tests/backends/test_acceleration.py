@@ -117,6 +117,45 @@ def test_hundreds_of_clusters_in_a_grid_or_a_tree_equal_plain(d, spread):
     assert_same_bits(run(penalties, batches, "paper", n_threads=2), plain)
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("seed", range(4))
+def test_larger_batches_on_a_lattice_equal_plain(seed, d):
+    """Whole coordinates: points tie between clusters, and boxes cost what their centers cost."""
+    rng = np.random.default_rng(seed)
+    width = {1: 300, 2: 20, 3: 8, 4: 5, 6: 3}[d]
+    cheap = float(rng.choice([0, 0.25, 0.5]))
+    penalties = Penalties(1.0, revival_penalty=cheap, drift=float(rng.choice([0, 1])))
+    batches = []
+    for _ in range(3):
+        X = rng.integers(0, width, size=(600, d)).astype(float)
+        batches.append((X, None, np.array([rng.permutation(600) for _ in range(2)])))
+    plain = run(penalties, batches, "exact", acceleration="none")
+    assert_same_bits(run(penalties, batches, "exact"), plain)
+
+
+# In these streams a cluster that was just revived or emptied ties with a point's own.
+@pytest.mark.parametrize("seed", [264, 282, 284])
+def test_tie_with_a_cluster_that_changed_within_a_pass_equals_plain(seed):
+    rng, batches = np.random.default_rng(seed), []
+    for _ in range(4):
+        X = rng.integers(0, 20, size=(300, 2)).astype(float)
+        batches.append((X, None, np.array([rng.permutation(300) for _ in range(2)])))
+    penalties = Penalties(2.0, revival_penalty=1.0, drift=1.0)
+    plain = run(penalties, batches, "exact", acceleration="none")
+    assert_same_bits(run(penalties, batches, "exact"), plain)
+
+
+def test_clusters_that_reach_too_far_for_a_grid_equal_plain():
+    rng = np.random.default_rng(0)
+    centers = 100 * rng.random((80, 3))
+    X = np.repeat(centers, 5, axis=0) + 0.01 * rng.normal(size=(400, 3))
+    batches = [(X + 3.0 * t, None, rng.permutation(400)[None, :]) for t in range(2)]
+    penalties = Penalties(1.0, revival_penalty=0.0, drift=1000.0)
+    plain = run(penalties, batches, "exact", acceleration="none")
+    assert len(plain[1][0].ids) < 100  # found again, farther off than lambda
+    assert_same_bits(run(penalties, batches, "exact"), plain)
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_batches_of_many_blocks_equal_plain_for_any_number_of_threads(n_threads):
     rng = np.random.default_rng(0)
