@@ -1,5 +1,5 @@
 // The cheapest slot of many rows against clusters that stand still, by the way that suits their
-// number and dimension: cells, the filter through BLAS, or all slots.
+// number and dimension: cells, a tree of boxes, the filter through BLAS, or all slots.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "blas_filter.hpp"
 #include "center_grid.hpp"
+#include "center_tree.hpp"
 #include "cost_table.hpp"
 #include "points.hpp"
 
@@ -20,11 +21,16 @@ class FrozenSearch {
           new_penalty_(new_penalty),
           n_features_(n_features),
           grid_(n_features, new_penalty),
+          tree_(n_features),
           filter_(sgemm, n_features),
           scratch_(1) {
-        if (n_features > CenterGrid::kMaxFeatures || table.size() < kGridSlots) return;
-        grid_.build(table);
-        has_grid_ = grid_.is_usable();
+        if (n_features <= CenterGrid::kMaxFeatures && table.size() >= kGridSlots) {
+            grid_.build(table);
+            has_grid_ = grid_.is_usable();
+        }
+        has_tree_ = n_features > CenterGrid::kMaxFeatures &&
+                    n_features <= CenterTree::kMaxFeatures && table.size() >= kTreeSlots;
+        if (has_tree_) tree_.build(table, [](std::size_t) { return true; });
     }
 
     template <typename Value>
@@ -47,7 +53,8 @@ class FrozenSearch {
     static constexpr std::size_t kLongest = 32768, kStaged = 256;
     // Below these the panels of the table are about as fast (docs/speed.md).
     static constexpr std::size_t kGridSlots = 48, kFilterSlots = 64, kFilterFeatures = 16,
-                                 kFilterPoints = 128;
+                                 kFilterPoints = 128, kTreeSlots = 64, kJudged = 1024;
+    static constexpr double kMostLooks = 0.2;  // share of the leaves
 
     template <typename Value>
     void filter_rows(const Points<Value>& points, const std::vector<std::int64_t>& rows,
@@ -68,17 +75,26 @@ class FrozenSearch {
                            choices.data() + from);
             return;
         }
-        for (std::size_t r = begin; r < end; ++r)
-            choices[r] = table_.cheapest(points.row(rows[r], buffer_.data()), new_penalty_,
-                                         CostTable::kNone);
+        std::size_t n_looks = 0;
+        for (std::size_t r = begin; r < end; ++r) {
+            const double* y = points.row(rows[r], buffer_.data());
+            choices[r] = has_tree_ ? tree_.cheapest(y, new_penalty_, n_looks)
+                                   : table_.cheapest(y, new_penalty_, CostTable::kNone);
+            // Where boxes rule out little, looking into them costs more than it saves.
+            if (has_tree_ && r - begin == kJudged &&
+                static_cast<double>(n_looks) >
+                    kMostLooks * static_cast<double>(kJudged * tree_.n_leaves()))
+                has_tree_ = false;
+        }
     }
 
     const CostTable& table_;
     double new_penalty_;
     std::size_t n_features_;
-    bool has_grid_ = false;
+    bool has_grid_ = false, has_tree_ = false;
     CenterGrid grid_;
     CenterGrid::Scratch grid_scratch_;
+    CenterTree tree_;
     BlasFilter filter_;
     std::vector<BlasFilter::Scratch> scratch_;
     std::vector<double> buffer_;
