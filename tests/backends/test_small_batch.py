@@ -46,6 +46,14 @@ def test_cluster_that_fell_asleep_in_one_order_is_asleep_in_the_next():
     assert_equal_plain(points, state, Penalties(1.0, revival_penalty=0.36, drift=0.0), orders)
 
 
+def test_point_that_joins_before_the_last_member_leaves_finds_the_cluster_awake():
+    """-0.82 moves in before -1.57 leaves; in the order of the rows it would be the reverse."""
+    state = remembered([[-0.92]], weight=1000.0)
+    points = np.array([[-1.93], [-0.15], [-1.57], [-0.82]])
+    penalties = Penalties(1.0, revival_penalty=0.56, drift=0.0)
+    assert_equal_plain(points, state, penalties, [[1, 3, 2, 0]])
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_small_batches_on_a_lattice_equal_plain_in_many_orders(seed):
     """Whole coordinates and penalties: most points have ties, many at a cost of lambda."""
