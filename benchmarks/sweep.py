@@ -97,12 +97,17 @@ def main() -> None:
     """Run both sweeps."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="20,000 points; writes nothing")
-    is_quick = parser.parse_args().quick
+    parser.add_argument("--growth", action="store_true", help="only 1,000 and 10,000 clusters")
+    options = parser.parse_args()
+    is_quick = options.quick
     longest = 20_000 if is_quick else LONGEST
     config = {"n_points": longest, "most_pairs": MOST_PAIRS, "n_threads": [1, N_CORES]}
     results: dict[str, Any] = {"config": config, "machine": machine(), "points": []}
     print("* taken on a share of the points and scaled")
-    for case in (*sweep_clusters(longest), *sweep_points(longest)):
+    cases = (*sweep_clusters(longest), *sweep_points(longest))
+    if options.growth:
+        cases = tuple(case for case in cases if case.n_clusters in (1000, 10_000))
+    for case in cases:
         results["points"].append(measure(case))
         print_point(results["points"][-1])
     results["growth"] = growths(results["points"])
@@ -113,7 +118,7 @@ def main() -> None:
             f"scikit-learn's call {g['of_sklearn']:.1f} (to reach at d = 2: {GROWTH_TO_REACH})"
         )
     if not is_quick:
-        write_results("sweep", results)
+        write_results("growth" if options.growth else "sweep", results)
 
 
 if __name__ == "__main__":

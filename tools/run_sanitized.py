@@ -15,6 +15,16 @@ import pytest  # noqa: E402
 import dynmeans._native  # noqa: E402
 
 assert "sanitized" in dynmeans._native.__file__, dynmeans._native.__file__
-tests = ["tests/backends", "tests/baselines", "tests/estimators", "tests/test_functional.py"]
+tests = [
+    "tests/backends",
+    "tests/baselines",
+    "tests/estimators",
+    "tests/groups",
+    "tests/suggestion",
+    "tests/test_functional.py",
+    # Workers of a cluster are started without these paths.
+    "--ignore=tests/backends/distributed",
+    "--ignore=tests/groups/test_dask_groups.py",
+]
 # scikit-learn's checks of array handling start many workers; they are run without sanitizers.
 sys.exit(pytest.main([*tests, "-q", "-p", "no:cacheprovider", "--hypothesis-profile=sanitize"]))
