@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.support.ui import WebDriverWait
 
 from dynmeans import DynamicMeans, History
@@ -62,6 +63,8 @@ class Page:
             {"name": "prefers-reduced-motion", "value": motion},
         ]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        self.wait(f"innerWidth === {width}")
+        self.settle()
 
     def run(self, script: str, *arguments):
         return self.driver.execute_script(script, *arguments)
@@ -74,13 +77,23 @@ class Page:
 
     def click(self, selector: str) -> None:
         """Bring it to the middle of the screen, as a reader would, and click it."""
-        self.run("arguments[0].scrollIntoView({block: 'center'})", self.find(selector))
+        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
         self.settle()
-        self.find(selector).click()
+        self._with_fresh_elements(lambda: self.find(selector).click())
         self.settle()
 
     def text(self, selector: str) -> str:
-        return " ".join(self.find(selector).text.split())
+        return self._with_fresh_elements(lambda: " ".join(self.find(selector).text.split()))
+
+    def texts(self, selector: str) -> list[str]:
+        return self._with_fresh_elements(lambda: [at.text for at in self.find_all(selector)])
+
+    def _with_fresh_elements(self, action):
+        """Do it again where the page redrew an element between finding and using it."""
+        done = []
+        wait = WebDriverWait(self.driver, 10, 0.02, [StaleElementReferenceException])
+        wait.until(lambda _: done.append(action()) or True)
+        return done[0]
 
     def wait(self, script: str) -> None:
         """Wait until the expression is true."""

@@ -26,8 +26,7 @@ def press(page, *keys):
 
 
 def facts(page):
-    names, values = page.find_all(".facts dt"), page.find_all(".facts dd")
-    return {name.text: value.text for name, value in zip(names, values, strict=True)}
+    return dict(zip(page.texts(".facts dt"), page.texts(".facts dd"), strict=True))
 
 
 def seen_in(history, cluster_id):
@@ -113,7 +112,7 @@ def test_clicking_a_life_shows_that_cluster(page, stream):
     total = sum(int(record.counts[record.ids.tolist().index(1)]) for record in seen)
     assert shown["Points in all"] == str(total)
     assert shown["Returns"] == "1"
-    rows = [" ".join(row.text.split()) for row in page.find_all(".event-rows li")]
+    rows = [" ".join(row.split()) for row in page.texts(".event-rows li")]
     assert [re.sub(r"[●⋯○|<>] ?", "", row) for row in rows] == [
         "1 born", "5 vanished", "8 returned after 4 steps"
     ]  # fmt: skip
@@ -149,7 +148,6 @@ def test_clicking_a_center_on_the_picture_shows_that_cluster(page):
 @pytest.mark.parametrize(("scheme", "palette"), [("light", PALETTE), ("dark", DARK_PALETTE)])
 def test_a_center_has_the_color_of_its_identity(page, scheme, palette):
     page.show_as(scheme=scheme)
-    page.settle()
     colors = page.run(
         "const context = scene.getContext('2d');"
         "return dynmeansReport.player.marks.filter((mark) => mark.isSeen).map(({id, x, y}) =>"
@@ -259,7 +257,7 @@ def test_choosing_an_event_goes_to_its_batch_and_cluster(page):
 def test_a_kind_of_event_can_be_hidden(page):
     assert page.text("#event-kinds .born").split()[-1] == "4"
     page.click("#event-kinds .born")
-    kinds = [row.text for row in page.find_all("#events .kind")]
+    kinds = page.texts("#events .kind")
     assert kinds
     assert "born" not in kinds
     assert page.find("#event-kinds .born").get_attribute("aria-pressed") == "false"
@@ -291,7 +289,6 @@ def test_scores_are_shown_with_their_meaning(page):
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(page):
     page.show_as(PHONE)
-    page.settle()
     assert page.run("return document.documentElement.scrollWidth") == PHONE[0]
     wide = page.run(
         "return [...document.querySelectorAll('body *')]"
@@ -322,7 +319,6 @@ def test_no_two_controls_overlap(page, size):
 
 def test_a_finger_finds_the_buttons_of_the_phone(page):
     page.show_as(PHONE)
-    page.settle()
     assert min(page.find(f"#{name}").size["height"] for name in ("back", "play", "forward")) >= 40
 
 
