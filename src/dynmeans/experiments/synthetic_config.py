@@ -20,7 +20,7 @@ TOL = 1e-20
 
 @dataclass(frozen=True, slots=True)
 class SyntheticConfig:
-    """One run of the experiment; by default of a size for half an hour on two cores.
+    """One run of the experiment; by default of a size for a quarter of an hour on two cores.
 
     Attributes
     ----------
@@ -65,21 +65,21 @@ class SyntheticConfig:
     motion_variances: tuple[float, ...] = (0.0003, 0.001, 0.0025, 0.01, 0.05)
     search_clusters: int = 5
     search_trials: Mapping[str, int] = field(
-        default_factory=lambda: dict(zip(METHODS, (50, 8, 8, 8), strict=True))
+        default_factory=lambda: dict(zip(METHODS, (50, 6, 6, 6), strict=True))
     )
     search_sweeps: int = 250
     n_clusters: tuple[int, ...] = (2, 5, 10, 20, 50)
     n_trials: Mapping[str, tuple[int, ...]] = field(
         default_factory=lambda: {
             "dynamic_means": (50, 50, 50, 50, 50),
-            "gibbs": (20, 20, 10, 6, 2),
-            "variational": (50, 50, 50, 20, 6),
-            "particle": (50, 50, 50, 50, 20),
+            "gibbs": (10, 10, 8, 4, 0),
+            "variational": (20, 20, 20, 10, 3),
+            "particle": (20, 20, 20, 20, 10),
         }
     )
     restarts: tuple[int, ...] = (1, 3, 10, 30)
     sweeps: tuple[int, ...] = (50, 250, 1000, 5000)
-    tradeoff_trials: int = 20
+    tradeoff_trials: int = 10
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
