@@ -1,5 +1,5 @@
-// What a clustering of several batches says of them, to judge it by: the cells (what one identity
-// has in one batch), the scatter of each identity, and how far cells overlap.
+// A clustering of several batches, to judge it by: the cells (what one identity has in one batch)
+// and the scatter of each identity.
 #pragma once
 
 #include <algorithm>
@@ -90,62 +90,6 @@ inline Cells gather_cells(const Stream& stream, const std::int64_t* labels,
         cells.starts.push_back(static_cast<std::int64_t>(cells.ids.size()));
     }
     return cells;
-}
-
-// The shape of noise around a mean: Gaussian, or Student's t where degrees > 0.
-struct Noise {
-    double scale;
-    double degrees;
-
-    // How far the log-density has fallen at a squared distance from the mean.
-    double fall(double square, std::size_t n_features) const {
-        if (degrees == 0.0) return 0.5 * square / scale;
-        return 0.5 * (degrees + static_cast<double>(n_features)) *
-               std::log1p(square / (degrees * scale));
-    }
-};
-
-// -sum over points of log P(named cell | point). Of a batch with many points and cells, points at
-// even distances stand for all.
-inline double cell_overlap(const Stream& stream, const Cells& cells,
-                           const std::vector<double>& log_shares, const Noise& noise) {
-    constexpr std::size_t kMostPairs = std::size_t{1} << 21;
-    constexpr double kNothing = 40.0;  // e^-40 of a sum is lost in rounding
-    const std::size_t d = stream.n_features;
-    double total = 0.0;
-    std::vector<double> logits;
-    for (std::size_t t = 0; t < stream.n_batches; ++t) {
-        const auto begin = static_cast<std::size_t>(stream.starts[t]);
-        const auto end = static_cast<std::size_t>(stream.starts[t + 1]);
-        const auto first = static_cast<std::size_t>(cells.starts[t]);
-        const std::size_t n_cells = static_cast<std::size_t>(cells.starts[t + 1]) - first;
-        const std::size_t stride = 1 + (end - begin) * n_cells / kMostPairs;
-        logits.resize(n_cells);
-        double found = 0.0, weight_taken = 0.0, weight = 0.0;
-        for (std::size_t i = begin; i < end; ++i) {
-            weight += stream.weights[i];
-            if ((i - begin) % stride != 0) continue;
-            weight_taken += stream.weights[i];
-            double top = -HUGE_VAL;
-            for (std::size_t c = 0; c < n_cells; ++c) {
-                const double* mean = cells.means.data() + (first + c) * d;
-                double square = 0.0;
-                for (std::size_t j = 0; j < d; ++j) {
-                    const double difference = stream.points[i * d + j] - mean[j];
-                    square += difference * difference;
-                }
-                logits[c] = log_shares[first + c] - noise.fall(square, d);
-                top = std::max(top, logits[c]);
-            }
-            double sum = 0.0;
-            for (std::size_t c = 0; c < n_cells; ++c)
-                if (logits[c] > top - kNothing) sum += std::exp(logits[c] - top);
-            const auto named = static_cast<std::size_t>(cells.cell_of_row[i]) - first;
-            found += stream.weights[i] * (top + std::log(sum) - logits[named]);
-        }
-        if (weight_taken > 0.0) total += found * (weight / weight_taken);
-    }
-    return total;
 }
 
 }  // namespace dynmeans

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.backends import blas
 from dynmeans.backends.batch import (
     checked_elapsed,
     checked_points,
@@ -101,8 +100,7 @@ def suggest_details(
         return _placeholder(points.n_batches, n_points, max_gap, reach)
     entropy = 0 if rng is None else int(rng.integers(2**63))
     trials = Trials(points, Feed(rows, weights, gaps, n_init, entropy, max_gap, reach))
-    with blas.one_thread():
-        chosen = trials.candidate(search(trials))
+    chosen = trials.candidate(search(trials))
     return Suggestion(chosen, tuple(trials.candidates.values()), points.n_batches, n_points)
 
 
