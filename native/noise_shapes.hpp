@@ -67,7 +67,7 @@ inline StudentPlaces student_places(const Stream& stream, const Cells& cells, co
     };
     double scale = 0.5 * weighted([](Doubles s) { return s; }) / (d * n) + floor;
     for (int round = 0; round < kRounds; ++round) {
-        const double pulled = weighted([&](Doubles s) { return s / (nu + s / scale); });
+        const double pulled = weighted([&](Doubles s) { return s * scale / (nu * scale + s); });
         scale = (nu + d) * pulled / (d * n) + floor;
     }
     const double tails = weighted([&](Doubles s) { return log_of(1.0 + s / (nu * scale)); });

@@ -1,5 +1,6 @@
-// What hard labels hide: -sum over points of log P(named cell | point). Densities are taken
-// relative to the nearest cell's, so that none of them can overflow.
+// What hard labels hide: -sum over points of log P(named cell | point). Densities are taken relative
+// to the nearest cell's, so that none of them can overflow. As many points as a register has lanes
+// are looked at together, each in its own lane.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +13,16 @@
 
 namespace dynmeans {
 
-// Density at squared distances from a mean over that at the lowest of them.
+// A Gaussian's density at squared distances from its mean, over that at the lowest of them.
 class GaussianFall {
   public:
     explicit GaussianFall(double variance) : half_precision_(0.5 / variance) {}
 
-    Doubles relative(Doubles squares, double lowest) const {
-        return exp_of((lowest - squares) * half_precision_);
+    Doubles relative(Doubles squares, Doubles lowest) const {
+        return exp_of(log_relative(squares, lowest));
     }
-    double log_relative(double square, double lowest) const {
-        return (lowest - square) * half_precision_;
+    Doubles log_relative(Doubles squares, Doubles lowest) const {
+        return (lowest - squares) * half_precision_;
     }
 
   private:
@@ -34,7 +35,7 @@ class StudentFall {
     StudentFall(double scale, std::size_t degrees, std::size_t n_features)
         : width_(static_cast<double>(degrees) * scale), n_halves_(degrees + n_features) {}
 
-    Doubles relative(Doubles squares, double lowest) const {
+    Doubles relative(Doubles squares, Doubles lowest) const {
         Doubles base = (width_ + lowest) / (width_ + squares);
         Doubles power = n_halves_ % 2 ? root_of(base) : fill(1.0);
         for (std::size_t n = n_halves_ / 2; n > 0; n /= 2) {
@@ -43,9 +44,9 @@ class StudentFall {
         }
         return power;
     }
-    double log_relative(double square, double lowest) const {
+    Doubles log_relative(Doubles squares, Doubles lowest) const {
         return 0.5 * static_cast<double>(n_halves_) *
-               std::log((width_ + lowest) / (width_ + square));
+               log_of((width_ + lowest) / (width_ + squares));
     }
 
   private:
@@ -53,53 +54,58 @@ class StudentFall {
     std::size_t n_halves_;
 };
 
-// The cells of one batch side by side; some of share 0 fill the last register.
-class CellPanel {
+// Points side by side, and the cells of their batch.
+class PointPanel {
   public:
-    CellPanel(const Cells& cells, const std::vector<double>& shares, std::size_t batch,
-              std::size_t n_features)
-        : n_features_(n_features) {
-        const auto first = static_cast<std::size_t>(cells.starts[batch]);
-        const std::size_t n_cells = static_cast<std::size_t>(cells.starts[batch + 1]) - first;
-        n_padded_ = padded(n_cells);
-        means_.resize(n_features * n_padded_);
-        shares_.assign(n_padded_, 0.0);
-        squares_.resize(n_padded_);
-        for (std::size_t c = 0; c < n_padded_; ++c) {
-            const double* mean = cells.means.data() + (first + (c < n_cells ? c : 0)) * n_features;
-            for (std::size_t j = 0; j < n_features; ++j) means_[j * n_padded_ + c] = mean[j];
-            if (c < n_cells) shares_[c] = shares[first + c];
-        }
-    }
+    PointPanel(const Stream& stream, const Cells& cells, std::size_t batch)
+        : stream_(stream),
+          first_(static_cast<std::size_t>(cells.starts[batch])),
+          n_cells_(static_cast<std::size_t>(cells.starts[batch + 1]) - first_),
+          means_(cells.means.data() + first_ * stream.n_features),
+          cell_of_row_(cells.cell_of_row.data()),
+          coordinates_(stream.n_features * kSimd),
+          squares_(n_cells_ * kSimd) {}
 
-    // Squared distance of y to every cell; returns the lowest.
-    double measure(const double* y) {
-        Doubles lowest = fill(HUGE_VAL);
-        for (std::size_t c = 0; c < n_padded_; c += kSimd) {
-            Doubles square{};
-            for (std::size_t j = 0; j < n_features_; ++j) {
-                const Doubles difference = y[j] - load(means_.data() + j * n_padded_ + c);
-                square += difference * difference;
-            }
-            store(squares_.data() + c, square);
-            lowest = square < lowest ? square : lowest;
-        }
-        return lowest_lane(lowest);
-    }
-
-    // Density of the mixture at what was measured, over the nearest cell's.
+    // log P(named cell | point) of each of these rows; `shares` are those of the batch's cells.
     template <typename Fall>
-    double mix(const Fall& fall, double lowest) const {
-        return sum_over(n_padded_, [&](std::size_t c) {
-            return load(shares_.data() + c) * fall.relative(load(squares_.data() + c), lowest);
-        });
+    Doubles log_chances(const std::size_t* rows, const double* shares, const Fall& fall) {
+        const Doubles lowest = measure(rows);
+        Doubles mixed{}, named_squares{}, named_shares{};
+        for (std::size_t c = 0; c < n_cells_; ++c)
+            mixed += shares[c] * fall.relative(load(squares_.data() + c * kSimd), lowest);
+        for (std::size_t lane = 0; lane < kSimd; ++lane) {
+            const std::size_t c = static_cast<std::size_t>(cell_of_row_[rows[lane]]) - first_;
+            named_squares[lane] = squares_[c * kSimd + lane];
+            named_shares[lane] = shares[c];
+        }
+        return log_of(named_shares / mixed) + fall.log_relative(named_squares, lowest);
     }
-
-    double square(std::size_t cell) const { return squares_[cell]; }
 
   private:
-    std::size_t n_features_, n_padded_;
-    std::vector<double> means_, shares_, squares_;
+    // Squared distances of these rows to every cell; returns the lowest.
+    Doubles measure(const std::size_t* rows) {
+        const std::size_t d = stream_.n_features;
+        for (std::size_t lane = 0; lane < kSimd; ++lane)
+            for (std::size_t j = 0; j < d; ++j)
+                coordinates_[j * kSimd + lane] = stream_.points[rows[lane] * d + j];
+        Doubles lowest = fill(HUGE_VAL);
+        for (std::size_t c = 0; c < n_cells_; ++c) {
+            Doubles square{};
+            for (std::size_t j = 0; j < d; ++j) {
+                const Doubles difference = load(coordinates_.data() + j * kSimd) - means_[c * d + j];
+                square += difference * difference;
+            }
+            store(squares_.data() + c * kSimd, square);
+            lowest = square < lowest ? square : lowest;
+        }
+        return lowest;
+    }
+
+    const Stream& stream_;
+    std::size_t first_, n_cells_;
+    const double* means_;
+    const std::int64_t* cell_of_row_;
+    std::vector<double> coordinates_, squares_;
 };
 
 // Shares are those of each cell's batch. Of a batch with many points and cells, points at even
@@ -109,35 +115,28 @@ double cell_overlap(const Stream& stream, const Cells& cells, const std::vector<
                     const Fall& fall) {
     constexpr std::size_t kMostPairs = std::size_t{1} << 21;
     double total = 0.0;
-    std::vector<double> mixed, named, weights;
+    std::vector<std::size_t> taken;
+    std::vector<double> weights;
     for (std::size_t t = 0; t < stream.n_batches; ++t) {
         const auto begin = static_cast<std::size_t>(stream.starts[t]);
         const auto end = static_cast<std::size_t>(stream.starts[t + 1]);
         const auto first = static_cast<std::size_t>(cells.starts[t]);
         const std::size_t n_cells = static_cast<std::size_t>(cells.starts[t + 1]) - first;
         const std::size_t stride = 1 + (end - begin) * n_cells / kMostPairs;
-        CellPanel panel(cells, shares, t, stream.n_features);
-        mixed.clear(), named.clear(), weights.clear();
-        double falls = 0.0, weight_taken = 0.0, weight = 0.0;
-        for (std::size_t i = begin; i < end; ++i) {
-            weight += stream.weights[i];
-            if ((i - begin) % stride != 0) continue;
-            const auto cell = static_cast<std::size_t>(cells.cell_of_row[i]);
-            const double lowest = panel.measure(stream.points + i * stream.n_features);
-            const double square = panel.square(cell - first);
-            mixed.push_back(panel.mix(fall, lowest));
-            named.push_back(shares[cell]);
-            weights.push_back(stream.weights[i]);
+        taken.clear(), weights.clear();
+        double weight_taken = 0.0, weight = 0.0;
+        for (std::size_t i = begin; i < end; ++i) weight += stream.weights[i];
+        for (std::size_t i = begin; i < end; i += stride) {
+            taken.push_back(i), weights.push_back(stream.weights[i]);
             weight_taken += stream.weights[i];
-            if (square > lowest) falls += stream.weights[i] * fall.log_relative(square, lowest);
         }
-        const std::size_t n_padded = padded(mixed.size());
-        mixed.resize(n_padded, 1.0), named.resize(n_padded, 1.0), weights.resize(n_padded, 0.0);
-        const double found = sum_over(n_padded, [&](std::size_t i) {
+        taken.resize(padded(taken.size()), begin), weights.resize(taken.size(), 0.0);
+        PointPanel panel(stream, cells, t);
+        const double found = sum_over(taken.size(), [&](std::size_t i) {
             return load(weights.data() + i) *
-                   log_of(load(mixed.data() + i) / load(named.data() + i));
+                   panel.log_chances(taken.data() + i, shares.data() + first, fall);
         });
-        total += (found - falls) * (weight / weight_taken);
+        total -= found * (weight / weight_taken);
     }
     return total;
 }

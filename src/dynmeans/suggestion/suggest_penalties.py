@@ -94,7 +94,7 @@ def suggest_details(
     if reach is not None:
         reach = checked_number("reach", reach, at_least=1)
     rows, gaps, weights = _checked_batches(list(batches), elapsed, sample_weight)
-    points = _gather(rows, gaps, weights)
+    points = Points.gather(rows, weights, np.cumsum(gaps))
     n_points = len(points.rows)
     if not points.variance > 0:
         return _placeholder(points.n_batches, n_points, max_gap, reach)
@@ -119,16 +119,6 @@ def _checked_batches(
         except (TypeError, ValueError) as error:
             raise type(error)(f"batches[{t}]: {error}") from error
     return rows, gaps, weights
-
-
-def _gather(rows: list[BatchArray], gaps: list[float], weights: list[FloatArray | None]) -> Points:
-    full = [
-        np.ones(len(batch)) if weight is None else weight
-        for batch, weight in zip(rows, weights, strict=True)
-    ]
-    if not any(weight.any() for weight in full):
-        raise ValueError("batches must hold at least one point of weight above 0, got none.")
-    return Points.gather([batch.astype(np.float64) for batch in rows], full, np.cumsum(gaps))
 
 
 def _placeholder(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
 _FLATTEST = 1e-12  # variance of the narrowest direction of all points, in units of the widest
 # With more features an identity seldom has the points to show a shape, and its matrix is large.
@@ -47,17 +47,26 @@ class Points:
 
     @classmethod
     def gather(
-        cls, batches: list[FloatArray], weights: list[FloatArray], times: FloatArray
+        cls, batches: list[BatchArray], weights: list[FloatArray | None], times: FloatArray
     ) -> "Points":
-        """Keep the rows that weigh something, and the batches that have such rows."""
-        rows, all_weights = np.concatenate(batches), np.concatenate(weights)
-        ends = np.cumsum([len(weight) for weight in weights])
+        """Keep the rows that weigh something, and the batches that have such rows.
+
+        Without weights every row of a batch weighs 1.
+        """
+        sizes = [len(batch) for batch in batches]
+        ends = np.cumsum(sizes)
+        rows, all_weights = np.concatenate(batches, dtype=np.float64), np.ones(sum(sizes))
+        for end, size, weight in zip(ends.tolist(), sizes, weights, strict=True):
+            if weight is not None:
+                all_weights[end - size : end] = weight
         is_kept = all_weights > 0
-        kept_ends = np.append(0, np.cumsum(is_kept))[ends]
-        is_filled = np.diff(kept_ends, prepend=0) > 0
-        starts = np.append(0, kept_ends[is_filled])
+        if not is_kept.any():
+            raise ValueError("batches must hold at least one point of weight above 0, got none.")
         if not is_kept.all():
             rows, all_weights = rows[is_kept], all_weights[is_kept]
+            ends = np.append(0, np.cumsum(is_kept))[ends]
+        is_filled = np.diff(ends, prepend=0) > 0
+        starts = np.append(0, ends[is_filled])
         total = float(all_weights.sum())
         mean = np.average(rows, axis=0, weights=all_weights)
         centred = rows - mean
