@@ -72,13 +72,12 @@ def sequence(
     n_threads: int | None = None,
 ) -> list[tuple[ClusterState, Clustering]]:
     """Cluster a sequence of small batches from nothing, without coming back in between."""
-    results = compiled.sequence(
+    n_threads = _n_threads_for(batches) if n_threads is None else n_threads
+    arguments: Any = (
         *_sequence_arguments(batches, penalties, elapsed, point_weights, revival),
-        acceleration == "auto",
-        _n_threads_for(batches, n_threads),
-        entropy,
-        n_init,
+        *(acceleration == "auto", n_threads, entropy, n_init),
     )
+    results = compiled.sequence(*arguments)
     records, time = [], 0.0
     for t, arrays in enumerate(results):
         time += elapsed[t]
@@ -101,13 +100,11 @@ def sequence_labels(
     Returns the labels of all points that weigh something, batch after batch; how many clusters
     the batches had, all together; and how many identities there were.
     """
-    return compiled.sequence_labels(
+    arguments: Any = (
         *_sequence_arguments(batches, penalties, elapsed, point_weights, revival),
-        True,
-        _n_threads_for(batches, None),
-        entropy,
-        n_init,
+        *(True, _n_threads_for(batches), entropy, n_init),
     )
+    return compiled.sequence_labels(*arguments)
 
 
 def _sequence_arguments(
@@ -130,9 +127,7 @@ def _sequence_arguments(
     )
 
 
-def _n_threads_for(batches: list[BatchArray], n_threads: int | None) -> int:
-    if n_threads is not None:
-        return n_threads
+def _n_threads_for(batches: list[BatchArray]) -> int:
     return choose_n_threads(max((batch.size for batch in batches), default=0))
 
 

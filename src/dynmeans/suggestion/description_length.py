@@ -50,7 +50,7 @@ class Description:
 
 def describe(points: Points, labels: IntArray) -> Description:
     """Describe the points with the help of these labels, one for each row; compiled."""
-    *parts, shape = compiled.describe(
+    places, named, paths, lived, shape = compiled.describe(
         points.rows,
         points.weights,
         points.starts,
@@ -61,7 +61,7 @@ def describe(points: Points, labels: IntArray) -> Description:
         _FINEST * points.variance,
         labels,
     )
-    return Description(*parts, SHAPES[shape])
+    return Description(places, named, paths, lived, SHAPES[shape])
 
 
 def describe_slowly(points: Points, labels: IntArray) -> Description:

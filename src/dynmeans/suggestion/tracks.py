@@ -140,10 +140,10 @@ class Tracks:
         keys = track_of_row * points.n_batches + batch_of_row
         cells, cell_of_row = np.unique(keys, return_inverse=True)
         track_of_cell, batch_of_cell = np.divmod(cells, points.n_batches)
-        counts = np.bincount(cell_of_row, points.weights)
-        weighted = points.weights[:, None] * points.rows
-        sums = [np.bincount(cell_of_row, column) for column in weighted.T]
-        means = np.stack(sums, axis=1) / counts[:, None]
+        counts, sums = np.zeros(len(cells)), np.zeros((len(cells), points.n_features))
+        np.add.at(counts, cell_of_row, points.weights)
+        np.add.at(sums, cell_of_row, points.weights[:, None] * points.rows)
+        means = sums / counts[:, None]
         residuals = points.rows - means[cell_of_row]
         shaped = residuals if points.n_features <= _MOST_SHAPED else residuals[:, :0]
         n_tracks = track_of_cell[-1] + 1
