@@ -76,17 +76,18 @@ inline StudentPlaces student_places(const Stream& stream, const Cells& cells, co
     return {n * log_density - 0.5 * (nu + d) * tails + pooled.means_paid, scale};
 }
 
-// log |scatter + prior I| of the lower triangle, which is destroyed. A positive definite matrix has
-// positive pivots, and here the prior is no less than a part in n d of the scatter.
+// log |scatter + prior I| from the lower triangle, which is destroyed. A positive definite matrix
+// has positive pivots, and here the prior is no less than a part in n d of the scatter.
 inline double log_determinant(double* matrix, std::size_t d, double prior) {
+    const std::size_t width = padded(d);
     double found = 0.0;
     for (std::size_t j = 0; j < d; ++j) {
-        const double pivot = matrix[j * d + j] + prior;
+        const double pivot = matrix[j * width + j] + prior;
         found += std::log(pivot);
         for (std::size_t i = j + 1; i < d; ++i) {
-            const double factor = matrix[i * d + j] / pivot;
+            const double factor = matrix[i * width + j] / pivot;
             for (std::size_t k = j + 1; k <= i; ++k)
-                matrix[i * d + k] -= factor * matrix[k * d + j];
+                matrix[i * width + k] -= factor * matrix[k * width + j];
         }
     }
     return found;
@@ -106,7 +107,7 @@ inline double own_places(const Cells& cells, const std::vector<double>& n_free,
     const std::size_t d = cells.n_shaped;
     if (d == 0) return -HUGE_VAL;
     const double width = static_cast<double>(d);
-    std::vector<double> matrix(d * d);
+    std::vector<double> matrix(d * padded(d));
     double best = -HUGE_VAL;
     for (const double share : {2.0, 30.0}) {
         const double nu = width + share, prior = variance * (share - 1.0);
@@ -115,8 +116,8 @@ inline double own_places(const Cells& cells, const std::vector<double>& n_free,
         for (std::size_t id = 0; id < n_free.size(); ++id) {
             const double n = n_free[id];
             if (n < 0.0) continue;
-            const double* scatter = cells.scatters.data() + id * d * d;
-            std::copy(scatter, scatter + d * d, matrix.begin());
+            const double* scatter = cells.scatters.data() + id * matrix.size();
+            std::copy(scatter, scatter + matrix.size(), matrix.begin());
             found += before - 0.5 * n * width * std::log(kPi) + log_gamma(nu + n, d) -
                      0.5 * (nu + n) * log_determinant(matrix.data(), d, prior);
         }

@@ -1,6 +1,6 @@
-// What hard labels hide: -sum over points of log P(named cell | point). Densities are taken relative
-// to the nearest cell's, so that none of them can overflow. As many points as a register has lanes
-// are looked at together, each in its own lane.
+// What hard labels hide: -sum over points of log P(named cell | point). Densities are taken
+// relative to the nearest cell's, so that none of them can overflow. As many points as a register
+// has lanes are looked at together, each in its own lane.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,10 @@ class GaussianFall {
     explicit GaussianFall(double variance) : half_precision_(0.5 / variance) {}
 
     Doubles relative(Doubles squares, Doubles lowest) const {
-        return exp_of(log_relative(squares, lowest));
+        constexpr double kNothing = -60.0;  // e^-60 of a sum is lost in rounding
+        constexpr unsigned kAll = (1u << kSimd) - 1;
+        const Doubles logs = log_relative(squares, lowest);
+        return lanes_at_most(logs, kNothing) == kAll ? Doubles{} : exp_of(logs);
     }
     Doubles log_relative(Doubles squares, Doubles lowest) const {
         return (lowest - squares) * half_precision_;
@@ -92,7 +95,8 @@ class PointPanel {
         for (std::size_t c = 0; c < n_cells_; ++c) {
             Doubles square{};
             for (std::size_t j = 0; j < d; ++j) {
-                const Doubles difference = load(coordinates_.data() + j * kSimd) - means_[c * d + j];
+                const Doubles difference =
+                    load(coordinates_.data() + j * kSimd) - means_[c * d + j];
                 square += difference * difference;
             }
             store(squares_.data() + c * kSimd, square);
