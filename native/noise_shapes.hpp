@@ -93,12 +93,22 @@ inline double log_determinant(double* matrix, std::size_t d, double prior) {
     return found;
 }
 
-// Logarithm of the gamma function of d dimensions at half the degrees, but for a constant.
+// Logarithm of the gamma function of d dimensions at half the degrees, but for a constant: the sum
+// of log Gamma at x, x - 1/2, x - 1, ...; two of them give the others by x Gamma(x) = Gamma(x + 1).
 inline double log_gamma(double degrees, std::size_t d) {
-    double found = 0.0;
-    for (std::size_t j = 0; j < d; ++j)
-        found += log_gamma(0.5 * (degrees - static_cast<double>(j)));
+    double found = 0.0, last[2] = {};
+    for (std::size_t j = 0; j < d; ++j) {
+        const double x = 0.5 * (degrees - static_cast<double>(j));
+        last[j % 2] = j < 2 ? log_gamma(x) : last[j % 2] - std::log(x);
+        found += last[j % 2];
+    }
     return found;
+}
+
+inline bool is_empty(const double* scatter, std::size_t d) {
+    double trace = 0.0;
+    for (std::size_t j = 0; j < d; ++j) trace += scatter[j * padded(d) + j];
+    return trace == 0.0;
 }
 
 // `n_free` holds for each identity its points less one for each of its cells; below 0: never seen.
@@ -115,8 +125,8 @@ inline double own_places(const Cells& cells, const std::vector<double>& n_free,
         double found = 0.0;
         for (std::size_t id = 0; id < n_free.size(); ++id) {
             const double n = n_free[id];
-            if (n < 0.0) continue;
             const double* scatter = cells.scatters.data() + id * matrix.size();
+            if (n < 0.0 || (n == 0.0 && is_empty(scatter, d))) continue;  // Nothing to describe.
             std::copy(scatter, scatter + matrix.size(), matrix.begin());
             found += before - 0.5 * n * width * std::log(kPi) + log_gamma(nu + n, d) -
                      0.5 * (nu + n) * log_determinant(matrix.data(), d, prior);
