@@ -204,6 +204,18 @@ def test_the_compiled_description_is_the_plain_one_at_any_scale(factor):
     assert_alike(describe(scaled, labels), describe_slowly(scaled, labels), len(labels))
 
 
+def test_identities_lighter_than_one_point_have_a_shape_too():
+    """Two rows of a third of a point each leave no free point, yet they lie apart."""
+    ids = np.arange(3).repeat([40, 40, 2])
+    shapes = np.array([[9.0, 0.3], [0.3, 9.0], [1.0, 1.0]])[ids]
+    batches = [np.random.default_rng(t).normal(size=(82, 2)) * shapes for t in range(2)]
+    weights = [np.where(ids == 2, 1 / 3, 1.0)] * 2
+    points = Points.gather(batches, weights, np.array([1.0, 2.0]))
+    expected = describe_slowly(points, np.tile(ids, 2))
+    assert expected.shape == "own"
+    assert_alike(describe(points, np.tile(ids, 2)), expected, 164)
+
+
 @both_ways
 def test_clusters_that_are_far_apart_leave_nothing_open(describe):
     points = stream_of([[0, 0], [1e6, 0]], 0.5)
