@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "numpy_interface.hpp"
+#include "sequence.hpp"
 #include "step.hpp"
 #include "visiting_orders.hpp"
 
@@ -93,6 +94,27 @@ StepArrays step_arrays(GivenTable<Value> points, std::optional<GivenFloats> poin
 
 // Many small batches without coming back to Python in between.
 template <typename Value>
+std::vector<StepResult> sequence_results(const std::vector<GivenTable<Value>>& batches,
+                                         const std::vector<std::optional<GivenFloats>>& weights,
+                                         const GivenFloats& elapsed, const Penalties& penalties,
+                                         bool is_accelerated, std::size_t n_threads,
+                                         std::uint64_t entropy, std::size_t n_init) {
+    std::vector<Points<Value>> points;
+    for (std::size_t t = 0; t < batches.size(); ++t)
+        points.push_back({batches[t].data(), weights[t] ? weights[t]->data() : nullptr,
+                          batches[t].shape(0), batches[t].shape(1)});
+    try {
+        nb::gil_scoped_release release;
+        Watch watch(is_interrupted);
+        ThreadPool pool(n_threads, watch);
+        return run_sequence(points, elapsed.data(), penalties, is_accelerated, entropy, n_init,
+                            pool);
+    } catch (const Interrupted&) {
+        throw nb::python_error();
+    }
+}
+
+template <typename Value>
 std::vector<StepArrays> sequence_arrays(std::vector<GivenTable<Value>> batches,
                                         std::vector<std::optional<GivenFloats>> point_weights,
                                         GivenFloats elapsed, double new_penalty,
@@ -101,38 +123,38 @@ std::vector<StepArrays> sequence_arrays(std::vector<GivenTable<Value>> batches,
                                         std::uint64_t entropy, std::size_t n_init) {
     const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival};
     const std::size_t n_features = batches.empty() ? 0 : batches[0].shape(1);
-    std::vector<StepResult> results;
-    try {
-        nb::gil_scoped_release release;
-        Watch watch(is_interrupted);
-        ThreadPool pool(n_threads, watch);
-        results.reserve(batches.size());
-        std::vector<std::int64_t> orders;
-        const State nothing{};
-        for (std::size_t t = 0; t < batches.size(); ++t) {
-            const double* weights = point_weights[t] ? point_weights[t]->data() : nullptr;
-            const Points<Value> batch{batches[t].data(), weights, batches[t].shape(0), n_features};
-            orders.resize(n_init * batch.n_points);
-            VisitingOrders made(batch, seed_of_step(entropy, t));
-            for (std::size_t r = 0; r < n_init; ++r)
-                made.write_next(orders.data() + r * batch.n_points);
-            const State& state = results.empty() ? nothing : results.back().state;
-            const StateView before{state.ids.data(),  state.centers.data(), state.weights.data(),
-                                   state.ages.data(), state.counts.data(),  state.ids.size(),
-                                   state.next_id};
-            results.push_back(step(batch, orders.data(), n_init, before, penalties,
-                                   elapsed.data()[t], {is_accelerated, nullptr}, pool));
-            watch.look();
-        }
-    } catch (const Interrupted&) {
-        throw nb::python_error();
-    }
+    std::vector<StepResult> results = sequence_results(batches, point_weights, elapsed, penalties,
+                                                       is_accelerated, n_threads, entropy, n_init);
     std::vector<StepArrays> arrays;
     arrays.reserve(results.size());
     for (std::size_t t = 0; t < results.size(); ++t)
         arrays.push_back(
             to_arrays(std::move(results[t]), n_features, point_weights[t].has_value()));
     return arrays;
+}
+
+// Only what a judge of the parameters asks for: the labels of all points that weigh something,
+// batch after batch, clusters seen in all batches together, and identities.
+template <typename Value>
+std::tuple<Column<std::int64_t>, std::size_t, std::int64_t> sequence_labels(
+    std::vector<GivenTable<Value>> batches, std::vector<std::optional<GivenFloats>> point_weights,
+    GivenFloats elapsed, double new_penalty, double revival_penalty, double drift,
+    bool exact_revival, bool is_accelerated, std::size_t n_threads, std::uint64_t entropy,
+    std::size_t n_init) {
+    const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival};
+    const std::vector<StepResult> results = sequence_results(
+        batches, point_weights, elapsed, penalties, is_accelerated, n_threads, entropy, n_init);
+    std::vector<std::int64_t> labels;
+    std::size_t n_seen = 0;
+    for (std::size_t t = 0; t < results.size(); ++t) {
+        const std::vector<std::int64_t>& found = results[t].labels;
+        const double* weights = point_weights[t] ? point_weights[t]->data() : nullptr;
+        for (std::size_t i = 0; i < found.size(); ++i)
+            if (!weights || weights[i] > 0.0) labels.push_back(found[i]);
+        n_seen += results[t].ids.size();
+    }
+    const std::int64_t next_id = results.empty() ? 0 : results.back().state.next_id;
+    return {column(std::move(labels)), n_seen, next_id};
 }
 
 template <typename Value>
@@ -259,6 +281,9 @@ void bind_engine(nb::module_& module) {
     module.def("sequence", &sequence_arrays<Value>, "batches"_a.noconvert(), "point_weights"_a,
                "elapsed"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a,
                "is_accelerated"_a, "n_threads"_a, "entropy"_a, "n_init"_a);
+    module.def("sequence_labels", &sequence_labels<Value>, "batches"_a.noconvert(),
+               "point_weights"_a, "elapsed"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a,
+               "exact_revival"_a, "is_accelerated"_a, "n_threads"_a, "entropy"_a, "n_init"_a);
     module.def("all_within", &all_within<Value>, "points"_a.noconvert(), "limit"_a);
     module.def("visiting_orders", &visiting_orders<Value>, "points"_a.noconvert(), "entropy"_a,
                "n_steps"_a, "n_init"_a);

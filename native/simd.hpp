@@ -2,6 +2,7 @@
 // makes no difference to any result: lanes never mix, except by steps that are written out.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 
@@ -60,6 +61,19 @@ inline double sum_of_lanes(Doubles values) {
 }
 
 inline Doubles fill(double value) { return value - Doubles{}; }
+
+inline Doubles root_of(Doubles values) {
+#if defined(__AVX512F__)
+    return _mm512_sqrt_pd(values);
+#elif defined(__AVX__)
+    return _mm256_sqrt_pd(values);
+#elif defined(__SSE2__)
+    return _mm_sqrt_pd(values);
+#else
+    for (std::size_t lane = 0; lane < kSimd; ++lane) values[lane] = std::sqrt(values[lane]);
+    return values;
+#endif
+}
 
 // Bit `lane` is set where a[lane] == b[lane].
 inline unsigned lanes_equal(Doubles a, Doubles b) {

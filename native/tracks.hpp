@@ -1,5 +1,5 @@
-// What a clustering of several batches says of them, to judge it by: the cells (what one identity
-// has in one batch), the scatter of each identity, and how far cells overlap.
+// A clustering of several batches, to judge it by: the cells (what one identity has in one batch)
+// and the scatter of each identity.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "squared_distance.hpp"
+#include "vector_math.hpp"
 
 namespace dynmeans {
 
@@ -25,12 +28,21 @@ struct Cells {
     std::vector<double> counts, means;
     std::vector<std::int64_t> cell_of_row;
     std::vector<double> squares;   // of each row: squared distance to its cell's mean
-    std::vector<double> scatters;  // of each identity: (n_shaped, n_shaped)
+    std::vector<double> scatters;  // of each identity: n_shaped padded rows, right to the diagonal
     std::size_t n_shaped = 0;      // n_features, or 0 where that is too many
 };
 
 // With more features an identity seldom has the points to show a shape, and its matrix is large.
 constexpr std::size_t kMostShaped = 64;
+
+// Adds weight * residual residual^T, up to the diagonal and what shares a register with it.
+inline void add_square(double* scatter, const double* residual, double weight, std::size_t d) {
+    for (std::size_t j = 0; j < d; ++j, scatter += padded(d)) {
+        const Doubles scaled = fill(weight * residual[j]);
+        for (std::size_t k = 0; k <= j; k += kSimd)
+            store(scatter + k, load(scatter + k) + scaled * load(residual + k));
+    }
+}
 
 // Labels are identities from 0 to n_identities - 1.
 inline Cells gather_cells(const Stream& stream, const std::int64_t* labels,
@@ -43,9 +55,10 @@ inline Cells gather_cells(const Stream& stream, const std::int64_t* labels,
     cells.squares.resize(n_rows);
     cells.n_shaped = d <= kMostShaped ? d : 0;
     const std::size_t n_shaped = cells.n_shaped;
-    cells.scatters.assign(n_identities * n_shaped * n_shaped, 0.0);
+    const std::size_t width = padded(n_shaped);
+    cells.scatters.assign(n_identities * n_shaped * width, 0.0);
     std::vector<std::int64_t> cell_of_id(n_identities, -1);
-    std::vector<double> residual(d);
+    std::vector<double> residuals;
     for (std::size_t t = 0; t < stream.n_batches; ++t) {
         const auto begin = static_cast<std::size_t>(stream.starts[t]);
         const auto end = static_cast<std::size_t>(stream.starts[t + 1]);
@@ -71,81 +84,21 @@ inline Cells gather_cells(const Stream& stream, const std::int64_t* labels,
             for (std::size_t j = 0; j < d; ++j) cells.means[c * d + j] /= cells.counts[c];
             cell_of_id[static_cast<std::size_t>(cells.ids[c])] = -1;
         }
+        residuals.resize((end - begin) * width, 0.0);
         for (std::size_t i = begin; i < end; ++i) {
             const auto cell = static_cast<std::size_t>(cells.cell_of_row[i]);
-            double* scatter =
-                cells.scatters.data() + static_cast<std::size_t>(labels[i]) * n_shaped * n_shaped;
-            double square = 0.0;
-            for (std::size_t j = 0; j < d; ++j) {
-                residual[j] = stream.points[i * d + j] - cells.means[cell * d + j];
-                square += residual[j] * residual[j];
-            }
-            cells.squares[i] = square;
-            for (std::size_t j = 0; j < n_shaped; ++j) {
-                const double scaled = stream.weights[i] * residual[j];
-                for (std::size_t k = 0; k < n_shaped; ++k)
-                    scatter[j * n_shaped + k] += scaled * residual[k];
-            }
+            const double *y = stream.points + i * d, *mean = cells.means.data() + cell * d;
+            double* residual = residuals.data() + (i - begin) * width;
+            cells.squares[i] = squared_distance(y, mean, d);
+            for (std::size_t j = 0; j < n_shaped; ++j) residual[j] = y[j] - mean[j];
         }
+        for (std::size_t i = begin; i < end; ++i)
+            add_square(
+                cells.scatters.data() + static_cast<std::size_t>(labels[i]) * n_shaped * width,
+                residuals.data() + (i - begin) * width, stream.weights[i], n_shaped);
         cells.starts.push_back(static_cast<std::int64_t>(cells.ids.size()));
     }
     return cells;
-}
-
-// The shape of noise around a mean: Gaussian, or Student's t where degrees > 0.
-struct Noise {
-    double scale;
-    double degrees;
-
-    // How far the log-density has fallen at a squared distance from the mean.
-    double fall(double square, std::size_t n_features) const {
-        if (degrees == 0.0) return 0.5 * square / scale;
-        return 0.5 * (degrees + static_cast<double>(n_features)) *
-               std::log1p(square / (degrees * scale));
-    }
-};
-
-// -sum over points of log P(named cell | point). Of a batch with many points and cells, points at
-// even distances stand for all.
-inline double cell_overlap(const Stream& stream, const Cells& cells,
-                           const std::vector<double>& log_shares, const Noise& noise) {
-    constexpr std::size_t kMostPairs = std::size_t{1} << 21;
-    constexpr double kNothing = 40.0;  // e^-40 of a sum is lost in rounding
-    const std::size_t d = stream.n_features;
-    double total = 0.0;
-    std::vector<double> logits;
-    for (std::size_t t = 0; t < stream.n_batches; ++t) {
-        const auto begin = static_cast<std::size_t>(stream.starts[t]);
-        const auto end = static_cast<std::size_t>(stream.starts[t + 1]);
-        const auto first = static_cast<std::size_t>(cells.starts[t]);
-        const std::size_t n_cells = static_cast<std::size_t>(cells.starts[t + 1]) - first;
-        const std::size_t stride = 1 + (end - begin) * n_cells / kMostPairs;
-        logits.resize(n_cells);
-        double found = 0.0, weight_taken = 0.0, weight = 0.0;
-        for (std::size_t i = begin; i < end; ++i) {
-            weight += stream.weights[i];
-            if ((i - begin) % stride != 0) continue;
-            weight_taken += stream.weights[i];
-            double top = -HUGE_VAL;
-            for (std::size_t c = 0; c < n_cells; ++c) {
-                const double* mean = cells.means.data() + (first + c) * d;
-                double square = 0.0;
-                for (std::size_t j = 0; j < d; ++j) {
-                    const double difference = stream.points[i * d + j] - mean[j];
-                    square += difference * difference;
-                }
-                logits[c] = log_shares[first + c] - noise.fall(square, d);
-                top = std::max(top, logits[c]);
-            }
-            double sum = 0.0;
-            for (std::size_t c = 0; c < n_cells; ++c)
-                if (logits[c] > top - kNothing) sum += std::exp(logits[c] - top);
-            const auto named = static_cast<std::size_t>(cells.cell_of_row[i]) - first;
-            found += stream.weights[i] * (top + std::log(sum) - logits[named]);
-        }
-        if (weight_taken > 0.0) total += found * (weight / weight_taken);
-    }
-    return total;
 }
 
 }  // namespace dynmeans

@@ -1,6 +1,6 @@
 """Prepares arrays and calls the compiled module."""
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -72,29 +72,63 @@ def sequence(
     n_threads: int | None = None,
 ) -> list[tuple[ClusterState, Clustering]]:
     """Cluster a sequence of small batches from nothing, without coming back in between."""
-    largest = max((batch.size for batch in batches), default=0)
-    n_threads = choose_n_threads(largest) if n_threads is None else n_threads
-    dtypes = {batch.dtype for batch in batches}
-    if len(dtypes) > 1:
+    n_threads = _n_threads_for(batches) if n_threads is None else n_threads
+    arguments: Any = (
+        *_sequence_arguments(batches, penalties, elapsed, point_weights, revival),
+        *(acceleration == "auto", n_threads, entropy, n_init),
+    )
+    results = compiled.sequence(*arguments)
+    records, time = [], 0.0
+    for t, arrays in enumerate(results):
+        time += elapsed[t]
+        records.append(_to_records(arrays, t + 1, time))
+    return records
+
+
+def sequence_labels(
+    batches: list[BatchArray],
+    penalties: Penalties,
+    elapsed: list[float],
+    point_weights: list[FloatArray | None],
+    revival: str,
+    *,
+    entropy: int,
+    n_init: int,
+) -> tuple[IntArray, int, int]:
+    """As `sequence`, with less to show for it.
+
+    Returns the labels of all points that weigh something, batch after batch; how many clusters
+    the batches had, all together; and how many identities there were.
+    """
+    arguments: Any = (
+        *_sequence_arguments(batches, penalties, elapsed, point_weights, revival),
+        *(True, _n_threads_for(batches), entropy, n_init),
+    )
+    return compiled.sequence_labels(*arguments)
+
+
+def _sequence_arguments(
+    batches: list[BatchArray],
+    penalties: Penalties,
+    elapsed: list[float],
+    point_weights: list[FloatArray | None],
+    revival: str,
+) -> tuple[Any, ...]:
+    if len({batch.dtype for batch in batches}) > 1:
         batches = [batch.astype(np.float64, copy=False) for batch in batches]
-    results = compiled.sequence(
-        cast(list[FloatArray], batches),
+    return (
+        batches,
         point_weights,
         np.array(elapsed, dtype=np.float64),
         penalties.new_penalty,
         penalties.revival_penalty,
         penalties.drift,
         revival == "exact",
-        acceleration == "auto",
-        n_threads,
-        entropy,
-        n_init,
     )
-    records, time = [], 0.0
-    for t, arrays in enumerate(results):
-        time += elapsed[t]
-        records.append(_to_records(arrays, t + 1, time))
-    return records
+
+
+def _n_threads_for(batches: list[BatchArray]) -> int:
+    return choose_n_threads(max((batch.size for batch in batches), default=0))
 
 
 def _to_records(arrays: Any, n_steps: int, time: float) -> tuple[ClusterState, Clustering]:

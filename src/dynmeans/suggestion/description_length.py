@@ -7,11 +7,13 @@ labels, so that nothing is weighed by hand (decision 0300).
 
 from dataclasses import dataclass
 
-from dynmeans.backends import cells
+from dynmeans.backends.compiled import compiled
 from dynmeans.records.arrays import IntArray
 from dynmeans.suggestion import lives, noise
+from dynmeans.suggestion.overlap import overlap
 from dynmeans.suggestion.tracks import Points, Tracks
 
+SHAPES = ("gaussian", "student", "own")
 # Shortest spread, as a variance in units of that of all points: no finer than one part in 3e4.
 _FINEST = 1e-9
 
@@ -47,39 +49,35 @@ class Description:
 
 
 def describe(points: Points, labels: IntArray) -> Description:
-    """Describe the points with the help of these labels, one for each row."""
+    """Describe the points with the help of these labels, one for each row; compiled."""
+    places, named, paths, lived, shape = compiled.describe(
+        points.rows,
+        points.weights,
+        points.starts,
+        points.times,
+        points.mean,
+        points.axes,
+        points.axis_variances,
+        _FINEST * points.variance,
+        labels,
+    )
+    return Description(places, named, paths, lived, SHAPES[shape])
+
+
+def describe_slowly(points: Points, labels: IntArray) -> Description:
+    """Describe the points in plain NumPy: what `describe` must agree with."""
     tracks = Tracks.gather(points, labels)
     floor = _FINEST * points.variance
     variance = noise.shared_variance(points, tracks, floor)
     heavy, scale = noise.student(points, tracks, floor)
-    candidates = {
-        "gaussian": noise.gaussian(points, tracks, variance),
-        "student": heavy,
-        "own": noise.own_shapes(tracks, variance),
-    }
-    shape = max(candidates, key=lambda name: candidates[name])
+    found = (noise.gaussian(points, tracks, variance), heavy, noise.own_shapes(tracks, variance))
+    shape = SHAPES[found.index(max(found))]
     spread = (scale, noise.DEGREES) if shape == "student" else (variance, 0.0)
     moves = lives.moves_of(tracks, points.times)
     return Description(
-        places=candidates[shape],
-        labels=lives.shares(tracks, points.n_batches) + _overlap(points, tracks, *spread),
+        places=max(found),
+        labels=lives.shares(tracks, points.n_batches) + overlap(points, tracks, *spread),
         paths=lives.beginnings(points, tracks) + lives.walk(moves, points.n_features, variance),
         lives=lives.fates(tracks, moves, points.n_batches) + lives.births(tracks, points.n_batches),
         shape=shape,
-    )
-
-
-def _overlap(points: Points, tracks: Tracks, scale: float, degrees: float) -> float:
-    """What hard labels hide: where clusters overlap, a label is not worth its full price.
-
-    The sum over all clusters that may have made a point exceeds the share of the one that was
-    named. Without this term overlapping clusters would be merged.
-    """
-    return cells.overlap(
-        points.rows,
-        points.weights,
-        points.starts,
-        tracks.by_batch,
-        scale=scale,
-        degrees=degrees,
     )

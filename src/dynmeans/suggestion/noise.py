@@ -34,11 +34,12 @@ def gaussian(points: Points, tracks: Tracks, variance: float) -> float:
 def student(points: Points, tracks: Tracks, floor: float) -> tuple[float, float]:
     """All cells share one round Student t of 3 degrees; return its squared scale too."""
     d, nu = points.n_features, DEGREES
-    has_spread = tracks.count_of_row > 1
+    count_of_row = tracks.counts[tracks.cell_of_row]
+    has_spread = count_of_row > 1
     if not has_spread.any():
         return -math.inf, floor
     # A residual is shorter than the noise by (n - 1) / n, and n of them say as much as n - 1.
-    share = 1.0 - 1.0 / tracks.count_of_row[has_spread]
+    share = 1.0 - 1.0 / count_of_row[has_spread]
     squares = tracks.squares[has_spread] / share
     weights = points.weights[has_spread] * share
     n = float(weights.sum())

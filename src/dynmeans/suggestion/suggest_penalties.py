@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.backends import blas
 from dynmeans.backends.batch import (
     checked_elapsed,
     checked_points,
@@ -95,14 +94,13 @@ def suggest_details(
     if reach is not None:
         reach = checked_number("reach", reach, at_least=1)
     rows, gaps, weights = _checked_batches(list(batches), elapsed, sample_weight)
-    points = _gather(rows, gaps, weights)
+    points = Points.gather(rows, weights, np.cumsum(gaps))
     n_points = len(points.rows)
     if not points.variance > 0:
         return _placeholder(points.n_batches, n_points, max_gap, reach)
     entropy = 0 if rng is None else int(rng.integers(2**63))
     trials = Trials(points, Feed(rows, weights, gaps, n_init, entropy, max_gap, reach))
-    with blas.one_thread():
-        chosen = trials.candidate(search(trials))
+    chosen = trials.candidate(search(trials))
     return Suggestion(chosen, tuple(trials.candidates.values()), points.n_batches, n_points)
 
 
@@ -121,16 +119,6 @@ def _checked_batches(
         except (TypeError, ValueError) as error:
             raise type(error)(f"batches[{t}]: {error}") from error
     return rows, gaps, weights
-
-
-def _gather(rows: list[BatchArray], gaps: list[float], weights: list[FloatArray | None]) -> Points:
-    full = [
-        np.ones(len(batch)) if weight is None else weight
-        for batch, weight in zip(rows, weights, strict=True)
-    ]
-    if not any(weight.any() for weight in full):
-        raise ValueError("batches must hold at least one point of weight above 0, got none.")
-    return Points.gather([batch.astype(np.float64) for batch in rows], full, np.cumsum(gaps))
 
 
 def _placeholder(

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynmeans.backends import cells
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
 _FLATTEST = 1e-12  # variance of the narrowest direction of all points, in units of the widest
+# With more features an identity seldom has the points to show a shape, and its matrix is large.
+_MOST_SHAPED = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +31,8 @@ class Points:
         The directions in which they spread, as columns, and how far.
     variance : float
         Mean squared distance of a point from the mean of its batch.
+    weight : float
+        How many points all rows stand for.
     """
 
     rows: FloatArray
@@ -40,30 +43,51 @@ class Points:
     axes: FloatArray
     axis_variances: FloatArray
     variance: float
+    weight: float
 
     @classmethod
     def gather(
-        cls, batches: list[FloatArray], weights: list[FloatArray], times: FloatArray
+        cls, batches: list[BatchArray], weights: list[FloatArray | None], times: FloatArray
     ) -> "Points":
-        """Keep the rows that weigh something, and the batches that have such rows."""
-        kept = [weight > 0 for weight in weights]
-        sizes = np.array([np.count_nonzero(is_kept) for is_kept in kept])
-        rows = np.vstack([batch[is_kept] for batch, is_kept in zip(batches, kept, strict=True)])
-        all_weights = np.concatenate(weights)
-        all_weights = all_weights[all_weights > 0]
-        is_filled = sizes > 0
-        starts = np.append(0, np.cumsum(sizes[is_filled]))
+        """Keep the rows that weigh something, and the batches that have such rows.
+
+        Without weights every row of a batch weighs 1.
+        """
+        sizes = [len(batch) for batch in batches]
+        ends = np.cumsum(sizes)
+        rows, all_weights = np.concatenate(batches, dtype=np.float64), np.ones(sum(sizes))
+        for end, size, weight in zip(ends.tolist(), sizes, weights, strict=True):
+            if weight is not None:
+                all_weights[end - size : end] = weight
+        is_kept = all_weights > 0
+        if not is_kept.any():
+            raise ValueError("batches must hold at least one point of weight above 0, got none.")
+        if not is_kept.all():
+            rows, all_weights = rows[is_kept], all_weights[is_kept]
+            ends = np.append(0, np.cumsum(is_kept))[ends]
+        is_filled = np.diff(ends, prepend=0) > 0
+        starts = np.append(0, ends[is_filled])
+        total = float(all_weights.sum())
         mean = np.average(rows, axis=0, weights=all_weights)
         centred = rows - mean
-        covariance = (all_weights[:, None] * centred).T @ centred / all_weights.sum()
-        spreads, axes = np.linalg.eigh(covariance)
+        weighted = all_weights[:, None] * centred
+        spreads, axes = np.linalg.eigh(weighted.T @ centred / total)
         spreads = np.maximum(spreads, _FLATTEST * spreads[-1])
-        sums = np.add.reduceat(all_weights[:, None] * centred, starts[:-1])
         totals = np.add.reduceat(all_weights, starts[:-1])
-        middles = np.repeat(sums / totals[:, None], sizes[is_filled], axis=0)
-        within = float(all_weights @ np.sum((centred - middles) ** 2, axis=1))
-        variance = within / float(all_weights.sum())
-        return cls(rows, all_weights, starts, times[is_filled], mean, axes, spreads, variance)
+        middles = np.add.reduceat(weighted, starts[:-1]) / totals[:, None]
+        within = np.sum((centred - middles.repeat(np.diff(starts), axis=0)) ** 2, axis=1)
+        variance = float(all_weights @ within) / total
+        return cls(
+            rows,
+            all_weights,
+            starts,
+            times[is_filled],
+            mean,
+            np.ascontiguousarray(axes),
+            spreads,
+            variance,
+            total,
+        )
 
     @property
     def n_batches(self) -> int:
@@ -90,14 +114,13 @@ class Tracks:
         The batch and the identity of each cell, both counted from 0.
     first_cells : IntArray of shape (n_tracks,)
         The first cell of each identity.
+    cell_of_row : IntArray of shape (n_rows,)
+        Where each row belongs.
     squares : FloatArray of shape (n_rows,)
         Squared distance of each row to the mean of its cell.
-    count_of_row : FloatArray of shape (n_rows,)
-        Points in the cell of each row.
     scatters : FloatArray of shape (n_tracks, n_features, n_features)
-        Squares and products of each identity's points about the means of their cells, summed.
-    by_batch : Cells
-        The same cells in order of batch, and the cell of each row.
+        Squares and products of each identity's points about the means of their cells, summed; of
+        shape (n_tracks, 0, 0) where there are more than 64 features.
     """
 
     counts: FloatArray
@@ -105,34 +128,38 @@ class Tracks:
     batch_of_cell: IntArray
     track_of_cell: IntArray
     first_cells: IntArray
+    cell_of_row: IntArray
     squares: FloatArray
-    count_of_row: FloatArray
     scatters: FloatArray
-    by_batch: cells.Cells
 
     @classmethod
     def gather(cls, points: Points, labels: IntArray) -> "Tracks":
         """Find the cells of these labels, one for each row of the points."""
-        found = cells.gather(points.rows, points.weights, points.starts, labels)
-        batches = np.repeat(np.arange(points.n_batches), np.diff(found.starts))
-        order = np.argsort(found.tracks, kind="stable")
-        tracks = found.tracks[order]
+        batch_of_row = np.repeat(np.arange(points.n_batches), np.diff(points.starts))
+        track_of_row = np.unique(labels, return_inverse=True)[1]
+        keys = track_of_row * points.n_batches + batch_of_row
+        cells, cell_of_row = np.unique(keys, return_inverse=True)
+        track_of_cell, batch_of_cell = np.divmod(cells, points.n_batches)
+        counts, sums = np.zeros(len(cells)), np.zeros((len(cells), points.n_features))
+        np.add.at(counts, cell_of_row, points.weights)
+        np.add.at(sums, cell_of_row, points.weights[:, None] * points.rows)
+        means = sums / counts[:, None]
+        residuals = points.rows - means[cell_of_row]
+        shaped = residuals if points.n_features <= _MOST_SHAPED else residuals[:, :0]
+        n_tracks = track_of_cell[-1] + 1
+        scatters = np.zeros((n_tracks, shaped.shape[1], shaped.shape[1]))
+        products = shaped[:, :, None] * shaped[:, None, :]
+        np.add.at(scatters, track_of_row, points.weights[:, None, None] * products)
         return cls(
-            counts=found.counts[order],
-            means=found.means[order],
-            batch_of_cell=batches[order],
-            track_of_cell=tracks,
-            first_cells=np.searchsorted(tracks, np.arange(len(found.scatters))),
-            squares=found.squares,
-            count_of_row=found.counts[found.cell_of_row],
-            scatters=found.scatters,
-            by_batch=found,
+            counts=counts,
+            means=means,
+            batch_of_cell=batch_of_cell,
+            track_of_cell=track_of_cell,
+            first_cells=np.searchsorted(track_of_cell, np.arange(n_tracks)),
+            cell_of_row=cell_of_row,
+            squares=np.sum(residuals**2, axis=1),
+            scatters=scatters,
         )
-
-    @property
-    def n_tracks(self) -> int:
-        """Number of identities."""
-        return len(self.scatters)
 
     @property
     def n_free(self) -> float:

@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass, field
-from hashlib import blake2b
+from functools import cached_property
 
 import numpy as np
 
 from dynmeans.backends import native
-from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.suggestion import Candidate
 from dynmeans.suggestion.description_length import describe
@@ -31,7 +31,7 @@ class Setting:
     reach: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Feed:
     """What every run is given.
 
@@ -53,7 +53,7 @@ class Feed:
     max_gap: float | None = None
     reach: float | None = None
 
-    @property
+    @cached_property
     def step_time(self) -> float:
         """Usual time between two batches."""
         return float(np.median(self.elapsed[1:])) if len(self.elapsed) > 1 else 1.0
@@ -66,11 +66,10 @@ class Trials:
     points: Points
     feed: Feed
     candidates: dict[tuple[Setting, int], Candidate] = field(default_factory=dict)
-    _nats: dict[bytes, float] = field(default_factory=dict)
 
     def length(self, setting: Setting, n_init: int | None = None) -> float:
         """Nats that describe the stream and the setting."""
-        n_bits = self.candidate(setting, n_init).bits * float(self.points.weights.sum())
+        n_bits = self.candidate(setting, n_init).bits * self.points.weight
         return n_bits * math.log(2.0) + _surprise(setting)
 
     def candidate(self, setting: Setting, n_init: int | None = None) -> Candidate:
@@ -82,7 +81,7 @@ class Trials:
 
     def _run(self, setting: Setting, n_init: int) -> Candidate:
         penalties, feed = self._penalties(setting), self.feed
-        results = native.sequence(
+        labels, n_seen, n_identities = native.sequence_labels(
             feed.batches,
             penalties,
             feed.elapsed,
@@ -91,23 +90,12 @@ class Trials:
             entropy=feed.entropy,
             n_init=n_init,
         )
-        labels: list[IntArray] = []
-        for weight, (_, clustering) in zip(feed.weights, results, strict=True):
-            labels.append(clustering.labels if weight is None else clustering.labels[weight > 0])
-        nats = self._nats_of(np.concatenate(labels))
         return Candidate(
             penalties,
-            bits=nats / math.log(2.0) / float(self.points.weights.sum()),
-            n_clusters=sum(len(c.ids) for _, c in results) / self.points.n_batches,
-            n_identities=results[-1][0].next_id,
+            bits=describe(self.points, labels).length / math.log(2.0) / self.points.weight,
+            n_clusters=n_seen / self.points.n_batches,
+            n_identities=n_identities,
         )
-
-    def _nats_of(self, labels: IntArray) -> float:
-        """Describe the stream; where clusters are far apart many settings give the same labels."""
-        key = blake2b(labels.tobytes()).digest()
-        if key not in self._nats:
-            self._nats[key] = describe(self.points, labels).length
-        return self._nats[key]
 
     def _penalties(self, setting: Setting) -> Penalties:
         """Turn gaps and moves per batch into those per step of time."""
