@@ -143,7 +143,7 @@ def test_missing_values_stop_the_run_or_are_counted(rows, capsys):
     frame.to_csv(rows, index=False)
     assert "row 40 of the input" in error_of(capsys, "cluster", rows, *USUAL, "-o", "stopped")
     assert main(["cluster", rows, *USUAL, "--on-missing", "drop", "-o", "run"]) == 0
-    assert "1 rows dropped for a missing value" in capsys.readouterr().err
+    assert "1 row dropped for a missing value" in capsys.readouterr().err
 
 
 def test_what_came_before_a_missing_value_is_kept(rows, capsys):
@@ -161,7 +161,7 @@ def test_what_came_before_a_missing_value_is_kept(rows, capsys):
 def test_a_changed_option_is_told_and_changes_nothing(run, capsys):
     before = run_cases.contents(Path(run))
     message = error_of(capsys, "cluster", "rows.csv", *USUAL, "--n-init", "9", "-o", run)
-    assert "n_init was 3, is 9" in message
+    assert "--n-init was 3, is 9" in message
     assert run_cases.contents(Path(run)) == before
 
 

@@ -35,7 +35,7 @@ def test_it_prints_options_for_cluster_and_an_explanation(table, capsys):
     assert lines[0] == (
         f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}"
     )
-    assert lines[2].startswith(f"new_penalty {p.new_penalty:.4g}: a point farther than")
+    assert lines[2].startswith(f"--new-penalty {p.new_penalty:.4g}: a point farther than")
     assert "12 batches given (216 points)" in lines[-1]
 
 
@@ -71,7 +71,7 @@ def test_the_picture_is_written(table, tmp_path, capsys):
     ("options", "message"),
     [
         (("--batch", "step", "--picture", "choice.gif"), "--picture must end in .png"),
-        ((), "exactly one of every"),
+        ((), "exactly one of --every"),
         (("--batch", "nothing"), "nothing"),
     ],
 )

@@ -35,7 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
         extra = EXTRAS[package]
         return _fail(f"this needs {package}: pip install 'dynmeans[{extra}]'.", FAILED)
     except (ValueError, TypeError, OSError) as error:
-        return _fail(str(error) or type(error).__name__, FAILED)
+        words = sys.argv[1:] if arguments is None else arguments
+        flags = importlib.import_module("dynmeans.cli.flags")
+        return _fail(flags.with_flags(str(error) or type(error).__name__, words), FAILED)
     except Exception as error:
         # A query of DuckDB that Ctrl-C stopped says so in its own way, and typer turns the key into
         # an exit code; usage errors carry their exit code and know how to show themselves.

@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
+from dynmeans.cli import options
+
 KINDS = ("all", "tracks", "timeline", "costs", "numbers")
 
 
 def plot(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    run_folder: options.RunFolder,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="File to write: .png, .svg or .pdf."),
@@ -18,7 +20,7 @@ def plot(
     kind: Annotated[
         str, typer.Option("--kind", "-k", help="all, tracks, timeline, costs or numbers.")
     ] = "all",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Draw the tracks of the last window, the timeline of lives, costs and numbers of clusters.
 

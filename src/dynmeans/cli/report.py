@@ -5,9 +5,11 @@ from typing import Annotated
 
 import typer
 
+from dynmeans.cli import options
+
 
 def report(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    run_folder: options.RunFolder,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
     ] = Path("report.html"),
@@ -18,10 +20,7 @@ def report(
             "when the run was made."
         ),
     ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option("--input", help="Where the original rows are now, if they were moved."),
-    ] = None,
+    table: options.InputMoved = None,
     axes: Annotated[
         str | None,
         typer.Option(
@@ -30,7 +29,7 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a page that plays the run: points, tracks, lives, events, numbers, scores.
 

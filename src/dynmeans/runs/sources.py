@@ -2,11 +2,13 @@
 
 import importlib
 import os
+import re
 import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pyarrow as pa
 
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.columns import missing_column, quote_name, quote_text
+from dynmeans.runs.csv_files import files_with_rows
 
 MEMORY_LIMIT = "200MB"
 ROWS_AT_A_TIME = 65_536
@@ -24,6 +27,7 @@ _CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
 _DATABASE = (".duckdb", ".ddb", ".db")
+_NO_PARQUET = re.compile(r"magic bytes .* file ('.*?')|('.*?') too small to be a Parquet file")
 
 
 class Source(Closing):
@@ -130,7 +134,9 @@ class Source(Closing):
             datasets = importlib.import_module("pyarrow.dataset")
             self._connection.register("source", datasets.dataset(files, format="ipc"))
         else:
-            reader = "read_csv" if files[0].endswith(_CSV) else "read_parquet"
+            is_csv = files[0].endswith(_CSV)
+            files = files_with_rows(files) if is_csv else files
+            reader = "read_csv" if is_csv else "read_parquet"
             names = ", ".join(quote_text(_without_patterns(name)) for name in files)
             self._connection.execute(
                 f"CREATE TEMP VIEW source AS SELECT * FROM {reader}([{names}])"
@@ -203,6 +209,11 @@ def source_errors() -> Iterator[None]:
 
 def _in_one_line(error: Exception) -> ValueError | OSError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = f"the input cannot be read: {' '.join(lines[:3])[:500]}"
+    # The last lines show the place in a query that is not the user's.
+    lines = list(takewhile(lambda line: not line.startswith("LINE "), lines))
     is_system = lines and lines[0].startswith(("IO Error", "Out of Memory", "Permission"))
+    told = re.sub(r"^[A-Z][\w ]* Error: ", "", " ".join(lines[:3]))
+    if found := _NO_PARQUET.search(told):
+        told = f"{found[1] or found[2]} is not a Parquet file."
+    text = f"the input cannot be read: {told[:500]}"
     return OSError(text) if is_system else ValueError(text)

@@ -63,11 +63,12 @@ class WindowOptions:
         ways = [name for name in ("every", "count", "batch") if getattr(self, name) is not None]
         if len(ways) != 1:
             raise ValueError(
-                "give exactly one of every (a length of time), count (rows of a batch) and batch "
-                f"(a column), got {' and '.join(ways) or 'none of them'}."
+                "give exactly one of every=... (a length of time), count=... (rows of a batch) and "
+                "batch=... (a column), got "
+                f"{' and '.join(f'{name}=...' for name in ways) or 'none of them'}."
             )
         if self.every is not None and self.time is None:
-            raise ValueError("every needs a column of times: name it with time.")
+            raise ValueError("every needs a column of times: name it with time=...")
         if self.count is not None and self.count < 1:
             raise ValueError(f"count must be at least 1, got {self.count!r}.")
         for name, allowed in (
