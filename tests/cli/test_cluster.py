@@ -165,6 +165,16 @@ def test_a_changed_option_is_told_and_changes_nothing(run, capsys):
     assert run_cases.contents(Path(run)) == before
 
 
+def test_a_run_that_failed_before_its_first_window_is_replaced_by_other_options(rows, capsys):
+    frame = pd.read_csv(rows)
+    frame.loc[40, "x"] = np.nan
+    frame.to_csv(rows, index=False)
+    error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
+    assert main(["cluster", rows, *USUAL, "--on-missing", "drop", "-o", "run", "-q"]) == 0
+    with Run.open("run") as run:
+        assert (run.config.source["on_missing"], run.status().n_rows) == ("drop", 95)
+
+
 def test_overwrite_starts_over(run, capsys):
     again = ["cluster", "rows.csv", *USUAL, "--n-init", "9", "-o", run, "--overwrite", "-q"]
     assert main(again) == 0
@@ -187,6 +197,33 @@ def test_a_damaged_run_is_told_in_one_line(run, capsys):
 
 def test_a_place_that_cannot_be_written_is_told_in_one_line(rows, capsys):
     assert "/proc" in error_of(capsys, "cluster", rows, *USUAL, "-o", "/proc/run")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("header.csv", "x,y,when\n", "'header.csv' holds no rows, only a header."),
+        ("empty.csv", "", "'empty.csv' holds no rows."),
+        ("blank.csv", "\n\n", "'blank.csv' holds no rows."),
+        ("short.parquet", "hello", "'short.parquet' is not a Parquet file."),
+        ("long.parquet", "hello " * 99, "'long.parquet' is not a Parquet file."),
+    ],
+)
+def test_a_file_without_a_table_is_told_in_one_line(
+    tmp_path, monkeypatch, capsys, name, text, message
+):
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text)
+    assert error_of(capsys, "cluster", name, *USUAL, "-o", "run").endswith(f"{message}\n")
+    assert not Path("run").exists()
+
+
+def test_a_wrong_query_is_told_without_ours(rows, capsys):
+    query = ["--sql", "SELECT nothing FROM source"]
+    message = error_of(capsys, "cluster", rows, *USUAL, *query, "-o", "run")
+    assert 'column "nothing" not found' in message
+    assert "LINE" not in message
+    assert "VIEW" not in message
 
 
 def test_an_input_without_permission_is_told_in_one_line(rows, capsys):
@@ -220,6 +257,32 @@ def test_events_are_listed_and_filtered(run, capsys):
     assert "--kind must be one of born" in error_of(capsys, "events", run, "--kind", "eaten")
 
 
+def test_events_of_a_cluster_that_is_not_there_are_an_error(run, capsys):
+    message = error_of(capsys, "events", run, "--cluster", "999")
+    assert "there is no cluster 999; the run has " in message
+
+
+def test_events_of_a_cluster_without_such_events_are_none(run, capsys):
+    assert main(["events", run, "--cluster", "0", "--kind", "merged"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_one_of_a_thing_is_told_in_the_singular(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("one.csv").write_text("x,when\n1.5,2024-01-01\n")
+    one = ["cluster", "one.csv", "-f", "x", *CUT, "--new-penalty", "1", "-o", "run"]
+    told = []
+    for command in (one, one, ["status", "run"], ["labels", "run", "-o", "labels.csv"]):
+        assert main(command) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0].startswith("1 window, 1 row in ")
+    assert "; 1 cluster now, 1 in all." in told[0]
+    assert told[1] == "already complete: 1 window. Run: run\n"
+    assert "windows   1 (1 step of time)" in told[2]
+    assert "labels    1 file, " in told[2]
+    assert told[3] == "1 row: labels.csv\n"
+
+
 def test_labels_are_written_beside_the_rows(run, capsys):
     assert main(["labels", run, "-o", "out.csv"]) == 0
     assert capsys.readouterr().out == "96 rows: out.csv\n"
@@ -231,6 +294,18 @@ def test_scores_compare_with_a_column_of_the_input(run, capsys):
     scores = json.loads(capsys.readouterr().out)
     assert scores["accuracy_per_step"] > 0.9
     assert "no column 'who'" in error_of(capsys, "score", run, "--truth", "who")
+
+
+def test_scores_need_no_column_where_the_run_knows_it(rows, capsys):
+    assert main(["cluster", rows, *USUAL, "--truth", "truth", "-o", "run", "-q"]) == 0
+    assert main(["score", "run", "--json"]) == 0
+    by_itself = capsys.readouterr().out
+    assert main(["score", "run", "--truth", "truth", "--json"]) == 0
+    assert capsys.readouterr().out == by_itself
+
+
+def test_scores_without_a_column_anywhere_say_what_is_missing(run, capsys):
+    assert "--truth is needed: the run was made without" in error_of(capsys, "score", run)
 
 
 @pytest.mark.parametrize("kind", ["all", "tracks", "timeline", "costs", "numbers"])

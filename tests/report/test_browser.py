@@ -340,10 +340,11 @@ def gap_page(page, tmp_path):
 def bars_of(page, cluster_id):
     """Return from when to when each bar of a cluster's life goes."""
     return page.run(
-        "const {left, right, width} = document.querySelector('#lives-axis').getBoundingClientRect();"
+        "const box = (at) => at.getBoundingClientRect();"
+        "const {left, width} = box(document.querySelector('#lives-axis'));"
         "const time = (x) => Math.round(10 * (0.5 + (12 * (x - left)) / width)) / 10;"
         "return [...document.querySelectorAll(`#lives-${arguments[0]} .stretch`)]"
-        ".map((bar) => bar.getBoundingClientRect()).map((box) => [time(box.left), time(box.right)]);",
+        ".map((bar) => [time(box(bar).left), time(box(bar).right)]);",
         cluster_id,
     )
 

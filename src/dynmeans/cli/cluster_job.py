@@ -11,7 +11,6 @@ from typing import Any, TextIO
 
 import typer
 
-from dynmeans.cli.flags import with_flags
 from dynmeans.cli.output import print_json
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.suggestion import Suggestion
@@ -163,7 +162,11 @@ class ClusterJob:
         return penalties_with_defaults(**self.penalties)
 
     def _suggested(self, source: Source | None) -> Suggestion:
-        from dynmeans.cli.suggestion_job import suggest_on_first_windows, tell_doubts
+        from dynmeans.cli.suggestion_job import (
+            in_options,
+            suggest_on_first_windows,
+            tell_doubts,
+        )
 
         assert source is not None
         found = suggest_on_first_windows(
@@ -176,9 +179,8 @@ class ClusterJob:
             reach=self.penalties.get("reach"),
         )
         if not self.is_quiet:
-            explanation = with_flags(found.explanation, ["cluster"])
-            sys.stderr.write(f"dynmeans: {explanation}\n")
-            tell_doubts(found, "cluster")
+            sys.stderr.write(f"dynmeans: {in_options(found.explanation)}\n")
+            tell_doubts(found)
         return found
 
 

@@ -102,9 +102,8 @@ def _draw(found: "Suggestion", picture: Path) -> None:
 
 
 def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
-    from dynmeans.cli.flags import with_flags
     from dynmeans.cli.output import print_json
-    from dynmeans.cli.suggestion_job import tell_doubts
+    from dynmeans.cli.suggestion_job import in_options, tell_doubts
 
     p = found.penalties
     if as_json:
@@ -115,7 +114,7 @@ def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
         return
     typer.echo(f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}")
     typer.echo("")
-    typer.echo(with_flags("\n".join(found.sentences), ["suggest"]))
+    typer.echo("\n".join(map(in_options, found.sentences)))
     if picture is not None:
         typer.echo(f"Picture: {picture}")
-    tell_doubts(found, "suggest")
+    tell_doubts(found)

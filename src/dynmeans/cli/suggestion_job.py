@@ -37,7 +37,12 @@ def suggest_on_first_windows(
     )
 
 
-def tell_doubts(found: Suggestion, command: str) -> None:
+def in_options(sentence: str) -> str:
+    """Speak of parameters as `cluster` takes them, for which they are chosen."""
+    return with_flags(sentence, ["cluster"])
+
+
+def tell_doubts(found: Suggestion) -> None:
     """Warn where the choice should not be trusted."""
     for doubt in found.doubts:
-        sys.stderr.write(f"dynmeans: warning: {with_flags(doubt, [command])}\n")
+        sys.stderr.write(f"dynmeans: warning: {in_options(doubt)}\n")

@@ -35,7 +35,7 @@ def _one_feature(points: Points) -> str | None:
     shown = min(99.99, 100 * share)
     return (
         f"feature {first + 1} of {points.n_features} has {shown:.4g} % of the spread, so the "
-        "others hardly count. Give all features like scales: standardise them."
+        "others hardly count. Bring all features to like scales (standardise)."
     )
 
 
@@ -76,8 +76,8 @@ def _longest_gap(trials: Trials, chosen: Setting) -> str | None:
         return None
     max_gap = trials.candidate(chosen).penalties.max_gap
     return (
-        f"max_gap {max_gap:.3g} is the longest that was tried. Either clusters stay away for longer "
-        "still: try a larger max_gap; or many that come and go are few that move: try a larger "
+        f"max_gap {max_gap:.3g} is the longest that was tried. Either clusters stay away for even "
+        "longer: try a larger max_gap; or many that come and go are few that move: try a larger "
         "new_penalty."
     )
 
