@@ -133,7 +133,7 @@ def test_times_nobody_can_read_make_no_run(rows, capsys):
     frame.loc[3, "when"] = "soon"
     frame.to_csv(rows, index=False)
     message = error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
-    assert "row 3 of the input has 'soon' in column 'when'" in message
+    assert "row 3 of the input (from 0) has 'soon' in column 'when'" in message
     assert not Path("run").exists()
 
 
@@ -364,3 +364,21 @@ def test_suggested_penalties_are_kept_when_the_run_goes_on(rows, capsys):
 def test_a_suggestion_takes_no_penalty_of_its_own(rows, capsys):
     message = error_of(capsys, "cluster", rows, *USUAL, "--suggest", "-o", "run")
     assert "--suggest goes with --max-gap and --reach" in message
+
+
+def test_local_dates_are_read_where_their_form_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("Day (local),x\n31.12.2024,1\n01.01.2025,2\n")
+    options = ["-f", "x", "--time", "Day (local)", "--every", "1d", "--new-penalty", "1"]
+    assert main(["cluster", "rows.csv", *options, "--time-format", "%d.%m.%Y", "-o", "run"]) == 0
+    capsys.readouterr()
+    assert main(["labels", "run", "-o", "labels.csv"]) == 0
+    assert Path("labels.csv").read_text().splitlines()[1] == "31.12.2024,1,0,0,0.0"
+
+
+def test_dates_nobody_can_read_are_told_with_the_option_that_helps(rows, capsys):
+    frame = pd.read_csv(rows, dtype=str)
+    frame["when"] = "31st of March"
+    frame.to_csv(rows, index=False)
+    message = error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
+    assert "give that as --time-format, say '%d.%m.%Y %H:%M'" in message

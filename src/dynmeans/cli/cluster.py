@@ -91,6 +91,7 @@ def cluster(
     ] = None,
     timezone: options.Timezone = "UTC",
     time_unit: options.TimeUnit = None,
+    time_format: options.TimeFormat = None,
     id_column: Annotated[
         str | None,
         typer.Option(
@@ -180,6 +181,7 @@ def cluster(
         batch=batch,
         timezone=timezone,
         time_unit=time_unit,
+        time_format=time_format,
         id=id_column,
         weight=weight,
         truth=truth,

@@ -108,6 +108,7 @@ class ClusterJob:
             self.table,
             query=self.reading["sql"],
             database_table=self.reading["table"],
+            text_column=self.options.text_column,
         )
 
     def _windows(

@@ -57,6 +57,13 @@ TimeUnit = Annotated[
         help="For times that are numbers since 1970: s, ms, us or ns.", rich_help_panel=SOURCE
     ),
 ]
+TimeFormat = Annotated[
+    str | None,
+    typer.Option(
+        help="For times that are text of another form than 2024-03-31 14:05: '%d.%m.%Y %H:%M'.",
+        rich_help_panel=SOURCE,
+    ),
+]
 Weight = Annotated[str | None, typer.Option(help="Column of weights.", rich_help_panel=SOURCE)]
 Sql = Annotated[
     str | None,

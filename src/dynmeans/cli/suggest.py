@@ -41,6 +41,7 @@ def suggest(
     weight: options.Weight = None,
     timezone: options.Timezone = "UTC",
     time_unit: options.TimeUnit = None,
+    time_format: options.TimeFormat = None,
     sql: options.Sql = None,
     database_table: options.DatabaseTable = None,
     on_missing: options.OnMissing = "error",
@@ -82,9 +83,11 @@ def suggest(
         weight=weight,
         timezone=timezone,
         time_unit=time_unit,
+        time_format=time_format,
         on_missing=on_missing,
     )
-    with Source(table, query=sql, database_table=database_table) as source:
+    text_column = window_options.text_column
+    with Source(table, query=sql, database_table=database_table, text_column=text_column) as source:
         found = suggest_on_first_windows(source, window_options, n_batches, standardise=standardise)
     if picture is not None:
         _draw(found, picture)

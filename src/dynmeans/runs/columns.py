@@ -28,7 +28,12 @@ def match_features(patterns: Iterable[str], columns: Mapping[str, str]) -> tuple
             found |= dict.fromkeys(matches)
     for name in found:
         if not is_number(columns[name]):
-            raise ValueError(f"features must be numeric columns, but {name!r} is {columns[name]}.")
+            raise ValueError(
+                f"features must be numeric columns, but {name!r} is {columns[name]}. Text may be "
+                "made numbers with a query (sql=...), say replace(x, ',', '.')::DOUBLE AS x."
+                if columns[name] == "VARCHAR"
+                else f"features must be numeric columns, but {name!r} is {columns[name]}."
+            )
     return tuple(found)
 
 
@@ -67,9 +72,16 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def time_expression(name: str, kind: str, time_unit: str | None, zone: str) -> str:
+def time_expression(
+    name: str, kind: str, zone: str, *, time_unit: str | None, time_format: str | None
+) -> str:
     """Return SQL for a time column: microseconds since 1970 in UTC, or a plain number."""
     column = quote_name(name)
+    if time_format is not None:
+        if not (kind == "VARCHAR" or is_integer(kind)):
+            raise ValueError(f"time_format is for times that are text, but {name!r} is {kind}.")
+        moment = f"try_strptime(CAST({column} AS VARCHAR), {quote_text(time_format)})"
+        return f"epoch_us(CAST({moment} AS TIMESTAMPTZ))"
     if is_number(kind):
         if time_unit is None:
             return f"CAST({column} AS DOUBLE)"

@@ -24,12 +24,14 @@ def open_source(fields: Mapping[str, Any], table: Any = None) -> Source:
         if table is None or table == "-":
             raise ValueError(
                 "the run does not know where its rows are: they came from Python or from standard "
-                "input. Name a file that holds them with --input."
+                "input. Name a file that holds them with --input; only `dynmeans labels "
+                "--labels-only` needs none."
             )
     return Source(
         table,
         query=fields.get("sql"),
         database_table=fields.get("table"),
+        text_column=fields.get("time") if fields.get("time_format") else None,
         memory_limit=_MEMORY,
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.records.arrays import BatchArray, IntArray
+from dynmeans.records.words import counted
 from dynmeans.runs.columns import (
     check_column,
     is_integer,
@@ -77,7 +78,8 @@ class OrderedRows:
         """Stream the rows after `place`, without those to be dropped."""
         if self.n_rows < place.rows_read:
             raise ValueError(
-                f"the input has {self.n_rows} rows, but the run has read {place.rows_read}."
+                f"the input has {counted(self.n_rows, 'row')}, but the run has read "
+                f"{place.rows_read:,}."
             )
         # One row more: it shows whether the source is still the one that was read before.
         done = max(place.rows_read - 1, 0)
@@ -133,7 +135,8 @@ class OrderedRows:
         ]
         number = table.column("number")[i].as_py()
         raise ValueError(
-            f"row {number} of the input has no finite value for {', '.join(map(repr, bad))}. "
+            f"row {number} of the input (from 0) has no finite value for "
+            f"{', '.join(map(repr, bad))}. "
             "--on-missing drop leaves such rows out, and counts them."
         )
 
@@ -164,8 +167,9 @@ class OrderedRows:
             check_column(name, column, columns)
             kind = columns[column]
             if name == "time":
-                self.time_is_number = is_number(kind) and options.time_unit is None
-                expression = time_expression(column, kind, options.time_unit, options.timezone)
+                forms = {"time_unit": options.time_unit, "time_format": options.time_format}
+                self.time_is_number = is_number(kind) and not any(forms.values())
+                expression = time_expression(column, kind, options.timezone, **forms)
             elif name == "weight":
                 expression = f"CAST({quote_name(column)} AS DOUBLE)"
             else:
@@ -175,16 +179,22 @@ class OrderedRows:
 
     def _check_times(self) -> None:
         """Refuse text that is no time, naming the first such row."""
-        name = self._options.time
-        if name is None or self._source.columns[name] != "VARCHAR":
+        name, form = self._options.time, self._options.time_format
+        if name is None or (form is None and self._source.columns[name] != "VARCHAR"):
             return
         column = quote_name(name)
         is_bad = f"{column} IS NOT NULL AND {self._expressions['time']} IS NULL"
         if bad := self._source.rows(f"{ROW}, {column}", where=is_bad):
             row, text = bad[0]
+            wanted = (
+                f"of the form {form!r}"
+                if form
+                else "such as 2024-03-31 14:05:00+01:00. If it has another form, give that as "
+                "time_format=..., say '%d.%m.%Y %H:%M'"
+            )
             raise ValueError(
-                f"time: row {row} of the input has {text!r} in column {name!r}, which is no time "
-                "such as 2024-03-31 14:05:00+01:00."
+                f"time: row {row} of the input (from 0) has {text!r} in column {name!r}, which is "
+                f"no time {wanted}."
             )
 
     def _order(self) -> str:

@@ -43,6 +43,8 @@ class Source(Closing):
         query over its tables.
     database_table : str, optional
         The table to read from a database.
+    text_column : str, optional
+        A column that a CSV file's reader must leave as the text it is.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Source(Closing):
         *,
         query: str | None = None,
         database_table: str | None = None,
+        text_column: str | None = None,
         memory_limit: str = MEMORY_LIMIT,
     ) -> None:
         # Made only when something is spilled.
@@ -74,6 +77,7 @@ class Source(Closing):
             with source_errors():
                 self._connection.execute("SET enable_progress_bar = false")
                 self._connection.execute("SET TimeZone = 'UTC'")
+                self._text_column = text_column
                 self._define(table, query, database_table)
                 rows = self._connection.execute("DESCRIBE dynmeans_rows").fetchall()
         except BaseException:
@@ -138,10 +142,18 @@ class Source(Closing):
             files = files_with_rows(files) if is_csv else files
             reader = "read_csv" if is_csv else "read_parquet"
             names = ", ".join(quote_text(_without_patterns(name)) for name in files)
-            self._connection.execute(
-                f"CREATE TEMP VIEW source AS SELECT * FROM {reader}([{names}])"
-            )
+            self._define_files(f"{reader}([{names}]", has_types=is_csv)
         return "SELECT * FROM source"
+
+    def _define_files(self, reading: str, *, has_types: bool) -> None:
+        view = "CREATE OR REPLACE TEMP VIEW source AS SELECT * FROM"
+        self._connection.execute(f"{view} {reading})")
+        if self._text_column is None or not has_types:
+            return
+        columns = self._connection.execute("DESCRIBE source").fetchall()
+        if self._text_column in (column[0] for column in columns):
+            kinds = f"types = {{{quote_text(self._text_column)}: 'VARCHAR'}}"
+            self._connection.execute(f"{view} {reading}, {kinds})")
 
     def _attach(self, path: str, query: str | None, database_table: str | None) -> str:
         if not Path(path).is_file():
