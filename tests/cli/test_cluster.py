@@ -382,3 +382,32 @@ def test_dates_nobody_can_read_are_told_with_the_option_that_helps(rows, capsys)
     frame.to_csv(rows, index=False)
     message = error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
     assert "give that as --time-format, say '%d.%m.%Y %H:%M'" in message
+
+
+def test_labels_never_replace_the_rows_they_are_for(run, capsys):
+    before = Path("rows.csv").read_bytes()
+    message = error_of(capsys, "labels", run, "-o", "rows.csv")
+    assert "'rows.csv' is among the rows of the run" in message
+    assert Path("rows.csv").read_bytes() == before
+
+
+def test_labels_are_not_put_among_the_files_of_a_folder_of_rows(rows, capsys):
+    Path("days").mkdir()
+    Path(rows).rename("days/1.csv")
+    assert main(["cluster", "days", *USUAL, "-o", "run", "-q"]) == 0
+    message = error_of(capsys, "labels", "run", "-o", "days/labels.csv")
+    assert "is among the rows of the run" in message
+
+
+def test_weights_that_are_no_numbers_are_told(rows, capsys):
+    message = error_of(capsys, "cluster", rows, *USUAL, "--weight", "when", "-o", "run")
+    assert "--weight must be a numeric column, but 'when' is TIMESTAMP" in message
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [(["plot", "run"], "--output"), (["suggest", "rows.csv"], "--picture")]
+)
+def test_a_picture_without_a_folder_is_refused_before_the_work(capsys, command, option):
+    options = ["-f", "x", "--count", "9"] if command[0] == "suggest" else []
+    message = error_of(capsys, *command, *options, option, "nowhere/picture.png")
+    assert f"{option} must lie in a folder that exists" in message

@@ -8,7 +8,7 @@ import typer
 from dynmeans.cli.app import app
 
 # Arguments whose option has another name.
-_OTHER_NAMES = {"random_state": "seed", "n_threads": "threads"}
+_OTHER_NAMES = {"random_state": "seed", "n_threads": "threads", "path": "output"}
 # No words of English that a message could hold by chance; so are all names with an underscore.
 _UNMISTAKABLE = {"drift", "reach", "standardise"}
 # After a name that is a word of English: what shows that the argument is meant.

@@ -11,8 +11,6 @@ from dynmeans.cli import options
 if TYPE_CHECKING:
     from dynmeans.records.suggestion import Suggestion
 
-_PICTURES = (".png", ".svg", ".pdf")
-
 
 def suggest(
     table: Annotated[
@@ -68,12 +66,13 @@ def suggest(
 
     dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
     """
+    from dynmeans.cli.output import check_picture
     from dynmeans.cli.suggestion_job import suggest_on_first_windows
     from dynmeans.runs.sources import Source
     from dynmeans.runs.window_options import WindowOptions
 
-    if picture is not None and picture.suffix not in _PICTURES:
-        raise ValueError(f"--picture must end in .png, .svg or .pdf, got {str(picture)!r}.")
+    if picture is not None:
+        check_picture("--picture", picture)
     window_options = WindowOptions(
         features=tuple(features),
         time=time,

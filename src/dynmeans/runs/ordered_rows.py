@@ -171,6 +171,8 @@ class OrderedRows:
                 self.time_is_number = is_number(kind) and not any(forms.values())
                 expression = time_expression(column, kind, options.timezone, **forms)
             elif name == "weight":
+                if not is_number(kind):
+                    raise ValueError(f"weight must be a numeric column, but {column!r} is {kind}.")
                 expression = f"CAST({quote_name(column)} AS DOUBLE)"
             else:
                 expression = plain_expression(column, kind)
