@@ -411,3 +411,9 @@ def test_a_picture_without_a_folder_is_refused_before_the_work(capsys, command, 
     options = ["-f", "x", "--count", "9"] if command[0] == "suggest" else []
     message = error_of(capsys, *command, *options, option, "nowhere/picture.png")
     assert f"{option} must lie in a folder that exists" in message
+
+
+def test_a_run_among_its_own_rows_is_refused(rows, capsys):
+    message = error_of(capsys, "cluster", ".", *USUAL, "-o", "run")
+    assert "--out must not lie in the folder of the rows, '.'" in message
+    assert not Path("run").exists()

@@ -176,3 +176,10 @@ def test_a_single_line_of_numbers_is_a_row(tmp_path):
     path.write_text("1,2.5\n")
     with Source(path) as source:
         assert source.rows("column1") == [(2.5,)]
+
+
+def test_a_file_whose_lines_differ_in_length_is_refused_with_its_first_line(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n1,2\n1\n3,4\n")
+    with pytest.raises(ValueError, match=r"cannot be divided into columns.*the first, 'a,b'"):
+        Source(path)

@@ -98,6 +98,13 @@ class ClusterJob:
                 "--new-penalty is needed: the squared distance beyond which a point starts a new "
                 "cluster. Or let --suggest choose it."
             )
+        if Path(self.table).is_dir() and self.out.resolve().is_relative_to(
+            Path(self.table).resolve()
+        ):
+            raise ValueError(
+                f"--out must not lie in the folder of the rows, {self.table!r}: the run's own "
+                "files would be read as rows."
+            )
         if self.is_suggested and self.table == LIVE:
             raise ValueError("--suggest needs rows it can read twice, not standard input.")
 
@@ -154,7 +161,7 @@ class ClusterJob:
             features, table = self.options.features, LIVE
             features = tuple(name.strip() for text in features for name in text.split(","))
         else:
-            features = match_features(self.options.features, source.columns)
+            features = match_features(self.options.features, source.columns, is_text_allowed=True)
             table = os.path.abspath(self.table)
         fields = self.options.to_source_fields(table) | self.reading
         return RunConfig(features, penalties, source=fields, **self.settings)

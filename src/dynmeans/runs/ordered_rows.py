@@ -10,10 +10,13 @@ import pyarrow as pa
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.words import counted
 from dynmeans.runs.columns import (
+    TEXT,
     check_column,
     is_integer,
     is_number,
     match_features,
+    no_number_condition,
+    number_expression,
     plain_expression,
     quote_name,
     time_expression,
@@ -65,12 +68,13 @@ class OrderedRows:
     """Reads a table in order of batch and time; equal times in the order of the table."""
 
     def __init__(self, source: Source, options: WindowOptions) -> None:
-        self.features = match_features(options.features, source.columns)
+        self.features = match_features(options.features, source.columns, is_text_allowed=True)
         self.time_is_number = False
         self._source, self._options = source, options
         source.set_timezone(options.timezone)
         self._expressions = self._named_expressions()
         self._check_times()
+        self._check_numbers()
         self.n_rows, self.is_sorted = self._survey()
         self.last = Place(0)
 
@@ -99,7 +103,8 @@ class OrderedRows:
         kinds = {self._source.columns[name] for name in self.features}
         kind = "FLOAT" if kinds == {"FLOAT"} else "DOUBLE"
         features = [
-            f"CAST({quote_name(name)} AS {kind}) AS f{j}" for j, name in enumerate(self.features)
+            f"{number_expression(name, self._source.columns[name], kind)} AS f{j}"
+            for j, name in enumerate(self.features)
         ]
         others = [f"{sql} AS {quote_name(name)}" for name, sql in self._expressions.items()]
         return ", ".join([f"{ROW} AS number", *features, *others])
@@ -182,7 +187,7 @@ class OrderedRows:
     def _check_times(self) -> None:
         """Refuse text that is no time, naming the first such row."""
         name, form = self._options.time, self._options.time_format
-        if name is None or (form is None and self._source.columns[name] != "VARCHAR"):
+        if name is None or (form is None and self._source.columns[name] != TEXT):
             return
         column = quote_name(name)
         is_bad = f"{column} IS NOT NULL AND {self._expressions['time']} IS NULL"
@@ -198,6 +203,19 @@ class OrderedRows:
                 f"time: row {row} of the input (from 0) has {text!r} in column {name!r}, which is "
                 f"no time {wanted}."
             )
+
+    def _check_numbers(self) -> None:
+        """Refuse text that is no number, naming the first such row."""
+        for name in self.features:
+            if self._source.columns[name] != TEXT:
+                continue
+            columns = f"{ROW}, {quote_name(name)}"
+            if bad := self._source.rows(columns, where=no_number_condition(name)):
+                row, text = bad[0]
+                raise ValueError(
+                    f"features must be numbers, but row {row} of the input (from 0) has {text!r} "
+                    f"in column {name!r}. A query (sql=...) may turn such text into numbers."
+                )
 
     def _order(self) -> str:
         keys = [sql for name, sql in self._expressions.items() if name in ("batch", "time")]

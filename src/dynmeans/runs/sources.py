@@ -84,6 +84,8 @@ class Source(Closing):
             self.close()
             raise
         self.columns = {str(row[0]): str(row[1]) for row in rows}
+        if len(self.columns) == 1 and isinstance(table, str | os.PathLike) and query is None:
+            self._check_divided(os.fspath(table))
 
     def set_timezone(self, name: str) -> None:
         """Say what a time without an offset means; UTC until then."""
@@ -126,6 +128,16 @@ class Source(Closing):
             "CREATE TEMP VIEW dynmeans_numbered AS "
             f"SELECT *, row_number() OVER () - 1 AS {ROW} FROM dynmeans_rows"
         )
+
+    def _check_divided(self, path: str) -> None:
+        """Refuse a CSV file in which no separator was found."""
+        (name,) = self.columns
+        if path.endswith(_CSV) and re.search(r"[,;|\t]", name):
+            self.close()
+            raise ValueError(
+                f"{path!r} cannot be divided into columns. Do all lines have as many fields as the "
+                f"first, {name!r}?"
+            )
 
     def _define_path(self, path: str, query: str | None, database_table: str | None) -> str:
         if path.endswith(_DATABASE):
