@@ -44,5 +44,6 @@ def in_options(sentence: str) -> str:
 
 def tell_doubts(found: Suggestion) -> None:
     """Warn where the choice should not be trusted."""
+    sys.stdout.flush()  # what the warnings are about comes first
     for doubt in found.doubts:
         sys.stderr.write(f"dynmeans: warning: {in_options(doubt)}\n")
