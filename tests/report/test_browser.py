@@ -525,3 +525,18 @@ def test_the_last_of_hundreds_of_clusters_is_found_by_its_number(page, long_path
     page.settle()
     assert page.text("#details-name") == f"Cluster {last}"
     assert page.find(f"#lives-{last}").is_displayed()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_the_latest_events_are_told_without_cutting_words(page, stream, tmp_path, size):
+    dates = [datetime(2026, 3, 21, 9, 30) + timedelta(hours=k) for k in range(12)]
+    page.show_as(size)
+    page.open(write_report(report_data(stream.history, times=dates), tmp_path / "dated.html"))
+    page.go_to(11)
+    assert "after 4 steps" in page.texts("#details .event .hint")
+    cut = page.run(
+        "return [...document.querySelectorAll('#details .event *')]"
+        ".filter((at) => at.scrollWidth > at.clientWidth && getComputedStyle(at).overflow !== "
+        "'visible').map((at) => at.textContent);"
+    )
+    assert cut == []
