@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dynmeans.records.orders import HashOrders
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
+    from dynmeans.records.suggestion import SuggestionWarning
     from dynmeans.runs.run import Run
     from dynmeans.suggestion.suggest_penalties import suggest_penalties
     from dynmeans.tuning.tune import tune
@@ -41,6 +42,7 @@ __all__ = [
     "History",
     "Penalties",
     "Run",
+    "SuggestionWarning",
     "anytime_results",
     "fit_anytime",
     "fit_groups",
@@ -64,6 +66,7 @@ _HOMES = {
     "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
     "Run": "dynmeans.runs.run",
+    "SuggestionWarning": "dynmeans.records.suggestion",
     "anytime_results": "dynmeans.anytime.fit_anytime",
     "fit_anytime": "dynmeans.anytime.fit_anytime",
     "fit_groups": "dynmeans.groups.fit_groups",

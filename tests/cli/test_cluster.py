@@ -133,7 +133,7 @@ def test_times_nobody_can_read_make_no_run(rows, capsys):
     frame.loc[3, "when"] = "soon"
     frame.to_csv(rows, index=False)
     message = error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
-    assert "row 3 of the input has 'soon' in column 'when'" in message
+    assert "row 3 of the input (from 0) has 'soon' in column 'when'" in message
     assert not Path("run").exists()
 
 
@@ -143,7 +143,7 @@ def test_missing_values_stop_the_run_or_are_counted(rows, capsys):
     frame.to_csv(rows, index=False)
     assert "row 40 of the input" in error_of(capsys, "cluster", rows, *USUAL, "-o", "stopped")
     assert main(["cluster", rows, *USUAL, "--on-missing", "drop", "-o", "run"]) == 0
-    assert "1 rows dropped for a missing value" in capsys.readouterr().err
+    assert "1 row dropped for a missing value" in capsys.readouterr().err
 
 
 def test_what_came_before_a_missing_value_is_kept(rows, capsys):
@@ -161,8 +161,18 @@ def test_what_came_before_a_missing_value_is_kept(rows, capsys):
 def test_a_changed_option_is_told_and_changes_nothing(run, capsys):
     before = run_cases.contents(Path(run))
     message = error_of(capsys, "cluster", "rows.csv", *USUAL, "--n-init", "9", "-o", run)
-    assert "n_init was 3, is 9" in message
+    assert "--n-init was 3, is 9" in message
     assert run_cases.contents(Path(run)) == before
+
+
+def test_a_run_that_failed_before_its_first_window_is_replaced_by_other_options(rows, capsys):
+    frame = pd.read_csv(rows)
+    frame.loc[40, "x"] = np.nan
+    frame.to_csv(rows, index=False)
+    error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
+    assert main(["cluster", rows, *USUAL, "--on-missing", "drop", "-o", "run", "-q"]) == 0
+    with Run.open("run") as run:
+        assert (run.config.source["on_missing"], run.status().n_rows) == ("drop", 95)
 
 
 def test_overwrite_starts_over(run, capsys):
@@ -187,6 +197,33 @@ def test_a_damaged_run_is_told_in_one_line(run, capsys):
 
 def test_a_place_that_cannot_be_written_is_told_in_one_line(rows, capsys):
     assert "/proc" in error_of(capsys, "cluster", rows, *USUAL, "-o", "/proc/run")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("header.csv", "x,y,when\n", "'header.csv' holds no rows, only a header."),
+        ("empty.csv", "", "'empty.csv' holds no rows."),
+        ("blank.csv", "\n\n", "'blank.csv' holds no rows."),
+        ("short.parquet", "hello", "'short.parquet' is not a Parquet file."),
+        ("long.parquet", "hello " * 99, "'long.parquet' is not a Parquet file."),
+    ],
+)
+def test_a_file_without_a_table_is_told_in_one_line(
+    tmp_path, monkeypatch, capsys, name, text, message
+):
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text)
+    assert error_of(capsys, "cluster", name, *USUAL, "-o", "run").endswith(f"{message}\n")
+    assert not Path("run").exists()
+
+
+def test_a_wrong_query_is_told_without_ours(rows, capsys):
+    query = ["--sql", "SELECT nothing FROM source"]
+    message = error_of(capsys, "cluster", rows, *USUAL, *query, "-o", "run")
+    assert 'column "nothing" not found' in message
+    assert "LINE" not in message
+    assert "VIEW" not in message
 
 
 def test_an_input_without_permission_is_told_in_one_line(rows, capsys):
@@ -220,6 +257,32 @@ def test_events_are_listed_and_filtered(run, capsys):
     assert "--kind must be one of born" in error_of(capsys, "events", run, "--kind", "eaten")
 
 
+def test_events_of_a_cluster_that_is_not_there_are_an_error(run, capsys):
+    message = error_of(capsys, "events", run, "--cluster", "999")
+    assert "there is no cluster 999; the run has " in message
+
+
+def test_events_of_a_cluster_without_such_events_are_none(run, capsys):
+    assert main(["events", run, "--cluster", "0", "--kind", "merged"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_one_of_a_thing_is_told_in_the_singular(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("one.csv").write_text("x,when\n1.5,2024-01-01\n")
+    one = ["cluster", "one.csv", "-f", "x", *CUT, "--new-penalty", "1", "-o", "run"]
+    told = []
+    for command in (one, one, ["status", "run"], ["labels", "run", "-o", "labels.csv"]):
+        assert main(command) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0].startswith("1 window, 1 row in ")
+    assert "; 1 cluster now, 1 in all." in told[0]
+    assert told[1] == "already complete: 1 window. Run: run\n"
+    assert "windows   1 (1 step of time)" in told[2]
+    assert "labels    1 file, " in told[2]
+    assert told[3] == "1 row: labels.csv\n"
+
+
 def test_labels_are_written_beside_the_rows(run, capsys):
     assert main(["labels", run, "-o", "out.csv"]) == 0
     assert capsys.readouterr().out == "96 rows: out.csv\n"
@@ -231,6 +294,18 @@ def test_scores_compare_with_a_column_of_the_input(run, capsys):
     scores = json.loads(capsys.readouterr().out)
     assert scores["accuracy_per_step"] > 0.9
     assert "no column 'who'" in error_of(capsys, "score", run, "--truth", "who")
+
+
+def test_scores_need_no_column_where_the_run_knows_it(rows, capsys):
+    assert main(["cluster", rows, *USUAL, "--truth", "truth", "-o", "run", "-q"]) == 0
+    assert main(["score", "run", "--json"]) == 0
+    by_itself = capsys.readouterr().out
+    assert main(["score", "run", "--truth", "truth", "--json"]) == 0
+    assert capsys.readouterr().out == by_itself
+
+
+def test_scores_without_a_column_anywhere_say_what_is_missing(run, capsys):
+    assert "--truth is needed: the run was made without" in error_of(capsys, "score", run)
 
 
 @pytest.mark.parametrize("kind", ["all", "tracks", "timeline", "costs", "numbers"])
@@ -289,3 +364,56 @@ def test_suggested_penalties_are_kept_when_the_run_goes_on(rows, capsys):
 def test_a_suggestion_takes_no_penalty_of_its_own(rows, capsys):
     message = error_of(capsys, "cluster", rows, *USUAL, "--suggest", "-o", "run")
     assert "--suggest goes with --max-gap and --reach" in message
+
+
+def test_local_dates_are_read_where_their_form_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("Day (local),x\n31.12.2024,1\n01.01.2025,2\n")
+    options = ["-f", "x", "--time", "Day (local)", "--every", "1d", "--new-penalty", "1"]
+    assert main(["cluster", "rows.csv", *options, "--time-format", "%d.%m.%Y", "-o", "run"]) == 0
+    capsys.readouterr()
+    assert main(["labels", "run", "-o", "labels.csv"]) == 0
+    assert Path("labels.csv").read_text().splitlines()[1] == "31.12.2024,1,0,0,0.0"
+
+
+def test_dates_nobody_can_read_are_told_with_the_option_that_helps(rows, capsys):
+    frame = pd.read_csv(rows, dtype=str)
+    frame["when"] = "31st of March"
+    frame.to_csv(rows, index=False)
+    message = error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
+    assert "give that as --time-format, say '%d.%m.%Y %H:%M'" in message
+
+
+def test_labels_never_replace_the_rows_they_are_for(run, capsys):
+    before = Path("rows.csv").read_bytes()
+    message = error_of(capsys, "labels", run, "-o", "rows.csv")
+    assert "'rows.csv' is among the rows of the run" in message
+    assert Path("rows.csv").read_bytes() == before
+
+
+def test_labels_are_not_put_among_the_files_of_a_folder_of_rows(rows, capsys):
+    Path("days").mkdir()
+    Path(rows).rename("days/1.csv")
+    assert main(["cluster", "days", *USUAL, "-o", "run", "-q"]) == 0
+    message = error_of(capsys, "labels", "run", "-o", "days/labels.csv")
+    assert "is among the rows of the run" in message
+
+
+def test_weights_that_are_no_numbers_are_told(rows, capsys):
+    message = error_of(capsys, "cluster", rows, *USUAL, "--weight", "when", "-o", "run")
+    assert "--weight must be a numeric column, but 'when' is TIMESTAMP" in message
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [(["plot", "run"], "--output"), (["suggest", "rows.csv"], "--picture")]
+)
+def test_a_picture_without_a_folder_is_refused_before_the_work(capsys, command, option):
+    options = ["-f", "x", "--count", "9"] if command[0] == "suggest" else []
+    message = error_of(capsys, *command, *options, option, "nowhere/picture.png")
+    assert f"{option} must lie in a folder that exists" in message
+
+
+def test_a_run_among_its_own_rows_is_refused(rows, capsys):
+    message = error_of(capsys, "cluster", ".", *USUAL, "-o", "run")
+    assert "--out must not lie in the folder of the rows, '.'" in message
+    assert not Path("run").exists()

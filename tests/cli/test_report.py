@@ -60,7 +60,9 @@ def test_report_draws_the_axes_asked_for(run_folder, tmp_path):
     ("options", "message"),
     [
         (["--axes", "x"], "--axes must be two names with a comma between, got 'x'"),
-        (["--axes", "x,z"], "y must be one of x, y or time, got 'z'"),
+        (["--axes", "x,z"], "--axes: y must be one of x, y or time, got 'z'"),
+        (["-o", "nowhere/page.html"], "--output must lie in a folder that exists"),
+        (["-o", "/"], "'/': Is a directory"),
         (["--truth", "captain"], "captain"),
     ],
 )

@@ -2,12 +2,15 @@
 
 import json
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from typer.main import get_command
 
 from dynmeans import suggest_penalties
 from dynmeans.cli.__main__ import main
+from dynmeans.cli.app import app
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 
 STREAM = moving_gaussians(
@@ -35,7 +38,7 @@ def test_it_prints_options_for_cluster_and_an_explanation(table, capsys):
     assert lines[0] == (
         f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}"
     )
-    assert lines[2].startswith(f"new_penalty {p.new_penalty:.4g}: a point farther than")
+    assert lines[2].startswith(f"--new-penalty {p.new_penalty:.4g}: a point farther than")
     assert "12 batches given (216 points)" in lines[-1]
 
 
@@ -71,7 +74,7 @@ def test_the_picture_is_written(table, tmp_path, capsys):
     ("options", "message"),
     [
         (("--batch", "step", "--picture", "choice.gif"), "--picture must end in .png"),
-        ((), "exactly one of every"),
+        ((), "exactly one of --every"),
         (("--batch", "nothing"), "nothing"),
     ],
 )
@@ -80,3 +83,55 @@ def test_wrong_usage_is_one_line(table, capsys, options, message):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.fixture
+def lone_ships(tmp_path):
+    """A database of ships that are seen once in every batch, at times in milliseconds."""
+    rng = np.random.default_rng(0)
+    places = rng.uniform(0, 100, size=(10, 2))
+    rows = np.vstack([places + rng.normal(0, 0.2, size=places.shape) for _ in range(6)])
+    path = str(tmp_path / "ships.duckdb")
+    with duckdb.connect(path) as connection:
+        ships = pd.DataFrame({"x": rows[:, 0], "y": rows[:, 1], "ms": np.arange(60) // 10 * 60_000})
+        connection.execute("CREATE TABLE ships AS SELECT * FROM ships")
+        connection.execute("CREATE TABLE other AS SELECT 1 AS x")
+    return path, len(ships)
+
+
+WINDOWS = ("-f", "x,y", "--time", "ms", "--every", "1min", "--time-unit", "ms")
+
+
+@pytest.mark.parametrize(
+    "options", [("--table", "ships"), ("--sql", "SELECT * FROM ships")], ids=["table", "sql"]
+)
+def test_it_reads_what_cluster_reads(lone_ships, capsys, options):
+    path, n_rows = lone_ships
+    assert f"6 batches given ({n_rows} points)" in printed(capsys, path, *WINDOWS, *options)
+
+
+def test_a_choice_that_should_not_be_trusted_is_warned_of(lone_ships, capsys):
+    assert main(["suggest", lone_ships[0], *WINDOWS, "--table", "ships"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("--new-penalty ")
+    (line,) = captured.err.splitlines()
+    assert line.startswith("dynmeans: warning: 60 of 60 clusters in all batches hold a single")
+    assert line.endswith("or give --new-penalty yourself.")
+
+
+def test_json_holds_the_doubts(lone_ships, capsys):
+    told = json.loads(printed(capsys, lone_ships[0], *WINDOWS, "--table", "ships", "--json"))
+    assert [doubt.split(":")[0] for doubt in told["doubts"]] == [
+        "60 of 60 clusters in all batches hold a single point"
+    ]
+
+
+def test_both_commands_describe_their_options_alike():
+    commands = {name: get_command(app).commands[name] for name in ("cluster", "suggest")}
+    helps = {
+        name: {option.opts[0]: option.help for option in command.params if option.name != "table"}
+        for name, command in commands.items()
+    }
+    shared = helps["cluster"].keys() & helps["suggest"].keys() - {"--json", "--help"}
+    assert len(shared) == 13
+    assert {o: helps["cluster"][o] for o in shared} == {o: helps["suggest"][o] for o in shared}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from dynmeans import DPMeans, DynamicMeans, suggest_penalties
+from dynmeans import DPMeans, DynamicMeans, SuggestionWarning, suggest_penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 
 STREAM = moving_gaussians(
@@ -111,9 +111,19 @@ def test_auto_does_not_go_with_the_other_parameterisation():
         model.fit(STREAM.batches[0])
 
 
-def test_other_words_are_refused():
-    with pytest.raises(TypeError, match="new_penalty must be a real number, got 'car'"):
-        DynamicMeans("car").fit(STREAM.batches[0])
+@pytest.mark.parametrize("estimator", [DynamicMeans, DPMeans])
+def test_other_words_are_refused_with_those_that_are_not(estimator):
+    message = "new_penalty must be a number above 0 or \"auto\", got 'atuo'"
+    with pytest.raises(ValueError, match=message):
+        estimator("atuo").fit(STREAM.batches[0])
+
+
+def test_auto_warns_where_its_choice_should_not_be_trusted():
+    rng = np.random.default_rng(0)
+    places = rng.uniform(0, 100, size=(10, 2))
+    alone = [places + rng.normal(0, 0.2, size=places.shape) for _ in range(6)]
+    with pytest.warns(SuggestionWarning, match="hold a single point"):
+        DynamicMeans("auto").fit_sequence(alone)
 
 
 def test_numbers_are_shown_as_penalties_too():

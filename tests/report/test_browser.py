@@ -47,8 +47,19 @@ def test_the_page_cannot_make_a_request_even_if_told_to(page):
     assert any("Content Security Policy" in message for message in page.messages())
 
 
+def test_the_page_opens_on_the_first_batch_with_the_most_clusters(page, tmp_path):
+    numbers = (1, 3, 2, 3, 1)
+    batches = [np.arange(0.0, 9.0 * n, 9.0)[:, None] for n in numbers]
+    _, history = DynamicMeans(random_state=0).fit_sequence(batches)
+    page.open(write_report(report_data(history, points=batches), tmp_path / "full.html"))
+    page.settle()
+    assert page.text("#scene-title") == "Time 2 · 3 clusters · 3 points"
+    assert page.find("#slider").get_attribute("value") == "1"
+
+
 def test_dragging_the_slider_shows_the_batch_under_it(page, stream):
     slider = page.find("#slider")
+    page.go_to(11)
     before = page.run("return scene.toDataURL()")
     width = slider.size["width"]
     drag = ActionChains(page.driver).move_to_element_with_offset(slider, width // 2 - 10, 0)
@@ -148,6 +159,7 @@ def test_clicking_a_center_on_the_picture_shows_that_cluster(page):
 @pytest.mark.parametrize(("scheme", "palette"), [("light", PALETTE), ("dark", DARK_PALETTE)])
 def test_a_center_has_the_color_of_its_identity(page, scheme, palette):
     page.show_as(scheme=scheme)
+    page.go_to(11)
     colors = page.run(
         "const context = scene.getContext('2d');"
         "return dynmeansReport.player.marks.filter((mark) => mark.isSeen).map(({id, x, y}) =>"
@@ -169,6 +181,7 @@ def test_a_dark_page_is_dark(page):
 
 
 def test_playing_goes_from_the_first_batch_to_the_last_and_stops(page, stream):
+    page.go_to(11)
     Select(page.find("#speed")).select_by_value("30")
     # In one go: on a slow machine it may have ended before another question is asked.
     first, label = page.run(
@@ -193,6 +206,7 @@ def test_pausing_stays_at_the_batch(page):
 
 
 def test_arrow_keys_step_and_shift_takes_ten(page):
+    page.go_to(11)
     press(page, Keys.ARROW_LEFT)
     assert page.text("#now") == "11"
     ActionChains(page.driver).key_down(Keys.SHIFT).send_keys(Keys.ARROW_LEFT).key_up(
@@ -299,6 +313,55 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(page):
     assert wide == []
 
 
+def test_no_drawing_leaves_its_card_while_that_becomes_narrower(page):
+    # In one go: before the page has had the time to draw again.
+    width, edges = page.run(
+        "const card = document.querySelector('.lives-part'); card.style.width = '320px';"
+        "const right = (at) => Math.round(at.getBoundingClientRect().right);"
+        "return [right(card), [...card.querySelectorAll('svg')].map(right)];"
+    )
+    assert len(edges) > 8
+    assert max(edges) <= width
+
+
+@pytest.fixture
+def gap_page(page, tmp_path):
+    """Three batches, seven windows without rows, two batches; a cluster is born after them."""
+    times = (1.0, 2.0, 3.0, 11.0, 12.0)
+    batches = [np.array([[0.0], [9.0]] if time > 3 else [[0.0]]) for time in times]
+    _, history = DynamicMeans(max_gap=20, random_state=0).fit_sequence(
+        batches, elapsed=np.diff(times, prepend=0.0)
+    )
+    page.open(write_report(report_data(history, points=batches), tmp_path / "gap.html"))
+    page.settle()
+    return page
+
+
+def bars_of(page, cluster_id):
+    """Return from when to when each bar of a cluster's life goes."""
+    return page.run(
+        "const box = (at) => at.getBoundingClientRect();"
+        "const {left, width} = box(document.querySelector('#lives-axis'));"
+        "const time = (x) => Math.round(10 * (0.5 + (12 * (x - left)) / width)) / 10;"
+        "return [...document.querySelectorAll(`#lives-${arguments[0]} .stretch`)]"
+        ".map((bar) => [time(box(bar).left), time(box(bar).right)]);",
+        cluster_id,
+    )
+
+
+def test_the_bar_of_a_life_begins_with_its_birth_not_in_the_empty_time_before(gap_page):
+    assert bars_of(gap_page, 1) == [[10.5, 12.5]]
+
+
+def test_the_bar_of_a_life_is_open_where_there_were_no_rows(gap_page):
+    assert bars_of(gap_page, 0) == [[0.5, 3.5], [10.5, 12.5]]
+
+
+def test_the_charts_draw_nothing_where_there_were_no_rows(gap_page):
+    path = gap_page.find("#chart-points .line:not(.area)").get_attribute("d")
+    assert path.count("M") == 2
+
+
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
 def test_no_two_controls_overlap(page, size):
     page.show_as(size)
@@ -347,6 +410,15 @@ def test_a_live_page_follows_the_batches_it_is_given(page):
     assert page.messages() == []
 
 
+def test_a_reader_who_has_gone_elsewhere_stays_there_when_batches_come(page):
+    longer = make_stream(14)
+    data = report_data(longer.history.last(2), points=longer.batches[-2:], feature_names=FEATURES)
+    page.go_to(5)
+    page.run("dynmeansReport.append(arguments[0])", pack_chunk(data))
+    page.settle()
+    assert page.text("#now-batch") == "6 / 14"
+
+
 def test_a_batch_of_plain_numbers_is_taken_too(page):
     page.run(
         "dynmeansReport.append({"
@@ -369,13 +441,14 @@ def test_dates_and_names_of_batches_are_shown(page, stream, tmp_path):
     dates = [datetime(2026, 3, 1, 9, 30, tzinfo=east) + timedelta(hours=k) for k in range(12)]
     page.open(write_report(report_data(stream.history, times=dates), tmp_path / "dated.html"))
     page.settle()
+    page.go_to(11)
     assert page.text("#now") == "1 Mar, 20:30"
     assert page.text("#scene-title").startswith("1 Mar 2026, 20:30 · ")
     assert page.text("#events time") == "1 Mar, 09:30"
     names = [f"day {k}" for k in range(12)]
     page.open(write_report(report_data(stream.history, times=names), tmp_path / "named.html"))
     page.settle()
-    assert page.text("#scene-title").startswith("day 11 · ")
+    assert page.text("#scene-title").startswith("day 0 · ")
     assert page.messages() == []
 
 
@@ -395,9 +468,9 @@ def test_odd_streams_are_shown_without_a_message(page, tmp_path, name):
     _, history = DynamicMeans(random_state=0).fit_sequence(batches)
     page.open(write_report(report_data(history, points=batches), tmp_path / "odd.html"))
     page.settle()
-    press(page, Keys.ARROW_LEFT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    press(page, Keys.ARROW_LEFT, *[Keys.ARROW_RIGHT] * len(batches))
     assert page.messages() == []
-    assert page.text("#now-batch") == f"{min(len(batches), max(len(batches), 1))} / {len(batches)}"
+    assert page.text("#now-batch") == f"{len(batches)} / {len(batches)}"
 
 
 @pytest.fixture(scope="module")
@@ -452,3 +525,18 @@ def test_the_last_of_hundreds_of_clusters_is_found_by_its_number(page, long_path
     page.settle()
     assert page.text("#details-name") == f"Cluster {last}"
     assert page.find(f"#lives-{last}").is_displayed()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_the_latest_events_are_told_without_cutting_words(page, stream, tmp_path, size):
+    dates = [datetime(2026, 3, 21, 9, 30) + timedelta(hours=k) for k in range(12)]
+    page.show_as(size)
+    page.open(write_report(report_data(stream.history, times=dates), tmp_path / "dated.html"))
+    page.go_to(11)
+    assert "after 4 steps" in page.texts("#details .event .hint")
+    cut = page.run(
+        "return [...document.querySelectorAll('#details .event *')]"
+        ".filter((at) => at.scrollWidth > at.clientWidth && getComputedStyle(at).overflow !== "
+        "'visible').map((at) => at.textContent);"
+    )
+    assert cut == []

@@ -83,7 +83,7 @@ def test_an_identity_too_large_for_the_format_is_refused():
 def test_an_old_file_stays_when_writing_fails(stream, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("old")
-    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
         write_report(report_data(stream.history), path)
     assert [(entry.name, entry.read_text()) for entry in tmp_path.iterdir()] == [

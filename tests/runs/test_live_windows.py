@@ -113,7 +113,8 @@ def test_a_stream_cut_anywhere_and_sent_again_gives_the_unbroken_run(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("not json", "line 2 of the input is not JSON"),
+        ("not json", "line 2 of the input is not JSON: Expecting value at character 1."),
+        (b"\xe9\xff", "line 2 of the input is not JSON: it is not UTF-8."),
         ("[1, 2]", "line 2 of the input must be a JSON object"),
         ('{"t": 3, "x": null}', "line 2 has no finite value for 'x'"),
         ('{"t": 3, "x": "wide"}', "line 2 has no finite value for 'x'"),
@@ -124,6 +125,19 @@ def test_a_stream_cut_anywhere_and_sent_again_gives_the_unbroken_run(tmp_path):
 def test_a_bad_line_is_named(line, message):
     with pytest.raises(ValueError, match=message.replace("[", r"\[")):
         values_of(live([*lines_of((1, 5)), line]))
+
+
+def test_lines_with_times_of_a_local_form_are_read():
+    lines = ['{"t": "31.12.2024", "x": 1}', '{"t": "01.01.2025", "x": 2}']
+    batches = live(lines, every="1d", lateness="0", time_format="%d.%m.%Y")
+    assert [batch.label for batch in batches] == ["2024-12-31", "2025-01-01"]
+
+
+def test_a_line_with_a_time_of_another_form_is_named():
+    lines = ['{"t": "31.12.2024", "x": 1}', '{"t": "2025-01-01", "x": 2}']
+    message = "line 2 has '2025-01-01', which is no time of the form '%d.%m.%Y'"
+    with pytest.raises(ValueError, match=message):
+        values_of(live(lines, every="1d", lateness="0", time_format="%d.%m.%Y"))
 
 
 def test_a_missing_column_is_told_with_those_there_are():

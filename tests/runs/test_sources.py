@@ -1,5 +1,7 @@
 """Where rows come from: every kind of file, and every kind of name."""
 
+import gzip
+
 import duckdb
 import pandas as pd
 import pyarrow as pa
@@ -153,3 +155,31 @@ def test_a_sort_larger_than_its_memory_spills_and_is_right():
     assert sum(batch.n_points for batch in batches) == n
     assert batches[0].row_ids[0] == n - 1
     assert all((batch.times[1:] > batch.times[:-1]).all() for batch in batches)
+
+
+def test_files_without_rows_among_others_are_left_out(tmp_path):
+    for name, text in {"1.csv": "", "2.csv": "x,y\n", "3.csv": "x,y\n1,2\n"}.items():
+        (tmp_path / name).write_text(text)
+    with Source(tmp_path) as source:
+        assert source.rows('x, "y"') == [(1, 2)]
+
+
+def test_a_packed_file_with_a_header_alone_is_refused(tmp_path):
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"x,y\n"))
+    with pytest.raises(ValueError, match=r"rows.csv.gz' holds no rows, only a header"):
+        Source(path)
+
+
+def test_a_single_line_of_numbers_is_a_row(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("1,2.5\n")
+    with Source(path) as source:
+        assert source.rows("column1") == [(2.5,)]
+
+
+def test_a_file_whose_lines_differ_in_length_is_refused_with_its_first_line(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n1,2\n1\n3,4\n")
+    with pytest.raises(ValueError, match=r"cannot be divided into columns.*the first, 'a,b'"):
+        Source(path)

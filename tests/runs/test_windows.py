@@ -183,7 +183,9 @@ def test_a_missing_time_is_a_missing_value():
 
 def test_text_that_is_no_time_is_named_with_its_row():
     table = pa.table({"t": ["2024-01-01", "yesterday"], "x": [0.0, 1.0]})
-    with pytest.raises(ValueError, match="row 1 of the input has 'yesterday' in column 't'"):
+    with pytest.raises(
+        ValueError, match=r"row 1 of the input .from 0. has 'yesterday' in column 't'"
+    ):
         windows_of(table, time="t", every="1d")
 
 
@@ -210,7 +212,7 @@ def test_a_missing_column_is_told_with_those_there_are(options, column):
 
 
 def test_a_feature_that_is_text_is_refused():
-    with pytest.raises(ValueError, match="features must be numeric columns, but 'x' is VARCHAR"):
+    with pytest.raises(ValueError, match=r"features must be numbers, but row 0 .* has 'a'"):
         windows_of(pa.table({"x": ["a"]}), count=1)
 
 
@@ -274,7 +276,7 @@ def test_new_rows_of_a_closed_window_are_refused():
     table = pa.table({"t": minutes(10, 70), "x": [0.0, 1.0]})
     position = windows_of(table, time="t", every="1h")[1].position
     longer = pa.table({"t": minutes(10, 70, 75, 130), "x": [0.0, 1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match=r"1 rows belong to the window .*01:00.*--hold-last"):
+    with pytest.raises(ValueError, match=r"01:00.* already, but 1 more row came.*--hold-last"):
         windows_of(longer, position, time="t", every="1h")
 
 
@@ -292,3 +294,75 @@ def test_a_table_without_rows_has_no_batches():
     batches, windows = windows_of(table, time="t", every="1h")
     assert batches == []
     assert windows.position["is_finished"]
+
+
+def test_times_of_a_local_form_are_read_in_the_zone(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("day,x\n31.12.2024 23:50,1\n01.01.2025 00:10,2\n")
+    options = WindowOptions(
+        features=("x",),
+        time="day",
+        every="1d",
+        timezone="Europe/Zurich",
+        time_format="%d.%m.%Y %H:%M",
+    )
+    with Source(path) as source:
+        assert [batch.label for batch in Windows(source, options)] == ["2024-12-31", "2025-01-01"]
+
+
+@pytest.mark.parametrize(
+    ("form", "labels"), [("%d/%m/%Y", ["2024-02-01"]), ("%m/%d/%Y", ["2024-01-02"])]
+)
+def test_the_form_decides_which_number_is_the_month(tmp_path, form, labels):
+    path = tmp_path / "rows.csv"
+    path.write_text("day,x\n01/02/2024,1\n")
+    options = WindowOptions(features=("x",), time="day", every="1d", time_format=form)
+    with Source(path, text_column=options.text_column) as source:
+        assert [batch.label for batch in Windows(source, options)] == labels
+
+
+def test_dates_written_as_numbers_have_a_form_too():
+    frame = pd.DataFrame({"day": [20240131, 20240201], "x": [1.0, 2.0]})
+    options = WindowOptions(features=("x",), time="day", every="1mo", time_format="%Y%m%d")
+    with Source(frame) as source:
+        assert [batch.label for batch in Windows(source, options)] == ["2024-01-01", "2024-02-01"]
+
+
+def test_text_of_another_form_is_refused_by_name():
+    frame = pd.DataFrame({"day": ["1.2.2024", "soon"], "x": [1.0, 2.0]})
+    options = WindowOptions(features=("x",), time="day", every="1d", time_format="%d.%m.%Y")
+    message = r"row 1 of the input .from 0. has 'soon' .* no time of the form '%d.%m.%Y'"
+    with Source(frame) as source, pytest.raises(ValueError, match=message):
+        Windows(source, options)
+
+
+def test_a_form_is_not_for_times_that_are_times():
+    frame = pd.DataFrame({"day": pd.to_datetime(["2024-01-31"]), "x": [1.0]})
+    options = WindowOptions(features=("x",), time="day", every="1d", time_format="%d.%m.%Y")
+    message = "time_format is for times that are text, but 'day' is TIMESTAMP"
+    with Source(frame) as source, pytest.raises(ValueError, match=message):
+        Windows(source, options)
+
+
+def test_a_unit_and_a_form_exclude_each_other():
+    with pytest.raises(ValueError, match="give time_unit or time_format, not both"):
+        WindowOptions(("x",), time="t", every="1d", time_unit="s", time_format="%Y")
+
+
+def test_text_that_holds_numbers_is_read_and_words_for_none_are_missing():
+    table = pa.table({"x": ["1.5", " 2 ", "NA", "n/a", "NaN", "", None]})
+    batches, windows = windows_of(table, count=9, on_missing="drop")
+    assert batches[0].points.ravel().tolist() == [1.5, 2.0]
+    assert windows.n_dropped == 5
+
+
+def test_words_for_none_stop_a_run_that_wants_all_values():
+    table = pa.table({"x": ["1.5", "NA"]})
+    with pytest.raises(ValueError, match=r"row 1 of the input .from 0. has no finite value"):
+        windows_of(table, count=9)
+
+
+def test_text_that_is_no_number_is_named_with_its_row():
+    message = r"row 1 of the input .from 0. has '1,5' in column 'x'. A query .sql=....* may turn"
+    with pytest.raises(ValueError, match=message):
+        windows_of(pa.table({"x": ["1", "1,5"]}), count=9)

@@ -130,7 +130,7 @@ def test_absences_make_the_gap_longer():
 
 def test_far_moves_make_the_reach_longer():
     stream = make_batches(20, 8, seed=1, spread=0.003, motion=0.03)
-    assert suggest_penalties(stream.batches).reach > 1.2
+    assert suggest_details(stream.batches).penalties.reach > 1.2
 
 
 def test_given_values_are_kept():

@@ -35,7 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
         extra = EXTRAS[package]
         return _fail(f"this needs {package}: pip install 'dynmeans[{extra}]'.", FAILED)
     except (ValueError, TypeError, OSError) as error:
-        return _fail(str(error) or type(error).__name__, FAILED)
+        words = sys.argv[1:] if arguments is None else arguments
+        flags = importlib.import_module("dynmeans.cli.flags")
+        return _fail(flags.with_flags(_words_of(error), words), FAILED)
     except Exception as error:
         # A query of DuckDB that Ctrl-C stopped says so in its own way, and typer turns the key into
         # an exit code; usage errors carry their exit code and know how to show themselves.
@@ -53,6 +55,13 @@ def _stopped() -> int:
         "dynmeans: interrupted. What was committed is safe; the same command goes on.\n"
     )
     return INTERRUPTED
+
+
+def _words_of(error: Exception) -> str:
+    """Return the message of an error; the system's own without their number, the file first."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{str(error.filename)!r}: {error.strerror}."
+    return str(error) or type(error).__name__
 
 
 def _fail(message: str, code: int) -> int:

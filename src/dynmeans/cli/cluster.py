@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-_SOURCE, _CUT, _PARAMETERS, _OUTPUT = "Rows", "Batches", "Clustering", "Output"
+from dynmeans.cli import options
 
 
 def cluster(
@@ -21,54 +21,20 @@ def cluster(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", "-o", metavar="RUN", help="Folder of the run.", rich_help_panel=_OUTPUT
+            "--out", "-o", metavar="RUN", help="Folder of the run.", rich_help_panel=options.OUTPUT
         ),
     ],
-    features: Annotated[
-        list[str],
-        typer.Option(
-            "--features",
-            "-f",
-            help="Numeric columns to cluster by: 'a,b,c', or patterns such as 'x_*'; may be "
-            "repeated.",
-            rich_help_panel=_SOURCE,
-        ),
-    ],
-    time: Annotated[
-        str | None,
-        typer.Option(
-            "--time",
-            "-t",
-            help="Column of times; rows are taken in their order.",
-            rich_help_panel=_SOURCE,
-        ),
-    ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            help="One batch for each window of this length: 500ms, 30min, 6h, 1d, 1w, 1mo, 1y; a "
-            "plain number where times are plain numbers. Days and longer follow the calendar of "
-            "--timezone.",
-            rich_help_panel=_CUT,
-        ),
-    ] = None,
-    count: Annotated[
-        int | None, typer.Option(help="One batch for each so many rows.", rich_help_panel=_CUT)
-    ] = None,
-    batch: Annotated[
-        str | None,
-        typer.Option(
-            help="One batch for each value of this column; integers that are missing count as "
-            "empty batches.",
-            rich_help_panel=_CUT,
-        ),
-    ] = None,
+    features: options.Features,
+    time: options.Time = None,
+    every: options.Every = None,
+    count: options.Count = None,
+    batch: options.BatchColumn = None,
     new_penalty: Annotated[
         float | None,
         typer.Option(
             help="How far from every cluster, as a squared distance, a point must be to start a "
             "new one: about (2 r)² to (4 r)² for clusters of radius r.",
-            rich_help_panel=_PARAMETERS,
+            rich_help_panel=options.PARAMETERS,
         ),
     ] = None,
     suggest: Annotated[
@@ -77,14 +43,14 @@ def cluster(
             "--suggest",
             help="Choose --new-penalty, and --max-gap and --reach where they are not given, on "
             "the first 30 windows.",
-            rich_help_panel=_PARAMETERS,
+            rich_help_panel=options.PARAMETERS,
         ),
     ] = False,
     max_gap: Annotated[
         float | None,
         typer.Option(
             help="How many windows a cluster may go unseen and still come back; 6.8 by default.",
-            rich_help_panel=_PARAMETERS,
+            rich_help_panel=options.PARAMETERS,
         ),
     ] = None,
     reach: Annotated[
@@ -92,93 +58,71 @@ def cluster(
         typer.Option(
             help="How far a cluster may move between two windows, as a squared distance in units "
             "of --new-penalty; 1.2 by default.",
-            rich_help_panel=_PARAMETERS,
+            rich_help_panel=options.PARAMETERS,
         ),
     ] = None,
     revival_penalty: Annotated[
         float | None,
-        typer.Option(help="Q, in place of --max-gap.", rich_help_panel=_PARAMETERS),
+        typer.Option(help="Q, in place of --max-gap.", rich_help_panel=options.PARAMETERS),
     ] = None,
     drift: Annotated[
-        float | None, typer.Option(help="tau, in place of --reach.", rich_help_panel=_PARAMETERS)
+        float | None,
+        typer.Option(help="tau, in place of --reach.", rich_help_panel=options.PARAMETERS),
     ] = None,
     n_init: Annotated[
-        int, typer.Option(help="Visiting orders tried on each batch.", rich_help_panel=_PARAMETERS)
-    ] = 3,
-    revival: Annotated[
-        str, typer.Option(help="Rule of reviving: paper or exact.", rich_help_panel=_PARAMETERS)
-    ] = "paper",
-    seed: Annotated[
-        int, typer.Option(help="Seed of the visiting orders.", rich_help_panel=_PARAMETERS)
-    ] = 0,
-    standardise: Annotated[
         int,
         typer.Option(
-            metavar="N",
-            help="Give every feature mean 0 and spread 1, learned from the first N batches and "
-            "kept.",
-            rich_help_panel=_PARAMETERS,
+            help="Visiting orders tried on each batch.", rich_help_panel=options.PARAMETERS
         ),
+    ] = 3,
+    revival: Annotated[
+        str,
+        typer.Option(help="Rule of reviving: paper or exact.", rich_help_panel=options.PARAMETERS),
+    ] = "paper",
+    seed: Annotated[
+        int, typer.Option(help="Seed of the visiting orders.", rich_help_panel=options.PARAMETERS)
     ] = 0,
+    standardise: options.Standardise = 0,
     threads: Annotated[
         int | None,
         typer.Option(
-            help="Threads of a step; never changes the result.", rich_help_panel=_PARAMETERS
+            help="Threads of a step; never changes the result.", rich_help_panel=options.PARAMETERS
         ),
     ] = None,
-    timezone: Annotated[
-        str,
-        typer.Option(
-            help="Whose calendar, and what times without an offset mean.", rich_help_panel=_SOURCE
-        ),
-    ] = "UTC",
-    time_unit: Annotated[
-        str | None,
-        typer.Option(
-            help="For times that are numbers since 1970: s, ms, us or ns.", rich_help_panel=_SOURCE
-        ),
-    ] = None,
+    timezone: options.Timezone = "UTC",
+    time_unit: options.TimeUnit = None,
+    time_format: options.TimeFormat = None,
     id_column: Annotated[
         str | None,
         typer.Option(
-            "--id", help="Column that names the rows; numbers by default.", rich_help_panel=_SOURCE
+            "--id",
+            help="Column that names the rows; numbers by default.",
+            rich_help_panel=options.SOURCE,
         ),
     ] = None,
-    weight: Annotated[
-        str | None, typer.Option(help="Column of weights.", rich_help_panel=_SOURCE)
-    ] = None,
+    weight: options.Weight = None,
     truth: Annotated[
         str | None,
         typer.Option(
-            help="Column of true identities, kept for score and report.", rich_help_panel=_SOURCE
+            help="Column of true identities, kept for score and report.",
+            rich_help_panel=options.SOURCE,
         ),
     ] = None,
-    sql: Annotated[
-        str | None,
-        typer.Option(help="Query to read, where INPUT is called source.", rich_help_panel=_SOURCE),
-    ] = None,
-    database_table: Annotated[
-        str | None,
-        typer.Option("--table", help="Table of a DuckDB database.", rich_help_panel=_SOURCE),
-    ] = None,
-    on_missing: Annotated[
-        str,
-        typer.Option(
-            help="Rows without a finite value: error, or drop and count.", rich_help_panel=_SOURCE
-        ),
-    ] = "error",
+    sql: options.Sql = None,
+    database_table: options.DatabaseTable = None,
+    on_missing: options.OnMissing = "error",
     lateness: Annotated[
         str,
         typer.Option(
             help="Standard input: how far back in time a row may come after another.",
-            rich_help_panel=_CUT,
+            rich_help_panel=options.CUT,
         ),
     ] = "0",
     on_late: Annotated[
         str,
         typer.Option(
             help="Standard input: rows later than that: error, or drop and count.",
-            rich_help_panel=_CUT,
+            rich_help_panel=options.CUT,
         ),
     ] = "error",
     hold_last: Annotated[
@@ -186,7 +130,7 @@ def cluster(
         typer.Option(
             "--hold-last",
             help="Leave the last window for the next time: for an input that grows.",
-            rich_help_panel=_CUT,
+            rich_help_panel=options.CUT,
         ),
     ] = False,
     resume: Annotated[
@@ -195,18 +139,21 @@ def cluster(
             "--resume/--no-resume",
             help="Go on with the run, or refuse to; by default go on if it is there and was made "
             "with the same options.",
-            rich_help_panel=_OUTPUT,
+            rich_help_panel=options.OUTPUT,
         ),
     ] = None,
     overwrite: Annotated[
         bool,
-        typer.Option("--overwrite", help="Replace a run that is there.", rich_help_panel=_OUTPUT),
+        typer.Option(
+            "--overwrite", help="Replace a run that is there.", rich_help_panel=options.OUTPUT
+        ),
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)
+        bool,
+        typer.Option("--json", help="Print the result as JSON.", rich_help_panel=options.OUTPUT),
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing.", rich_help_panel=_OUTPUT)
+        bool, typer.Option("--quiet", "-q", help="Print nothing.", rich_help_panel=options.OUTPUT)
     ] = False,
 ) -> None:
     """Find and follow clusters in the rows of INPUT, window by window.
@@ -226,7 +173,7 @@ def cluster(
     from dynmeans.cli.cluster_job import ClusterJob, show_result
     from dynmeans.runs.window_options import WindowOptions
 
-    options = WindowOptions(
+    window_options = WindowOptions(
         features=tuple(features),
         time=time,
         every=every,
@@ -234,6 +181,7 @@ def cluster(
         batch=batch,
         timezone=timezone,
         time_unit=time_unit,
+        time_format=time_format,
         id=id_column,
         weight=weight,
         truth=truth,
@@ -252,7 +200,7 @@ def cluster(
     job = ClusterJob(
         table=table,
         out=out,
-        options=options,
+        options=window_options,
         reading={"sql": sql, "table": database_table},
         penalties={name: value for name, value in parameters.items() if value is not None},
         settings={

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,11 +13,12 @@ import typer
 
 from dynmeans.cli.output import print_json
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
+from dynmeans.records.suggestion import Suggestion
+from dynmeans.records.words import counted
 from dynmeans.runs.columns import match_features
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.live_windows import LiveWindows
 from dynmeans.runs.run import Run
-from dynmeans.runs.scaling import Scaling
 from dynmeans.runs.schema import DATABASE
 from dynmeans.runs.sources import Source
 from dynmeans.runs.status import RunStatus
@@ -39,6 +39,7 @@ class ClusterResult:
     n_repeated: int
     seconds: float
     is_resumed: bool
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class ClusterJob:
         """Make the run, or go on with it, until the source ends."""
         self._check()
         exists = (self.out / DATABASE).exists() and not overwrite
+        exists = exists and (resume is True or not self._is_empty())
         if resume and not exists:
             raise FileNotFoundError(f"--resume: there is no run {str(self.out)!r} to go on with.")
         if resume is False and exists:
@@ -65,7 +67,8 @@ class ClusterJob:
                 f"{str(self.out)!r} holds a run already; --overwrite replaces it."
             )
         begin = time.monotonic()
-        with self._source() as source, self._run(source, exists, overwrite) as (run, windows):
+        with self._source() as source, self._run(source, exists, overwrite) as opened:
+            run, windows, doubts = opened
             before = run.status()
             total = windows.n_rows if isinstance(windows, Windows) else None
             done = windows.position.get("rows_read", 0)
@@ -84,6 +87,7 @@ class ClusterJob:
             n_repeated=windows.n_repeated if isinstance(windows, LiveWindows) else 0,
             seconds=time.monotonic() - begin,
             is_resumed=exists,
+            doubts=doubts,
         )
 
     def _check(self) -> None:
@@ -93,6 +97,13 @@ class ClusterJob:
             raise ValueError(
                 "--new-penalty is needed: the squared distance beyond which a point starts a new "
                 "cluster. Or let --suggest choose it."
+            )
+        if Path(self.table).is_dir() and self.out.resolve().is_relative_to(
+            Path(self.table).resolve()
+        ):
+            raise ValueError(
+                f"--out must not lie in the folder of the rows, {self.table!r}: the run's own "
+                "files would be read as rows."
             )
         if self.is_suggested and self.table == LIVE:
             raise ValueError("--suggest needs rows it can read twice, not standard input.")
@@ -104,6 +115,7 @@ class ClusterJob:
             self.table,
             query=self.reading["sql"],
             database_table=self.reading["table"],
+            text_column=self.options.text_column,
         )
 
     def _windows(
@@ -116,18 +128,26 @@ class ClusterJob:
     @contextmanager
     def _run(
         self, source: Source | None, exists: bool, overwrite: bool
-    ) -> Iterator[tuple[Run, Windows | LiveWindows]]:
+    ) -> Iterator[tuple[Run, Windows | LiveWindows, tuple[str, ...]]]:
         """Open or make the run; a source that cannot be read makes none."""
         if exists:
             config = self._config(source, self._stored_or_given_penalties())
             run = Run.open(self.out, config)
             with run:
-                yield run, self._windows(source, run.position)
+                yield run, self._windows(source, run.position), ()
             return
         windows = self._windows(source, None)
-        penalties = self._suggested(source) if self.is_suggested else self._given_penalties()
-        with Run.create(self.out, self._config(source, penalties), overwrite=overwrite) as run:
-            yield run, windows
+        found = self._suggested(source) if self.is_suggested else None
+        config = self._config(source, found.penalties if found else self._given_penalties())
+        with Run.create(self.out, config, overwrite=overwrite or self._is_empty()) as run:
+            yield run, windows, found.doubts if found else ()
+
+    def _is_empty(self) -> bool:
+        """Say whether there is a run without a window: one that failed before its first commit."""
+        if not (self.out / DATABASE).exists():
+            return False
+        with Run.open(self.out) as run:
+            return run.status().n_batches == 0
 
     def _stored_or_given_penalties(self) -> Penalties:
         """What was suggested then is what goes on now."""
@@ -141,7 +161,7 @@ class ClusterJob:
             features, table = self.options.features, LIVE
             features = tuple(name.strip() for text in features for name in text.split(","))
         else:
-            features = match_features(self.options.features, source.columns)
+            features = match_features(self.options.features, source.columns, is_text_allowed=True)
             table = os.path.abspath(self.table)
         fields = self.options.to_source_fields(table) | self.reading
         return RunConfig(features, penalties, source=fields, **self.settings)
@@ -149,32 +169,27 @@ class ClusterJob:
     def _given_penalties(self) -> Penalties:
         return penalties_with_defaults(**self.penalties)
 
-    def _suggested(self, source: Source | None) -> Penalties:
-        """Choose on the first windows, standardised as the run will do it."""
-        from dynmeans.suggestion.suggest_penalties import suggest_details
+    def _suggested(self, source: Source | None) -> Suggestion:
+        from dynmeans.cli.suggestion_job import (
+            in_options,
+            suggest_on_first_windows,
+            tell_doubts,
+        )
 
         assert source is not None
-        first = list(islice(Windows(source, self.options), _WINDOWS_FOR_SUGGESTION))
-        if not first:
-            raise ValueError("--suggest needs rows, and the input has none.")
-        points = [batch.points for batch in first]
-        if n_learned := self.settings["standardise"]:
-            scaling = Scaling.learned(points[:n_learned])
-            points = [scaling.apply(rows) for rows in points]
-        found = suggest_details(
-            points,
-            elapsed=[batch.elapsed for batch in first],
-            sample_weight=[batch.weights for batch in first],
+        found = suggest_on_first_windows(
+            source,
+            self.options,
+            _WINDOWS_FOR_SUGGESTION,
+            standardise=self.settings["standardise"],
             n_init=self.settings["n_init"],
             max_gap=self.penalties.get("max_gap"),
             reach=self.penalties.get("reach"),
         )
-        self._tell(found.explanation)
-        return found.penalties
-
-    def _tell(self, explanation: str) -> None:
         if not self.is_quiet:
-            sys.stderr.write(f"dynmeans: {explanation}\n")
+            sys.stderr.write(f"dynmeans: {in_options(found.explanation)}\n")
+            tell_doubts(found)
+        return found
 
 
 def _view(total: int | None, done: int, quiet: bool) -> AbstractContextManager[Any]:
@@ -198,23 +213,24 @@ def show_result(result: ClusterResult, *, as_json: bool, quiet: bool, errors: Te
                 "new_rows": result.n_rows,
                 "repeated_rows": result.n_repeated,
                 "seconds": round(result.seconds, 3),
+                "doubts": list(result.doubts),
             }
         )
         return
     if quiet:
         return
     if result.is_resumed and result.n_batches == 0 and status.is_finished:
-        typer.echo(f"already complete: {status.n_batches:,} windows. Run: {status.folder}")
+        typer.echo(f"already complete: {counted(status.n_batches, 'window')}. Run: {status.folder}")
         return
     rate = result.n_rows / result.seconds if result.seconds > 0 else 0.0
     began = "went on: " if result.is_resumed else ""
     typer.echo(
-        f"{began}{result.n_batches:,} windows, {result.n_rows:,} rows in {result.seconds:.1f} s "
-        f"({rate:,.0f} rows/s); {status.n_clusters:,} clusters now, {status.n_identities:,} in "
-        f"all. Run: {status.folder}"
+        f"{began}{counted(result.n_batches, 'window')}, {counted(result.n_rows, 'row')} in "
+        f"{result.seconds:.1f} s ({rate:,.0f} rows/s); {counted(status.n_clusters, 'cluster')} "
+        f"now, {status.n_identities:,} in all. Run: {status.folder}"
     )
     if status.n_dropped or status.n_late or result.n_repeated:
         errors.write(
-            f"dynmeans: {status.n_dropped:,} rows dropped for a missing value, {status.n_late:,} "
-            f"too late, {result.n_repeated:,} taken in before.\n"
+            f"dynmeans: {counted(status.n_dropped, 'row')} dropped for a missing value, "
+            f"{status.n_late:,} too late, {result.n_repeated:,} taken in before.\n"
         )

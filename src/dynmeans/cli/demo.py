@@ -35,6 +35,7 @@ def demo(
 
     from dynmeans.cli.cluster_job import ClusterJob
     from dynmeans.cli.output import print_json
+    from dynmeans.records.words import counted
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
     from dynmeans.runs.exports import export_labels
@@ -69,7 +70,8 @@ def demo(
     typer.echo(
         f"{files[_STREAM]}: {n_rows:,} rows in {_N_WINDOWS} half hours; clusters move, are born, "
         "die, vanish and return.\n"
-        f"{files[_RUN]}: the run. {status.n_identities} clusters found, {n_returned} returns; "
+        f"{files[_RUN]}: the run. {counted(status.n_identities, 'cluster')} found, "
+        f"{counted(n_returned, 'return')}; "
         f"{100 * scores['accuracy_per_step']:.1f} % of the rows are with their own kind, "
         f"{100 * scores['accuracy_global']:.1f} % also keep their identity over all windows.\n"
         f"{files[_LABELS]}: every row with the identity of its cluster.\n"

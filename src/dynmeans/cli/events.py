@@ -1,13 +1,14 @@
 """dynmeans events: what happened to the clusters of a run."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dynmeans.cli import options
+
 
 def events(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    run_folder: options.RunFolder,
     kind: Annotated[
         list[str] | None,
         typer.Option(
@@ -18,7 +19,7 @@ def events(
         ),
     ] = None,
     cluster: Annotated[int | None, typer.Option(help="Only this cluster.")] = None,
-    last: Annotated[int | None, typer.Option(help="Only the last so many.")] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="Only the last so many.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
     """List what happened to the clusters: births, gaps, returns, splits and mergers.
@@ -29,6 +30,7 @@ def events(
     """
     from dynmeans.cli.output import print_json
     from dynmeans.records.events import KINDS
+    from dynmeans.records.words import counted
     from dynmeans.runs.run import Run
 
     kinds = kind or [name for name in KINDS if name != "moved"]
@@ -36,6 +38,12 @@ def events(
         raise ValueError(f"--kind must be one of {', '.join(KINDS)}, got {sorted(unknown)[0]!r}.")
     with Run.open(run_folder) as run:
         rows = run.events(kinds=kinds, cluster_id=cluster, kind="arrow").to_pylist()
+        # Every cluster was born.
+        if not rows and cluster is not None and not len(run.events(cluster_id=cluster)):
+            n_known = counted(run.status().n_identities, "cluster")
+            raise ValueError(
+                f"--cluster: there is no cluster {cluster}; the run has {n_known}, from number 0."
+            )
     rows = rows if last is None else rows[len(rows) - min(last, len(rows)) :]
     if as_json:
         print_json(rows)
@@ -43,5 +51,5 @@ def events(
     for row in rows:
         other = {"split": "from", "merged": "into"}.get(row["kind"])
         tail = f" {other} {row['other_id']}" if other else ""
-        tail += f" after {row['gap']:g} steps" if row["gap"] is not None else ""
+        tail += f" after {counted(row['gap'], 'step')}" if row["gap"] is not None else ""
         typer.echo(f"{row['label'] or row['step']}  {row['kind']:<9} {row['cluster_id']}{tail}")

@@ -5,21 +5,20 @@ from typing import Annotated
 
 import typer
 
+from dynmeans.cli import options
+
 
 def labels(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    run_folder: options.RunFolder,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="File to write: .parquet or .csv."),
     ],
-    table: Annotated[
-        str | None,
-        typer.Option("--input", help="Where the original rows are now, if they were moved."),
-    ] = None,
+    table: options.InputMoved = None,
     labels_only: Annotated[
         bool, typer.Option("--labels-only", help="Only what the run stores, no original columns.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write every row of the input with its cluster: step, cluster_id, distance.
 
@@ -30,6 +29,7 @@ def labels(
     dynmeans labels run -o labelled.parquet
     """
     from dynmeans.cli.output import print_json
+    from dynmeans.records.words import counted
     from dynmeans.runs.exports import export_labels
     from dynmeans.runs.run import Run
 
@@ -38,4 +38,4 @@ def labels(
     if as_json:
         print_json({"file": str(output), "n_rows": n_rows})
     else:
-        typer.echo(f"{n_rows:,} rows: {output}")
+        typer.echo(f"{counted(n_rows, 'row')}: {output}")

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from dynmeans.records.history import StepRecord
+from dynmeans.records.words import counted
 from dynmeans.runs.batch import Batch
 
 _MAX_CLUSTERS = 12
@@ -55,7 +56,8 @@ def live_view(total: int | None, done: int) -> Iterator[OnBatch]:
 def cluster_table(record: StepRecord) -> Table:
     """Return the largest clusters of a batch as a table."""
     n_shown = min(_MAX_CLUSTERS, len(record.ids))
-    title = f"batch {record.step}: {len(record.ids)} clusters, {record.n_remembered} remembered"
+    n_seen = counted(len(record.ids), "cluster")
+    title = f"batch {record.step}: {n_seen}, {record.n_remembered} remembered"
     table = Table(title=title, title_justify="left")
     table.add_column("cluster", justify="right")
     table.add_column("points", justify="right")

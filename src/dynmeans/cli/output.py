@@ -3,17 +3,27 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+PICTURES = (".png", ".svg", ".pdf")
 Advance = Callable[[float, float], None]  # work done so far, and all of it
 
 
 def print_json(value: Any) -> None:
     """Print one JSON value on standard output."""
     print(json.dumps(value, default=str, allow_nan=False))  # noqa: T201
+
+
+def check_picture(option: str, path: Path) -> None:
+    """Refuse a file that could not be written, before the work for it is done."""
+    if path.suffix not in PICTURES:
+        raise ValueError(f"{option} must end in .png, .svg or .pdf, got {str(path)!r}.")
+    if not path.parent.is_dir():
+        raise ValueError(f"{option} must lie in a folder that exists, got {str(path)!r}.")
 
 
 @contextmanager

@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
+from dynmeans.cli import options
+
 KINDS = ("all", "tracks", "timeline", "costs", "numbers")
 
 
 def plot(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    run_folder: options.RunFolder,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="File to write: .png, .svg or .pdf."),
@@ -18,7 +20,7 @@ def plot(
     kind: Annotated[
         str, typer.Option("--kind", "-k", help="all, tracks, timeline, costs or numbers.")
     ] = "all",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Draw the tracks of the last window, the timeline of lives, costs and numbers of clusters.
 
@@ -28,12 +30,14 @@ def plot(
     """
     from matplotlib.figure import Figure
 
-    from dynmeans.cli.output import print_json
+    from dynmeans.cli.output import check_picture, print_json
     from dynmeans.plots import plot_cluster_numbers, plot_costs, plot_timeline, plot_tracks
     from dynmeans.records.history import History
     from dynmeans.runs.run import Run
 
-    _check(kind, output)
+    if kind not in KINDS:
+        raise ValueError(f"--kind must be one of {', '.join(KINDS)}, got {kind!r}.")
+    check_picture("--output", output)
     with Run.open(run_folder) as run:
         history, samples, features = History(), list(run.samples()), run.config.features
         # A run that goes on may commit between the two: the samples, read first, set the end.
@@ -58,10 +62,3 @@ def plot(
         print_json({"file": str(output)})
     else:
         typer.echo(str(output))
-
-
-def _check(kind: str, output: Path) -> None:
-    if kind not in KINDS:
-        raise ValueError(f"--kind must be one of {', '.join(KINDS)}, got {kind!r}.")
-    if output.suffix not in (".png", ".svg", ".pdf"):
-        raise ValueError(f"--output must end in .png, .svg or .pdf, got {str(output)!r}.")

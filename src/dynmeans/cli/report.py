@@ -1,13 +1,18 @@
 """dynmeans report: one page to look at."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dynmeans.cli import options
+
+if TYPE_CHECKING:
+    from dynmeans.report.data import ReportData
+
 
 def report(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    run_folder: options.RunFolder,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
     ] = Path("report.html"),
@@ -18,10 +23,7 @@ def report(
             "when the run was made."
         ),
     ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option("--input", help="Where the original rows are now, if they were moved."),
-    ] = None,
+    table: options.InputMoved = None,
     axes: Annotated[
         str | None,
         typer.Option(
@@ -30,7 +32,7 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a page that plays the run: points, tracks, lives, events, numbers, scores.
 
@@ -49,7 +51,7 @@ def report(
     with Run.open(run_folder) as run:
         data = run_report(run, truth=truth, table=table, title=title)
     if axes is not None:
-        data = data.with_view(*_pair(axes))
+        data = _with_axes(data, axes)
     path = write_report(data, output)
     n_bytes = path.stat().st_size
     if as_json:
@@ -69,8 +71,11 @@ def report(
         typer.echo(f"{path} ({n_bytes / 1e6:.1f} MB): open it in a browser")
 
 
-def _pair(axes: str) -> tuple[str, str]:
+def _with_axes(data: "ReportData", axes: str) -> "ReportData":
     x, _, y = (name.strip() for name in axes.partition(","))
     if not (x and y):
         raise ValueError(f"--axes must be two names with a comma between, got {axes!r}.")
-    return x, y
+    try:
+        return data.with_view(x, y)
+    except ValueError as error:
+        raise ValueError(f"--axes: {error}") from error

@@ -1,21 +1,23 @@
 """dynmeans score: found identities against true ones."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dynmeans.cli import options
+
 
 def score(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    run_folder: options.RunFolder,
     truth: Annotated[
-        str, typer.Option("--truth", help="Column of the input that holds the true identities.")
-    ],
-    table: Annotated[
         str | None,
-        typer.Option("--input", help="Where the original rows are now, if they were moved."),
+        typer.Option(
+            help="Column of the input that holds the true identities; by default the one named "
+            "when the run was made."
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    table: options.InputMoved = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Score the identities found against true ones: accuracy, IDF1, HOTA, ARI, AMI.
 
@@ -31,7 +33,12 @@ def score(
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        true, found = truth_by_batch(run, truth, table)
+        column = truth or run.config.source.get("truth")
+        if column is None:
+            raise ValueError(
+                "--truth is needed: the run was made without a column of true identities."
+            )
+        true, found = truth_by_batch(run, column, table)
     scores = tracking_report(true, found)
     if as_json:
         print_json(scores)

@@ -1,18 +1,19 @@
 """dynmeans status: how far a run is."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dynmeans.cli import options
+
 
 def status(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    run_folder: options.RunFolder,
     verify: Annotated[
         bool, typer.Option("--verify", help="Also read everything and compare its checksums.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say how far a run is, while it goes on or afterwards.
 
@@ -21,6 +22,7 @@ def status(
     dynmeans status run --json
     """
     from dynmeans.cli.output import print_json
+    from dynmeans.records.words import counted
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
@@ -33,13 +35,13 @@ def status(
     state = "running" if found.is_running else "complete" if found.is_finished else "stopped"
     lines = {
         "run": f"{found.folder} ({state})",
-        "windows": f"{found.n_batches:,} ({found.time:g} steps of time)",
+        "windows": f"{found.n_batches:,} ({counted(found.time, 'step')} of time)",
         "from, to": f"{found.first_label or '-'}, {found.last_label or '-'}",
         "rows": f"{found.n_rows:,} ({found.n_dropped:,} dropped, {found.n_late:,} late)",
         "clusters": f"{found.n_clusters} now, {found.n_remembered} remembered, "
         f"{found.n_identities} in all",
         "cost": "-" if found.cost is None else f"{found.cost:.6g}",
-        "labels": f"{found.n_parts:,} files, {found.n_bytes / 1e6:,.1f} MB",
+        "labels": f"{counted(found.n_parts, 'file')}, {found.n_bytes / 1e6:,.1f} MB",
     }
     if verify:
         lines["verified"] = "everything is as it was written"

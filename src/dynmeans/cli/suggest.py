@@ -1,17 +1,15 @@
 """dynmeans suggest: parameters from the first rows of a table."""
 
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dynmeans.cli import options
+
 if TYPE_CHECKING:
     from dynmeans.records.suggestion import Suggestion
-
-_SOURCE, _CUT, _OUTPUT = "Rows", "Batches", "Output"
-_PICTURES = (".png", ".svg", ".pdf")
 
 
 def suggest(
@@ -23,68 +21,28 @@ def suggest(
             "such files, or a DuckDB database.",
         ),
     ],
-    features: Annotated[
-        list[str],
-        typer.Option(
-            "--features",
-            "-f",
-            help="Numeric columns to cluster by: 'a,b,c', or patterns such as 'x_*'; may be "
-            "repeated.",
-            rich_help_panel=_SOURCE,
-        ),
-    ],
-    time: Annotated[
-        str | None,
-        typer.Option(
-            "--time",
-            "-t",
-            help="Column of times; rows are taken in their order.",
-            rich_help_panel=_SOURCE,
-        ),
-    ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            help="One batch for each window of this length: 500ms, 30min, 6h, 1d, 1w; a plain "
-            "number where times are plain numbers.",
-            rich_help_panel=_CUT,
-        ),
-    ] = None,
-    count: Annotated[
-        int | None, typer.Option(help="One batch for each so many rows.", rich_help_panel=_CUT)
-    ] = None,
-    batch: Annotated[
-        str | None,
-        typer.Option(help="One batch for each value of this column.", rich_help_panel=_CUT),
-    ] = None,
+    features: options.Features,
+    time: options.Time = None,
+    every: options.Every = None,
+    count: options.Count = None,
+    batch: options.BatchColumn = None,
     n_batches: Annotated[
         int,
         typer.Option(
-            "--batches", min=1, help="Batches to choose on, from the first.", rich_help_panel=_CUT
+            "--batches",
+            min=1,
+            help="Batches to choose on, from the first.",
+            rich_help_panel=options.CUT,
         ),
     ] = 30,
-    standardise: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            help="Give every feature mean 0 and spread 1, learned from the first N batches, as "
-            "cluster --standardise does.",
-            rich_help_panel=_SOURCE,
-        ),
-    ] = 0,
-    weight: Annotated[
-        str | None, typer.Option(help="Column of weights.", rich_help_panel=_SOURCE)
-    ] = None,
-    timezone: Annotated[
-        str,
-        typer.Option(
-            help="Whose calendar, and what times without an offset mean.", rich_help_panel=_SOURCE
-        ),
-    ] = "UTC",
-    on_missing: Annotated[
-        str,
-        typer.Option(help="Rows that lack a value: error or drop them.", rich_help_panel=_SOURCE),
-    ] = "error",
+    standardise: options.Standardise = 0,
+    weight: options.Weight = None,
+    timezone: options.Timezone = "UTC",
+    time_unit: options.TimeUnit = None,
+    time_format: options.TimeFormat = None,
+    sql: options.Sql = None,
+    database_table: options.DatabaseTable = None,
+    on_missing: options.OnMissing = "error",
     picture: Annotated[
         Path | None,
         typer.Option(
@@ -92,31 +50,30 @@ def suggest(
             "-p",
             metavar="FILE",
             help="Draw what was tried: .png, .svg or .pdf.",
-            rich_help_panel=_OUTPUT,
+            rich_help_panel=options.OUTPUT,
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)
+        bool, typer.Option("--json", help="Print JSON.", rich_help_panel=options.OUTPUT)
     ] = False,
 ) -> None:
-    """Choose new_penalty, max_gap and reach from the first batches of INPUT, without labels.
+    """Choose --new-penalty, --max-gap and --reach from the first batches of INPUT, without labels.
 
-    The batches are clustered with some twenty choices; the one that describes the points most
-    briefly wins.
+    The batches are clustered with some tens of choices; the one that describes the points most
+    briefly wins. A warning says where the choice should not be trusted.
 
     [bold]Example[/bold]
 
     dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
     """
-    from dynmeans.runs.scaling import Scaling
+    from dynmeans.cli.output import check_picture
+    from dynmeans.cli.suggestion_job import suggest_on_first_windows
     from dynmeans.runs.sources import Source
     from dynmeans.runs.window_options import WindowOptions
-    from dynmeans.runs.windows import Windows
-    from dynmeans.suggestion.suggest_penalties import suggest_details
 
-    if picture is not None and picture.suffix not in _PICTURES:
-        raise ValueError(f"--picture must end in .png, .svg or .pdf, got {str(picture)!r}.")
-    options = WindowOptions(
+    if picture is not None:
+        check_picture("--picture", picture)
+    window_options = WindowOptions(
         features=tuple(features),
         time=time,
         every=every,
@@ -124,21 +81,13 @@ def suggest(
         batch=batch,
         weight=weight,
         timezone=timezone,
+        time_unit=time_unit,
+        time_format=time_format,
         on_missing=on_missing,
     )
-    with Source(table) as source:
-        batches = list(islice(Windows(source, options), n_batches))
-    if not batches:
-        raise ValueError(f"{table!r} holds no rows to choose on.")
-    points = [b.points for b in batches]
-    if standardise:
-        scaling = Scaling.learned(points[:standardise])
-        points = [scaling.apply(rows) for rows in points]
-    found = suggest_details(
-        points,
-        elapsed=[b.elapsed for b in batches],
-        sample_weight=[b.weights for b in batches],
-    )
+    text_column = window_options.text_column
+    with Source(table, query=sql, database_table=database_table, text_column=text_column) as source:
+        found = suggest_on_first_windows(source, window_options, n_batches, standardise=standardise)
     if picture is not None:
         _draw(found, picture)
     _show(found, picture, as_json)
@@ -156,15 +105,18 @@ def _draw(found: "Suggestion", picture: Path) -> None:
 
 def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
     from dynmeans.cli.output import print_json
+    from dynmeans.cli.suggestion_job import in_options, tell_doubts
 
     p = found.penalties
     if as_json:
         tried = [asdict(candidate) for candidate in found.candidates]
         chosen = {"new_penalty": p.new_penalty, "max_gap": p.max_gap, "reach": p.reach}
-        print_json({**chosen, "explanation": found.explanation, "candidates": tried})
+        words = {"explanation": found.explanation, "doubts": list(found.doubts)}
+        print_json({**chosen, **words, "candidates": tried})
         return
     typer.echo(f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}")
     typer.echo("")
-    typer.echo("\n".join(found.sentences))
+    typer.echo("\n".join(map(in_options, found.sentences)))
     if picture is not None:
         typer.echo(f"Picture: {picture}")
+    tell_doubts(found)

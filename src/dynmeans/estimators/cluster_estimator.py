@@ -20,6 +20,7 @@ from dynmeans.records.numbers import checked_count
 from dynmeans.records.orders import HashOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
+from dynmeans.records.suggestion import warn_of_doubts
 from dynmeans.suggestion.suggest_penalties import suggest_details
 
 AUTO = "auto"
@@ -176,7 +177,11 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         return suggested
 
     def _is_auto(self) -> bool:
-        return isinstance(self.new_penalty, str) and self.new_penalty == AUTO
+        if isinstance(self.new_penalty, str) and self.new_penalty != AUTO:
+            raise ValueError(
+                f'new_penalty must be a number above 0 or "auto", got {self.new_penalty!r}.'
+            )
+        return isinstance(self.new_penalty, str)
 
     def _settle_penalties(
         self,
@@ -202,6 +207,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
             )
             self.penalties_ = self._adopted(found.penalties)
             _logger.info("%s", found.explanation)
+            warn_of_doubts(found.doubts)
 
     def _check_way(self) -> None:
         check_revival(self._revival())

@@ -110,5 +110,5 @@ def _check_one_pair(direct: dict[str, float | None], behaviour: dict[str, float 
     if given.keys() not in (direct.keys(), behaviour.keys()):
         raise ValueError(
             "give either revival_penalty and drift, or max_gap and reach, and not both pairs; "
-            f"got {given or 'neither'}."
+            f"got {', '.join(f'{name}={value!r}' for name, value in given.items()) or 'neither'}."
         )

@@ -1,9 +1,16 @@
 """Parameters chosen from data alone, and what they were chosen among."""
 
 import math
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dynmeans.records.penalties import Penalties
+from dynmeans.records.words import counted
+
+
+class SuggestionWarning(UserWarning):
+    """Parameters were chosen from data that say little about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,8 @@ class Suggestion:
         What the choice was made on.
     is_scale_known : bool
         Whether the points differ at all. If not, new_penalty is a placeholder.
+    doubts : tuple of str
+        Why the choice should not be trusted, a sentence or two each; empty where nothing is wrong.
     """
 
     chosen: Candidate
@@ -50,6 +59,7 @@ class Suggestion:
     n_batches: int
     n_points: int
     is_scale_known: bool = True
+    doubts: tuple[str, ...] = ()
 
     @property
     def penalties(self) -> Penalties:
@@ -95,8 +105,18 @@ class Suggestion:
 
     def _result_in_words(self) -> str:
         batches = f"{self.n_batches} batches" if self.n_batches > 1 else "batch"
+        clusters = counted(self.chosen.n_clusters, "cluster")
         return (
-            f"So the {batches} given ({self.n_points} points) hold {self.chosen.n_clusters:.3g} "
-            f"clusters on average, {self.chosen.n_identities} identities in all; of "
-            f"{len(self.candidates)} choices tried this one describes the points shortest."
+            f"So the {batches} given ({counted(self.n_points, 'point')}) hold {clusters} on "
+            f"average, {counted(self.chosen.n_identities, 'identity')} in all. "
+            f"{counted(len(self.candidates), 'choice')} were tried; this one describes the points "
+            "most briefly."
+        )
+
+
+def warn_of_doubts(doubts: Iterable[str]) -> None:
+    """Warn whoever called the function that calls this one."""
+    for doubt in doubts:
+        warnings.warn(
+            f"the suggested penalties are doubtful: {doubt}", SuggestionWarning, stacklevel=3
         )

@@ -1,7 +1,8 @@
 """A file that is replaced whole or not at all."""
 
+import errno
 import os
-import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,17 +15,32 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
     If the block fails, `path` stays as it was.
     """
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
+    temporary = str(path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}")
+    with _errors_of(path):
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield temporary
         _sync(temporary)
-        os.replace(temporary, path)
+        with _errors_of(path):
+            os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
     with suppress(OSError):  # some file systems have no such call
         _sync(path.parent)  # makes the rename itself durable
+
+
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """Name the file that was asked for, not the one that stands in for it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
 def _sync(path: str | os.PathLike[str]) -> None:

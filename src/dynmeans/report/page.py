@@ -8,6 +8,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
+from dynmeans.records.whole_file import whole_file
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import report_json
 
@@ -76,13 +77,8 @@ def write_report(data: ReportData, path: str | os.PathLike[str]) -> Path:
     if not path.parent.is_dir():
         raise ValueError(f"path must lie in a folder that exists, got {str(path)!r}.")
     page = render_report(data)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        temporary.write_text(page, encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as temporary:
+        Path(temporary).write_text(page, encoding="utf-8", newline="\n")
     return path
 
 

@@ -4,13 +4,20 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 TIME_UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}
+TEXT = "VARCHAR"
+# What tables of text have in place of a number that is missing.
+_NO_NUMBER = ("", "-", "?", "na", "n/a", "nan", "none", "null")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _NUMBERS = (*_INTEGERS, "UBIGINT", "HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
 _LOCAL_TIMES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 
 
-def match_features(patterns: Iterable[str], columns: Mapping[str, str]) -> tuple[str, ...]:
+def match_features(
+    patterns: Iterable[str], columns: Mapping[str, str], *, is_text_allowed: bool = False
+) -> tuple[str, ...]:
     """Return the columns that names and patterns such as ``x_*`` stand for, in their order.
+
+    Text is allowed where its values will be looked at: it may hold numbers, and words for none.
 
     Examples
     --------
@@ -27,7 +34,7 @@ def match_features(patterns: Iterable[str], columns: Mapping[str, str]) -> tuple
                 raise missing_column("features", name, columns)
             found |= dict.fromkeys(matches)
     for name in found:
-        if not is_number(columns[name]):
+        if not (is_number(columns[name]) or (is_text_allowed and columns[name] == TEXT)):
             raise ValueError(f"features must be numeric columns, but {name!r} is {columns[name]}.")
     return tuple(found)
 
@@ -67,9 +74,29 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def time_expression(name: str, kind: str, time_unit: str | None, zone: str) -> str:
+def number_expression(name: str, kind: str, wanted: str) -> str:
+    """Return SQL for a feature; text that is no number is missing."""
+    cast = "TRY_CAST" if kind == TEXT else "CAST"
+    return f"{cast}({quote_name(name)} AS {wanted})"
+
+
+def no_number_condition(name: str) -> str:
+    """Return SQL that finds text that is neither a number nor a word for a missing one."""
+    column = quote_name(name)
+    words = ", ".join(map(quote_text, _NO_NUMBER))
+    return f"TRY_CAST({column} AS DOUBLE) IS NULL AND lower(trim({column})) NOT IN ({words})"
+
+
+def time_expression(
+    name: str, kind: str, zone: str, *, time_unit: str | None, time_format: str | None
+) -> str:
     """Return SQL for a time column: microseconds since 1970 in UTC, or a plain number."""
     column = quote_name(name)
+    if time_format is not None:
+        if not (kind == TEXT or is_integer(kind)):
+            raise ValueError(f"time_format is for times that are text, but {name!r} is {kind}.")
+        moment = f"try_strptime(CAST({column} AS VARCHAR), {quote_text(time_format)})"
+        return f"epoch_us(CAST({moment} AS TIMESTAMPTZ))"
     if is_number(kind):
         if time_unit is None:
             return f"CAST({column} AS DOUBLE)"
@@ -78,7 +105,7 @@ def time_expression(name: str, kind: str, time_unit: str | None, zone: str) -> s
         raise ValueError(f"time_unit is for times that are numbers, but {name!r} is {kind}.")
     if kind in _LOCAL_TIMES and zone == "UTC":
         return f"epoch_us(CAST({column} AS TIMESTAMP))"
-    if kind.startswith(("TIMESTAMP", "DATE", "VARCHAR")):
+    if kind.startswith(("TIMESTAMP", "DATE", TEXT)):
         # The session's time zone is the run's: it decides what a time without an offset means.
         return f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))"
     raise ValueError(f"time must be a column of times, numbers or text, but {name!r} is {kind}.")

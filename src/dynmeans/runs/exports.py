@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dynmeans.records.whole_file import whole_file
 from dynmeans.runs.columns import check_column, plain_expression, quote_name, quote_text
 from dynmeans.runs.run import Run
-from dynmeans.runs.sources import ROW, Source, source_errors
+from dynmeans.runs.sources import ROW, Source, find_files, source_errors
 
 _FORMATS = {".parquet": "FORMAT parquet, COMPRESSION zstd", ".csv": "FORMAT csv, HEADER"}
 _ADDED = ("step", "cluster_id", "distance")
@@ -24,12 +25,14 @@ def open_source(fields: Mapping[str, Any], table: Any = None) -> Source:
         if table is None or table == "-":
             raise ValueError(
                 "the run does not know where its rows are: they came from Python or from standard "
-                "input. Name a file that holds them with --input."
+                "input. Name a file that holds them with --input; only `dynmeans labels "
+                "--labels-only` needs none."
             )
     return Source(
         table,
         query=fields.get("sql"),
         database_table=fields.get("table"),
+        text_column=fields.get("time") if fields.get("time_format") else None,
         memory_limit=_MEMORY,
     )
 
@@ -46,6 +49,7 @@ def export_labels(
         raise ValueError(f"output must end in {' or '.join(_FORMATS)}, got {str(target)!r}.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write to.")
+    _refuse_input(target, run.config.source.get("input") if table is None else table)
     parts = [str(run.folder / "labels" / part.name) for part in run.parts()]
     if not parts:
         raise ValueError(f"the run {str(run.folder)!r} has no labels yet.")
@@ -56,6 +60,24 @@ def export_labels(
             return _copy(source, f"SELECT * FROM {labels}", target)
     with open_source(run.config.source, table) as source:
         return _copy(source, _joined(source, labels, run), target)
+
+
+def _refuse_input(target: Path, table: Any) -> None:
+    """Keep the rows from being replaced by their labels, or read together with them."""
+    if not isinstance(table, str | os.PathLike):
+        return
+    given = Path(table)
+    is_inside = given.is_dir() and target.resolve().is_relative_to(given.resolve())
+    if is_inside or (target.exists() and str(target.resolve()) in _files_of(given)):
+        raise ValueError(f"output {str(target)!r} is among the rows of the run; name another.")
+
+
+def _files_of(table: Path) -> set[str]:
+    """Return the files of a source, as far as they are there."""
+    try:
+        return {str(Path(name).resolve()) for name in find_files(str(table))}
+    except (OSError, ValueError):
+        return {str(table.resolve())}
 
 
 def _joined(source: Source, labels: str, run: Run) -> str:
@@ -77,15 +99,10 @@ def _free_name(name: str, taken: Mapping[str, str]) -> str:
 
 
 def _copy(source: Source, sql: str, target: Path) -> int:
-    temporary = target.with_name(f".{target.name}.new")
-    try:
-        with source_errors():
-            result = source.connection.execute(
-                f"COPY ({sql}) TO {quote_text(str(temporary))} ({_FORMATS[target.suffix]})"
-            ).fetchone()
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(target) as temporary, source_errors():
+        result = source.connection.execute(
+            f"COPY ({sql}) TO {quote_text(temporary)} ({_FORMATS[target.suffix]})"
+        ).fetchone()
     return int(result[0])
 
 

@@ -207,7 +207,8 @@ class LiveWindows:
             if (name := getattr(self._options, option)) is not None:
                 check_column(option, name, columns)
         time = record.get(self._options.time) if self._options.time else None
-        is_number = isinstance(time, int | float) and self._options.time_unit is None
+        forms = (self._options.time_unit, self._options.time_format)
+        is_number = isinstance(time, int | float) and not any(forms)
         self._time_is_number = is_number
         self._cut = make_cut(self._options, time_is_number=is_number)
         self._lateness = parse_lateness(self._options.lateness, is_number=is_number)
@@ -219,20 +220,26 @@ class LiveWindows:
             if self._options.time_unit is not None and math.isfinite(value):
                 return round(value * TIME_UNITS[self._options.time_unit])
         if isinstance(value, str) and not self._time_is_number:
+            form = self._options.time_format
             try:
-                moment = datetime.fromisoformat(value)
+                moment = datetime.strptime(value, form) if form else datetime.fromisoformat(value)
             except ValueError:
                 pass
             else:
                 return microseconds_of(moment, self._zone)
-        raise ValueError(f"time: line {self._n_lines} has {value!r}, which is no time.")
+        wanted = f" of the form {self._options.time_format!r}" if self._options.time_format else ""
+        raise ValueError(f"time: line {self._n_lines} has {value!r}, which is no time{wanted}.")
 
 
 def _parse(line: str | bytes, number: int) -> dict[str, Any]:
     try:
         record = json.loads(line)
-    except ValueError as error:
-        raise ValueError(f"line {number} of the input is not JSON: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"line {number} of the input is not JSON: it is not UTF-8.") from error
+    except json.JSONDecodeError as error:
+        # The place within the line alone: the error counts lines of its own.
+        what = f"{error.msg} at character {error.colno}"
+        raise ValueError(f"line {number} of the input is not JSON: {what}.") from error
     if not isinstance(record, dict):
         raise ValueError(f"line {number} of the input must be a JSON object, got {record!r}.")
     return record

@@ -8,11 +8,15 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.records.arrays import BatchArray, IntArray
+from dynmeans.records.words import counted
 from dynmeans.runs.columns import (
+    TEXT,
     check_column,
     is_integer,
     is_number,
     match_features,
+    no_number_condition,
+    number_expression,
     plain_expression,
     quote_name,
     time_expression,
@@ -64,12 +68,13 @@ class OrderedRows:
     """Reads a table in order of batch and time; equal times in the order of the table."""
 
     def __init__(self, source: Source, options: WindowOptions) -> None:
-        self.features = match_features(options.features, source.columns)
+        self.features = match_features(options.features, source.columns, is_text_allowed=True)
         self.time_is_number = False
         self._source, self._options = source, options
         source.set_timezone(options.timezone)
         self._expressions = self._named_expressions()
         self._check_times()
+        self._check_numbers()
         self.n_rows, self.is_sorted = self._survey()
         self.last = Place(0)
 
@@ -77,7 +82,8 @@ class OrderedRows:
         """Stream the rows after `place`, without those to be dropped."""
         if self.n_rows < place.rows_read:
             raise ValueError(
-                f"the input has {self.n_rows} rows, but the run has read {place.rows_read}."
+                f"the input has {counted(self.n_rows, 'row')}, but the run has read "
+                f"{place.rows_read:,}."
             )
         # One row more: it shows whether the source is still the one that was read before.
         done = max(place.rows_read - 1, 0)
@@ -97,7 +103,8 @@ class OrderedRows:
         kinds = {self._source.columns[name] for name in self.features}
         kind = "FLOAT" if kinds == {"FLOAT"} else "DOUBLE"
         features = [
-            f"CAST({quote_name(name)} AS {kind}) AS f{j}" for j, name in enumerate(self.features)
+            f"{number_expression(name, self._source.columns[name], kind)} AS f{j}"
+            for j, name in enumerate(self.features)
         ]
         others = [f"{sql} AS {quote_name(name)}" for name, sql in self._expressions.items()]
         return ", ".join([f"{ROW} AS number", *features, *others])
@@ -133,7 +140,8 @@ class OrderedRows:
         ]
         number = table.column("number")[i].as_py()
         raise ValueError(
-            f"row {number} of the input has no finite value for {', '.join(map(repr, bad))}. "
+            f"row {number} of the input (from 0) has no finite value for "
+            f"{', '.join(map(repr, bad))}. "
             "--on-missing drop leaves such rows out, and counts them."
         )
 
@@ -164,9 +172,12 @@ class OrderedRows:
             check_column(name, column, columns)
             kind = columns[column]
             if name == "time":
-                self.time_is_number = is_number(kind) and options.time_unit is None
-                expression = time_expression(column, kind, options.time_unit, options.timezone)
+                forms = {"time_unit": options.time_unit, "time_format": options.time_format}
+                self.time_is_number = is_number(kind) and not any(forms.values())
+                expression = time_expression(column, kind, options.timezone, **forms)
             elif name == "weight":
+                if not is_number(kind):
+                    raise ValueError(f"weight must be a numeric column, but {column!r} is {kind}.")
                 expression = f"CAST({quote_name(column)} AS DOUBLE)"
             else:
                 expression = plain_expression(column, kind)
@@ -175,17 +186,36 @@ class OrderedRows:
 
     def _check_times(self) -> None:
         """Refuse text that is no time, naming the first such row."""
-        name = self._options.time
-        if name is None or self._source.columns[name] != "VARCHAR":
+        name, form = self._options.time, self._options.time_format
+        if name is None or (form is None and self._source.columns[name] != TEXT):
             return
         column = quote_name(name)
         is_bad = f"{column} IS NOT NULL AND {self._expressions['time']} IS NULL"
         if bad := self._source.rows(f"{ROW}, {column}", where=is_bad):
             row, text = bad[0]
-            raise ValueError(
-                f"time: row {row} of the input has {text!r} in column {name!r}, which is no time "
-                "such as 2024-03-31 14:05:00+01:00."
+            wanted = (
+                f"of the form {form!r}"
+                if form
+                else "such as 2024-03-31 14:05:00+01:00. If it has another form, give that as "
+                "time_format=..., say '%d.%m.%Y %H:%M'"
             )
+            raise ValueError(
+                f"time: row {row} of the input (from 0) has {text!r} in column {name!r}, which is "
+                f"no time {wanted}."
+            )
+
+    def _check_numbers(self) -> None:
+        """Refuse text that is no number, naming the first such row."""
+        for name in self.features:
+            if self._source.columns[name] != TEXT:
+                continue
+            columns = f"{ROW}, {quote_name(name)}"
+            if bad := self._source.rows(columns, where=no_number_condition(name)):
+                row, text = bad[0]
+                raise ValueError(
+                    f"features must be numbers, but row {row} of the input (from 0) has {text!r} "
+                    f"in column {name!r}. A query (sql=...) may turn such text into numbers."
+                )
 
     def _order(self) -> str:
         keys = [sql for name, sql in self._expressions.items() if name in ("batch", "time")]

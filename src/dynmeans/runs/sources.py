@@ -2,11 +2,13 @@
 
 import importlib
 import os
+import re
 import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pyarrow as pa
 
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.columns import missing_column, quote_name, quote_text
+from dynmeans.runs.csv_files import files_with_rows
 
 MEMORY_LIMIT = "200MB"
 ROWS_AT_A_TIME = 65_536
@@ -24,6 +27,7 @@ _CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
 _DATABASE = (".duckdb", ".ddb", ".db")
+_NO_PARQUET = re.compile(r"magic bytes .* file ('.*?')|('.*?') too small to be a Parquet file")
 
 
 class Source(Closing):
@@ -39,6 +43,8 @@ class Source(Closing):
         query over its tables.
     database_table : str, optional
         The table to read from a database.
+    text_column : str, optional
+        A column that a CSV file's reader must leave as the text it is.
 
     Examples
     --------
@@ -54,6 +60,7 @@ class Source(Closing):
         *,
         query: str | None = None,
         database_table: str | None = None,
+        text_column: str | None = None,
         memory_limit: str = MEMORY_LIMIT,
     ) -> None:
         # Made only when something is spilled.
@@ -70,12 +77,15 @@ class Source(Closing):
             with source_errors():
                 self._connection.execute("SET enable_progress_bar = false")
                 self._connection.execute("SET TimeZone = 'UTC'")
+                self._text_column = text_column
                 self._define(table, query, database_table)
                 rows = self._connection.execute("DESCRIBE dynmeans_rows").fetchall()
         except BaseException:
             self.close()
             raise
         self.columns = {str(row[0]): str(row[1]) for row in rows}
+        if len(self.columns) == 1 and isinstance(table, str | os.PathLike) and query is None:
+            self._check_divided(os.fspath(table))
 
     def set_timezone(self, name: str) -> None:
         """Say what a time without an offset means; UTC until then."""
@@ -119,6 +129,16 @@ class Source(Closing):
             f"SELECT *, row_number() OVER () - 1 AS {ROW} FROM dynmeans_rows"
         )
 
+    def _check_divided(self, path: str) -> None:
+        """Refuse a CSV file in which no separator was found."""
+        (name,) = self.columns
+        if path.endswith(_CSV) and re.search(r"[,;|\t]", name):
+            self.close()
+            raise ValueError(
+                f"{path!r} cannot be divided into columns. Do all lines have as many fields as the "
+                f"first, {name!r}?"
+            )
+
     def _define_path(self, path: str, query: str | None, database_table: str | None) -> str:
         if path.endswith(_DATABASE):
             return self._attach(path, query, database_table)
@@ -130,12 +150,22 @@ class Source(Closing):
             datasets = importlib.import_module("pyarrow.dataset")
             self._connection.register("source", datasets.dataset(files, format="ipc"))
         else:
-            reader = "read_csv" if files[0].endswith(_CSV) else "read_parquet"
+            is_csv = files[0].endswith(_CSV)
+            files = files_with_rows(files) if is_csv else files
+            reader = "read_csv" if is_csv else "read_parquet"
             names = ", ".join(quote_text(_without_patterns(name)) for name in files)
-            self._connection.execute(
-                f"CREATE TEMP VIEW source AS SELECT * FROM {reader}([{names}])"
-            )
+            self._define_files(f"{reader}([{names}]", has_types=is_csv)
         return "SELECT * FROM source"
+
+    def _define_files(self, reading: str, *, has_types: bool) -> None:
+        view = "CREATE OR REPLACE TEMP VIEW source AS SELECT * FROM"
+        self._connection.execute(f"{view} {reading})")
+        if self._text_column is None or not has_types:
+            return
+        columns = self._connection.execute("DESCRIBE source").fetchall()
+        if self._text_column in (column[0] for column in columns):
+            kinds = f"types = {{{quote_text(self._text_column)}: 'VARCHAR'}}"
+            self._connection.execute(f"{view} {reading}, {kinds})")
 
     def _attach(self, path: str, query: str | None, database_table: str | None) -> str:
         if not Path(path).is_file():
@@ -203,6 +233,11 @@ def source_errors() -> Iterator[None]:
 
 def _in_one_line(error: Exception) -> ValueError | OSError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = f"the input cannot be read: {' '.join(lines[:3])[:500]}"
+    # The last lines show the place in a query that is not the user's.
+    lines = list(takewhile(lambda line: not line.startswith("LINE "), lines))
     is_system = lines and lines[0].startswith(("IO Error", "Out of Memory", "Permission"))
+    told = re.sub(r"^[A-Z][\w ]* Error: ", "", " ".join(lines[:3]))
+    if found := _NO_PARQUET.search(told):
+        told = f"{found[1] or found[2]} is not a Parquet file."
+    text = f"the input cannot be read: {told[:500]}"
     return OSError(text) if is_system else ValueError(text)

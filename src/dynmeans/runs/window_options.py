@@ -31,6 +31,9 @@ class WindowOptions:
         Whose calendar, and what a time without an offset means.
     time_unit : {"s", "ms", "us", "ns"}, optional
         For times that are numbers since 1970.
+    time_format : str, optional
+        For times that are text of another form than ISO 8601, as `datetime.strptime` takes it:
+        ``%d.%m.%Y %H:%M``.
     id, weight, truth : str, optional
         Columns of row names, weights and true identities.
     on_missing : {"error", "drop"}
@@ -50,6 +53,7 @@ class WindowOptions:
     batch: str | None = None
     timezone: str = "UTC"
     time_unit: str | None = None
+    time_format: str | None = None
     id: str | None = None
     weight: str | None = None
     truth: str | None = None
@@ -63,11 +67,14 @@ class WindowOptions:
         ways = [name for name in ("every", "count", "batch") if getattr(self, name) is not None]
         if len(ways) != 1:
             raise ValueError(
-                "give exactly one of every (a length of time), count (rows of a batch) and batch "
-                f"(a column), got {' and '.join(ways) or 'none of them'}."
+                "give exactly one of every=... (a length of time), count=... (rows of a batch) and "
+                "batch=... (a column), got "
+                f"{' and '.join(f'{name}=...' for name in ways) or 'none of them'}."
             )
         if self.every is not None and self.time is None:
-            raise ValueError("every needs a column of times: name it with time.")
+            raise ValueError("every needs a column of times: name it with time=...")
+        if self.time_format is not None and self.time_unit is not None:
+            raise ValueError("give time_unit or time_format, not both.")
         if self.count is not None and self.count < 1:
             raise ValueError(f"count must be at least 1, got {self.count!r}.")
         for name, allowed in (
@@ -79,6 +86,11 @@ class WindowOptions:
                 names = ", ".join(filter(None, allowed))
                 raise ValueError(f"{name} must be one of {names}, got {getattr(self, name)!r}.")
         parse_zone(self.timezone)
+
+    @property
+    def text_column(self) -> str | None:
+        """The column of times, where they are text whose form is given."""
+        return None if self.time_format is None else self.time
 
     def to_source_fields(self, table: str) -> dict[str, Any]:
         """Return what a run stores of its source; features stand beside it."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from dynmeans.records.words import counted
 from dynmeans.runs.batch import Batch
 from dynmeans.runs.cuts import Key, make_cut, steps_between
 from dynmeans.runs.ordered_rows import OrderedRows, Place, Rows
@@ -127,8 +128,8 @@ class Windows:
             return 1.0
         if steps_between(before, key) <= 0:
             raise ValueError(
-                f"{n_rows} rows belong to the window {self._cut.label(key, None)!r}, which the run "
-                "has closed already. If the input grows, use --hold-last, so that the last window "
-                "waits for its rows."
+                f"the run has closed the window {self._cut.label(key, None)!r} already, but "
+                f"{counted(n_rows, 'more row')} came for it. If the input grows, use --hold-last, "
+                "so that the last window waits for its rows."
             )
         return steps_between(before, key)

@@ -15,7 +15,9 @@ from dynmeans.backends.batch import (
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.records.numbers import checked_count, checked_number
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
-from dynmeans.records.suggestion import Candidate, Suggestion
+from dynmeans.records.suggestion import Candidate, Suggestion, warn_of_doubts
+from dynmeans.records.words import counted
+from dynmeans.suggestion.doubts import find_doubts
 from dynmeans.suggestion.search import search
 from dynmeans.suggestion.tracks import Points
 from dynmeans.suggestion.trials import Feed, Trials
@@ -56,6 +58,12 @@ def suggest_penalties(
     Penalties
         Ready for `step`; `DynamicMeans` takes its new_penalty, max_gap and reach.
 
+    Warns
+    -----
+    SuggestionWarning
+        Where the choice should not be trusted: most clusters are single points, the best value
+        lies at the end of those tried, or one feature has nearly all the spread.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -74,6 +82,7 @@ def suggest_penalties(
         n_init=n_init,
         rng=rng,
     )
+    warn_of_doubts(found.doubts)
     return found.penalties
 
 
@@ -87,12 +96,20 @@ def suggest_details(
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Suggestion:
-    """As `suggest_penalties`, with every choice that was tried and an explanation in words."""
+    """As `suggest_penalties`, with every choice that was tried and an explanation in words.
+
+    Nothing is warned of: `doubts` of what is returned says it.
+    """
     n_init = checked_count("n_init", n_init)
     if max_gap is not None:
         max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
     if reach is not None:
         reach = checked_number("reach", reach, at_least=1)
+    if getattr(batches, "ndim", 0) == 2:
+        raise ValueError(
+            "batches must be a list with an array for each batch, got a single table of "
+            f"{counted(len(list(batches)), 'row')}. For one batch give [X]."
+        )
     rows, gaps, weights = _checked_batches(list(batches), elapsed, sample_weight)
     points = Points.gather(rows, weights, np.cumsum(gaps))
     n_points = len(points.rows)
@@ -100,8 +117,10 @@ def suggest_details(
         return _placeholder(points.n_batches, n_points, max_gap, reach)
     entropy = 0 if rng is None else int(rng.integers(2**63))
     trials = Trials(points, Feed(rows, weights, gaps, n_init, entropy, max_gap, reach))
-    chosen = trials.candidate(search(trials))
-    return Suggestion(chosen, tuple(trials.candidates.values()), points.n_batches, n_points)
+    setting = search(trials)
+    doubts = find_doubts(trials, setting)
+    chosen, tried = trials.candidate(setting), tuple(trials.candidates.values())
+    return Suggestion(chosen, tried, points.n_batches, n_points, doubts=doubts)
 
 
 def _checked_batches(
@@ -111,9 +130,9 @@ def _checked_batches(
     weights = one_for_each("sample_weight", sample_weight, len(batches))
     rows: list[BatchArray] = []
     for t, batch in enumerate(batches):
+        n_features = rows[0].shape[1] if rows else np.shape(batch)[-1] if np.ndim(batch) else 0
+        rows.append(checked_points(batch, n_features, f"batches[{t}]"))
         try:
-            n_features = rows[0].shape[1] if rows else np.shape(batch)[-1] if np.ndim(batch) else 0
-            rows.append(checked_points(batch, n_features, f"batches[{t}]"))
             gaps[t] = checked_elapsed(gaps[t])
             weights[t] = checked_weights(weights[t], len(rows[t]))
         except (TypeError, ValueError) as error:

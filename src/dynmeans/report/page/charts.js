@@ -47,13 +47,12 @@ class Chart {
     const most = Math.max(...values.map((row) => row.reduce((a, b) => (b > a ? b : a), 0))) || 1;
     const high = roundTicks(0, most, 1).find((tick) => tick >= most) ?? most;
     const y = (value) => CHART - 1 - (value / high) * (CHART - CHART_TOP);
-    this.svg.setAttribute("width", scale.right);
-    this.svg.setAttribute("height", CHART);
+    sizeDrawing(this.svg, scale.right, CHART);
     this.high.textContent = formatNumber(high, 3);
     const parts = [CHART_TOP, (CHART + CHART_TOP) / 2, CHART - 0.5].map((height) =>
       makeSvg("line", { x1: 0, x2: scale.right, y1: height, y2: height, class: "grid" }));
     this.lines.forEach((row, number) => {
-      const path = stepPath(values[number], scale, y);
+      const path = stepPath(store, values[number], scale, y);
       if (row.isArea) parts.push(makeSvg("path", { d: path.area, class: `${row.class} area` }));
       parts.push(makeSvg("path", { d: path.line, class: row.class }));
     });
@@ -62,22 +61,33 @@ class Chart {
 }
 
 // Steps, one for each batch; where several fall on one pixel, from the least of them to the most.
-function stepPath(values, scale, y) {
-  const places = [];
-  let [least, most] = [Infinity, -Infinity];
-  let left = scale.edge(0);
+// Where windows without rows lie between, the line stops and begins again.
+function stepPath(store, values, scale, y) {
+  const pieces = [];
+  let [piece, left, least, most] = [[], scale.begin(0), Infinity, -Infinity];
   values.forEach((value, index) => {
     if (Number.isFinite(value)) [least, most] = [Math.min(least, value), Math.max(most, value)];
-    const right = scale.edge(index + 1);
-    if (right - left < 1 && index < values.length - 1) return;
+    const isLast = !store.isNext(index + 1);
+    const right = isLast ? Math.max(scale.end(index), left + 1) : scale.end(index);
+    if (right - left < 1 && !isLast) return;
     if (most >= least) {
-      places.push(`${left.toFixed(1)} ${y(most).toFixed(1)}`);
-      if (least < most) places.push(`${left.toFixed(1)} ${y(least).toFixed(1)}`);
-      places.push(`${right.toFixed(1)} ${y(least).toFixed(1)}`);
+      piece.push([left, y(most)]);
+      if (least < most) piece.push([left, y(least)]);
+      piece.push([right, y(least)]);
     }
     [left, least, most] = [right, Infinity, -Infinity];
+    if (!isLast) return;
+    if (piece.length) pieces.push(piece);
+    piece = [];
+    if (index < values.length - 1) left = scale.begin(index + 1);
   });
-  if (!places.length) return { line: "", area: "" };
-  const line = `M${places.join("L")}`;
-  return { line, area: `${line}L${scale.right} ${y(0)}L${scale.left} ${y(0)}z` };
+  return { line: pieces.map(pathOf).join(""), area: pieces.map((steps) => areaOf(steps, y(0))).join("") };
+}
+
+function pathOf(steps) {
+  return `M${steps.map(([x, height]) => `${x.toFixed(1)} ${height.toFixed(1)}`).join("L")}`;
+}
+
+function areaOf(steps, floor) {
+  return `${pathOf([...steps, [steps[steps.length - 1][0], floor], [steps[0][0], floor]])}z`;
 }

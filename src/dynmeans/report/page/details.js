@@ -126,11 +126,11 @@ class Details {
     const scale = new TimeScale(this.store).resize(0, width);
     const most = cluster.counts.reduce((a, b) => Math.max(a, b), 1);
     const y = (count) => height - 2 - (count / most) * (height - 8);
-    const parts = stretches(cluster.batches).map(([from, to]) => {
-      const left = scale.edge(cluster.batches[from]);
+    const parts = this.store.stretches(cluster).map(([from, to]) => {
+      const left = scale.begin(cluster.batches[from]);
       const steps = [];
       for (let row = from; row < to; row += 1) {
-        steps.push(`V${y(cluster.counts[row]).toFixed(1)}H${scale.edge(cluster.batches[row] + 1).toFixed(1)}`);
+        steps.push(`V${y(cluster.counts[row]).toFixed(1)}H${scale.end(cluster.batches[row]).toFixed(1)}`);
       }
       return makeSvg("path", { d: `M${left.toFixed(1)} ${height - 2}${steps.join("")}V${height - 2}z`, fill: this.looks.color(cluster.id) });
     });

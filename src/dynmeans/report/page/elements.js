@@ -21,6 +21,11 @@ function fill(element, attributes, children) {
   return element;
 }
 
+// Gives an SVG its size. Where its place becomes narrower, it is squeezed until it is drawn again.
+function sizeDrawing(svg, width, height) {
+  fill(svg, { width, height, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" }, []);
+}
+
 // Calls back at most once for each frame, however often it is asked.
 function oncePerFrame(callback) {
   let isAsked = false;

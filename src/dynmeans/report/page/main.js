@@ -29,10 +29,13 @@ function start() {
   new Charts(store, view, looks, scale);
   new Timeline(store, view, looks, scale);
   new EventList(store, view, looks, text);
-  // A view at the last batch stays at the last when more come.
-  let end = store.last;
+  // A view at the last batch, or left as it opened, is at the last when more come.
+  let [end, isUntouched] = [store.last, true];
+  view.onChange((changed) => {
+    if (changed.has("index") || changed.has("selected")) isUntouched = false;
+  });
   store.onAppend(() => {
-    if (view.index === end) view.goTo(store.last);
+    if (isUntouched || view.index === end) view.goTo(store.last);
     end = store.last;
   });
   window.dynmeansReport = { append: (chunk) => store.append(chunk), store, view, player };

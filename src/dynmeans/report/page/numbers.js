@@ -17,6 +17,10 @@ function formatNumber(value, digits = 4) {
   return value.toLocaleString("en-GB", options);
 }
 
+function median(values) {
+  return values.sort((a, b) => a - b)[values.length >> 1];
+}
+
 function formatCount(value) {
   return Math.round(value).toLocaleString("en-GB");
 }

@@ -154,7 +154,7 @@ class Player {
     for (let row = 1; row < track.length; row += 1) {
       const [before, here] = [track[row - 1], track[row]];
       context.globalAlpha = opacity * (1 - (0.85 * (this.view.index - here.at)) / (this.view.tail + 1));
-      context.setLineDash(here.at - before.at > 1 ? [2, 5] : []);
+      context.setLineDash(this.store.areNext(before.at, here.at) ? [] : [2, 5]);
       line(context, ...this.pixel(before.place), ...this.pixel(here.place));
     }
     context.setLineDash([]);
@@ -168,7 +168,7 @@ class Player {
       context.strokeStyle = color;
       context.lineWidth = width;
       for (let row = 1; row < track.length; row += 1) {
-        context.setLineDash(track[row].at - track[row - 1].at > 1 ? [2, 6] : []);
+        context.setLineDash(this.store.areNext(track[row - 1].at, track[row].at) ? [] : [2, 6]);
         line(context, ...this.pixel(track[row - 1].place), ...this.pixel(track[row].place));
       }
     }

@@ -13,6 +13,7 @@ class ReportStore {
     this.events = [];
     this.clusters = new Map();
     this.largest = 1; // points of the largest cluster in any batch
+    this.usualTime = 1; // between two batches
     this.limits = header.axes.map(() => [Infinity, -Infinity]);
     this.listeners = [];
     for (const chunk of header.chunks) this.append(chunk);
@@ -30,6 +31,7 @@ class ReportStore {
     this.addClusters(chunk.clusters, added, places);
     this.addPoints(chunk.points, added, places);
     this.addEvents(chunk.events, added);
+    this.usualTime = median(this.batches.slice(1).map((batch, row) => batch.time - this.batches[row].time)) ?? 1;
     for (const callback of this.listeners) callback();
   }
 
@@ -121,6 +123,34 @@ class ReportStore {
 
   get last() {
     return this.batches.length - 1;
+  }
+
+  // The first batch with the most clusters: where a reader sees what there is.
+  get fullest() {
+    return this.batches.reduce((best, batch, index) => (batch.ids.length > this.batches[best].ids.length ? index : best), 0);
+  }
+
+  // Whether nothing lies between a batch and the one before: windows without rows are not batches.
+  isNext(index) {
+    const [before, here] = [this.batches[index - 1], this.batches[index]];
+    return before !== undefined && here !== undefined && here.time - before.time < 1.5 * this.usualTime;
+  }
+
+  // From and to of the rows of a cluster whose batches follow each other.
+  stretches({ batches }) {
+    const runs = [];
+    let from = 0;
+    for (let row = 1; row <= batches.length; row += 1) {
+      if (row === batches.length || !this.areNext(batches[row - 1], batches[row])) {
+        runs.push([from, row]);
+        from = row;
+      }
+    }
+    return runs;
+  }
+
+  areNext(before, after) {
+    return after === before + 1 && this.isNext(after);
   }
 
   axisName(axis) {

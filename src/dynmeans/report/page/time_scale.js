@@ -75,7 +75,7 @@ function tickText(date, step) {
   return `${clock}:${twoDigits(date.getUTCSeconds())}`;
 }
 
-// Each batch has the time that is nearer to it than to any other.
+// Each batch has the time that is nearer to it than to any other, and no more than usual.
 class TimeScale {
   constructor(store) {
     this.store = store;
@@ -85,10 +85,8 @@ class TimeScale {
 
   resize(left, right) {
     const times = this.store.batches.map((batch) => batch.time);
-    const n = times.length;
-    const first = n > 1 ? (times[1] - times[0]) / 2 : 0.5;
-    const last = n > 1 ? (times[n - 1] - times[n - 2]) / 2 : 0.5;
-    Object.assign(this, { times, left, right, low: times[0] - first, high: times[n - 1] + last });
+    this.half = this.store.usualTime / 2;
+    Object.assign(this, { times, left, right, low: times[0] - this.half, high: times[times.length - 1] + this.half });
     return this;
   }
 
@@ -96,11 +94,13 @@ class TimeScale {
     return this.left + ((time - this.low) / (this.high - this.low)) * (this.right - this.left);
   }
 
-  // Where batch number `index` begins; one past the last is where that one ends.
-  edge(index) {
-    if (index <= 0) return this.left;
-    if (index >= this.times.length) return this.right;
-    return this.x((this.times[index - 1] + this.times[index]) / 2);
+  begin(index) {
+    const { times } = this;
+    return this.x(this.store.isNext(index) ? (times[index - 1] + times[index]) / 2 : times[index] - this.half);
+  }
+
+  end(index) {
+    return this.store.isNext(index + 1) ? this.begin(index + 1) : this.x(this.times[index] + this.half);
   }
 
   // The batch nearest to a place.

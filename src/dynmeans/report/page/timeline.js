@@ -1,6 +1,7 @@
 // The timeline: one row for each cluster, from its birth through gaps and returns to its end.
 
 const LANE = 26; // height of a row
+const AXIS = 26; // height of the time axis
 const [THINNEST, THICKEST] = [3, 20];
 const ORDERS = {
   birth: (a, b) => a.batches[0] - b.batches[0] || a.id - b.id,
@@ -66,8 +67,7 @@ class Timeline {
 
   draw() {
     this.list.draw();
-    const axis = byId("lives-axis");
-    axis.setAttribute("width", this.scale.right);
+    sizeDrawing(byId("lives-axis"), this.scale.right, AXIS);
     drawTimeTicks(this.scale, byId("lives-ticks"), 6, 0);
   }
 
@@ -106,12 +106,13 @@ class Timeline {
   makeLane(cluster) {
     const color = this.looks.color(cluster.id);
     const y = LANE / 2;
-    const lane = makeSvg("svg", { class: "lane", width: this.scale.right, height: LANE, "aria-hidden": "true" });
-    const runs = stretches(cluster.batches);
-    const ends = [...runs.slice(1).map(([from]) => this.scale.edge(cluster.batches[from])), this.endOf(cluster)];
+    const lane = makeSvg("svg", { class: "lane", "aria-hidden": "true" });
+    sizeDrawing(lane, this.scale.right, LANE);
+    const runs = this.store.stretches(cluster);
+    const ends = [...runs.slice(1).map(([from]) => this.scale.begin(cluster.batches[from])), this.endOf(cluster)];
     runs.forEach(([from, to], row) => {
       lane.append(makeSvg("path", { d: this.outline(cluster, from, to, y), fill: color, class: "stretch" }));
-      const start = this.scale.edge(cluster.batches[to - 1] + 1);
+      const start = this.scale.end(cluster.batches[to - 1]);
       if (ends[row] > start + 1) {
         lane.append(makeSvg("line", { x1: start, x2: ends[row], y1: y, y2: y, stroke: color, class: "unseen" }));
       }
@@ -129,10 +130,10 @@ class Timeline {
   // Along the upper side of a stretch and back along the lower one, one corner a pixel.
   outline(cluster, from, to, y) {
     const upper = [];
-    let [left, most] = [this.scale.edge(cluster.batches[from]), 0];
+    let [left, most] = [this.scale.begin(cluster.batches[from]), 0];
     for (let row = from; row < to; row += 1) {
       most = Math.max(most, cluster.counts[row]);
-      const right = this.scale.edge(cluster.batches[row] + 1);
+      const right = this.scale.end(cluster.batches[row]);
       if (right - left < 1 && row < to - 1) continue;
       const half = (THINNEST + (THICKEST - THINNEST) * (most / this.store.largest)) / 2;
       upper.push([left, half], [Math.max(right, left + 1), half]);
@@ -151,17 +152,4 @@ class Timeline {
       lane.append(makeSvg("line", { x1: x, x2: x, y1: y - 6, y2: y + 6, class: "forgotten" }));
     }
   }
-}
-
-// From and to of the runs of batches that follow each other.
-function stretches(batches) {
-  const runs = [];
-  let from = 0;
-  for (let row = 1; row <= batches.length; row += 1) {
-    if (row === batches.length || batches[row] !== batches[row - 1] + 1) {
-      runs.push([from, row]);
-      from = row;
-    }
-  }
-  return runs;
 }

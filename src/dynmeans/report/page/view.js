@@ -3,7 +3,7 @@
 class View {
   constructor(store) {
     this.store = store;
-    this.index = store.last;
+    this.index = store.fullest;
     this.selected = null;
     [this.x, this.y] = store.header.view;
     this.tail = 10;

@@ -1,0 +1,95 @@
+"""Options that several commands have: each is written once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SOURCE, CUT, PARAMETERS, OUTPUT = "Rows", "Batches", "Clustering", "Output"
+
+Features = Annotated[
+    list[str],
+    typer.Option(
+        "--features",
+        "-f",
+        help="Numeric columns to cluster by: 'a,b,c', or patterns such as 'x_*'; may be repeated.",
+        rich_help_panel=SOURCE,
+    ),
+]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        "--time",
+        "-t",
+        help="Column of times; rows are taken in their order.",
+        rich_help_panel=SOURCE,
+    ),
+]
+Every = Annotated[
+    str | None,
+    typer.Option(
+        help="One batch for each window of this length: 500ms, 30min, 6h, 1d, 1w, 1mo, 1y; a plain "
+        "number where times are plain numbers. Days and longer follow the calendar of --timezone.",
+        rich_help_panel=CUT,
+    ),
+]
+Count = Annotated[
+    int | None, typer.Option(help="One batch for each so many rows.", rich_help_panel=CUT)
+]
+BatchColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--batch",
+        help="One batch for each value of this column; integers that are missing count as empty "
+        "batches.",
+        rich_help_panel=CUT,
+    ),
+]
+Timezone = Annotated[
+    str,
+    typer.Option(
+        help="Whose calendar, and what times without an offset mean.", rich_help_panel=SOURCE
+    ),
+]
+TimeUnit = Annotated[
+    str | None,
+    typer.Option(
+        help="For times that are numbers since 1970: s, ms, us or ns.", rich_help_panel=SOURCE
+    ),
+]
+TimeFormat = Annotated[
+    str | None,
+    typer.Option(
+        help="For times that are text of another form than 2024-03-31 14:05: '%d.%m.%Y %H:%M'.",
+        rich_help_panel=SOURCE,
+    ),
+]
+Weight = Annotated[str | None, typer.Option(help="Column of weights.", rich_help_panel=SOURCE)]
+Sql = Annotated[
+    str | None,
+    typer.Option(help="Query to read, where INPUT is called source.", rich_help_panel=SOURCE),
+]
+DatabaseTable = Annotated[
+    str | None,
+    typer.Option("--table", help="Table of a DuckDB database.", rich_help_panel=SOURCE),
+]
+OnMissing = Annotated[
+    str,
+    typer.Option(
+        help="Rows without a finite value: error, or drop and count.", rich_help_panel=SOURCE
+    ),
+]
+Standardise = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        help="Give every feature mean 0 and spread 1, learned from the first N batches and kept.",
+        rich_help_panel=PARAMETERS,
+    ),
+]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")]
+InputMoved = Annotated[
+    str | None,
+    typer.Option("--input", help="Where the original rows are now, if they were moved."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

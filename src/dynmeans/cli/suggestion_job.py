@@ -1,0 +1,49 @@
+"""Parameters chosen on the first windows of a table, for `suggest` and for `cluster --suggest`."""
+
+import sys
+from itertools import islice
+from typing import Any
+
+from dynmeans.cli.flags import with_flags
+from dynmeans.records.suggestion import Suggestion
+from dynmeans.runs.scaling import Scaling
+from dynmeans.runs.sources import Source
+from dynmeans.runs.window_options import WindowOptions
+from dynmeans.runs.windows import Windows
+from dynmeans.suggestion.suggest_penalties import suggest_details
+
+
+def suggest_on_first_windows(
+    source: Source,
+    options: WindowOptions,
+    n_windows: int,
+    *,
+    standardise: int,
+    **settings: Any,
+) -> Suggestion:
+    """Choose on the first windows, standardised as the run will do it."""
+    first = list(islice(Windows(source, options), n_windows))
+    if not first:
+        raise ValueError("the input holds no rows to choose on.")
+    points = [batch.points for batch in first]
+    if standardise:
+        scaling = Scaling.learned(points[:standardise])
+        points = [scaling.apply(rows) for rows in points]
+    return suggest_details(
+        points,
+        elapsed=[batch.elapsed for batch in first],
+        sample_weight=[batch.weights for batch in first],
+        **settings,
+    )
+
+
+def in_options(sentence: str) -> str:
+    """Speak of parameters as `cluster` takes them, for which they are chosen."""
+    return with_flags(sentence, ["cluster"])
+
+
+def tell_doubts(found: Suggestion) -> None:
+    """Warn where the choice should not be trusted."""
+    sys.stdout.flush()  # what the warnings are about comes first
+    for doubt in found.doubts:
+        sys.stderr.write(f"dynmeans: warning: {in_options(doubt)}\n")
