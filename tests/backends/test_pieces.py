@@ -91,3 +91,14 @@ def test_every_way_of_searching_equals_the_whole_batch(n_features, n_clusters, d
     np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
     np.testing.assert_array_equal(found.centers, alone.centers)
     np.testing.assert_array_equal(found.counts, alone.counts)
+
+
+def test_rows_too_far_off_for_cells_equal_the_whole_batch():
+    rng = np.random.default_rng(0)
+    places = np.array([*np.ndindex(10, 10), *([[1e13, 0.0]] * 3)])
+    points = places[rng.integers(len(places), size=20_000)] + 0.1 * rng.normal(size=(20_000, 2))
+    penalties, orders = Penalties(0.5, max_gap=3, reach=1), HashOrders(3)
+    (found,) = solve((points, None, orders, 1.0), ClusterState.empty(2), penalties, "paper")
+    _, alone = step(points, ClusterState.empty(2), penalties, orders=orders)
+    np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
+    np.testing.assert_array_equal(found.counts, alone.counts)

@@ -96,6 +96,10 @@ def open_session(master: str, scratch: Path) -> SparkSession:
         "spark.executor.memory": "500m",
         "spark.sql.shuffle.partitions": "2",
         "spark.log.level": "ERROR",
+        # Short runs: compiling well takes longer than it saves.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.local.dir": str(scratch / "local"),
         "spark.driver.host": "127.0.0.1",
