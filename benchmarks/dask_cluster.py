@@ -16,7 +16,6 @@ import resource
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -69,9 +68,27 @@ def resident_mb() -> float:
     return pages * resource.getpagesize() / 1e6
 
 
+def forget_peak() -> None:
+    """Let the peak count from now on."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
 def peak_mb() -> float:
-    """The most memory this process ever had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    """The most memory this process had since then."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024 / 1e6
+
+
+def add_up(entries: list[Any]) -> dict[str, Any]:
+    """Some rounds: how many, how long, and what was sent."""
+    return {
+        "rounds": len(entries),
+        "seconds": round(sum(e.seconds for e in entries), 4),
+        "bytes_out": sum(e.bytes_out for e in entries),
+        "bytes_in": sum(e.bytes_in for e in entries),
+        "bytes_between": sum(e.bytes_between for e in entries),
+        "proposals": sum(e.n_proposals for e in entries),
+    }
 
 
 def cpu_seconds(client: Client) -> float:
@@ -84,27 +101,13 @@ def run_spread(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[
     batch = client.persist(make_batch(n_rows, n_chunks))
     taken = take_batch(batch, None, N_FEATURES)
     before = resident_mb()
+    forget_peak()
     began, cpu = time.perf_counter(), cpu_seconds(client)
     orders = HashOrders(seed=7, n_init=n_init)
     _, found, rounds = step_with_rounds(
         taken, ClusterState.empty(N_FEATURES), PENALTIES, orders, 1.0, "paper"
     )
     seconds, cpu = time.perf_counter() - began, cpu_seconds(client) - cpu
-    by_pass: dict[tuple[str, int], list[Any]] = defaultdict(list)
-    for entry in rounds:
-        by_pass[entry.run, entry.n_pass].append(entry)
-    passes = [
-        {
-            "pass": n_pass,
-            "rounds": len(entries),
-            "seconds": sum(e.seconds for e in entries),
-            "bytes_out": sum(e.bytes_out for e in entries),
-            "bytes_in": sum(e.bytes_in for e in entries),
-            "bytes_between": sum(e.bytes_between for e in entries),
-            "proposals": sum(e.n_proposals for e in entries),
-        }
-        for (_, n_pass), entries in by_pass.items()
-    ]
     return {
         "seconds": seconds,
         "cpu_seconds": cpu,
@@ -112,7 +115,9 @@ def run_spread(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[
         "client_mb_peak": peak_mb(),
         "cost_trace": found.cost_trace.tolist(),
         "n_clusters": len(found.ids),
-        "passes": passes,
+        "n_passes": len({(entry.run, entry.n_pass) for entry in rounds}),
+        "first_pass": add_up([entry for entry in rounds if entry.n_pass == 1]),
+        "later_passes": add_up([entry for entry in rounds if entry.n_pass > 1]),
     }
 
 
@@ -180,17 +185,39 @@ def measure(n_rows: int, options: argparse.Namespace) -> dict[str, Any]:
 
 def _row(found: dict[str, Any]) -> str:
     """One line of the table."""
-    spread, passes = found["spread"], found["spread"]["passes"]
-    names = ("proposals", "bytes_out", "bytes_in", "bytes_between")
-    total = {name: sum(p[name] for p in passes) for name in names}
+    spread, single = found["spread"], found["native"]
+    first, later = spread["first_pass"], spread["later_passes"]
+    n_later = max(1, spread["n_passes"] - 1)
+
+    def kilobytes(passes: dict[str, Any], n: int) -> str:
+        names = ("bytes_out", "bytes_in", "bytes_between")
+        return " ".join(f"{passes[name] / n / 1e3:8.0f}" for name in names)
+
     return (
-        f"{found['n_rows']:8d} {found['ratio']:6.2f} {found['cpu_ratio']:7.2f} "
-        f"{spread['seconds']:9.2f} {found['native']['seconds']:9.2f} "
-        f"{found['client_mb_grown']:10.0f} {total['proposals']:9d} "
-        f"{total['bytes_out'] / 1e6:7.1f} {total['bytes_in'] / 1e6:6.1f} "
-        f"{total['bytes_between'] / 1e6:8.1f} {len(passes):7d} "
-        f"{found['load']:5.1f}"
+        f"{found['n_rows']:8d} {spread['seconds']:7.1f} {single['seconds']:7.1f} "
+        f"{found['ratio']:6.2f} {found['cpu_ratio']:6.2f} {found['client_mb_grown']:6.0f} "
+        f"{spread['n_passes']:6d} {first['proposals']:6d} {later['proposals']:6d} "
+        f"{first['seconds']:7.2f} {kilobytes(first, 1)} "
+        f"{later['seconds'] / n_later:7.3f} {kilobytes(later, n_later)} {found['load']:5.1f}"
     )
+
+
+def write(found: list[dict[str, Any]], options: argparse.Namespace) -> None:
+    """Put what was found in the file, beside other sizes that are there."""
+    about = {
+        "n_clusters": N_CLUSTERS,
+        "n_features": N_FEATURES,
+        "workers": options.workers,
+        "chunks": options.chunks,
+        "n_init": options.n_init,
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "versions": {name: version(name) for name in ("dynmeans", "dask", "distributed", "numpy")},
+    }
+    kept = json.loads(RESULTS.read_text())["sizes"] if RESULTS.exists() else []
+    sizes = {entry["n_rows"]: entry for entry in [*kept, *found]}
+    ordered = [sizes[n_rows] for n_rows in sorted(sizes)]
+    RESULTS.write_text(json.dumps({"about": about, "sizes": ordered}, indent=1) + "\n")
 
 
 def main() -> None:
@@ -205,26 +232,14 @@ def main() -> None:
     if options.native is not None:
         print(json.dumps(run_native(options.native, options.workers, options.n_init)))
         return
-    results = []
     print(
-        "       N  ratio  in CPU  spread s  native s  client MB  proposed  MB out  MB in  between  "
-        "passes  load"
+        "       N spread s  one s  ratio in CPU client MB passes proposals, later; first pass: "
+        "s, kB out, in, between; a later one: the same; load"
     )
     for n_rows in options.sizes:
         found = measure(n_rows, options)
-        results.append(found)
+        write([found], options)
         print(_row(found), flush=True)
-    about = {
-        "n_clusters": N_CLUSTERS,
-        "n_features": N_FEATURES,
-        "workers": options.workers,
-        "chunks": options.chunks,
-        "n_init": options.n_init,
-        "cores": os.cpu_count(),
-        "machine": platform.machine(),
-        "versions": {name: version(name) for name in ("dynmeans", "dask", "distributed", "numpy")},
-    }
-    RESULTS.write_text(json.dumps({"about": about, "sizes": results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ and answered here without a network; only their numbers and bytes are looked at.
 
 import argparse
 import json
-import pickle
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -19,64 +18,14 @@ import numpy as np
 from dynmeans import Penalties
 from dynmeans.algorithm.sums import BLOCK
 from dynmeans.backends.compiled import compiled
-from dynmeans.backends.distributed.block_sums import add_blocks
-from dynmeans.backends.distributed.crew import Round, count_bytes
-from dynmeans.backends.distributed.messages import Moves, PieceInfo, Request
+from dynmeans.backends.distributed.crew import Round
+from dynmeans.backends.distributed.one_process import OneProcess, cut_here
 from dynmeans.backends.distributed.spread_cluster import SpreadOrder, SpreadRun
 from dynmeans.backends.distributed.spread_pass import Remembered
-from dynmeans.backends.distributed.worker import sum_up
 
 N_FEATURES, N_CLUSTERS, SPREAD = 2, 100, 0.02
 PENALTIES = Penalties(0.05, max_gap=6.8, reach=1.01)
 RESULTS = Path(__file__).parent / "results" / "message_counts.json"
-
-
-class OneProcess:
-    """A crew whose machines are played by this process, one after the other."""
-
-    def __init__(self, points: Any, n_machines: int) -> None:
-        self._parts = [points[at : at + BLOCK] for at in range(0, len(points), BLOCK)]
-        self.n_groups = min(n_machines, len(self._parts))
-        self._groups = np.array_split(np.arange(len(self._parts)), self.n_groups)
-        self.rounds: list[Round] = []
-
-    def ask(self, task: Any, request: Request) -> list[Any]:
-        """Carry out a task for every machine."""
-        message = pickle.dumps(request, protocol=pickle.HIGHEST_PROTOCOL)
-        return self._note(task, request, message, [])
-
-    def sum_up(self, request: Request, columns: Any, n_rows: int) -> tuple[Any, Any]:
-        """End the pass; the sums of the blocks are counted as sent between machines."""
-        message = pickle.dumps(request, protocol=pickle.HIGHEST_PROTOCOL)
-        replies = self._note(sum_up, request, message, [columns])
-        return add_blocks(replies), Moves.merged([reply.moves for reply in replies]).n_joined
-
-    def _note(self, task: Any, request: Request, message: bytes, extra: list[Any]) -> list[Any]:
-        replies = []
-        for numbers in self._groups:
-            parts = [self._parts[number] for number in numbers]
-            infos = [
-                PieceInfo(int(number), int(number) * BLOCK, (0, len(self._parts[number])))
-                for number in numbers
-            ]
-            nothing = [None] * len(parts)
-            replies.append(task(message, infos, parts, nothing, nothing, *extra))
-        between = sum(reply.sums.nbytes for reply in replies) if task is sum_up else 0
-        proposals = [getattr(reply, "proposals", None) for reply in replies]
-        self.rounds.append(
-            Round(
-                run=request.run,
-                n_pass=request.n_pass,
-                kind=task.__name__,
-                seconds=0.0,
-                bytes_out=len(message) * self.n_groups,
-                bytes_in=sum(map(count_bytes, replies)) - between,
-                bytes_between=between,
-                n_tasks=self.n_groups,
-                n_proposals=sum(len(p.keys) for p in proposals if p is not None),
-            )
-        )
-        return replies
 
 
 def remember_nothing(n_features: int) -> Remembered:
@@ -102,7 +51,7 @@ def expected_out(n_machines: int, n_rounds: int, n_slots: int) -> float:
 def measure(n_machines: int) -> dict[str, Any]:
     """One run with one block of rows on each machine."""
     n_rows = n_machines * BLOCK
-    crew: Any = OneProcess(make_points(n_rows), n_machines)
+    crew: Any = OneProcess(cut_here(make_points(n_rows)), n_machines)
     seed = int(compiled.order_seeds(5, 1)[0])
     order = SpreadOrder(f"{n_machines}/0", seed, 2**64)
     found = SpreadRun(

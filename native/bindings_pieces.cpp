@@ -27,11 +27,11 @@ using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::dev
 template <typename T>
 using Writable = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// points, weights, first row, keys of a given order, labels, next, own, has_own
+// points, weights, first row, keys of a given order, labels, next, own, has_own, movers
 template <typename Value>
 using PieceArrays =
     std::tuple<Table<Value>, std::optional<Floats>, std::uint64_t, std::optional<Keys>,
-               Writable<Slot>, Writable<Slot>, Writable<double>, bool>;
+               Writable<Slot>, Writable<Slot>, Writable<double>, bool, std::optional<Ints>>;
 template <typename Value>
 using PieceList = std::vector<PieceArrays<Value>>;
 // centers, offsets, scales, is_active
@@ -42,7 +42,7 @@ using EventArrays = std::tuple<Keys, Ints, Table<double>, Floats, Floats, Flags>
 template <typename Value>
 std::vector<Piece<Value>> view(const PieceList<Value>& list, std::uint64_t seed) {
     std::vector<Piece<Value>> pieces;
-    for (const auto& [points, weights, first_row, keys, labels, next, own, has_own] : list)
+    for (const auto& [points, weights, first_row, keys, labels, next, own, has_own, movers] : list)
         pieces.push_back(
             {{points.data(), weights ? weights->data() : nullptr, points.shape(0), points.shape(1)},
              first_row,
@@ -51,7 +51,9 @@ std::vector<Piece<Value>> view(const PieceList<Value>& list, std::uint64_t seed)
              labels.data(),
              next.data(),
              own.data(),
-             has_own});
+             has_own,
+             movers ? movers->data() : nullptr,
+             movers ? movers->size() : 0});
     return pieces;
 }
 
@@ -116,11 +118,15 @@ ProposalArrays propose_unlabelled_arrays(PieceList<Value> list, std::uint64_t se
     return to_arrays(std::move(kept), std::get<0>(board).shape(1));
 }
 
+using LabelledArrays =
+    std::tuple<Column<std::uint64_t>, Rows<double>, std::size_t, std::vector<Column<std::int64_t>>>;
+
 template <typename Value>
-ProposalArrays propose_labelled_arrays(PieceList<Value> list, std::uint64_t seed, BoardArrays board,
+LabelledArrays propose_labelled_arrays(PieceList<Value> list, std::uint64_t seed, BoardArrays board,
                                        double new_penalty, std::uint64_t first, std::uint64_t last,
                                        std::size_t limit, Flags has_moved, Floats highest_own) {
     Proposals kept;
+    std::vector<std::vector<std::int64_t>> movers;
     {
         nb::gil_scoped_release release;
         const std::vector<Piece<Value>> pieces = view(list, seed);
@@ -130,11 +136,14 @@ ProposalArrays propose_labelled_arrays(PieceList<Value> list, std::uint64_t seed
         Watch watch([] { return false; });
         ThreadPool pool(1, watch);
         ProposalList found;
-        LabelledProposals<Value>(start, moved, highest_own.data(), new_penalty, pool)
-            .find(pieces, {first, last}, found);
+        movers = LabelledProposals<Value>(start, moved, highest_own.data(), new_penalty, pool)
+                     .find(pieces, {first, last}, found);
         kept = found.take(pieces, limit, start.n_features);
     }
-    return to_arrays(std::move(kept), std::get<0>(board).shape(1));
+    std::vector<Column<std::int64_t>> columns;
+    for (std::vector<std::int64_t>& rows : movers) columns.push_back(column(std::move(rows)));
+    auto [keys, points, n_found] = to_arrays(std::move(kept), std::get<0>(board).shape(1));
+    return {std::move(keys), std::move(points), n_found, std::move(columns)};
 }
 
 template <typename Value>
@@ -152,12 +161,13 @@ count_moves_arrays(PieceList<Value> list, std::uint64_t seed, std::size_t n_slot
 
 template <typename Value>
 std::tuple<Column<double>, Column<double>> update_own_arrays(PieceList<Value> list,
-                                                             Table<double> centers,
-                                                             Flags has_moved) {
+                                                             Table<double> centers, Flags has_moved,
+                                                             std::optional<Floats> highest) {
     Spreads spreads;
     {
         nb::gil_scoped_release release;
-        spreads = update_own(view(list, 0), centers.data(), has_moved.data(), centers.shape(0));
+        spreads = update_own(view(list, 0), centers.data(), has_moved.data(),
+                             highest ? highest->data() : nullptr, centers.shape(0));
     }
     return {column(std::move(spreads.of_block)), column(std::move(spreads.highest))};
 }
@@ -167,7 +177,7 @@ Column<double> sum_blocks_arrays(PieceList<Value> list, Ints columns, std::size_
     std::vector<double> sums;
     {
         nb::gil_scoped_release release;
-        sums = sum_blocks(view(list, 0), columns.data(), n_columns);
+        sums = sum_blocks(view(list, 0), columns.data(), columns.size(), n_columns);
     }
     return column(std::move(sums));
 }
@@ -217,7 +227,8 @@ void bind_passes(nb::module_& module) {
                "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "has_moved"_a, "highest_own"_a);
     module.def("count_moves", &count_moves_arrays<Value>, "pieces"_a, "seed"_a, "n_slots"_a,
                "last"_a);
-    module.def("update_own", &update_own_arrays<Value>, "pieces"_a, "centers"_a, "has_moved"_a);
+    module.def("update_own", &update_own_arrays<Value>, "pieces"_a, "centers"_a, "has_moved"_a,
+               "highest"_a.none());
     module.def("sum_blocks", &sum_blocks_arrays<Value>, "pieces"_a, "columns"_a, "n_columns"_a);
 }
 

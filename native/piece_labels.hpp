@@ -127,17 +127,24 @@ struct Moves {
 
     template <typename Value>
     void add(const Piece<Value>& piece, std::uint64_t last) {
-        for (std::size_t i = 0; i < piece.points.n_points; ++i) {
-            const Slot from = piece.labels[i], to = piece.next[i];
-            if (to == from || to < 0) continue;
-            const std::uint64_t key = piece.key(i);
-            if (key > last) continue;
-            ++n_joined[to];
-            first_join[to] = std::min(first_join[to], key);
-            if (from == kUnlabelled) continue;
-            ++n_left[from];
-            last_leave[from] = std::max(last_leave[from], key);
-        }
+        if (piece.movers)
+            for (std::size_t m = 0; m < piece.n_movers; ++m) add_row(piece, piece.movers[m], last);
+        else
+            for (std::size_t i = 0; i < piece.points.n_points; ++i) add_row(piece, i, last);
+    }
+
+  private:
+    template <typename Value>
+    void add_row(const Piece<Value>& piece, std::size_t i, std::uint64_t last) {
+        const Slot from = piece.labels[i], to = piece.next[i];
+        if (to == from || to < 0) return;
+        const std::uint64_t key = piece.key(i);
+        if (key > last) return;
+        ++n_joined[to];
+        first_join[to] = std::min(first_join[to], key);
+        if (from == kUnlabelled) return;
+        ++n_left[from];
+        last_leave[from] = std::max(last_leave[from], key);
     }
 };
 

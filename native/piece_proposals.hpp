@@ -108,27 +108,47 @@ class LabelledProposals {
         buffer_.resize(board.n_features);
     }
 
-    void find(const std::vector<Piece<Value>>& pieces, KeyRange range, ProposalList& proposals) {
+    // Lists the rows of each piece that want another active cluster, too.
+    std::vector<std::vector<std::int64_t>> find(const std::vector<Piece<Value>>& pieces,
+                                                KeyRange range, ProposalList& proposals) {
+        std::vector<std::vector<std::int64_t>> movers(pieces.size());
         for (std::size_t p = 0; p < pieces.size(); ++p) {
             const Piece<Value>& piece = pieces[p];
-            for (std::size_t i = 0; i < piece.points.n_points; ++i) {
+            find_restless(piece, range);
+            for (std::size_t r = 0; r < restless_.size(); ++r) {
+                if (r + kAhead < restless_.size()) piece.points.prefetch(restless_[r + kAhead]);
+                const auto i = static_cast<std::size_t>(restless_[r]);
                 const Slot a = piece.labels[i];
-                if (a == kUnlabelled) continue;
-                if (!range.is_everything() && !range.has(piece.key(i))) continue;
-                piece.next[i] = a;
-                if (piece.own[i] < neighbours_.keeping_cost_of(a)) continue;
                 const std::size_t best = cheapest(piece, i, a);
+                if (best == static_cast<std::size_t>(a)) continue;
                 if (board_.is_free_to_join(best)) {
                     piece.next[i] = static_cast<Slot>(best);
+                    movers[p].push_back(restless_[r]);
                     continue;
                 }
                 piece.next[i] = kProposer;
                 proposals.add(piece.key(i), p, i);
             }
         }
+        return movers;
     }
 
   private:
+    static constexpr std::size_t kAhead = 8;
+
+    // Rows of the range that the bounds do not keep in their cluster; the others stay.
+    void find_restless(const Piece<Value>& piece, KeyRange range) {
+        restless_.clear();
+        for (std::size_t i = 0; i < piece.points.n_points; ++i) {
+            const Slot a = piece.labels[i];
+            if (a == kUnlabelled) continue;
+            if (!range.is_everything() && !range.has(piece.key(i))) continue;
+            piece.next[i] = a;
+            if (!(piece.own[i] < neighbours_.keeping_cost_of(a)))
+                restless_.push_back(static_cast<std::int64_t>(i));
+        }
+    }
+
     std::size_t cheapest(const Piece<Value>& piece, std::size_t i, Slot a) {
         const double* y = piece.points.row(i, buffer_.data());
         Choice choice{CostTable::kNone, new_penalty_};
@@ -144,6 +164,7 @@ class LabelledProposals {
     const Board& board_;
     double new_penalty_;
     Neighbours neighbours_;
+    std::vector<std::int64_t> restless_;
     std::vector<double> buffer_;
 };
 

@@ -24,6 +24,8 @@ struct Piece {
     Slot* next;                      // in the pass under way
     double* own;                     // cost of the own cluster
     bool has_own;                    // false: `own` has not been computed yet
+    const std::int64_t* movers;      // rows whose `next` is not their label; null: not known
+    std::size_t n_movers;
 
     std::uint64_t key(std::size_t i) const {
         return positions ? positions[i] : mix((first_row + i) ^ seed);

@@ -3,6 +3,7 @@
 Usage: spark_driver.py follow MASTER INPUT RUN CHECKPOINT DEATH, with DEATH none, before:N or
 after:N: by SIGKILL, JVM, workers and all, before or after this process's N-th commit of the run.
 Or: spark_driver.py label MASTER ROWS STATE OUT, to label the rows of a file.
+Or: spark_driver.py resume_and_label MASTER INPUT RUN CHECKPOINT OUT, both in one session.
 """
 
 import os
@@ -22,19 +23,30 @@ from dynmeans.spark import assign_udf, foreach_batch  # noqa: E402
 
 def follow(master: str, source: str, run_folder: str, checkpoint: str, death: str) -> None:
     """Take in every file that no earlier driver took in."""
-    take_in = foreach_batch(
-        run_folder,
-        features=["x", "y"],
-        time="seen",
-        id="name",
-        model=DynamicMeans(new_penalty=2.0, random_state=3, n_threads=1),
-    )
+    take_in = into_run(run_folder)
     kind, _, number = death.partition(":")
     if kind == "before":
         store.insert_commit = dying(store.insert_commit, int(number), is_before=True)
     elif kind == "after":
         take_in = dying(take_in, int(number), is_before=False)
     spark = open_session(master, Path(checkpoint).parent)
+    run_stream(spark, source, take_in, checkpoint)
+    spark.stop()
+
+
+def into_run(run_folder: str):
+    """Make the function under test."""
+    return foreach_batch(
+        run_folder,
+        features=["x", "y"],
+        time="seen",
+        id="name",
+        model=DynamicMeans(new_penalty=2.0, random_state=3, n_threads=1),
+    )
+
+
+def run_stream(spark: SparkSession, source: str, take_in, checkpoint: str) -> None:
+    """Hand over the files that the checkpoint does not know, one by one."""
     schema = spark.read.parquet(source).schema
     stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(source)
     query = (
@@ -44,6 +56,26 @@ def follow(master: str, source: str, run_folder: str, checkpoint: str, death: st
         .start()
     )
     query.awaitTermination()
+
+
+def resume_and_label(master: str, source: str, run_folder: str, checkpoint: str, out: str) -> None:
+    """Follow a stream twice; in between Spark loses its last commit, as if it had died then.
+
+    Then label the rows of all files with the run, and write down the epochs that were handed over.
+    """
+    spark, take_in, epochs = open_session(master, Path(out).parent), into_run(run_folder), []
+
+    def note_and_take_in(frame, epoch_id):
+        epochs.append(epoch_id)
+        take_in(frame, epoch_id)
+
+    run_stream(spark, source, note_and_take_in, checkpoint)
+    for name in (str(epochs[-1]), f".{epochs[-1]}.crc"):
+        Path(checkpoint, "commits", name).unlink(missing_ok=True)
+    run_stream(spark, source, note_and_take_in, checkpoint)
+    assign = assign_udf(run_folder)
+    labels = spark.read.parquet(source).select("name", assign("x", "y").alias("cluster_id"))
+    labels.toPandas().assign(epochs=str(epochs)).to_csv(out, index=False)
     spark.stop()
 
 
@@ -64,6 +96,10 @@ def open_session(master: str, scratch: Path) -> SparkSession:
         "spark.executor.memory": "500m",
         "spark.sql.shuffle.partitions": "2",
         "spark.log.level": "ERROR",
+        # Short runs: compiling well takes longer than it saves.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.local.dir": str(scratch / "local"),
         "spark.driver.host": "127.0.0.1",
@@ -93,4 +129,5 @@ def dying(function, number, is_before):
 
 
 if __name__ == "__main__":
-    {"follow": follow, "label": label}[sys.argv[1]](*sys.argv[2:])
+    commands = {"follow": follow, "label": label, "resume_and_label": resume_and_label}
+    commands[sys.argv[1]](*sys.argv[2:])

@@ -1,7 +1,7 @@
 """A Spark stream whose driver is killed: every row labelled once, the state of the unbroken run.
 
-Spark starts in its own process, with workers of their own in the long form. Starting it takes
-longer than the default tests may; what needs no Spark is in test_micro_batches.py.
+Spark starts in its own process, with workers of their own in the long form. What needs no Spark is
+in test_micro_batches.py.
 """
 
 import os
@@ -21,10 +21,7 @@ DRIVER = Path(__file__).parent / "spark_driver.py"
 N_FILES = 6
 CLUSTER = "local-cluster[2,1,1024]"  # two workers, processes of their own
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java"),
-]
+pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
 
 
 def frame(number, n_rows=200):
@@ -44,9 +41,12 @@ def frame(number, n_rows=200):
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("stream") / "in"
+    return write_files(tmp_path_factory.mktemp("stream") / "in", N_FILES)
+
+
+def write_files(folder, n_files):
     folder.mkdir()
-    for number in range(N_FILES):
+    for number in range(n_files):
         path = folder / f"part-{number}.parquet"
         frame(number).to_parquet(path)
         os.utime(path, (1_700_000_000 + number,) * 2)  # Spark takes files in order of their time.
@@ -67,12 +67,37 @@ def spark(*arguments):
     return done.returncode, done.stdout + done.stderr
 
 
+def expected_of(n_files):
+    """Names, labels and state of the same rows without Spark."""
+    model, labels = DynamicMeans(new_penalty=2.0, random_state=3), []
+    for number in range(n_files):
+        labels.extend(model.partial_fit(frame(number)[["x", "y"]].to_numpy()).labels_)
+    return pd.concat([frame(number) for number in range(n_files)]), labels, model
+
+
 def results(folder):
     with Run.open(folder) as run:
         run.verify()
         return run.labels(), run.state
 
 
+def test_epoch_that_spark_hands_over_again_is_taken_once_and_the_udf_labels_its_rows(tmp_path):
+    """The short form, with one Spark in one process."""
+    source, run, out = write_files(tmp_path / "in", 2), tmp_path / "run", tmp_path / "out.csv"
+    code, output = spark("resume_and_label", "local[1]", source, run, tmp_path / "checkpoint", out)
+    assert code == 0, output
+    labels, state = results(run)
+    rows, expected, model = expected_of(2)
+    assert labels["row_id"].tolist() == rows["name"].tolist()
+    assert labels["cluster_id"].tolist() == expected
+    assert state == model.state_
+    found = pd.read_csv(out)
+    assert found["epochs"][0] == "[0, 1, 1]"
+    named = found.set_index("name").loc[rows["name"], "cluster_id"]
+    assert named.tolist() == model.predict(rows[["x", "y"]].to_numpy()).tolist()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("master", ["local[2]", CLUSTER])
 def test_every_row_is_labelled_once_though_the_driver_is_killed(master, source, tmp_path):
     folder, checkpoint = tmp_path / "run", tmp_path / "checkpoint"
@@ -80,16 +105,13 @@ def test_every_row_is_labelled_once_though_the_driver_is_killed(master, source, 
         code, output = spark("follow", master, source, folder, checkpoint, death)
         assert code == (0 if death == "none" else -signal.SIGKILL), output
     labels, state = results(folder)
-    model = DynamicMeans(new_penalty=2.0, random_state=3)
-    expected = []
-    for number in range(N_FILES):
-        expected.extend(model.partial_fit(frame(number)[["x", "y"]].to_numpy()).labels_)
-    names = pd.concat([frame(number)["name"] for number in range(N_FILES)])
-    assert labels["row_id"].tolist() == names.tolist()
+    rows, expected, model = expected_of(N_FILES)
+    assert labels["row_id"].tolist() == rows["name"].tolist()
     assert labels["cluster_id"].tolist() == expected
     assert state == model.state_
 
 
+@pytest.mark.slow
 def test_the_unbroken_stream_gives_the_same_folder_and_the_udf_its_labels(source, tmp_path):
     folder, checkpoint = tmp_path / "run", tmp_path / "checkpoint"
     code, output = spark("follow", "local[2]", source, folder, checkpoint, "none")
@@ -101,10 +123,9 @@ def test_the_unbroken_stream_gives_the_same_folder_and_the_udf_its_labels(source
     assert results(folder)[1] == results(broken)[1]
 
 
+@pytest.mark.slow
 def test_the_udf_labels_rows_as_predict_does(source, tmp_path):
-    model = DynamicMeans(new_penalty=2.0, random_state=3)
-    for number in range(N_FILES):
-        model.partial_fit(frame(number)[["x", "y"]].to_numpy())
+    model = expected_of(N_FILES)[2]
     model.state_.save(tmp_path / "state.npz")
     last = frame(N_FILES - 1)
     last.loc[3, "x"] = np.nan

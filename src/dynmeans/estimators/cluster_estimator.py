@@ -24,6 +24,7 @@ from dynmeans.records.suggestion import warn_of_doubts
 from dynmeans.suggestion.suggest_penalties import suggest_details
 
 AUTO = "auto"
+ONLY_ZEROS = "sample_weight must have a value above 0, got only zeros."
 _logger = logging.getLogger(__name__)
 
 ORDERS = ("random", "hash")
@@ -73,8 +74,14 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         return -float(self._predict_labels(X)[1].sum())
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the distance of each row to each of `cluster_centers_`."""
+        """Return the distance of each row to each of `cluster_centers_`.
+
+        A Dask array or data frame gives a Dask array, computed when it is asked for.
+        """
         check_is_fitted(self, "state_")
+        if is_spread(X):
+            distances: FloatArray = spread_backend(self.backend).distances(X, self.state_)
+            return distances
         return np.asarray(cdist(self._checked_points(X, reset=False), self.state_.centers))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -99,11 +106,15 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         if is_spread(X):
             self._check_features_of(X, reset=True)
             self._take_in(X, ClusterState.empty(self.n_features_in_), 1.0, sample_weight)
+            if len(self.labels_) == 0:
+                raise ValueError("X must have at least one row, got none.")
+            if self.state_.n_clusters == 0:  # Only rows that take no part open none.
+                raise ValueError(ONLY_ZEROS)
             return
         points = self._checked_points(X, reset=True)
         weights = checked_weights(sample_weight, len(points))
         if weights is not None and not weights.any():
-            raise ValueError("sample_weight must have a value above 0, got only zeros.")
+            raise ValueError(ONLY_ZEROS)
         self._take_in(points, ClusterState.empty(points.shape[1]), 1.0, weights)
 
     def _take_in(self, points: Any, state: ClusterState, elapsed: float, weights: Any) -> None:

@@ -159,6 +159,29 @@ def test_estimator_predicts_a_dask_array_lazily(client):
     np.testing.assert_array_equal(found, model.labels_)
 
 
+def test_distances_of_a_dask_array_stay_in_its_chunks(client):
+    model = DynamicMeans(20.0, random_state=0).fit(POINTS)
+    found = model.transform(da.from_array(POINTS, chunks=(50, 1)))
+    assert found.chunks == ((50, 40), (2,))
+    np.testing.assert_array_equal(found, model.transform(POINTS))
+    np.testing.assert_array_equal(model.transform(in_frames(POINTS)), found)
+
+
+@pytest.mark.parametrize("estimator", [DynamicMeans, DPMeans])
+def test_fit_refuses_weights_that_are_all_zero(client, estimator):
+    rows, zeros = da.from_array(POINTS, chunks=(37, 2)), da.zeros(90, chunks=37)
+    model = estimator(20.0, random_state=0)
+    before = dict(model.__dict__)
+    with pytest.raises(ValueError, match="sample_weight must have a value above 0, got only zero"):
+        model.fit(rows, sample_weight=zeros)
+    assert model.__dict__ == before
+
+
+def test_fit_refuses_a_batch_without_rows(client):
+    with pytest.raises(ValueError, match="X must have at least one row, got none"):
+        DynamicMeans(20.0).fit(da.empty((0, 2), chunks=(5, 2)))
+
+
 def test_sequence_of_dask_batches_has_a_history(client):
     batches = [da.from_array(POINTS + t, chunks=(37, 2)) for t in range(2)]
     labels, history = DynamicMeans(20.0, random_state=0).fit_sequence(batches)

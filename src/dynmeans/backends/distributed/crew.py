@@ -3,8 +3,9 @@
 import logging
 import pickle
 import time
+import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from dynmeans.backends.distributed.block_sums import (
     without_sums,
 )
 from dynmeans.backends.distributed.clear_errors import speaking_clearly
+from dynmeans.backends.distributed.direct_calls import Seat, call_workers, seat_workers
 from dynmeans.backends.distributed.layout import Group, SpreadPiece, group_pieces
 from dynmeans.backends.distributed.messages import Moves, Request
 from dynmeans.backends.distributed.worker import sum_up
@@ -26,8 +28,7 @@ from dynmeans.records.arrays import IntArray
 
 logger = logging.getLogger(__name__)
 
-# Bytes above which a request goes from worker to worker, not with each task: of one, of all.
-_LARGE, _LARGE_IN_ALL = 2**18, 2**22
+_LARGE = 2**22  # Bytes of requests above which they go from worker to worker, not with each task.
 _MOST_SHARES = 32  # Each makes a task for every group.
 
 
@@ -54,66 +55,94 @@ class Crew:
     """Workers that hold the pieces of one batch."""
 
     def __init__(self, client: Client, pieces: list[SpreadPiece], n_features: int) -> None:
-        self._client, self._pieces, self._n_features = client, pieces, n_features
-        self._groups = group_pieces(client, pieces, n_features)
+        self._client, self._n_features = client, n_features
+        self._n_failures = 0
+        self.seat(pieces)
         self.rounds: list[Round] = []
 
     @property
     def n_groups(self) -> int:
-        """Number of tasks that a request makes."""
+        """Number of portions in which a request is carried out."""
         return len(self._groups)
 
     def seat(self, pieces: list[SpreadPiece]) -> None:
-        """Take pieces of the same rows in place of those so far."""
-        self._pieces = pieces
+        """Take pieces of the same rows in place of those so far, and tell the workers."""
+        self._pieces, self._seating = pieces, uuid.uuid4().hex
         self._groups = group_pieces(self._client, pieces, self._n_features)
+        seats: dict[str, list[Seat]] = {}
+        for number, group in enumerate(self._groups):
+            seats.setdefault(group.worker, []).append(_seat(number, group))
+        seat_workers(self._client, self._seating, seats)
 
     def ask(self, task: Callable[..., Any], request: Request) -> list[Any]:
         """Have every group carry out a task; returns when all have answered."""
         began = time.perf_counter()
         with speaking_clearly():
-            futures, n_bytes = self._send(task, request)
-            replies: list[Any] = self._client.gather(futures)
+            replies, n_bytes = self._call(task, request)
         self._note(request, task.__name__, time.perf_counter() - began, n_bytes, replies)
-        self._follow(replies)
         return replies
 
     def sum_up(self, request: Request, columns: IntArray, n_rows: int) -> tuple[Any, IntArray]:
         """End the pass: totals of the slots with a column, and how many rows joined each slot."""
         began, n_columns = time.perf_counter(), int(columns.max(initial=-1)) + 1
+        n_sums = -(-n_rows // BLOCK) * n_columns * (1 + self._n_features)
         with speaking_clearly():
-            futures, n_bytes = self._send(sum_up, request, columns)
-            n_sums = -(-n_rows // BLOCK) * n_columns * (1 + self._n_features)
             if 8 * n_sums <= MOST_BYTES_HERE:
-                replies = self._client.gather(futures)
+                replies, n_bytes = self._call(sum_up, request, columns)
                 totals, n_between = add_blocks(replies), 0
             else:
-                n_workers = len({group.worker for group in self._groups})
-                n_shares = min(n_columns, n_workers, _MOST_SHARES)
-                shares = share_adding(self._client, futures, n_columns, n_shares)
-                small = [self._client.submit(without_sums, part, pure=False) for part in futures]
-                found = self._client.gather([*shares, *small])
-                totals = np.concatenate([share.totals for share in found[:n_shares]])
-                n_between = sum(share.n_bytes for share in found[:n_shares])
-                replies = found[n_shares:]
+                totals, replies, n_bytes, n_between = self._share_sums(request, columns, n_columns)
         self._note(request, "sum_up", time.perf_counter() - began, n_bytes, replies, n_between)
-        self._follow(replies)
         return totals, Moves.merged([reply.moves for reply in replies]).n_joined
 
-    def _send(
+    def _call(
         self, task: Callable[..., Any], request: Request, *extra: Any
-    ) -> tuple[list[Future], int]:
-        message = pickle.dumps(request, protocol=pickle.HIGHEST_PROTOCOL)
-        sent: bytes | Future = message
-        if len(message) > _LARGE or len(message) * self.n_groups > _LARGE_IN_ALL:
-            sent = self._client.scatter(message, broadcast=True, hash=False)
-        return [self._submit(task, sent, group, extra) for group in self._groups], len(message)
+    ) -> tuple[list[Any], int]:
+        """Ask the workers that have the rows; what they leave undone is done as tasks."""
+        message, workers = self._pack(request), {group.worker for group in self._groups}
+        found, is_complete = call_workers(
+            self._client, self._seating, workers, task.__name__, message, pickle.dumps(extra)
+        )
+        n_bytes = len(message) * len(workers)
+        missing = [number for number in range(self.n_groups) if number not in found]
+        if missing:
+            logger.debug("groups %s are done as tasks", missing)
+            if not is_complete:  # Somebody may still be at it; let nobody else touch what it has.
+                self._n_failures += 1
+                message = self._pack(request)
+            groups = [self._groups[number] for number in missing]
+            futures = [self._submit(task, message, group, extra) for group in groups]
+            found |= zip(missing, self._client.gather(futures), strict=True)
+            n_bytes += len(message) * len(missing)
+            self.seat(self._pieces)
+        return [found[number] for number in sorted(found)], n_bytes
 
-    def _follow(self, replies: list[Any]) -> None:
-        """Look anew where the rows lie, if another worker than expected has answered."""
+    def _share_sums(
+        self, request: Request, columns: IntArray, n_columns: int
+    ) -> tuple[Any, list[Any], int, int]:
+        """Let the workers add up the sums of the blocks, as tasks that depend on each other."""
+        message = self._pack(request)
+        sent: bytes | Future = message
+        if len(message) * self.n_groups > _LARGE:
+            sent = self._client.scatter(message, broadcast=True, hash=False)
+        parts = [self._submit(sum_up, sent, group, (columns,)) for group in self._groups]
+        n_workers = len({group.worker for group in self._groups})
+        n_shares = min(n_columns, n_workers, _MOST_SHARES)
+        shares = share_adding(self._client, parts, n_columns, n_shares)
+        small = [self._client.submit(without_sums, part, pure=False) for part in parts]
+        found = self._client.gather([*shares, *small])
+        totals = np.concatenate([share.totals for share in found[:n_shares]])
+        n_between = sum(share.n_bytes for share in found[:n_shares])
+        replies = found[n_shares:]
         if any(r.worker != g.worker for r, g in zip(replies, self._groups, strict=True)):
-            with speaking_clearly():
-                self.seat(self._pieces)
+            self.seat(self._pieces)  # Rows lie elsewhere by now.
+        return totals, replies, len(message) * self.n_groups, n_between
+
+    def _pack(self, request: Request) -> bytes:
+        """What goes to the workers; after a failure they begin with an empty memory."""
+        if self._n_failures:
+            request = replace(request, run=f"{request.run}.{self._n_failures}")
+        return pickle.dumps(request, protocol=pickle.HIGHEST_PROTOCOL)
 
     def _note(
         self,
@@ -130,7 +159,7 @@ class Crew:
             n_pass=request.n_pass,
             kind=kind,
             seconds=seconds,
-            bytes_out=n_bytes * len(replies),
+            bytes_out=n_bytes,
             bytes_in=sum(map(count_bytes, replies)),
             bytes_between=n_between,
             n_tasks=len(replies),
@@ -164,6 +193,19 @@ class Crew:
                     forget_step, step, workers=[worker], allow_other_workers=True, pure=False
                 )
             )
+
+
+def _seat(number: int, group: Group) -> Seat:
+    def key(future: Future | None) -> Any:
+        return None if future is None else future.key
+
+    return Seat(
+        number,
+        [piece.info for piece in group.pieces],
+        [key(piece.points) for piece in group.pieces],
+        [key(piece.weights) for piece in group.pieces],
+        [key(piece.positions) for piece in group.pieces],
+    )
 
 
 def count_bytes(value: Any) -> int:

@@ -5,7 +5,9 @@ the first rows of a chunk that belong to a block begun earlier are copied once t
 holds the beginning of that block: every block is summed in one place, in the order of its rows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from distributed import Client, Future, wait
@@ -42,6 +44,7 @@ class Group:
 def cut_into_pieces(batch: SpreadBatch) -> list[SpreadPiece]:
     """Cut chunks where blocks begin, and bring every block to one worker."""
     holders = _holders(batch.client, batch.chunks)
+    weights_of = _beside(batch.client, batch.weights, holders)
     pieces: list[SpreadPiece] = []
     first_row, owner = 0, 0
     for chunk, size in enumerate(batch.sizes):
@@ -52,8 +55,7 @@ def cut_into_pieces(batch: SpreadBatch) -> list[SpreadPiece]:
             if (first_row + start) % BLOCK == 0:
                 owner = chunk
             info = PieceInfo(len(pieces), first_row + start, (start, stop))
-            weights = None if batch.weights is None else batch.weights[chunk]
-            piece = SpreadPiece(info, chunk, owner, batch.chunks[chunk], weights)
+            piece = SpreadPiece(info, chunk, owner, batch.chunks[chunk], weights_of[chunk])
             pieces.append(piece if owner == chunk else _moved(batch, piece, holders[owner]))
         first_row += size
     return pieces
@@ -63,12 +65,12 @@ def with_positions(
     client: Client, pieces: list[SpreadPiece], positions: KeyArray
 ) -> list[SpreadPiece]:
     """Give each row its place in a visiting order that the caller made."""
-    placed = []
-    for piece in pieces:
+    placed, holders = [], _holders(client, [piece.points for piece in pieces])
+    for piece, worker in zip(pieces, holders, strict=True):
         start, (first, stop) = piece.info.first_row, piece.info.rows
         rows = np.zeros(stop, dtype=np.uint64)
         rows[first:] = positions[start : start + piece.info.n_rows]
-        placed.append(replace(piece, positions=client.submit(hold, rows, pure=False)))
+        placed.append(replace(piece, positions=_bring(client, rows, worker)))
     return placed
 
 
@@ -99,7 +101,7 @@ def _moved(batch: SpreadBatch, piece: SpreadPiece, worker: str) -> SpreadPiece:
 
     def move(future: Future) -> Future:
         cut = client.submit(take_rows, future, start, stop, pure=False)
-        return client.submit(hold, cut, workers=[worker], allow_other_workers=True, pure=False)
+        return _bring(client, cut, worker)
 
     return replace(
         piece,
@@ -107,6 +109,22 @@ def _moved(batch: SpreadBatch, piece: SpreadPiece, worker: str) -> SpreadPiece:
         points=move(piece.points),
         weights=None if piece.weights is None else move(piece.weights),
     )
+
+
+def _beside(
+    client: Client, weights: list[Future] | None, holders: list[str]
+) -> Sequence[Future | None]:
+    """Bring the weights of each chunk to where its rows are."""
+    if weights is None:
+        return [None] * len(holders)
+    found = zip(weights, _holders(client, weights), holders, strict=True)
+    return [own if there == here else _bring(client, own, here) for own, there, here in found]
+
+
+def _bring(client: Client, value: Any, worker: str) -> Future:
+    """Keep a value on a worker, on another one only if that is gone."""
+    where = [worker] if worker else None
+    return client.submit(hold, value, workers=where, allow_other_workers=bool(worker), pure=False)
 
 
 def _holders(client: Client, futures: list[Future]) -> list[str]:

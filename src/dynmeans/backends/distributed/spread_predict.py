@@ -4,10 +4,12 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from dynmeans.backends import native
 from dynmeans.backends.batch import checked_points
 from dynmeans.backends.distributed.chunk_facts import to_rows
+from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
@@ -33,6 +35,19 @@ def predict_labels(
     return parts[0], parts[1]
 
 
+def distances(points: Any, state: ClusterState) -> da.Array:
+    """Return the distance of each row to each center as a Dask array, a chunk for each of rows."""
+    rows = _as_array(points)
+    return da.map_blocks(
+        _distances,
+        rows,
+        state,
+        chunks=(rows.chunks[0], (state.n_clusters,)),
+        dtype=np.float64,
+        meta=np.empty((0, 0)),
+    )
+
+
 def _as_array(points: Any) -> da.Array:
     if isinstance(points, list | tuple):
         raise TypeError("X must be a Dask array or a Dask data frame, got a list of futures.")
@@ -43,5 +58,12 @@ def _as_array(points: Any) -> da.Array:
 def _predict(
     chunk: Any, state: ClusterState, penalties: Penalties, revival: str, column: int
 ) -> Any:
-    rows = checked_points(to_rows(chunk), state.n_features, "X")
-    return native.predict_labels(rows, state, penalties, revival)[column]
+    return native.predict_labels(_rows(chunk, state), state, penalties, revival)[column]
+
+
+def _distances(chunk: Any, state: ClusterState) -> FloatArray:
+    return np.asarray(cdist(_rows(chunk, state), state.centers))
+
+
+def _rows(chunk: Any, state: ClusterState) -> BatchArray:
+    return checked_points(to_rows(chunk), state.n_features, "X")

@@ -55,13 +55,11 @@ def step_with_rounds(
     if batch.n_rows == 0:
         return _let_time_pass(batch, state, penalties, elapsed, revival)
     arrived, name = let_time_pass(state, elapsed), uuid.uuid4().hex
-    costs = revival_costs(arrived, penalties, revival)
-    gamma = prior_weights(arrived, penalties)
-    remembered = Remembered(state.centers, gamma, costs.offsets, costs.scales)
+    remembered = remember(arrived, penalties, revival)
     pieces = cut_into_pieces(batch)
     crew = Crew(batch.client, pieces, batch.n_features)
     best: tuple[SpreadSolution, list[SpreadPiece]] | None = None
-    for number, (seed, positions) in enumerate(_keys_of(orders)):
+    for number, (seed, positions) in enumerate(keys_of(orders)):
         if positions is not None:
             pieces = with_positions(batch.client, pieces, positions)
             crew.seat(pieces)
@@ -80,7 +78,14 @@ def step_with_rounds(
     return after, clustering, crew.rounds
 
 
-def _keys_of(orders: HashOrders | IntArray) -> list[tuple[int, KeyArray | None]]:
+def remember(arrived: ClusterState, penalties: Penalties, revival: str) -> Remembered:
+    """C_t as the arriving batch sees it."""
+    costs = revival_costs(arrived, penalties, revival)
+    gamma = prior_weights(arrived, penalties)
+    return Remembered(arrived.centers, gamma, costs.offsets, costs.scales)
+
+
+def keys_of(orders: HashOrders | IntArray) -> list[tuple[int, KeyArray | None]]:
     """For each restart the seed of its keys, or the place of each row."""
     if isinstance(orders, HashOrders):
         return [(int(seed), None) for seed in compiled.order_seeds(orders.seed, orders.n_init)]

@@ -65,35 +65,43 @@ def sum_up(
 
 def _update_own(hand: Hand, request: Request) -> tuple[FloatArray, FloatArray]:
     """Take the own costs anew where the center moved; needed before rows are compared."""
+    known, highest = hand.own_facts(), None
+    if known is not None and known.n_pass == request.n_pass:
+        return known.spreads, known.highest
+    if known is not None and request.settled is not None and request.settled.renamed is not None:
+        renamed = request.settled.renamed[: len(known.highest)]
+        highest = np.zeros(request.log.board.n_slots)
+        highest[renamed[renamed >= 0]] = known.highest[renamed >= 0]
+    # Rows whose own costs are of this pass are not compared again.
     is_fresh = all(state.own_pass == request.n_pass for state in hand.states)
-    n = request.log.board.n_slots
-    moved = np.zeros(n, dtype=np.uint8) if is_fresh else request.has_moved
-    spreads, highest = compiled.update_own(hand.arrays(), request.log.board.centers, moved)
-    for state in hand.states:
-        state.own_pass = request.n_pass
-    return spreads, highest
+    moved = np.zeros_like(request.has_moved) if is_fresh else request.has_moved
+    found = compiled.update_own(hand.arrays(), request.log.board.centers, moved, highest)
+    hand.note_own(*found)
+    return found
 
 
 def _settle(hand: Hand, request: Request) -> None:
     """Make the labels of all keys below `settle` final."""
     end, log = request.settle, request.log
     for begin, numbers in hand.unsettled(end).items():
-        pieces = hand.arrays(numbers)
+        events = log.events.between(begin or 0, end)
         if begin is None:  # The rows' choices are not at hand: from the beginning of the pass.
+            hand.drop_movers(numbers)
             compiled.walk_events(
-                pieces,
+                hand.arrays(numbers),
                 request.seed,
                 log.board.arrays,
-                log.events.arrays,
+                events.arrays,
                 request.new_penalty,
                 end - 1,
             )
-        else:
+        elif len(events.keys) or not hand.know_all_movers(numbers, end):
+            hand.drop_movers(numbers)
             compiled.settle_labels(
-                pieces,
+                hand.arrays(numbers),
                 request.seed,
                 log.board_before(begin).arrays,
-                log.events.between(begin, end).arrays,
+                events.arrays,
                 request.new_penalty,
                 begin,
                 end - 1,
@@ -107,6 +115,7 @@ def _propose(hand: Hand, request: Request, highest: FloatArray) -> Proposals:
     assert request.propose is not None
     first, last = request.propose
     board, pieces = request.log.board_before(first), hand.arrays()
+    movers: list[IntArray] | None = None
     if request.n_pass == 1:
         keys, rows, n_found = compiled.propose_unlabelled(
             pieces,
@@ -119,7 +128,7 @@ def _propose(hand: Hand, request: Request, highest: FloatArray) -> Proposals:
             hand.sgemm(),
         )
     else:
-        keys, rows, n_found = compiled.propose_labelled(
+        keys, rows, n_found, found = compiled.propose_labelled(
             pieces,
             request.seed,
             board.arrays,
@@ -130,8 +139,11 @@ def _propose(hand: Hand, request: Request, highest: FloatArray) -> Proposals:
             _changed_since(request, first),
             np.concatenate([highest, np.zeros(board.n_slots - len(highest))]),
         )
-    for state in hand.states:
+        if first == 0 and n_found == 0:
+            movers = found
+    for number, state in enumerate(hand.states):
         state.proposed = (first, last)
+        state.movers = None if movers is None else movers[number]
     return Proposals(keys, rows, last if n_found == len(keys) else int(keys[-1]))
 
 

@@ -6,7 +6,7 @@ the run, is computed again from the request.
 
 import threading
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,8 @@ class PieceState:
         `next` is final for keys below this one.
     proposed : tuple of int, optional
         First and last key of rows for which `next` is their choice as of that first key.
+    movers : IntArray, optional
+        The rows whose `next` is not their label, where that is known of all rows.
     """
 
     labels: SlotArray
@@ -50,12 +52,33 @@ class PieceState:
     own_pass: int = 0
     settled: int = 0
     proposed: tuple[int, int] | None = None
+    movers: IntArray | None = None
 
     @classmethod
     def new(cls, n_rows: int) -> "PieceState":
         """Nothing is labelled."""
         nothing = np.full(n_rows, -1, dtype=np.int32)
         return cls(nothing, nothing.copy(), np.zeros(n_rows))
+
+    def end_pass(self, renamed: IntArray) -> None:
+        """Take over the labels of the pass that is over."""
+        if self.movers is not None and np.array_equal(renamed, np.arange(len(renamed))):
+            self.labels[self.movers] = self.next[self.movers]  # `next` of the others is their label
+        else:
+            self.labels = np.append(renamed, -1).astype(np.int32)[self.next]
+            self.next = np.full_like(self.labels, -1)
+        self.n_passes += 1
+        self.settled, self.proposed, self.movers = 0, None, None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFacts:
+    """What the own costs of some pieces came to in one pass: by block, and the highest by slot."""
+
+    pieces: tuple[int, ...]
+    n_pass: int
+    spreads: FloatArray
+    highest: FloatArray
 
 
 class Hand:
@@ -92,6 +115,7 @@ class Hand:
                 self.states[p].own,
                 self.states[p].own_pass in (self._request.n_pass - 1, self._request.n_pass)
                 and self.states[p].own_pass > 0,
+                self.states[p].movers,
             )
             for p in (range(len(self.states)) if numbers is None else numbers)
         ]
@@ -121,19 +145,48 @@ class Hand:
             found[state.settled if at_hand else None].append(number)
         return found
 
+    def know_all_movers(self, numbers: list[int], end: int) -> bool:
+        """Say whether these pieces know who moves, and `end` is where they looked to."""
+        states = [self.states[number] for number in numbers]
+        return all(state.movers is not None and state.proposed == (0, end - 1) for state in states)
+
+    def drop_movers(self, numbers: list[int]) -> None:
+        """Labels of these pieces are about to change."""
+        for number in numbers:
+            self.states[number].movers = None
+
     def end_pass(self) -> None:
         """Take over the labels of the pass that is over."""
         assert self._request.log.renamed is not None
         for state in self.states:
-            _end_pass(state, self._request.log.renamed)
+            state.end_pass(self._request.log.renamed)
+
+    def own_facts(self) -> OwnFacts | None:
+        """What is known of the own costs, of this pass or of the one before."""
+        with _lock:
+            facts = _own_facts.get(self._request.run, {}).get(self._infos[0].number)
+        n_pass, pieces = self._request.n_pass, tuple(info.number for info in self._infos)
+        if facts is None or facts.pieces != pieces or facts.n_pass not in (n_pass - 1, n_pass):
+            return None
+        is_theirs = all(state.own_pass == facts.n_pass for state in self.states)
+        return facts if is_theirs else None
+
+    def note_own(self, spreads: FloatArray, highest: FloatArray) -> None:
+        """Remember them for the next request."""
+        pieces, n_pass = tuple(info.number for info in self._infos), self._request.n_pass
+        for state in self.states:
+            state.own_pass = n_pass
+        with _lock:
+            found = _own_facts.setdefault(self._request.run, {})
+            found[pieces[0]] = OwnFacts(pieces, n_pass, spreads, highest)
 
     def _catch_up(self, number: int) -> None:
         """Compute the labels after the pass before from that pass alone."""
         request, settled = self._request, self._request.settled
         state = self.states[number]
         fresh = PieceState.new(len(state.labels))
-        for name in ("labels", "next", "own", "n_passes", "own_pass", "settled", "proposed"):
-            setattr(state, name, getattr(fresh, name))
+        for field in fields(PieceState):
+            setattr(state, field.name, getattr(fresh, field.name))
         if settled is None:
             return
         assert settled.renamed is not None
@@ -145,7 +198,7 @@ class Hand:
             request.new_penalty,
             LAST_KEY,
         )
-        _end_pass(state, settled.renamed)
+        state.end_pass(settled.renamed)
         state.n_passes = request.n_pass - 1
 
 
@@ -153,15 +206,9 @@ def _cut(array: Any, info: PieceInfo) -> Any:
     return None if array is None else array[info.rows[0] : info.rows[1]]
 
 
-def _end_pass(state: PieceState, renamed: IntArray) -> None:
-    state.labels = np.append(renamed, -1).astype(np.int32)[state.next]
-    state.next = np.full_like(state.labels, -1)
-    state.n_passes += 1
-    state.settled, state.proposed = 0, None
-
-
 _lock = threading.Lock()
 _runs: dict[str, dict[int, PieceState]] = {}
+_own_facts: dict[str, dict[int, OwnFacts]] = {}  # by run, and by the first of the pieces
 
 
 def _recall(run: str, info: PieceInfo) -> PieceState:
@@ -181,14 +228,19 @@ def _forget_other_runs(request: Request) -> None:
             is_old = step_of(run) in steps[:-_MOST_STEPS]
             is_done = step_of(run) == step and run not in (request.run, *request.kept_runs)
             if is_old or is_done:
-                del _runs[run]
+                _forget(run)
 
 
 def forget_step(step: str) -> None:
     """Drop all runs of a step."""
     with _lock:
         for run in [run for run in _runs if step_of(run) == step]:
-            del _runs[run]
+            _forget(run)
+
+
+def _forget(run: str) -> None:
+    del _runs[run]
+    _own_facts.pop(run, None)
 
 
 def step_of(run: str) -> str:

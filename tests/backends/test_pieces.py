@@ -1,0 +1,104 @@
+"""Passes over pieces of a batch without a cluster: the compiled half of the distributed backend."""
+
+import numpy as np
+import pytest
+from spread_streams import SpreadStream
+
+from dynmeans import ClusterState, HashOrders, Penalties, step
+from dynmeans.algorithm.update_state import let_time_pass
+from dynmeans.backends.compiled import compiled
+from dynmeans.backends.distributed import spread_pass, worker_memory
+from dynmeans.backends.distributed.one_process import OneProcess, cut_here
+from dynmeans.backends.distributed.spread_cluster import SpreadOrder, SpreadRun
+from dynmeans.backends.distributed.spread_step import keys_of, remember
+
+N_STREAMS = 25
+
+
+def solve(batch, state, penalties, revival, n_workers=3, cuts=()):
+    """Run Algorithm 2 in every order; yields cost traces, centers and counts by slot."""
+    points, weights, orders, elapsed = batch
+    remembered = remember(let_time_pass(state, elapsed), penalties, revival)
+    for number, (seed, positions) in enumerate(keys_of(orders)):
+        crew = OneProcess(cut_here(points, weights, positions, cuts), n_workers)
+        n_keys = 2**64 if positions is None else len(points)
+        order = SpreadOrder(f"test/{number}", seed, n_keys)
+        worker_memory.forget_step("test")
+        run = SpreadRun(crew, len(points), remembered, penalties.new_penalty, order, ())
+        yield run.cluster()
+
+
+def check_stream(seed):
+    """Every order alone must give what the native backend gives in that order."""
+    stream, rng = SpreadStream(seed), np.random.default_rng(seed)
+    state = ClusterState.empty(stream.d)
+    for points, weights, orders, elapsed, _ in stream.batches:
+        if not len(points):
+            continue
+        options = {"elapsed": elapsed, "sample_weight": weights, "revival": stream.revival}
+        batch = (points, weights, orders, elapsed)
+        cuts = rng.integers(len(points), size=5).tolist()
+        listed = orders
+        if isinstance(orders, HashOrders):
+            listed = compiled.hash_orders(len(points), orders.seed, orders.n_init)
+        solved = solve(batch, state, stream.penalties, stream.revival, 3, cuts)
+        for order, found in zip(listed, solved, strict=True):
+            _, alone = step(points, state, stream.penalties, orders=order[None], **options)
+            np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
+            seen = found.counts > 0
+            np.testing.assert_array_equal(found.centers[seen], alone.centers)
+            np.testing.assert_array_equal(found.counts[seen], alone.counts)
+        state, _ = step(points, state, stream.penalties, orders=orders, **options)
+
+
+@pytest.mark.parametrize("seed", range(N_STREAMS))
+def test_pieces_equal_the_whole_batch_to_the_bit(seed):
+    check_stream(seed)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 5])
+def test_pieces_of_a_worker_without_memory_equal_the_whole_batch(seed, monkeypatch):
+    monkeypatch.setattr(
+        worker_memory, "_recall", lambda run, info: worker_memory.PieceState.new(info.n_rows)
+    )
+    check_stream(seed)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 5])
+def test_proposers_sent_in_small_portions_equal_the_whole_batch(seed, monkeypatch):
+    monkeypatch.setattr(spread_pass, "_MOST_BYTES", 0)
+    monkeypatch.setattr(spread_pass, "_FEWEST_PROPOSERS", 2)
+    check_stream(seed)
+
+
+# Features and clusters for which rows look into cells, a tree, through the filter, at all slots.
+@pytest.mark.parametrize(
+    ("n_features", "n_clusters"), [(1, 60), (2, 80), (3, 60), (5, 90), (8, 90), (20, 80), (6, 30)]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_way_of_searching_equals_the_whole_batch(n_features, n_clusters, dtype):
+    rng = np.random.default_rng([n_features, n_clusters])
+    # On a lattice, so that many rows are as near to one center as to another.
+    centers = rng.integers(-9, 10, size=(n_clusters, n_features))
+    noise = rng.integers(-1, 2, size=(20_000, n_features)) * 0.25
+    points = (centers[rng.integers(n_clusters, size=20_000)] + noise).astype(dtype)
+    penalties = Penalties(0.5 * n_features**0.5, max_gap=3, reach=1)
+    orders = HashOrders(n_clusters)
+    (found,) = solve(
+        (points, None, orders, 1.0), ClusterState.empty(n_features), penalties, "paper"
+    )
+    _, alone = step(points, ClusterState.empty(n_features), penalties, orders=orders)
+    np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
+    np.testing.assert_array_equal(found.centers, alone.centers)
+    np.testing.assert_array_equal(found.counts, alone.counts)
+
+
+def test_rows_too_far_off_for_cells_equal_the_whole_batch():
+    rng = np.random.default_rng(0)
+    places = np.array([*np.ndindex(10, 10), *([[1e13, 0.0]] * 3)])
+    points = places[rng.integers(len(places), size=20_000)] + 0.1 * rng.normal(size=(20_000, 2))
+    penalties, orders = Penalties(0.5, max_gap=3, reach=1), HashOrders(3)
+    (found,) = solve((points, None, orders, 1.0), ClusterState.empty(2), penalties, "paper")
+    _, alone = step(points, ClusterState.empty(2), penalties, orders=orders)
+    np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
+    np.testing.assert_array_equal(found.counts, alone.counts)
