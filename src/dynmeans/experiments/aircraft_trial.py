@@ -69,7 +69,10 @@ def table_tasks(config: AircraftConfig, data: AircraftData, settings: Settings) 
                             **of_method[method],
                         }
                         tasks += [{**task, "trial": trial} for trial in range(n_trials)]
-    return sorted(tasks, key=lambda task: (task["feature"] == PLAIN, effort_of(task)))
+    # One trial of every row before the next one: a run that is stopped has as many of each.
+    return sorted(
+        tasks, key=lambda task: (task["feature"] == PLAIN, effort_of(task), task["trial"])
+    )
 
 
 def _rows(config: AircraftConfig, hours: float) -> list[tuple[str, str, int]]:
