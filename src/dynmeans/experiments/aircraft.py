@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from dynmeans.datasets.trajectories import Area
 from dynmeans.experiments.aircraft_config import PLAIN, SCALED, WEEK, AircraftConfig
 from dynmeans.experiments.aircraft_data import AircraftData, prepare_data
 from dynmeans.experiments.aircraft_run import run_flows, write_page
-from dynmeans.experiments.aircraft_settings import settings_for
+from dynmeans.experiments.aircraft_settings import Setting, settings_for
 from dynmeans.experiments.aircraft_table import summary_markdown
 from dynmeans.experiments.aircraft_trial import (
     KEY,
@@ -73,10 +75,10 @@ def run_aircraft(
         schema=SCHEMA,
         key=KEY,
     ) as results:
-        settings = _all_settings(config, data, folder, watch("parameters"))
+        light = replace(data, trajectories=data.trajectories.select([]))
+        settings = _all_settings(config, light, folder, n_jobs, watch("parameters"))
         _write_flows(config, data, settings, folder)
         if (data.scored >= 0).any():
-            light = replace(data, trajectories=data.trajectories.select([]))
             run_tasks(
                 partial(run_trial, config, light),
                 table_tasks(config, data, settings),
@@ -121,6 +123,7 @@ def _all_settings(
     config: AircraftConfig,
     data: AircraftData,
     folder: Path,
+    n_jobs: int,
     on_progress: Callable[[float, float], None] | None,
 ) -> Settings:
     """Settings of every part of the table; they take minutes, and are kept in a file."""
@@ -134,15 +137,24 @@ def _all_settings(
         for h in config.windows
         for o in config.origins
     ]
-    for n_done, key in enumerate(wanted):
-        if key not in found:
-            found[key] = settings_for(config, data, *key)
-            kept = {"configuration": identity, "settings": list(found.items())}
-            with whole_file(path) as temporary:
-                Path(temporary).write_text(json.dumps(kept, indent=1) + "\n")
+    missing = [key for key in wanted if key not in found]
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    made = parallel(delayed(_setting)(config, data, key) for key in missing)
+    for n_done, (key, setting) in enumerate(made, start=len(wanted) - len(missing) + 1):
+        found[key] = setting
+        kept = {"configuration": identity, "settings": list(found.items())}
+        with whole_file(path) as temporary:
+            Path(temporary).write_text(json.dumps(kept, indent=1) + "\n")
         if on_progress is not None:
-            on_progress(n_done + 1, len(wanted))
+            on_progress(n_done, len(wanted))
     return found
+
+
+def _setting(
+    config: AircraftConfig, data: AircraftData, key: SettingKey
+) -> tuple[SettingKey, dict[str, Setting] | None]:
+    with threadpool_limits(1):
+        return key, settings_for(config, data, *key)
 
 
 def _kept_settings(path: Path, identity: dict[str, Any]) -> dict[SettingKey, Any]:
