@@ -8,14 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from dynmeans.datasets.trajectories import Area
 from dynmeans.experiments.aircraft_config import PLAIN, SCALED, WEEK, AircraftConfig
 from dynmeans.experiments.aircraft_data import AircraftData, prepare_data
-from dynmeans.experiments.aircraft_run import run_flows, write_page
+from dynmeans.experiments.aircraft_run import flight_places, run_flows, write_page
 from dynmeans.experiments.aircraft_settings import Setting, settings_for
 from dynmeans.experiments.aircraft_table import summary_markdown
 from dynmeans.experiments.aircraft_trial import (
@@ -38,6 +37,7 @@ from dynmeans.records.whole_file import whole_file
 OnProgress = Callable[[str], Callable[[float, float], None] | None]
 
 EXPERIMENT = "aircraft"
+_N_DRAWN = 12  # flows in the figure, as in the paper
 # What may differ between two runs that fill one file: which rows there are, not what is in them.
 _WHICH_ROWS = ("n_trials", "gibbs_trials", "features", "windows", "origins", "is_quick")
 
@@ -115,7 +115,10 @@ def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tup
     summary = summary_markdown(results) if len(results.frame) else "No labels, no table.\n"
     tables = _path(folder, config, "md")
     tables.write_text(summary)
-    page = write_page(_path(folder, config, "run"), _path(folder, config, "html"))
+    names = {int(k): name for k, name in kept["names"].items()}
+    page = write_page(
+        _path(folder, config, "run"), _path(folder, config, "html"), kept["places"], names
+    )
     return [*files, tables, page], summary
 
 
@@ -179,12 +182,16 @@ def _write_flows(
     setting = settings[span, feature, hours, origin]["dynamic_means"]
     run_folder = _path(folder, config, "run")
     labels = run_flows(data, (span, feature, hours), setting, config.seed, run_folder)
+    flows = find_flows(data.trajectories, labels, windows, n_flows=None)
+    filled = [rows for rows in windows if len(rows)]
     kept = {
         "begin": data.begin + data.spans[span][0],
         "window_seconds": 3600 * hours,
         "origin": origin,
-        "n_clusters": len(np.unique(np.concatenate(labels))),
-        "flows": [flow.to_dict() for flow in find_flows(data.trajectories, labels, windows)],
+        "n_clusters": len(flows),
+        "flows": [flow.to_dict() for flow in flows[:_N_DRAWN]],
+        "names": {flow.cluster_id: flow.name for flow in flows},
+        "places": [flight_places(data.trajectories.select(r)).round(3).tolist() for r in filled],
     }
     with whole_file(_path(folder, config, "flows.json")) as temporary:
         Path(temporary).write_text(json.dumps(kept) + "\n")
