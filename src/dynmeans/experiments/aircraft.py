@@ -29,7 +29,7 @@ from dynmeans.experiments.aircraft_trial import (
 from dynmeans.experiments.results_file import Results, ResultsFile, read_results
 from dynmeans.experiments.run_tasks import run_tasks
 from dynmeans.plots.flow_counts import plot_flow_counts
-from dynmeans.plots.flow_map import plot_flow_map
+from dynmeans.plots.flow_map import map_size, plot_flow_map
 from dynmeans.plots.flows import Flow, find_flows
 from dynmeans.plots.series import new_figure, save_figure
 from dynmeans.records.whole_file import whole_file
@@ -105,7 +105,7 @@ def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tup
     kept = json.loads(_path(folder, config, "flows.json").read_text())
     flows = [Flow.from_dict(values) for values in kept["flows"]]
     area = Area(*config.area)
-    map_figure, (left,) = new_figure((10.0, 7.4), 1, 1)
+    map_figure, (left,) = new_figure(map_size(len(flows), area), 1, 1)
     plot_flow_map(flows, left, area)
     counts_figure, (right,) = new_figure((12.0, 5.2), 1, 1)
     plot_flow_counts(flows, kept["begin"], kept["window_seconds"], right)

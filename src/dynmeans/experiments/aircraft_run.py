@@ -102,7 +102,7 @@ def write_page(
     data = report_data(history, points=points, feature_names=_PLACES, times=times, title=_TITLE)
     data = replace(
         data,
-        parameters=report.parameters,
+        parameters=tuple(pair for pair in report.parameters if pair[0] != "features"),
         scores=report.scores,
         notes=(_NOTE, *data.notes),
         cluster_names=names,
