@@ -168,6 +168,9 @@ def test_messages_without_labels_give_flows_but_no_table(files, tmp_path):
     ("changes", "message"),
     [
         ({"label": "route"}, "has no column 'route'; it has flight, flow"),
+        ({"units": {"speed": "mph"}}, "speeds are said to be in mph.*they look like kt"),
+        ({"units": {"time": "ms"}}, "times are said to be in ms.*a date only in s"),
+        ({"units": {"heading": "radians"}}, "headings do not fit the positions"),
         ({"area": (-60.0, -50.0, 0.0, 10.0)}, "no trajectory is left to cluster.*leaves the area"),
     ],
 )
