@@ -1,5 +1,7 @@
 """The aircraft experiment in small: from messages to table and figures."""
 
+import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dynmeans.datasets.air_traffic import air_traffic
+from dynmeans.experiments import aircraft_data
 from dynmeans.experiments.aircraft import EXPERIMENT, run_aircraft, write_figures
 from dynmeans.experiments.aircraft_config import ORIGINS, AircraftConfig
 from dynmeans.experiments.aircraft_data import prepare_data
@@ -89,6 +92,27 @@ def test_another_window_is_added_to_the_same_file(folder):
         (6.0, "dynamic_means"),
         (6.0, "gibbs"),
     }
+
+
+def test_rows_of_other_parameters_are_not_continued(folder, tmp_path):
+    shutil.copy(folder / "aircraft-simulated.parquet", tmp_path)
+    settings = json.loads((folder / "aircraft-simulated.settings.json").read_text())
+    for _, of_method in settings["settings"]:
+        of_method["dynamic_means"]["new_penalty"] *= 2
+    (tmp_path / "aircraft-simulated.settings.json").write_text(json.dumps(settings))
+    with pytest.raises(ValueError, match=r"trials of dynamic_means, .*, with new_penalty"):
+        run_aircraft(CONFIG, tmp_path)
+
+
+def test_features_that_are_not_finite_are_counted_and_named(monkeypatch):
+    def spoilt(trajectories, *_, **__):
+        features = np.zeros((len(trajectories), 400))
+        features[1, 7] = np.nan
+        return features
+
+    monkeypatch.setattr(aircraft_data, "gp_features", spoilt)
+    with pytest.raises(ValueError, match="1 trajectories have features that are not finite, the"):
+        prepare_data(CONFIG)
 
 
 def test_figures_and_table_are_written_from_the_files(folder):

@@ -22,6 +22,7 @@ from dynmeans.experiments.aircraft_trial import (
     SCHEMA,
     SettingKey,
     Settings,
+    check_settings,
     effort_of,
     run_trial,
     table_tasks,
@@ -79,9 +80,11 @@ def run_aircraft(
         settings = _all_settings(config, light, folder, n_jobs, watch("parameters"))
         _write_flows(config, data, settings, folder)
         if (data.scored >= 0).any():
+            tasks = table_tasks(config, data, settings)
+            check_settings(results.path, results.frame(), tasks)
             run_tasks(
                 partial(run_trial, config, light),
-                table_tasks(config, data, settings),
+                tasks,
                 results,
                 effort=effort_of,
                 n_jobs=n_jobs,

@@ -107,7 +107,8 @@ def prepare_data(
             heading_unit=units.get("heading", DETECT),
         )
         if not len(trajectories):
-            raise ValueError("no trajectory is left to cluster: " + "; ".join(report.lines()))
+            losses = report.lines()[len(report.notes) :]
+            raise ValueError("no trajectory is left to cluster: " + ";".join(losses))
         labels = _read_labels(config, flights, trajectories)
     return _with_features(config, trajectories, labels, report, (cache, n_jobs, on_progress))
 
