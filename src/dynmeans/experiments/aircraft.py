@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -193,11 +194,22 @@ def _write_flows(
         "origin": origin,
         "n_clusters": len(flows),
         "flows": [flow.to_dict() for flow in flows[:_N_DRAWN]],
-        "names": {flow.cluster_id: flow.name for flow in flows},
+        "names": _distinct_names(flows),
         "places": [flight_places(data.trajectories.select(r)).round(3).tolist() for r in filled],
     }
     with whole_file(_path(folder, config, "flows.json")) as temporary:
         Path(temporary).write_text(json.dumps(kept) + "\n")
+
+
+def _distinct_names(flows: Sequence[Flow]) -> dict[int, str]:
+    """Name each cluster; of several flows between the same airports all but the largest count."""
+    n_before: Counter[str] = Counter()
+    names = {}
+    for flow in flows:
+        n_before[flow.name] += 1
+        number = n_before[flow.name]
+        names[flow.cluster_id] = flow.name if number == 1 else f"{flow.name} ({number})"
+    return names
 
 
 def _identity(config: AircraftConfig) -> dict[str, Any]:
