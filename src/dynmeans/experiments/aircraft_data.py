@@ -108,7 +108,9 @@ def prepare_data(
         )
         if not len(trajectories):
             losses = report.lines()[len(report.notes) :]
-            raise ValueError("no trajectory is left to cluster: " + ";".join(losses))
+            raise ValueError(
+                "no trajectory is left to cluster: " + "; ".join(line.strip() for line in losses)
+            )
         labels = _read_labels(config, flights, trajectories)
     return _with_features(config, trajectories, labels, report, (cache, n_jobs, on_progress))
 
