@@ -7,7 +7,9 @@
 // log_factor -infinity. The factor (2 pi sigma)^(-d/2), common to all, is left out.
 //
 // A choice more than kNegligible below the best one is given probability 0: with fewer than 2^53
-// points its share is below the rounding of the sum.
+// points its share is below the rounding of the sum. So a block of slots is left as soon as the
+// first features put all of it that far below one choice: the squares still to come only lower it
+// (squared_distance.hpp), and nothing that is drawn changes.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +18,13 @@
 
 #include "ddp_mixture.hpp"
 #include "random.hpp"
+#include "simd.hpp"
 
 namespace dynmeans {
 
 constexpr double kNegligible = 75.0;
-constexpr std::size_t kSpareSlots = 16;
+constexpr std::size_t kBlock = 16;                   // slots that are measured together
+constexpr std::size_t kStretch = 16;                 // features between two looks whether to go on
 constexpr std::size_t kWorkBetweenLooks = 1u << 18;  // about a millisecond
 
 class GibbsSampler {
@@ -31,7 +35,7 @@ class GibbsSampler {
           d_(mixture.points.n_features),
           n_slots_(mixture.n_old),
           labels_(mixture.points.n_points, kUnlabelled) {
-        make_room(mixture.n_old + kSpareSlots);
+        make_room(mixture.n_old + kBlock);
         for (std::size_t k = 0; k < mixture.n_old; ++k) vacate(k);
         const double spread = mixture.noise_variance + mixture.new_variance;
         const double log_factor = opening_factor(mixture.n_old);
@@ -47,7 +51,7 @@ class GibbsSampler {
             labels_[i] = static_cast<Slot>(labels[i]);
             n_slots_ = std::max(n_slots_, static_cast<std::size_t>(labels[i]) + 1);
         }
-        make_room(n_slots_ + kSpareSlots);
+        make_room(n_slots_ + kBlock);
         for (const Slot label : labels_) counts_[label] += 1.0;
         for (std::size_t k = 0; k < n_slots_; ++k)
             if (counts_[k] > 0.0) occupy(k, centers + k * d_);
@@ -89,14 +93,14 @@ class GibbsSampler {
             labels[i] = name;
         }
         for (const Slot k : order_)
-            for (std::size_t j = 0; j < d_; ++j) centers.push_back(at_[j * capacity_ + k]);
+            for (std::size_t j = 0; j < d_; ++j) centers.push_back(at(k, j));
     }
 
   private:
     void draw_label(std::size_t i) {
         const double* y = mixture_.points.row(i);
         if (labels_[i] != kUnlabelled) leave(labels_[i]);
-        const std::size_t k = choose(y, openings_[i]);
+        const std::size_t k = choose(y, openings_[i], labels_[i]);
         if (counts_[k] == 0.0) {
             sum_.assign(y, y + d_);
             draw_parameter(k, 1.0, sum_.data());
@@ -114,42 +118,70 @@ class GibbsSampler {
             weights_[k] = mixture_.past_count(k) + counts_[k];
     }
 
-    // Draws a slot with the probabilities of the paper's label step.
-    std::size_t choose(const double* y, double opening) {
-        measure(y);
-        double best = opening;
-        for (std::size_t k = 0; k < n_slots_; ++k) best = std::max(best, exponents_[k]);
+    // Draws a slot with the probabilities of the paper's label step. `last` is the one it had.
+    std::size_t choose(const double* y, double opening, Slot last) {
+        const double best = measure(y, opening, last);
         const double opening_chance = opening > best - kNegligible ? std::exp(opening - best) : 0.0;
         double total = opening_chance;
+        possible_.clear();
         for (std::size_t k = 0; k < n_slots_; ++k) {
+            if (k % kBlock == 0 && !is_near_[k / kBlock]) {
+                k += kBlock - 1;
+                continue;
+            }
             const double below = exponents_[k] - best;
-            chances_[k] = below > -kNegligible ? weights_[k] * std::exp(below) : 0.0;
+            if (below <= -kNegligible) continue;
+            chances_[k] = weights_[k] * std::exp(below);
             total += chances_[k];
+            possible_.push_back(k);
         }
         double left = random_.uniform() * total - opening_chance;
         if (left < 0.0) return free_slot();
-        std::size_t chosen = 0;  // rounding may use up the slots: the last possible one is meant
-        for (std::size_t k = 0; k < n_slots_; ++k) {
-            if (chances_[k] == 0.0) continue;
-            chosen = k;
+        for (const std::size_t k : possible_) {
             left -= chances_[k];
-            if (left < 0.0) break;
+            if (left < 0.0) return k;
         }
-        return chosen;
+        return possible_.back();  // rounding has used up the slots: the last possible one is meant
     }
 
-    void measure(const double* y) {
-        double* exponents = exponents_.data();
-        for (std::size_t k = 0; k < n_slots_; ++k) exponents[k] = 0.0;
-        for (std::size_t j = 0; j < d_; ++j) {
-            const double* at = &at_[j * capacity_];
-            for (std::size_t k = 0; k < n_slots_; ++k) {
-                const double difference = y[j] - at[k];
-                exponents[k] += difference * difference;
+    // Finds the exponents of all slots that may be chosen, and returns the best. The block of the
+    // last label comes first: it is mostly the best, and rules out most others early.
+    double measure(const double* y, double opening, Slot last) {
+        const std::size_t n_blocks = (n_slots_ + kBlock - 1) / kBlock;
+        const std::size_t first = last == kUnlabelled ? n_blocks : last / kBlock;
+        double best = opening;
+        if (first < n_blocks) measure_block(first, y, best);
+        for (std::size_t b = 0; b < n_blocks; ++b)
+            if (b != first) measure_block(b, y, best);
+        return best;
+    }
+
+    void measure_block(std::size_t b, const double* y, double& best) {
+        constexpr std::size_t kParts = kBlock / kSimd;
+        const double* at = &at_[b * kBlock * d_];
+        Doubles sums[kParts] = {}, exponents[kParts];
+        for (std::size_t j = 0; j < d_;) {
+            for (const std::size_t end = std::min(j + kStretch, d_); j < end; ++j, at += kBlock)
+                for (std::size_t part = 0; part < kParts; ++part) {
+                    const Doubles difference = y[j] - load(at + part * kSimd);
+                    sums[part] += difference * difference;
+                }
+            double highest = -std::numeric_limits<double>::infinity();
+            for (std::size_t part = 0; part < kParts; ++part) {
+                const std::size_t k = b * kBlock + part * kSimd;
+                exponents[part] = load(&log_factors_[k]) - load(&scales_[k]) * sums[part];
+                highest = std::max(highest, -lowest_lane(-exponents[part]));
             }
+            is_near_[b] = !(highest - best <= -kNegligible);
+            if (!is_near_[b]) return;
+            if (j == d_) best = std::max(best, highest);
         }
-        for (std::size_t k = 0; k < n_slots_; ++k)
-            exponents[k] = log_factors_[k] - scales_[k] * exponents[k];
+        for (std::size_t part = 0; part < kParts; ++part)
+            store(&exponents_[b * kBlock + part * kSimd], exponents[part]);
+    }
+
+    double& at(std::size_t k, std::size_t j) {
+        return at_[(k / kBlock * d_ + j) * kBlock + k % kBlock];
     }
 
     std::size_t free_slot() {
@@ -159,11 +191,10 @@ class GibbsSampler {
         return n_slots_++;
     }
 
-    void make_room(std::size_t capacity) {
-        std::vector<double> wider(capacity * d_, 0.0);
-        for (std::size_t j = 0; j < d_; ++j)
-            std::copy_n(at_.data() + j * capacity_, capacity_, &wider[j * capacity]);
-        at_ = std::move(wider);
+    void make_room(std::size_t wanted) {
+        const std::size_t n_blocks = (wanted + kBlock - 1) / kBlock, capacity = n_blocks * kBlock;
+        at_.resize(capacity * d_, 0.0);
+        is_near_.resize(n_blocks);
         counts_.resize(capacity, 0.0);
         weights_.resize(capacity, 1.0);
         log_factors_.resize(capacity, -std::numeric_limits<double>::infinity());
@@ -196,7 +227,7 @@ class GibbsSampler {
     }
 
     void occupy(std::size_t k, const double* center) {
-        for (std::size_t j = 0; j < d_; ++j) at_[j * capacity_ + k] = center[j];
+        for (std::size_t j = 0; j < d_; ++j) at(k, j) = center[j];
         scales_[k] = 0.5 / mixture_.noise_variance;
         log_factors_[k] = 0.0;
         weights_[k] = mixture_.past_count(k) + counts_[k];
@@ -209,7 +240,7 @@ class GibbsSampler {
             log_factors_[k] = -std::numeric_limits<double>::infinity();
             return;
         }
-        for (std::size_t j = 0; j < d_; ++j) at_[j * capacity_ + k] = mixture_.mean(k)[j];
+        for (std::size_t j = 0; j < d_; ++j) at(k, j) = mixture_.mean(k)[j];
         scales_[k] = 0.5 / (mixture_.noise_variance + mixture_.variances[k]);
         log_factors_[k] = opening_factor(k);
     }
@@ -226,9 +257,11 @@ class GibbsSampler {
     std::size_t d_, n_slots_, capacity_ = 0, work_ = 0;
     std::vector<Slot> labels_;
     std::vector<double> counts_, weights_, log_factors_, scales_;  // by slot
-    std::vector<double> at_;                                       // (n_features, capacity)
+    std::vector<double> at_;                                       // (blocks, n_features, kBlock)
     std::vector<double> exponents_, chances_, sums_, sum_;         // scratch
     std::vector<double> openings_;                                 // by point
+    std::vector<char> is_near_;                                    // by block: measured to the end
+    std::vector<std::size_t> possible_;                            // slots, in order
     std::vector<Slot> names_, order_;
 };
 

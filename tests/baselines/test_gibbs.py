@@ -112,6 +112,23 @@ def test_same_random_numbers_give_the_labels_of_the_specification(seed):
     np.testing.assert_array_equal(found.labels, expected)
 
 
+def test_leaving_far_slots_after_some_features_changes_no_label():
+    rng = np.random.default_rng(5)
+    n_old, n_features = 40, 45  # several blocks of slots, and looks before the last feature
+    centers = rng.normal(size=(n_old, n_features)) * np.linspace(0.2, 1.2, n_features)
+    ids = list(range(n_old))
+    state = MixtureState(
+        ids, np.full(n_old, 3.0), centers, np.full(n_old, 0.2), np.full(n_old, 2.0), n_old, 4, 4.0
+    )
+    points = centers[rng.integers(n_old, size=30)] + rng.normal(size=(30, n_features))
+    parameters = MixtureParameters(noise_variance=1.5, motion_variance=0.1, prior_variance=2.0)
+    prior = batch_prior(state, parameters)
+    expected = np.array(list(islice(plain_gibbs(points, prior, Xoshiro(1)), 40)))
+    found = gibbs(points, prior, n_samples=40, seed=1)
+    assert len(np.unique(expected)) > 16
+    np.testing.assert_array_equal(found.labels, expected)
+
+
 def test_there_is_room_for_as_many_clusters_as_points():
     points = np.arange(80.0).reshape(40, 2) * 3
     parameters = MixtureParameters(noise_variance=0.5, prior_variance=4000.0)

@@ -166,6 +166,14 @@ def test_reading_in_parts_gives_the_same_trajectories(tmp_path):
     assert report.n_kept == 9
 
 
+def test_nothing_is_said_of_units_where_no_message_is_left(tmp_path):
+    rows = [[*row[:2], row[2] + 100.0, *row[3:]] for row in KEPT]
+    flights, report = read(tmp_path, rows)
+    assert len(flights) == 0
+    assert set(report.notes) == {"columns"}
+    assert "  40 messages dropped: off the globe" in report.lines()
+
+
 def test_thinning_keeps_one_message_in_each_stretch_and_the_last(tmp_path):
     flights, _ = read(tmp_path, KEPT, bounds=TrajectoryBounds(thin=300.0))
     np.testing.assert_allclose(np.diff(flights.times), [*[300.0] * 7, 240.0])

@@ -37,7 +37,9 @@ def test_speeds_in_no_known_unit_are_refused(tmp_path):
 
 
 def test_too_few_messages_to_detect_a_unit_ask_for_it(tmp_path):
-    with pytest.raises(ValueError, match=r"fewer than 30 steps.* Give speed_unit"):
+    with pytest.raises(
+        ValueError, match=r"fewer than 30 pairs.*the middle pair 60.* Give speed_unit"
+    ):
         read(tmp_path, straight_rows("N1", n=20))
     flights, report = read(tmp_path, straight_rows("N1", n=20), speed_unit="kt")
     assert len(flights) == 1

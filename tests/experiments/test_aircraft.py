@@ -1,17 +1,23 @@
 """The aircraft experiment in small: from messages to table and figures."""
 
+import json
+import re
+import shutil
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.spatial.distance import pdist
 
 from dynmeans.datasets.air_traffic import air_traffic
+from dynmeans.experiments import aircraft_data
 from dynmeans.experiments.aircraft import EXPERIMENT, run_aircraft, write_figures
 from dynmeans.experiments.aircraft_config import ORIGINS, AircraftConfig
 from dynmeans.experiments.aircraft_data import prepare_data
-from dynmeans.experiments.aircraft_settings import settings_for
+from dynmeans.experiments.aircraft_run import flight_places
+from dynmeans.experiments.aircraft_settings import _leading_components, settings_for
 from dynmeans.experiments.aircraft_trial import table_tasks
 from dynmeans.experiments.results_file import read_results
 
@@ -91,11 +97,58 @@ def test_another_window_is_added_to_the_same_file(folder):
     }
 
 
+def test_rows_of_other_parameters_are_not_continued(folder, tmp_path):
+    shutil.copy(folder / "aircraft-simulated.parquet", tmp_path)
+    settings = json.loads((folder / "aircraft-simulated.settings.json").read_text())
+    for _, of_method in settings["settings"]:
+        of_method["dynamic_means"]["new_penalty"] *= 2
+    (tmp_path / "aircraft-simulated.settings.json").write_text(json.dumps(settings))
+    with pytest.raises(ValueError, match=r"trials of dynamic_means, .*, with new_penalty"):
+        run_aircraft(CONFIG, tmp_path)
+
+
+def test_features_that_are_not_finite_are_counted_and_named(monkeypatch):
+    def spoilt(trajectories, *_, **__):
+        features = np.zeros((len(trajectories), 400))
+        features[1, 7] = np.nan
+        return features
+
+    monkeypatch.setattr(aircraft_data, "gp_features", spoilt)
+    with pytest.raises(ValueError, match="1 trajectories have features that are not finite, the"):
+        prepare_data(CONFIG)
+
+
 def test_figures_and_table_are_written_from_the_files(folder):
     files, summary = write_figures(folder, CONFIG)
     assert {file.suffix for file in files} == {".png", ".svg", ".md", ".html"}
     assert "| recipe | 2 h | Dynamic Means |" in summary
     assert "recipe, 2 h windows: Dynamic Means is" in summary
+
+
+def test_every_cluster_has_a_name_of_its_own(folder):
+    kept = json.loads((folder / "aircraft-simulated.flows.json").read_text())
+    names = list(kept["names"].values())
+    assert len(set(names)) == len(names) == kept["n_clusters"]
+    assert len(kept["flows"]) == 12
+
+
+def test_page_draws_flights_where_they_were_after_a_third_of_their_way(data):
+    flights = data.trajectories.select([0])
+    (place,) = flight_places(flights)
+    np.testing.assert_allclose(place[2:4], [flights.longitudes[0], flights.latitudes[0]])
+    np.testing.assert_allclose(place[4:], [flights.longitudes[-1], flights.latitudes[-1]])
+    flown = np.linalg.norm(place[:2] - place[2:4])
+    assert flown / np.linalg.norm(place[4:] - place[2:4]) == pytest.approx(1 / 3, abs=0.05)
+
+
+def test_page_has_the_map_and_the_names(folder):
+    write_figures(folder, CONFIG)
+    page = (folder / "aircraft-simulated.html").read_text()
+    (text,) = re.findall(r'id="report-data">(.*?)</script>', page, re.DOTALL)
+    header = json.loads(text)
+    assert [axis["name"] for axis in header["axes"]][header["view"][0]] == "longitude"
+    assert header["backdrop"]["axes"] == header["view"]
+    assert " → " in header["cluster_names"]["0"]
 
 
 def test_report_on_the_messages_is_kept(folder):
@@ -122,6 +175,30 @@ def test_recipe_and_suggestion_do_not_depend_on_labels(data, settings):
 def test_tuned_settings_do_not_depend_on_the_scored_labels(data, settings):
     other = replace(data, scored=np.full_like(data.scored, -1))
     assert settings_for(CONFIG, other, "whole", "scaled", 2.0, "tuned") == settings["tuned"]
+
+
+def test_suggestion_is_the_same_in_time_for_windows_of_any_length(data, settings):
+    long = settings["suggested"]["dynamic_means"]
+    short = settings_for(CONFIG, data, "whole", "scaled", 0.5, "suggested")["dynamic_means"]
+    assert short["new_penalty"] == long["new_penalty"]
+    assert short["max_gap"] == pytest.approx(4 * long["max_gap"])
+    assert short["reach"] - 1 == pytest.approx((long["reach"] - 1) / 4)
+
+
+def test_suggestion_sees_the_first_half_of_a_short_stream_only(data, settings):
+    days = data.windows("whole", 24.0)
+    later = np.concatenate(days[len(days) // 2 :])
+    features = data.features["scaled"].copy()
+    features[later] = 7.0
+    other = replace(data, features={"scaled": features})
+    assert settings_for(CONFIG, other, "whole", "scaled", 2.0, "suggested") == settings["suggested"]
+
+
+def test_leading_components_keep_distances_where_little_is_left_out():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(50, 3)) @ rng.normal(size=(3, 8))
+    kept = _leading_components(points, np.arange(20), 3)
+    np.testing.assert_allclose(pdist(kept), pdist(points), rtol=1e-9)
 
 
 def test_components_are_fitted_on_the_first_flights_alone(data):
@@ -168,6 +245,9 @@ def test_messages_without_labels_give_flows_but_no_table(files, tmp_path):
     ("changes", "message"),
     [
         ({"label": "route"}, "has no column 'route'; it has flight, flow"),
+        ({"units": {"speed": "mph"}}, "speeds are said to be in mph.*they look like kt"),
+        ({"units": {"time": "ms"}}, "times are said to be in ms.*a date only in s"),
+        ({"units": {"heading": "radians"}}, "headings do not fit the positions"),
         ({"area": (-60.0, -50.0, 0.0, 10.0)}, "no trajectory is left to cluster.*leaves the area"),
     ],
 )

@@ -452,6 +452,35 @@ def test_dates_and_names_of_batches_are_shown(page, stream, tmp_path):
     assert page.messages() == []
 
 
+def test_clusters_with_names_are_listed_found_and_headed_by_them(page, stream, tmp_path):
+    names = {k: f"flow <{k}>" for k in stream.history.cluster_ids if k != 1}
+    data = report_data(stream.history, points=stream.batches).with_names(names)
+    page.open(write_report(data, tmp_path / "names.html"))
+    page.settle()
+    assert page.texts("#lives .row-name")[:2] == ["flow <0>", "1"]
+    page.find("#lives-find").send_keys("W <2")
+    page.settle()
+    assert page.text("#details-name") == "Cluster 2, flow <2>"
+    assert page.messages() == []
+
+
+def test_lines_under_the_points_are_drawn_where_the_axes_are_theirs(page, stream, tmp_path):
+    data = report_data(stream.history, points=stream.batches, feature_names=["a", "b"])
+    low, high = data.points.places.min(axis=0), data.points.places.max(axis=0)
+    pictures = []
+    for lines in ([], [[low, high]]):
+        drawn = data.with_backdrop("a", "b", lines)
+        page.open(write_report(drawn, tmp_path / "lines.html"))
+        page.settle()
+        pictures.append([page.run("return scene.toDataURL()")])
+        Select(page.find("#axis-x")).select_by_visible_text("time")
+        page.settle()
+        pictures[-1].append(page.run("return scene.toDataURL()"))
+    assert pictures[0][0] != pictures[1][0]
+    assert pictures[0][1] == pictures[1][1]
+    assert page.messages() == []
+
+
 ODD_STREAMS = {
     "one batch": [[[0.0, 0.0], [9.0, 9.0]]],
     "one point": [[[3.0, 3.0]]],

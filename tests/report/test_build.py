@@ -11,6 +11,7 @@ from dynmeans.records.events import KINDS
 from dynmeans.records.history import StepRecord
 from dynmeans.report import build, report_data, thinning
 from dynmeans.report.axes import FEATURE_NUMBERS
+from dynmeans.report.packing import pack_report
 from dynmeans.runs.sampling import Sample
 
 
@@ -195,6 +196,20 @@ def test_the_axes_drawn_first_can_be_chosen(stream):
 def test_an_axis_that_is_not_there_is_refused(stream):
     with pytest.raises(ValueError, match="y must be one of a, b or time, got 'c'"):
         report_data(stream.history, feature_names=["a", "b"]).with_view("a", "c")
+
+
+def test_lines_under_the_points_belong_to_two_axes(stream):
+    data = report_data(stream.history, feature_names=["a", "b"])
+    drawn = data.with_backdrop("b", "a", [[[0.0, 1.0], [2.0, 3.123456789]]])
+    packed = pack_report(drawn)["backdrop"]
+    assert packed == {"axes": [1, 0], "lines": [[[0.0, 1.0], [2.0, 3.12346]]]}
+    assert pack_report(data)["backdrop"] is None
+
+
+@pytest.mark.parametrize("line", [[0.0, 1.0], [[0.0, 1.0, 2.0]], [[0.0, np.nan]]])
+def test_a_line_that_is_none_is_refused(stream, line):
+    with pytest.raises(ValueError, match="lines must be finite arrays of shape"):
+        report_data(stream.history, feature_names=["a", "b"]).with_backdrop("a", "b", [line])
 
 
 def test_dates_keep_their_instant_and_their_clock():

@@ -21,6 +21,15 @@ def aircraft(
         list[str] | None,
         typer.Option(help="A column of the messages: id=icao24, time=..., latitude, speed, ..."),
     ] = None,
+    time_unit: Annotated[
+        str | None, typer.Option(help="s, ms, us or ns, if times are numbers; else detected.")
+    ] = None,
+    speed_unit: Annotated[
+        str | None, typer.Option(help="kt, m/s, km/h or mph; else detected from the positions.")
+    ] = None,
+    heading_unit: Annotated[
+        str | None, typer.Option(help="degrees or radians; else detected.")
+    ] = None,
     flight_id: Annotated[str, typer.Option(help="Column of the flights: id.")] = "flight",
     label: Annotated[str, typer.Option(help="Column of the flights: true flow.")] = "flow",
     scored: Annotated[
@@ -63,6 +72,7 @@ def aircraft(
         messages=None if messages is None else str(messages),
         flights=None if flights is None else str(flights),
         columns=_columns(column or []),
+        units=_stated({"time": time_unit, "speed": speed_unit, "heading": heading_unit}),
         flight_id=flight_id,
         label=label,
         scored=scored,
@@ -93,6 +103,10 @@ def _watch(stack: ExitStack) -> Any:
         return stack.enter_context(progress_bar(f"aircraft, {stage}", "steps"))
 
     return open_bar
+
+
+def _stated(units: dict[str, str | None]) -> dict[str, str] | None:
+    return {name: unit for name, unit in units.items() if unit is not None} or None
 
 
 def _columns(pairs: list[str]) -> dict[str, str] | None:

@@ -113,7 +113,8 @@ class _Reader:
         self.report = FilterReport()
         self._is_dated = is_dated
         self._units = (time, speed, heading)
-        self._scales: tuple[float, float, float] | None = None
+        self._seconds: float | None = None
+        self._scales: tuple[float, float] | None = None
 
     def take(self, messages: Messages) -> Trajectories:
         messages = believable_messages(messages, self.report)
@@ -135,8 +136,12 @@ class _Reader:
         if self._is_dated:
             self.report.notes["time"] = "dates, UTC unless they say otherwise"
             return messages
-        scale, self.report.notes["time"] = time_scale(self._units[0], messages.times)
-        return replace(messages, times=messages.times * scale)
+        if not len(messages):
+            return messages
+        if self._seconds is None:
+            scale, self.report.notes["time"] = time_scale(self._units[0], messages.times)
+            self._seconds = scale
+        return replace(messages, times=messages.times * self._seconds)
 
     def _in_knots(self, messages: Messages) -> Messages:
         if self._scales is None:
@@ -146,8 +151,8 @@ class _Reader:
             else:
                 degrees, note = heading_scale(self._units[2], messages)
             self.report.notes["heading"] = note
-            self._scales = (knots, degrees, 1.0)
-        return in_knots_and_degrees(messages, *self._scales[:2])
+            self._scales = (knots, degrees)
+        return in_knots_and_degrees(messages, *self._scales)
 
 
 def _courses(messages: Messages, legs: IntArray) -> FloatArray:

@@ -51,9 +51,10 @@ def speed_scale(unit: str, messages: Messages) -> tuple[float, str]:
     if ratio is None:
         if unit == DETECT:
             raise ValueError(
-                "the unit of the speeds cannot be detected: fewer than "
-                f"{_FEWEST_STEPS} steps of {_STEP_SECONDS[0]:g} to {_STEP_SECONDS[1]:g} seconds. "
-                f"Give speed_unit, one of {', '.join(KNOTS)}."
+                f"the unit of the speeds cannot be detected: fewer than {_FEWEST_STEPS} pairs of "
+                f"messages of one id are {_STEP_SECONDS[0]:g} to {_STEP_SECONDS[1]:g} seconds "
+                f"apart{_usual_step(messages)}. Give speed_unit, one of {', '.join(KNOTS)}; or "
+                "time_unit, if times are not what they seem."
             )
         return KNOTS[unit], f"{unit} (stated; too few messages to check)"
     nearest = min(KNOTS, key=lambda u: abs(np.log(ratio / KNOTS[u])))
@@ -149,6 +150,12 @@ def _steps(messages: Messages) -> tuple[IntArray, IntArray, FloatArray]:
     before = np.flatnonzero(is_step)
     has_moved = _distance(messages, before, before + 1) > 0
     return before[has_moved], before[has_moved] + 1, seconds[before][has_moved]
+
+
+def _usual_step(messages: Messages) -> str:
+    """Say how far apart the messages are, if any two are of one id."""
+    seconds = np.diff(messages.times)[np.diff(messages.codes) == 0]
+    return f" (the middle pair {np.median(seconds):.3g})" if len(seconds) else ""
 
 
 def _distance(messages: Messages, before: IntArray, after: IntArray) -> FloatArray:

@@ -184,7 +184,7 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         history : History
             The record of every batch: clusters seen and remembered, and cost.
         """
-        history = History()
+        labels, history = [], History()
         with self._all_or_nothing():
             self._start_over()
             batches = list(batches)
@@ -192,7 +192,8 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
             for X, gap in zip(batches, gaps, strict=True):
                 self.partial_fit(X, elapsed=gap)
                 self._append_to(history)
-        return history.labels, history
+                labels.append(self.labels_)
+        return labels, history
 
     def _parameters(self) -> MixtureParameters:
         return MixtureParameters(

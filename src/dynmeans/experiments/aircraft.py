@@ -2,25 +2,28 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from dynmeans.datasets.trajectories import Area
 from dynmeans.experiments.aircraft_config import PLAIN, SCALED, WEEK, AircraftConfig
 from dynmeans.experiments.aircraft_data import AircraftData, prepare_data
-from dynmeans.experiments.aircraft_run import run_flows, write_page
-from dynmeans.experiments.aircraft_settings import settings_for
+from dynmeans.experiments.aircraft_run import flight_places, run_flows, write_page
+from dynmeans.experiments.aircraft_settings import Setting, settings_for
 from dynmeans.experiments.aircraft_table import summary_markdown
 from dynmeans.experiments.aircraft_trial import (
     KEY,
     SCHEMA,
     SettingKey,
     Settings,
+    check_settings,
     effort_of,
     run_trial,
     table_tasks,
@@ -28,7 +31,7 @@ from dynmeans.experiments.aircraft_trial import (
 from dynmeans.experiments.results_file import Results, ResultsFile, read_results
 from dynmeans.experiments.run_tasks import run_tasks
 from dynmeans.plots.flow_counts import plot_flow_counts
-from dynmeans.plots.flow_map import plot_flow_map
+from dynmeans.plots.flow_map import map_size, plot_flow_map
 from dynmeans.plots.flows import Flow, find_flows
 from dynmeans.plots.series import new_figure, save_figure
 from dynmeans.records.whole_file import whole_file
@@ -36,6 +39,7 @@ from dynmeans.records.whole_file import whole_file
 OnProgress = Callable[[str], Callable[[float, float], None] | None]
 
 EXPERIMENT = "aircraft"
+_N_DRAWN = 12  # flows in the figure, as in the paper
 # What may differ between two runs that fill one file: which rows there are, not what is in them.
 _WHICH_ROWS = ("n_trials", "gibbs_trials", "features", "windows", "origins", "is_quick")
 
@@ -73,13 +77,15 @@ def run_aircraft(
         schema=SCHEMA,
         key=KEY,
     ) as results:
-        settings = _all_settings(config, data, folder, watch("parameters"))
+        light = replace(data, trajectories=data.trajectories.select([]))
+        settings = _all_settings(config, light, folder, n_jobs, watch("parameters"))
         _write_flows(config, data, settings, folder)
         if (data.scored >= 0).any():
-            light = replace(data, trajectories=data.trajectories.select([]))
+            tasks = table_tasks(config, data, settings)
+            check_settings(results.path, results.frame(), tasks)
             run_tasks(
                 partial(run_trial, config, light),
-                table_tasks(config, data, settings),
+                tasks,
                 results,
                 effort=effort_of,
                 n_jobs=n_jobs,
@@ -103,7 +109,7 @@ def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tup
     kept = json.loads(_path(folder, config, "flows.json").read_text())
     flows = [Flow.from_dict(values) for values in kept["flows"]]
     area = Area(*config.area)
-    map_figure, (left,) = new_figure((10.0, 7.4), 1, 1)
+    map_figure, (left,) = new_figure(map_size(len(flows), area), 1, 1)
     plot_flow_map(flows, left, area)
     counts_figure, (right,) = new_figure((12.0, 5.2), 1, 1)
     plot_flow_counts(flows, kept["begin"], kept["window_seconds"], right)
@@ -113,7 +119,10 @@ def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tup
     summary = summary_markdown(results) if len(results.frame) else "No labels, no table.\n"
     tables = _path(folder, config, "md")
     tables.write_text(summary)
-    page = write_page(_path(folder, config, "run"), _path(folder, config, "html"))
+    names = {int(k): name for k, name in kept["names"].items()}
+    page = write_page(
+        _path(folder, config, "run"), _path(folder, config, "html"), kept["places"], names
+    )
     return [*files, tables, page], summary
 
 
@@ -121,6 +130,7 @@ def _all_settings(
     config: AircraftConfig,
     data: AircraftData,
     folder: Path,
+    n_jobs: int,
     on_progress: Callable[[float, float], None] | None,
 ) -> Settings:
     """Settings of every part of the table; they take minutes, and are kept in a file."""
@@ -134,15 +144,24 @@ def _all_settings(
         for h in config.windows
         for o in config.origins
     ]
-    for n_done, key in enumerate(wanted):
-        if key not in found:
-            found[key] = settings_for(config, data, *key)
-            kept = {"configuration": identity, "settings": list(found.items())}
-            with whole_file(path) as temporary:
-                Path(temporary).write_text(json.dumps(kept, indent=1) + "\n")
+    missing = [key for key in wanted if key not in found]
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    made = parallel(delayed(_setting)(config, data, key) for key in missing)
+    for n_done, (key, setting) in enumerate(made, start=len(wanted) - len(missing) + 1):
+        found[key] = setting
+        kept = {"configuration": identity, "settings": list(found.items())}
+        with whole_file(path) as temporary:
+            Path(temporary).write_text(json.dumps(kept, indent=1) + "\n")
         if on_progress is not None:
-            on_progress(n_done + 1, len(wanted))
+            on_progress(n_done, len(wanted))
     return found
+
+
+def _setting(
+    config: AircraftConfig, data: AircraftData, key: SettingKey
+) -> tuple[SettingKey, dict[str, Setting] | None]:
+    with threadpool_limits(1):
+        return key, settings_for(config, data, *key)
 
 
 def _kept_settings(path: Path, identity: dict[str, Any]) -> dict[SettingKey, Any]:
@@ -167,15 +186,30 @@ def _write_flows(
     setting = settings[span, feature, hours, origin]["dynamic_means"]
     run_folder = _path(folder, config, "run")
     labels = run_flows(data, (span, feature, hours), setting, config.seed, run_folder)
+    flows = find_flows(data.trajectories, labels, windows, n_flows=None)
+    filled = [rows for rows in windows if len(rows)]
     kept = {
         "begin": data.begin + data.spans[span][0],
         "window_seconds": 3600 * hours,
         "origin": origin,
-        "n_clusters": len(np.unique(np.concatenate(labels))),
-        "flows": [flow.to_dict() for flow in find_flows(data.trajectories, labels, windows)],
+        "n_clusters": len(flows),
+        "flows": [flow.to_dict() for flow in flows[:_N_DRAWN]],
+        "names": _distinct_names(flows),
+        "places": [flight_places(data.trajectories.select(r)).round(3).tolist() for r in filled],
     }
     with whole_file(_path(folder, config, "flows.json")) as temporary:
         Path(temporary).write_text(json.dumps(kept) + "\n")
+
+
+def _distinct_names(flows: Sequence[Flow]) -> dict[int, str]:
+    """Name each cluster; of several flows between the same airports all but the largest count."""
+    n_before: Counter[str] = Counter()
+    names = {}
+    for flow in flows:
+        n_before[flow.name] += 1
+        number = n_before[flow.name]
+        names[flow.cluster_id] = flow.name if number == 1 else f"{flow.name} ({number})"
+    return names
 
 
 def _identity(config: AircraftConfig) -> dict[str, Any]:

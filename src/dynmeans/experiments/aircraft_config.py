@@ -11,6 +11,7 @@ FEATURES = (PLAIN, SCALED)
 # Where parameters come from: a fixed recipe, the data alone, or labels that are not scored.
 RECIPE, SUGGESTED, TUNED = "recipe", "suggested", "tuned"
 ORIGINS = (RECIPE, SUGGESTED, TUNED)
+HAVE_UNITS = ("time", "speed", "heading")
 HONEST, HANDICAP = "honest", "handicap"
 WEEK, WHOLE = "week", "whole"
 
@@ -28,6 +29,9 @@ class AircraftConfig:
         Files of messages and of flights with labels. Without messages the simulator makes both.
     columns : mapping of str to str, optional
         Columns of the messages, as in `read_trajectories`.
+    units : mapping of str to str, optional
+        Units of "time", "speed" and "heading" that are stated, as in `read_trajectories`; those
+        not given are detected.
     flight_id, label, scored, confidence : str, optional
         Columns of the file of flights: the id, the true flow, whether the label can be trusted,
         and its weight from 0 to 1.
@@ -73,6 +77,7 @@ class AircraftConfig:
     messages: str | None = None
     flights: str | None = None
     columns: Mapping[str, str] | None = None
+    units: Mapping[str, str] | None = None
     flight_id: str = "flight"
     label: str = "flow"
     scored: str | None = None
@@ -100,9 +105,9 @@ class AircraftConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
-        for name, allowed in (("features", FEATURES), ("origins", ORIGINS)):
-            unknown = [value for value in getattr(self, name) if value not in allowed]
-            if unknown or not getattr(self, name):
+        for name, allowed in (("features", FEATURES), ("origins", ORIGINS), ("units", HAVE_UNITS)):
+            unknown = [value for value in getattr(self, name) or () if value not in allowed]
+            if unknown or not (getattr(self, name) or name == "units"):
                 raise ValueError(f"{name} must be of {', '.join(allowed)}, got {unknown}.")
         if not self.windows or not all(0 < hours < math.inf for hours in self.windows):
             raise ValueError(f"windows must be hours above 0, got {self.windows!r}.")

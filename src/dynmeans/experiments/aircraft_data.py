@@ -13,6 +13,7 @@ from dynmeans.datasets.air_traffic import air_traffic
 from dynmeans.datasets.flow_features import ComponentScaling, total_variance
 from dynmeans.datasets.gp_features import Lattice, gp_features
 from dynmeans.datasets.gp_hyperparameters import shared_hyperparameters
+from dynmeans.datasets.message_units import DETECT
 from dynmeans.datasets.trajectories import Area, FilterReport, Trajectories
 from dynmeans.datasets.trajectory_filter import TrajectoryBounds
 from dynmeans.experiments.aircraft_config import DAY, PLAIN, WEEK, WHOLE, AircraftConfig
@@ -90,7 +91,7 @@ def prepare_data(
     on_progress: OnProgress | None = None,
 ) -> AircraftData:
     """Read or simulate the messages, and make features and labels of them."""
-    area = Area(*config.area)
+    area, units = Area(*config.area), config.units or {}
     with tempfile.TemporaryDirectory() as folder:
         messages, flights = config.messages, config.flights
         if messages is None:
@@ -98,10 +99,18 @@ def prepare_data(
             files = air_traffic(config.n_flights, rng=rng).save(folder)
             messages, flights = str(files[0]), str(files[1])
         trajectories, report = read_trajectories(
-            messages, columns=config.columns, bounds=TrajectoryBounds(area=area)
+            messages,
+            columns=config.columns,
+            bounds=TrajectoryBounds(area=area),
+            time_unit=units.get("time", DETECT),
+            speed_unit=units.get("speed", DETECT),
+            heading_unit=units.get("heading", DETECT),
         )
         if not len(trajectories):
-            raise ValueError("no trajectory is left to cluster: " + "; ".join(report.lines()))
+            losses = report.lines()[len(report.notes) :]
+            raise ValueError(
+                "no trajectory is left to cluster: " + "; ".join(line.strip() for line in losses)
+            )
         labels = _read_labels(config, flights, trajectories)
     return _with_features(config, trajectories, labels, report, (cache, n_jobs, on_progress))
 

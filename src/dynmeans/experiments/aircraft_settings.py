@@ -7,7 +7,6 @@ import numpy as np
 
 from dynmeans.estimators.ddp_mixture import DDPMixture
 from dynmeans.experiments.aircraft_config import (
-    DAY,
     N_SAMPLES,
     SUGGESTED,
     TUNED,
@@ -26,8 +25,7 @@ _REFERENCE_HOURS = 2.0  # the window that the recipe's reach is for
 _PENALTY_RANGE = (0.05, 3.0)  # of the total variance
 _GAP_DAYS = (0.5, 14.0)
 _REACH_RANGE = (1.0005, 1.3)
-_SUGGEST_DAYS = 3.0
-_MOST_WINDOWS = 48
+_SUGGEST_DAYS = 7
 # Of lambda / n_features; 1/4 is where lambda is the square of twice a cluster's radius.
 _NOISE_SHARES = (0.06, 0.12, 0.25, 0.5)
 _CONCENTRATIONS = (0.01, 1.0)
@@ -78,11 +76,25 @@ def _recipe(config: AircraftConfig, data: AircraftData, feature: str, hours: flo
 
 
 def _suggested(config: AircraftConfig, data: AircraftData, feature: str, hours: float) -> Penalties:
-    """Ask the first days; a suggestion takes some thirty runs over them."""
-    whole = next(reversed(data.spans))
-    n_windows = min(round(_SUGGEST_DAYS * DAY / (3600 * hours)), _MOST_WINDOWS)
-    first = data.windows(whole, hours)[:n_windows]
-    return suggest_penalties([data.features[feature][rows] for rows in first])
+    """Ask the first days, day by day, and turn gap and reach into windows (decision 0405)."""
+    days = data.windows(next(reversed(data.spans)), 24.0)
+    first = days[: max(1, min(_SUGGEST_DAYS, len(days) // 2))]
+    points = _leading_components(data.features[feature], np.concatenate(first), config.n_components)
+    found = suggest_penalties([points[rows] for rows in first])
+    return Penalties(
+        found.new_penalty,
+        max_gap=max(found.max_gap * 24 / hours, 1.001),
+        reach=1 + (found.reach - 1) * hours / 24,
+    )
+
+
+def _leading_components(points: FloatArray, rows: IntArray, n_components: int) -> FloatArray:
+    """Turn points to the principal axes of some rows, and keep so many: distances stay."""
+    if points.shape[1] <= n_components:
+        return points
+    early = points[rows] - points[rows].mean(axis=0)
+    axes = np.linalg.eigh(early.T @ early)[1][:, ::-1]
+    return np.asarray((points - points[rows].mean(axis=0)) @ axes[:, :n_components])
 
 
 def _tuned(

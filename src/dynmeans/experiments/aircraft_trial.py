@@ -1,10 +1,12 @@
 """One trial of the aircraft experiment: a method on the flights, a row of accuracy and time."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from dynmeans.estimators.dp_means import DPMeans
@@ -69,7 +71,24 @@ def table_tasks(config: AircraftConfig, data: AircraftData, settings: Settings) 
                             **of_method[method],
                         }
                         tasks += [{**task, "trial": trial} for trial in range(n_trials)]
-    return sorted(tasks, key=lambda task: (task["feature"] == PLAIN, effort_of(task)))
+    # One trial of every row before the next one: a run that is stopped has as many of each.
+    return sorted(
+        tasks, key=lambda task: (task["feature"] == PLAIN, effort_of(task), task["trial"])
+    )
+
+
+def check_settings(path: Path, rows: pd.DataFrame, tasks: Sequence[Task]) -> None:
+    """Refuse to add trials to rows that were made with other parameters."""
+    wanted = {tuple(task[name] for name in KEY): task for task in tasks}
+    for row in rows.to_dict("records"):
+        task = wanted.get(tuple(row[name] for name in KEY), {})
+        for name in task.keys() & set(SETTING_NAMES):
+            if row[name] != task[name]:
+                raise ValueError(
+                    f"{str(path)!r} has trials of {row['method']}, {row['origin']}, with {name} "
+                    f"{row[name]:.6g}, where it is {task[name]:.6g} now: another version made "
+                    "them. Write elsewhere, or delete the file to start over."
+                )
 
 
 def _rows(config: AircraftConfig, hours: float) -> list[tuple[str, str, int]]:

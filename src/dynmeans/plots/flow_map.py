@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse, Polygon
+from matplotlib.patheffects import withStroke
 
 from dynmeans.datasets.airports import Airport, airports
 from dynmeans.datasets.trajectories import USA, Area
@@ -27,6 +28,8 @@ REGION_COLORS = {
     ELSEWHERE: "#666666",
 }
 _NUMBER_AT = (0.62, 0.5, 0.74, 0.38, 0.84, 0.26)  # shares of the way to put a number at
+_MAP_WIDTH, _TITLE_HEIGHT, _LINE_HEIGHT = 10.0, 0.42, 0.205  # inches
+_LEGEND_COLUMNS = 4
 _NUMBER_APART = 0.045  # of the width of the map
 _NAMED_WITHIN_DEGREES = 1.2
 _AIRPORTS_APART_DEGREES = 1.5
@@ -50,8 +53,8 @@ def plot_flow_map(flows: Sequence[Flow], ax: Axes | None = None, area: Area = US
     -------
     matplotlib.axes.Axes
     """
-    ax = axes_or_new(ax, (9.0, 6.4))
-    ax.set_aspect(1 / np.cos(np.radians((area.south + area.north) / 2)))
+    ax = axes_or_new(ax, map_size(len(flows), area))
+    ax.set_aspect(_stretch(area))
     ax.set_xlim(area.west, area.east)
     ax.set_ylim(area.south, area.north)
     _draw_outline(ax)
@@ -74,12 +77,19 @@ def plot_flow_map(flows: Sequence[Flow], ax: Axes | None = None, area: Area = US
         handles=handles,
         loc="upper center",
         bbox_to_anchor=(0.5, -0.01),
-        ncols=3,
+        ncols=_LEGEND_COLUMNS,
         frameon=False,
         fontsize=8.5,
         handlelength=1.4,
     )
     return ax
+
+
+def map_size(n_flows: int, area: Area = USA) -> tuple[float, float]:
+    """Width and height in inches of a figure that the map fills, its title and legend included."""
+    height = _MAP_WIDTH * (area.north - area.south) / (area.east - area.west) * _stretch(area)
+    n_lines = -(-n_flows // _LEGEND_COLUMNS)
+    return _MAP_WIDTH, height + _TITLE_HEIGHT + _LINE_HEIGHT * n_lines
 
 
 def color_of(flow: Flow) -> str:
@@ -94,6 +104,11 @@ def beside(way: FloatArray, degrees: float) -> FloatArray:
     step /= np.maximum(np.linalg.norm(step, axis=1, keepdims=True), 1e-12)
     right = np.stack([-step[:, 1], step[:, 0] / np.cos(np.radians(way[:, 0]))], axis=1)
     return np.asarray(way + degrees * right)
+
+
+def _stretch(area: Area) -> float:
+    """How much longer a degree of latitude is than one of longitude, in the middle of the map."""
+    return float(1 / np.cos(np.radians((area.south + area.north) / 2)))
 
 
 def _draw_outline(ax: Axes) -> None:
@@ -196,5 +211,6 @@ def _draw_airport(ax: Axes, airport: Airport) -> None:
         textcoords="offset points",
         fontsize=7.5,
         color="#333333",
+        path_effects=[withStroke(linewidth=2.2, foreground="white")],
         zorder=9,
     )

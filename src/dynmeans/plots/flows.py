@@ -74,7 +74,7 @@ def find_flows(
     trajectories: Trajectories,
     labels: Sequence[IntArray],
     windows: Sequence[IntArray],
-    n_flows: int = 12,
+    n_flows: int | None = 12,
 ) -> list[Flow]:
     """Describe the largest clusters, the largest first.
 
@@ -85,8 +85,8 @@ def find_flows(
         Cluster of each trajectory, for each window.
     windows : sequence of IntArray
         Rows of the trajectories that took off in each window.
-    n_flows : int
-        How many.
+    n_flows : int, optional
+        How many; None for all.
     """
     rows = np.concatenate([*windows, np.empty(0, dtype=np.int64)]).astype(np.int64)
     clusters = np.concatenate([*labels, np.empty(0, dtype=np.int64)]).astype(np.int64)

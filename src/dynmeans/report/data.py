@@ -1,6 +1,9 @@
 """ReportData: all a page shows, as arrays; nothing here knows how it is packed or drawn."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from dynmeans.records.arrays import FloatArray, IntArray
 
@@ -97,6 +100,23 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Backdrop:
+    """Lines, such as coasts, that lie under the points where two axes are drawn.
+
+    Attributes
+    ----------
+    x, y : int
+        The axes.
+    lines : tuple of FloatArray of shape (n_places, 2)
+        Along x and y.
+    """
+
+    x: int
+    y: int
+    lines: tuple[FloatArray, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ReportData:
     """Everything a report shows; see `report_data`.
 
@@ -118,6 +138,9 @@ class ReportData:
         How well, where the truth is known.
     notes : tuple of str
         What the page leaves out, and by which rule.
+    cluster_names : mapping of int to str
+        What clusters are called beside their numbers; those without are numbers alone.
+    backdrop : Backdrop, optional
     """
 
     title: str
@@ -131,6 +154,23 @@ class ReportData:
     parameters: tuple[tuple[str, str], ...]
     scores: tuple[Score, ...]
     notes: tuple[str, ...]
+    cluster_names: Mapping[int, str] = field(default_factory=dict)
+    backdrop: Backdrop | None = None
+
+    def with_names(self, names: Mapping[int, str]) -> "ReportData":
+        """Return the same report, with clusters called by these names."""
+        return replace(self, cluster_names={int(k): str(name) for k, name in names.items()})
+
+    def with_backdrop(self, x: str, y: str, lines: Iterable[FloatArray]) -> "ReportData":
+        """Return the same report, with lines under the points where axes x and y are drawn."""
+        arrays = tuple(np.asarray(line, dtype=np.float64) for line in lines)
+        for line in arrays:
+            if line.ndim != 2 or line.shape[1] != 2 or not np.isfinite(line).all():
+                raise ValueError(
+                    "lines must be finite arrays of shape (n_places, 2), got one of shape "
+                    f"{line.shape}."
+                )
+        return replace(self, backdrop=Backdrop(self._axis("x", x), self._axis("y", y), arrays))
 
     def with_view(self, x: str, y: str) -> "ReportData":
         """Return the same report, with other axes drawn at first, by name; "time" is one too."""

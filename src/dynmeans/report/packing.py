@@ -11,7 +11,7 @@ from dynmeans.plots.identity_colors import DARK_PALETTE, MARKERS, PALETTE, UNASS
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.events import KINDS
 from dynmeans.report.arguments import BatchTimes
-from dynmeans.report.data import ReportData
+from dynmeans.report.data import Backdrop, ReportData
 
 FORMAT = "dynmeans.report"
 VERSION = 1
@@ -61,6 +61,8 @@ def pack_report(data: ReportData) -> dict[str, Any]:
             for score in data.scores
         ],
         "notes": list(data.notes),
+        "cluster_names": {str(k): name for k, name in data.cluster_names.items()},
+        "backdrop": _packed_backdrop(data.backdrop),
         "chunks": [pack_chunk(data)],
     }
 
@@ -103,6 +105,17 @@ def pack_chunk(data: ReportData) -> dict[str, Any]:
             "displacements": _packed(events.displacements, "<f4"),
         },
     }
+
+
+def _packed_backdrop(backdrop: Backdrop | None) -> dict[str, Any] | None:
+    """Write lines to six digits: a page shows no more."""
+    if backdrop is None:
+        return None
+    lines = [
+        [[float(f"{value:.6g}") for value in place] for place in line.tolist()]
+        for line in backdrop.lines
+    ]
+    return {"axes": [backdrop.x, backdrop.y], "lines": lines}
 
 
 def report_json(data: ReportData) -> str:

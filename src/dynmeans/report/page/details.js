@@ -44,8 +44,8 @@ class Details {
     bar.style.background = this.looks.color(id);
     const button = make(
       "button",
-      { type: "button", class: "size", "data-key": `size-${id}`, "aria-label": `Cluster ${id}, ${plural(count, "point")}`, onclick: () => this.view.select(id) },
-      make("span", { class: "row-name" }, this.looks.badge(id), String(id)),
+      { type: "button", class: "size", "data-key": `size-${id}`, "aria-label": `${this.store.fullName(id)}, ${plural(count, "point")}`, onclick: () => this.view.select(id) },
+      make("span", { class: "row-name" }, this.looks.badge(id), this.store.label(id)),
       make("span", { class: "track" }, bar),
       make("span", { class: "value" }, formatCount(count)),
     );
@@ -70,7 +70,7 @@ class Details {
       this.view.goTo(event.batch.index);
     };
     const key = `event-${event.batch.index}-${event.kind}-${event.id}`;
-    const name = isNamed ? [make("span", { class: "row-name" }, this.looks.badge(event.id, 14), String(event.id))] : [];
+    const name = isNamed ? [make("span", { class: "row-name" }, this.looks.badge(event.id, 14), this.store.label(event.id))] : [];
     const words = [make("time", {}, this.text.short(event.batch)), ...name];
     return make("li", {}, make("button", { type: "button", class: "event", "data-key": key, onclick: goThere },
       ...words, make("span", { class: `kind ${event.kind}` }, event.kind), make("span", { class: "hint" }, eventDetail(event, this.text))));
@@ -81,7 +81,7 @@ class Details {
     return [
       make("div", { class: "panel-head" },
         this.looks.badge(cluster.id, 26),
-        make("h2", { id: "details-name" }, `Cluster ${cluster.id}`),
+        make("h2", { id: "details-name" }, this.store.fullName(cluster.id)),
         make("span", { class: `status ${status}` }, STATUS_TEXT[status]),
         make("button", { type: "button", class: "quiet", "data-key": "close", "aria-label": "Back to all clusters (Escape)", onclick: () => this.view.select(null) }, "✕")),
       this.factList(cluster),

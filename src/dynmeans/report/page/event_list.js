@@ -75,7 +75,7 @@ class EventList {
   makeRow(event) {
     const row = make("div", { class: "event" },
       make("time", {}, this.text.short(event.batch)),
-      make("span", { class: "row-name" }, this.looks.badge(event.id), String(event.id)),
+      make("span", { class: "row-name" }, this.looks.badge(event.id), this.store.label(event.id)),
       make("span", { class: `kind ${event.kind}` }, event.kind),
       make("span", { class: "hint" }, eventDetail(event, this.text)));
     row.classList.toggle("is-now", event.batch.index === this.view.index);

@@ -23,6 +23,12 @@ function start() {
   // Times in lists get the width of the longest.
   const longest = store.batches.reduce((most, batch) => Math.max(most, text.short(batch).length), 0);
   document.documentElement.style.setProperty("--time-width", `${0.9 * clamp(longest, 4, 16)}ch`);
+  const hasNames = Object.keys(store.header.cluster_names ?? {}).length > 0;
+  document.documentElement.classList.toggle("has-names", hasNames);
+  if (hasNames) {
+    const [find, wording] = [byId("lives-find"), { inputmode: "search", placeholder: "name or number", "aria-label": "Find a cluster by its name or number" }];
+    for (const [name, value] of Object.entries(wording)) find.setAttribute(name, value);
+  }
   const player = new Player(store, view, looks, text);
   new Transport(store, view, text);
   new Details(store, view, looks, text);

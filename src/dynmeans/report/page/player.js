@@ -52,6 +52,7 @@ class Player {
     context.beginPath();
     context.rect(this.box.left, this.box.top, this.box.right - this.box.left, this.box.bottom - this.box.top);
     context.clip();
+    this.drawBackdrop();
     this.drawMarks();
     context.restore();
     if (this.from) this.ask();
@@ -94,6 +95,22 @@ class Player {
     context.rotate(-Math.PI / 2);
     context.fillText(this.store.axisName(this.view.y), 0, 0, box.bottom - box.top);
     context.restore();
+  }
+
+  // Coasts and the like, where the axes are theirs.
+  drawBackdrop() {
+    const { context, view } = this;
+    const backdrop = this.store.header.backdrop;
+    if (!backdrop || backdrop.axes[0] !== view.x || backdrop.axes[1] !== view.y) return;
+    context.strokeStyle = this.ink.muted;
+    context.globalAlpha = 0.45;
+    context.lineWidth = 1;
+    for (const places of backdrop.lines) {
+      context.beginPath();
+      for (const place of places) context.lineTo(...this.pixel(place));
+      context.stroke();
+    }
+    context.globalAlpha = 1;
   }
 
   ticks(axis, low, high, n) {
@@ -223,7 +240,7 @@ class Player {
     const font = (isChosen) => `700 ${isChosen ? 14 : 12}px ${this.font}`;
     const measure = (id) => {
       context.font = font(id === view.selected);
-      return context.measureText(id).width;
+      return context.measureText(this.store.label(id)).width;
     };
     context.textAlign = "left";
     context.textBaseline = "middle";
@@ -234,8 +251,8 @@ class Player {
     for (const { id, left, top } of placeNames(this.marks, view.selected, this.box, measure)) {
       context.font = font(id === view.selected);
       context.globalAlpha = isFaint(id) ? 0.35 : 1;
-      context.strokeText(id, left, top + NAME_HEIGHT / 2);
-      context.fillText(id, left, top + NAME_HEIGHT / 2);
+      context.strokeText(this.store.label(id), left, top + NAME_HEIGHT / 2);
+      context.fillText(this.store.label(id), left, top + NAME_HEIGHT / 2);
     }
   }
 
@@ -268,7 +285,7 @@ class Player {
     }
     const slot = this.view.batch.ids.indexOf(id);
     const size = slot < 0 ? "not in this batch" : plural(this.view.batch.counts[slot], "point");
-    this.tip.replaceChildren(this.looks.badge(id, 14), make("strong", {}, `Cluster ${id}`), ` ${size}`);
+    this.tip.replaceChildren(this.looks.badge(id, 14), make("strong", {}, this.store.fullName(id)), ` ${size}`);
     this.tip.hidden = false;
     const left = clamp(event.offsetX + 14, 4, this.canvas.clientWidth - this.tip.offsetWidth - 4);
     this.tip.style.left = `${left}px`;

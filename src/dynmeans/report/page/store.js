@@ -153,6 +153,16 @@ class ReportStore {
     return after === before + 1 && this.isNext(after);
   }
 
+  // What a cluster is called: its name if it has one, else its number.
+  label(id) {
+    return this.header.cluster_names?.[id] ?? String(id);
+  }
+
+  fullName(id) {
+    const name = this.header.cluster_names?.[id];
+    return name === undefined ? `Cluster ${id}` : `Cluster ${id}, ${name}`;
+  }
+
   axisName(axis) {
     return axis === TIME_AXIS ? "time" : this.header.axes[axis].name;
   }

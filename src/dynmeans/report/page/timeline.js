@@ -83,12 +83,15 @@ class Timeline {
   }
 
   find(text) {
-    const id = Number(text);
-    if (text.trim() !== "" && this.store.clusters.has(id)) this.view.select(id);
+    const wanted = text.trim().toLowerCase();
+    if (wanted === "") return;
+    const isMeant = ({ id }) => String(id) === wanted || (Number.isNaN(Number(wanted)) && this.store.label(id).toLowerCase().includes(wanted));
+    const found = [...this.store.clusters.values()].find(isMeant);
+    if (found) this.view.select(found.id);
   }
 
   makeRow(cluster) {
-    const name = make("span", { class: "row-name" }, this.looks.badge(cluster.id), String(cluster.id));
+    const name = make("span", { class: "row-name" }, this.looks.badge(cluster.id), make("span", {}, this.store.label(cluster.id)));
     const row = make("div", { class: "life", "aria-label": this.describe(cluster) }, name, this.makeLane(cluster));
     row.classList.toggle("is-chosen", cluster.id === this.view.selected);
     return row;
@@ -98,7 +101,7 @@ class Timeline {
     const [first, last] = [cluster.batches[0], cluster.batches[cluster.batches.length - 1]];
     const when = (index) => this.scale.text.batch(this.store.batches[index]);
     return (
-      `Cluster ${cluster.id}: ${plural(cluster.total, "point")} in ${plural(cluster.batches.length, "batch")}, ` +
+      `${this.store.fullName(cluster.id)}: ${plural(cluster.total, "point")} in ${plural(cluster.batches.length, "batch")}, ` +
       `first seen ${when(first)}, last seen ${when(last)}`
     );
   }
