@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
 import typer
 
+from dynmeans.cli.first_windows import first_windows
 from dynmeans.cli.output import print_json
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.runs.columns import match_features
@@ -26,7 +26,6 @@ from dynmeans.runs.window_options import WindowOptions
 from dynmeans.runs.windows import Windows
 
 LIVE = "-"
-_WINDOWS_FOR_SUGGESTION = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ class ClusterJob:
         from dynmeans.suggestion.suggest_penalties import suggest_details
 
         assert source is not None
-        first = list(islice(Windows(source, self.options), _WINDOWS_FOR_SUGGESTION))
+        first = first_windows(Windows(source, self.options))
         if not first:
             raise ValueError("--suggest needs rows, and the input has none.")
         points = [batch.points for batch in first]

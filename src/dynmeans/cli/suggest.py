@@ -1,7 +1,6 @@
 """dynmeans suggest: parameters from the first rows of a table."""
 
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,11 +57,15 @@ def suggest(
         typer.Option(help="One batch for each value of this column.", rich_help_panel=_CUT),
     ] = None,
     n_batches: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--batches", min=1, help="Batches to choose on, from the first.", rich_help_panel=_CUT
+            "--batches",
+            min=1,
+            help="Batches to choose on, from the first; by default 30, or more where those hold "
+            "fewer than 1,000 points.",
+            rich_help_panel=_CUT,
         ),
-    ] = 30,
+    ] = None,
     standardise: Annotated[
         int,
         typer.Option(
@@ -108,6 +111,7 @@ def suggest(
 
     dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
     """
+    from dynmeans.cli.first_windows import first_windows
     from dynmeans.runs.scaling import Scaling
     from dynmeans.runs.sources import Source
     from dynmeans.runs.window_options import WindowOptions
@@ -127,7 +131,7 @@ def suggest(
         on_missing=on_missing,
     )
     with Source(table) as source:
-        batches = list(islice(Windows(source, options), n_batches))
+        batches = first_windows(Windows(source, options), n_batches)
     if not batches:
         raise ValueError(f"{table!r} holds no rows to choose on.")
     points = [b.points for b in batches]
