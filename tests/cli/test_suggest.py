@@ -1,6 +1,7 @@
 """dynmeans suggest: parameters from a table."""
 
 import json
+from types import SimpleNamespace
 
 import duckdb
 import numpy as np
@@ -11,6 +12,7 @@ from typer.main import get_command
 from dynmeans import suggest_penalties
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.app import app
+from dynmeans.cli.first_windows import first_windows
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 
 STREAM = moving_gaussians(
@@ -52,6 +54,14 @@ def test_the_first_batches_decide(table, capsys):
     options = ("-f", "x,y", "--time", "hour", "--every", "1", "--batches", "5", "--json")
     found = json.loads(printed(capsys, table, *options))
     assert found["new_penalty"] == suggest_penalties(STREAM.batches[:5]).new_penalty
+
+
+@pytest.mark.parametrize(
+    ("size", "n_windows"), [(100, 30), (20, 50), (21, 48), (1, 60)], ids="{}".format
+)
+def test_small_windows_are_taken_until_they_hold_a_thousand_points(size, n_windows):
+    windows = [SimpleNamespace(points=np.zeros((size, 2))) for _ in range(60)]
+    assert first_windows(windows) == windows[:n_windows]
 
 
 def test_standardised_features_are_chosen_on(table, capsys):

@@ -42,7 +42,7 @@ def cluster(
         typer.Option(
             "--suggest",
             help="Choose --new-penalty, and --max-gap and --reach where they are not given, on "
-            "the first 30 windows.",
+            "the first 30 windows, or more where those hold fewer than 1,000 points.",
             rich_help_panel=options.PARAMETERS,
         ),
     ] = False,

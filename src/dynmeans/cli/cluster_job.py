@@ -26,7 +26,6 @@ from dynmeans.runs.window_options import WindowOptions
 from dynmeans.runs.windows import Windows
 
 LIVE = "-"
-_WINDOWS_FOR_SUGGESTION = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +179,6 @@ class ClusterJob:
         found = suggest_on_first_windows(
             source,
             self.options,
-            _WINDOWS_FOR_SUGGESTION,
             standardise=self.settings["standardise"],
             n_init=self.settings["n_init"],
             max_gap=self.penalties.get("max_gap"),

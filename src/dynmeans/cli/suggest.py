@@ -27,14 +27,15 @@ def suggest(
     count: options.Count = None,
     batch: options.BatchColumn = None,
     n_batches: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--batches",
             min=1,
-            help="Batches to choose on, from the first.",
+            help="Batches to choose on, from the first; by default 30, or more where those hold "
+            "fewer than 1,000 points.",
             rich_help_panel=options.CUT,
         ),
-    ] = 30,
+    ] = None,
     standardise: options.Standardise = 0,
     weight: options.Weight = None,
     timezone: options.Timezone = "UTC",
@@ -87,7 +88,9 @@ def suggest(
     )
     text_column = window_options.text_column
     with Source(table, query=sql, database_table=database_table, text_column=text_column) as source:
-        found = suggest_on_first_windows(source, window_options, n_batches, standardise=standardise)
+        found = suggest_on_first_windows(
+            source, window_options, standardise=standardise, n_windows=n_batches
+        )
     if picture is not None:
         _draw(found, picture)
     _show(found, picture, as_json)

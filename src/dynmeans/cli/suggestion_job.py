@@ -1,9 +1,9 @@
 """Parameters chosen on the first windows of a table, for `suggest` and for `cluster --suggest`."""
 
 import sys
-from itertools import islice
 from typing import Any
 
+from dynmeans.cli.first_windows import first_windows
 from dynmeans.cli.flags import with_flags
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.scaling import Scaling
@@ -16,13 +16,13 @@ from dynmeans.suggestion.suggest_penalties import suggest_details
 def suggest_on_first_windows(
     source: Source,
     options: WindowOptions,
-    n_windows: int,
     *,
     standardise: int,
+    n_windows: int | None = None,
     **settings: Any,
 ) -> Suggestion:
     """Choose on the first windows, standardised as the run will do it."""
-    first = list(islice(Windows(source, options), n_windows))
+    first = first_windows(Windows(source, options), n_windows)
     if not first:
         raise ValueError("the input holds no rows to choose on.")
     points = [batch.points for batch in first]
