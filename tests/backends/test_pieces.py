@@ -6,6 +6,7 @@ from spread_streams import SpreadStream
 
 from dynmeans import ClusterState, HashOrders, Penalties, step
 from dynmeans.algorithm.update_state import let_time_pass
+from dynmeans.backends import blas
 from dynmeans.backends.compiled import compiled
 from dynmeans.backends.distributed import spread_pass, worker_memory
 from dynmeans.backends.distributed.one_process import OneProcess, cut_here
@@ -72,9 +73,10 @@ def test_proposers_sent_in_small_portions_equal_the_whole_batch(seed, monkeypatc
 
 
 # Features and clusters for which rows look into cells, a tree, through the filter, at all slots.
-@pytest.mark.parametrize(
-    ("n_features", "n_clusters"), [(1, 60), (2, 80), (3, 60), (5, 90), (8, 90), (20, 80), (6, 30)]
-)
+WAYS_OF_SEARCHING = [(1, 60), (2, 80), (3, 60), (5, 90), (8, 90), (20, 80), (6, 30)]
+
+
+@pytest.mark.parametrize(("n_features", "n_clusters"), WAYS_OF_SEARCHING)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_way_of_searching_equals_the_whole_batch(n_features, n_clusters, dtype):
     rng = np.random.default_rng([n_features, n_clusters])
@@ -91,6 +93,37 @@ def test_every_way_of_searching_equals_the_whole_batch(n_features, n_clusters, d
     np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
     np.testing.assert_array_equal(found.centers, alone.centers)
     np.testing.assert_array_equal(found.counts, alone.counts)
+
+
+@pytest.mark.parametrize(("n_features", "n_clusters"), WAYS_OF_SEARCHING)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_find_their_cheapest_slot_and_only_others_propose(n_features, n_clusters, dtype):
+    """On a lattice, where sums are exact: ties between slots, and with lambda, are many."""
+    rng = np.random.default_rng([n_features, n_clusters])
+    centers = 0.25 * rng.integers(-6, 7, size=(n_clusters, n_features))
+    near = centers[rng.integers(n_clusters, size=3000)]
+    points = (near + 0.25 * rng.integers(-2, 3, size=near.shape)).astype(dtype)
+    is_active = (rng.random(n_clusters) < 0.8).astype(np.uint8)
+    offsets, scales = np.where(is_active, 0.0, 0.125), np.where(is_active, 1.0, 0.5)
+    costs = offsets + scales * ((points[:, None] - centers) ** 2).sum(axis=2)
+    slots, lowest = costs.argmin(axis=1), costs.min(axis=1)
+    new_penalty = float(np.quantile(lowest, 0.7, method="nearest"))
+    assert (lowest == new_penalty).any()
+    labels, chosen, own = np.full(3000, -1, np.int32), np.full(3000, -1, np.int32), np.zeros(3000)
+    keys, _, n_found = compiled.propose_unlabelled(
+        [(points, None, 0, None, labels, chosen, own, False, None)],
+        7,
+        (centers, offsets, scales, is_active),
+        new_penalty,
+        0,
+        2**64 - 1,
+        10_000,
+        blas.sgemm_for(points),
+    )
+    joins = (lowest <= new_penalty) & (is_active[slots] == 1)
+    assert (chosen == np.where(joins, slots, -2)).all()
+    assert (own[joins] == lowest[joins]).all()
+    assert len(keys) == n_found == np.count_nonzero(~joins)
 
 
 def test_rows_too_far_off_for_cells_equal_the_whole_batch():
