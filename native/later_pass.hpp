@@ -20,6 +20,7 @@
 #include "assign_labels.hpp"
 #include "cost.hpp"
 #include "keeping_cost.hpp"
+#include "marked_points.hpp"
 #include "memory.hpp"
 #include "neighbours.hpp"
 #include "points.hpp"
@@ -39,7 +40,8 @@ class LaterPass {
           pool_(pool),
           neighbours_(points.n_features),
           wishes_of_block_(count_blocks(points.n_points)),
-          buffer_(points.n_features) {}
+          buffer_(points.n_features),
+          lists_(pool.size()) {}
 
     // Forgets the visiting order of the last run.
     void start(const std::int64_t* order) {
@@ -78,14 +80,23 @@ class LaterPass {
     static std::size_t to_choice(Slot wish) { return wish == kOpenNew ? CostTable::kNone : wish; }
 
     void collect_wishes(const OwnCosts& own, const Assignment& assignment) {
-        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t) {
+        mark_leavable(own, assignment);
+        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t thread) {
             std::vector<Wish>& wishes = wishes_of_block_[block];
             wishes.clear();
+            std::vector<std::uint32_t>& list = lists_[thread];
             std::vector<double> buffer(points_.n_features);
             const BlockRange range = block_range(block, points_.n_points);
-            for (std::size_t i = range.begin; i < range.end; ++i) {
+            const std::size_t n_listed = list_marked(assignment.labels, range, marks_, list);
+            std::size_t n = 0;
+            for (std::size_t r = 0; r < n_listed; ++r) {
+                const std::uint32_t i = list[r];
+                list[n] = i;
+                n += !(own[i] < neighbours_.keeping_cost_of(assignment.labels[i]));
+            }
+            for (std::size_t r = 0; r < n; ++r) {
+                const std::size_t i = list[r];
                 const Slot a = assignment.labels[i];
-                if (a == kUnlabelled || own[i] < neighbours_.keeping_cost_of(a)) continue;
                 const double* y = points_.row(i, buffer.data());
                 const std::size_t best = best_of_rivals(y, a, own[i], assignment.table);
                 if (best != static_cast<std::size_t>(a))
@@ -95,6 +106,14 @@ class LaterPass {
         wishes_.clear();
         for (const std::vector<Wish>& wishes : wishes_of_block_)
             wishes_.insert(wishes_.end(), wishes.begin(), wishes.end());
+    }
+
+    // Marks the slots that some member may leave.
+    void mark_leavable(const OwnCosts& own, const Assignment& assignment) {
+        marks_.resize(assignment.n_members.size());
+        for (std::size_t k = 0; k < marks_.size(); ++k)
+            marks_[k] =
+                assignment.n_members[k] > 0 && !(own.highest(k) < neighbours_.keeping_cost_of(k));
     }
 
     std::size_t best_of_rivals(const double* y, Slot a, double own_cost,
@@ -182,14 +201,16 @@ class LaterPass {
                        const Assignment& assignment, Turns& waiting) {
         const CostTable& table = assignment.table;
         if (!find_near(slot, own, assignment)) return;
-        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t) {
+        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t thread) {
             std::vector<Wish>& wishes = wishes_of_block_[block];
             wishes.clear();
+            std::vector<std::uint32_t>& list = lists_[thread];
             std::vector<double> buffer(points_.n_features);
             const BlockRange range = block_range(block, points_.n_points);
-            for (std::size_t i = range.begin; i < range.end; ++i) {
-                const Slot a = assignment.labels[i];
-                if (!is_near_[a + 1] || own[i] < kept_[a] || position_[i] <= position) continue;
+            const std::size_t n = list_marked(assignment.labels, range, marks_, list);
+            for (std::size_t r = 0; r < n; ++r) {
+                const std::size_t i = list[r];
+                if (own[i] < kept_[assignment.labels[i]] || position_[i] <= position) continue;
                 if (table.cost(points_.row(i, buffer.data()), slot) <= own[i])
                     wishes.push_back({static_cast<std::int32_t>(i), kStay});
             }
@@ -203,7 +224,7 @@ class LaterPass {
         const CostTable& table = assignment.table;
         const double offset = table.offset(slot), scale = table.scale(slot);
         const double share = keeping_share(scale);
-        is_near_.assign(assignment.n_members.size() + 1, 0);  // the first is for kUnlabelled
+        marks_.assign(assignment.n_members.size(), 0);
         kept_.resize(assignment.n_members.size());
         bool is_near_any = false;
         for (std::size_t k = 0; k < neighbours_.n_slots(); ++k) {
@@ -212,7 +233,7 @@ class LaterPass {
                 squared_distance(table.center(k), table.center(slot), points_.n_features);
             if (share * gap > own.highest(k) && gap >= kTiny) continue;
             kept_[k] = keeping_cost(gap, offset, scale);
-            is_near_[k + 1] = kept_[k] <= own.highest(k);
+            marks_[k] = kept_[k] <= own.highest(k);
             is_near_any |= kept_[k] <= own.highest(k);
         }
         return is_near_any;
@@ -236,8 +257,9 @@ class LaterPass {
     std::vector<Wish> wishes_;
     std::vector<std::int64_t> leavers_;
     std::vector<double> kept_, buffer_;
-    std::vector<std::uint8_t> is_near_;
-    std::vector<std::size_t> changed_;  // slots, by the events of this pass
+    std::vector<std::uint8_t> marks_;                // of slots
+    std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
+    std::vector<std::size_t> changed_;               // slots, by the events of this pass
 };
 
 }  // namespace dynmeans

@@ -51,13 +51,14 @@ class Neighbours {
         least_scale_ = 1.0;
         for (std::size_t k = 0; k < n_slots; ++k)
             least_scale_ = std::min(least_scale_, table.scale(k));
+        least_share_ = keeping_share(least_scale_);
         const bool by_tree = n_features <= CenterTree::kMaxFeatures && n_slots >= kTreeSlots &&
                              n_features >= kTreeFeatures;
         const bool by_window = n_features <= kFewFeatures && !by_tree;
         if (by_window)
             sort_by_widest_feature(has_moved, table, n_features);
         else
-            find_moved(has_moved, table);
+            find_moved(has_moved, assignment);
         if (by_tree) {
             tree_.build(table, [](std::size_t) { return true; });
             moved_tree_.build(table, [&](std::size_t k) { return has_moved[k] != 0; });
@@ -65,8 +66,8 @@ class Neighbours {
         gaps_.resize(pool.size());
         const std::size_t n_groups = (n_slots + kGroup - 1) / kGroup;
         pool.for_blocks(n_groups, [&](std::size_t group, std::size_t thread) {
-            const std::size_t end = std::min((group + 1) * kGroup, n_slots);
-            for (std::size_t k = group * kGroup; k < end; ++k) {
+            const std::size_t begin = group * kGroup, end = std::min(begin + kGroup, n_slots);
+            for (std::size_t k = begin; k < end; ++k) {
                 if (assignment.n_members[k] == 0) continue;
                 rivals_[k].clear();
                 if (by_tree)
@@ -75,12 +76,11 @@ class Neighbours {
                 else if (by_window)
                     rivals_within_window(k, has_moved[k] ? places_ : moved_places_, table,
                                          own.highest(k), n_features);
-                else if (!has_moved[k])
-                    rivals_among_moved(k, table, own.highest(k), gaps_[thread]);
-                else
-                    rivals_among_all(k, table, own.highest(k), gaps_[thread]);
-                finish(k, new_penalty);
             }
+            if (!by_tree && !by_window)
+                rivals_of_group(begin, end, assignment, has_moved, own, gaps_[thread]);
+            for (std::size_t k = begin; k < end; ++k)
+                if (assignment.n_members[k] > 0) finish(k, new_penalty);
         });
     }
 
@@ -132,8 +132,8 @@ class Neighbours {
                         double highest_own, std::size_t n_features) {
         const double* center = table.center(k);
         tree.visit_within(center, radius_of(highest_own), [&](Slot other) {
-            consider(k, other, squared_distance(center, table.center(other), n_features), table,
-                     highest_own);
+            consider(k, other, squared_distance(center, table.center(other), n_features),
+                     table.offset(other), table.scale(other), highest_own);
         });
     }
 
@@ -146,33 +146,63 @@ class Neighbours {
             places.begin(), places.end(), x - radius * (1.0 + kSlack) - std::abs(x) * 1e-15,
             [](const Place& a, double limit) { return a.coordinate < limit; });
         for (; place != places.end() && place->coordinate - x <= radius; ++place) {
-            const double* other = table.center(place->slot);
-            consider(k, place->slot, squared_distance(center, other, n_features), table,
-                     highest_own);
+            const Slot other = place->slot;
+            consider(k, other, squared_distance(center, table.center(other), n_features),
+                     table.offset(other), table.scale(other), highest_own);
         }
     }
 
-    void rivals_among_all(std::size_t k, const CostTable& table, double highest_own,
-                          std::vector<double>& gaps) {
-        gaps.resize(table.capacity());
-        table.squared_distances(table.center(k), gaps.data());
-        for (std::size_t other = 0; other < table.size(); ++other)
-            if (table.offset(other) != CostTable::kNever)
-                consider(k, static_cast<Slot>(other), gaps[other], table, highest_own);
+    // A cluster that has not moved won against those that have not either in the last pass, so it
+    // looks only at the moved ones.
+    template <typename Own>
+    void rivals_of_group(std::size_t begin, std::size_t end, const Assignment& assignment,
+                         const std::vector<std::uint8_t>& has_moved, const Own& own,
+                         std::vector<double>& gaps) {
+        const CostTable& table = assignment.table;
+        for (const bool is_moved : {true, false}) {
+            const CostTable& others = is_moved ? table : moved_;
+            gaps.resize(CostTable::kAtOnce * others.capacity());
+            for (std::size_t k = begin; k < end;) {
+                std::size_t slots[CostTable::kAtOnce], n = 0;
+                for (; k < end && n < CostTable::kAtOnce; ++k)
+                    if (assignment.n_members[k] > 0 && (has_moved[k] != 0) == is_moved)
+                        slots[n++] = k;
+                if (n == 0) break;
+                const double* rows[CostTable::kAtOnce];
+                for (std::size_t r = 0; r < CostTable::kAtOnce; ++r)
+                    rows[r] = table.center(slots[std::min(r, n - 1)]);
+                others.rough_squared_distances(rows, gaps.data());
+                for (std::size_t r = 0; r < n; ++r)
+                    consider_near(slots[r], others, is_moved ? nullptr : moved_slots_.data(),
+                                  gaps.data() + r * others.capacity(), own.highest(slots[r]));
+            }
+        }
     }
 
-    // A cluster that has not moved won against those that have not either in the last pass.
-    void rivals_among_moved(std::size_t k, const CostTable& table, double highest_own,
-                            std::vector<double>& gaps) {
-        gaps.resize(moved_.capacity());
-        moved_.squared_distances(table.center(k), gaps.data());
-        for (std::size_t m = 0; m < moved_slots_.size(); ++m)
-            consider(k, moved_slots_[m], gaps[m], table, highest_own);
+    // Considers the slots of `others` but those too far off to be a rival at any scale. `numbers`
+    // are their slots, where those are not their places.
+    void consider_near(std::size_t k, const CostTable& others, const Slot* numbers,
+                       const double* gaps, double highest_own) {
+        const double limit = std::max(highest_own / least_share_, kTiny) * (1.0 + kSlack);
+        for (std::size_t base = 0; base < others.size(); base += kSimd)
+            for (unsigned left = lanes_at_most(load(gaps + base), limit); left != 0;
+                 left &= left - 1) {
+                const std::size_t place = base + __builtin_ctz(left);
+                if (place >= others.size() || others.offset(place) == CostTable::kNever) continue;
+                const Slot other = numbers ? numbers[place] : static_cast<Slot>(place);
+                consider(k, other, gaps[place], others.offset(place), others.scale(place),
+                         highest_own);
+            }
     }
 
-    void find_moved(const std::vector<std::uint8_t>& has_moved, const CostTable& table) {
+    void find_moved(const std::vector<std::uint8_t>& has_moved, const Assignment& assignment) {
+        const CostTable& table = assignment.table;
         moved_slots_.clear();
         moved_.shrink(0);
+        bool is_needed = false;
+        for (std::size_t k = 0; k < assignment.n_members.size(); ++k)
+            is_needed |= !has_moved[k] && assignment.n_members[k] > 0;
+        if (!is_needed) return;
         for (std::size_t k = 0; k < table.size(); ++k) {
             if (!has_moved[k] || table.offset(k) == CostTable::kNever) continue;
             moved_slots_.push_back(static_cast<Slot>(k));
@@ -180,10 +210,10 @@ class Neighbours {
         }
     }
 
-    void consider(std::size_t k, Slot other, double gap, const CostTable& table,
+    void consider(std::size_t k, Slot other, double gap, double offset, double scale,
                   double highest_own) {
         if (static_cast<std::size_t>(other) == k) return;
-        const double kept = keeping_cost(gap, table.offset(other), table.scale(other));
+        const double kept = keeping_cost(gap, offset, scale);
         if (kept <= highest_own) rivals_[k].push_back({kept, other});
     }
 
@@ -202,7 +232,7 @@ class Neighbours {
     std::vector<Place> places_, moved_places_;
     std::vector<std::vector<double>> gaps_;  // one for each thread
     std::size_t feature_ = 0;
-    double least_scale_ = 1.0;
+    double least_scale_ = 1.0, least_share_ = 0.25;
 };
 
 }  // namespace dynmeans
