@@ -65,9 +65,10 @@ class LaterPass {
   private:
     // Beyond these, and one for eight slots, visiting every point is cheaper.
     static constexpr std::size_t kMaxEvents = 48;
+    static constexpr std::size_t kAhead = 8;  // turns
 
     static constexpr Slot kOpenNew = -2;
-    static constexpr Slot kStay = -3;  // the lowest: a wish to move comes after it
+    static constexpr Slot kStay = -3;
 
     struct Wish {
         std::int32_t point;
@@ -140,19 +141,38 @@ class LaterPass {
     }
 
     using Turn = std::pair<std::int32_t, Slot>;  // position in the order, wished slot
-    using Turns = std::priority_queue<Turn, std::vector<Turn>, std::greater<>>;
+
+    // Those who want to move, in order, and those who were asked on the way.
+    struct Turns {
+        std::vector<Turn> wished;
+        std::size_t n_past = 0;  // of them
+        std::priority_queue<Turn, std::vector<Turn>, std::greater<>> asked;
+
+        bool is_empty() const { return n_past == wished.size() && asked.empty(); }
+
+        // The first that waits; if it was asked as well, what it wished by itself counts.
+        Turn next() {
+            const bool is_wished = n_past < wished.size() &&
+                                   (asked.empty() || wished[n_past].first <= asked.top().first);
+            const Turn turn = is_wished ? wished[n_past++] : asked.top();
+            while (!asked.empty() && asked.top().first == turn.first) asked.pop();
+            return turn;
+        }
+    };
 
     void visit_in_order(const OwnCosts& own, Assignment& assignment) {
         find_positions();
         changed_.clear();
-        std::vector<Turn> turns;
-        for (const Wish& wish : wishes_) turns.push_back({position_[wish.point], wish.slot});
-        Turns waiting(std::greater<>(), std::move(turns));
+        Turns waiting;
+        for (const Wish& wish : wishes_)
+            waiting.wished.push_back({position_[wish.point], wish.slot});
+        std::sort(waiting.wished.begin(), waiting.wished.end());
         const std::size_t most_events = kMaxEvents + assignment.n_members.size() / 8;
         std::size_t n_events = 0;
-        while (!waiting.empty()) {
-            const auto [position, wish] = next_turn(waiting);
-            pool_.watch().look();
+        while (!waiting.is_empty()) {
+            prefetch_ahead(waiting, assignment);
+            const auto [position, wish] = waiting.next();
+            if (waiting.n_past % 64 == 0) pool_.watch().look();
             const auto i = static_cast<std::size_t>(order_[position]);
             const double* y = points_.row(i, buffer_.data());
             const Slot left = assignment.labels[i];
@@ -176,14 +196,11 @@ class LaterPass {
         }
     }
 
-    // The first position that waits; asked for more than once, what it wished by itself counts.
-    static Turn next_turn(Turns& waiting) {
-        Turn turn = waiting.top();
-        while (!waiting.empty() && waiting.top().first == turn.first) {
-            turn = waiting.top();
-            waiting.pop();
-        }
-        return turn;
+    void prefetch_ahead(const Turns& waiting, const Assignment& assignment) const {
+        if (waiting.n_past + kAhead >= waiting.wished.size()) return;
+        const std::int64_t i = order_[waiting.wished[waiting.n_past + kAhead].first];
+        points_.prefetch(i);
+        __builtin_prefetch(&assignment.labels[i], 1);
     }
 
     // What a point chooses after events, given its choice at the start of the pass.
@@ -216,7 +233,7 @@ class LaterPass {
             }
         });
         for (const std::vector<Wish>& wishes : wishes_of_block_)
-            for (const Wish& wish : wishes) waiting.push({position_[wish.point], wish.slot});
+            for (const Wish& wish : wishes) waiting.asked.push({position_[wish.point], wish.slot});
     }
 
     // Marks the slots some of whose members may prefer `slot`; false if there is none.
@@ -242,8 +259,11 @@ class LaterPass {
     void find_positions() {
         if (!position_.empty()) return;
         position_.resize(points_.n_points);
-        for (std::size_t p = 0; p < points_.n_points; ++p)
-            position_[order_[p]] = static_cast<std::int32_t>(p);
+        pool_.for_blocks(count_blocks(points_.n_points), [&](std::size_t block, std::size_t) {
+            const BlockRange range = block_range(block, points_.n_points);
+            for (std::size_t p = range.begin; p < range.end; ++p)
+                position_[order_[p]] = static_cast<std::int32_t>(p);
+        });
     }
 
     const Points<Value>& points_;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "assign_labels.hpp"
+#include "center_line.hpp"
 #include "center_tree.hpp"
 #include "cost.hpp"
 #include "keeping_cost.hpp"
@@ -54,8 +55,8 @@ class Neighbours {
         least_share_ = keeping_share(least_scale_);
         const bool by_tree = n_features <= CenterTree::kMaxFeatures && n_slots >= kTreeSlots &&
                              n_features >= kTreeFeatures;
-        const bool by_window = n_features <= kFewFeatures && !by_tree;
-        if (by_window)
+        const bool by_line = n_features <= kFewFeatures && !by_tree;
+        if (by_line)
             sort_by_widest_feature(has_moved, table, n_features);
         else
             find_moved(has_moved, assignment);
@@ -73,11 +74,11 @@ class Neighbours {
                 if (by_tree)
                     rivals_in_tree(k, has_moved[k] ? tree_ : moved_tree_, table, own.highest(k),
                                    n_features);
-                else if (by_window)
-                    rivals_within_window(k, has_moved[k] ? places_ : moved_places_, table,
-                                         own.highest(k), n_features);
+                else if (by_line)
+                    rivals_on_line(k, has_moved[k] ? line_ : moved_line_, table, own.highest(k),
+                                   n_features);
             }
-            if (!by_tree && !by_window)
+            if (!by_tree && !by_line)
                 rivals_of_group(begin, end, assignment, has_moved, own, gaps_[thread]);
             for (std::size_t k = begin; k < end; ++k)
                 if (assignment.n_members[k] > 0) finish(k, new_penalty);
@@ -89,16 +90,10 @@ class Neighbours {
     static constexpr std::size_t kFewFeatures = 3;  // above, one feature tells little
     static constexpr std::size_t kTreeSlots = 128, kTreeFeatures = 3;  // docs/speed.md
 
-    struct Place {
-        double coordinate;
-        Slot slot;
-    };
-
-    // Slots in order of one coordinate: those farther off in it are farther off altogether.
     void sort_by_widest_feature(const std::vector<std::uint8_t>& has_moved, const CostTable& table,
                                 std::size_t n_features) {
         feature_ = 0;
-        double widest = -1.0;
+        double widest = -1.0, lowest = 0.0;
         for (std::size_t j = 0; j < n_features; ++j) {
             double low = CostTable::kNever, high = -CostTable::kNever;
             for (std::size_t k = 0; k < table.size(); ++k) {
@@ -107,19 +102,14 @@ class Neighbours {
             }
             if (high - low > widest) {
                 widest = high - low;
+                lowest = low;
                 feature_ = j;
             }
         }
-        places_.clear();
-        for (std::size_t k = 0; k < table.size(); ++k) {
-            if (table.offset(k) == CostTable::kNever) continue;
-            places_.push_back({table.center(k)[feature_], static_cast<Slot>(k)});
-        }
-        std::sort(places_.begin(), places_.end(),
-                  [](const Place& a, const Place& b) { return a.coordinate < b.coordinate; });
-        moved_places_.clear();
-        for (const Place& place : places_)
-            if (has_moved[place.slot]) moved_places_.push_back(place);
+        const auto is_open = [&](std::size_t k) { return table.offset(k) != CostTable::kNever; };
+        line_.build(table, feature_, lowest, widest, is_open);
+        moved_line_.build(table, feature_, lowest, widest,
+                          [&](std::size_t k) { return has_moved[k] != 0 && is_open(k); });
     }
 
     // u^2 >= scale (D - u)^2 bounds D: farther slots are no rivals of any member.
@@ -137,19 +127,13 @@ class Neighbours {
         });
     }
 
-    void rivals_within_window(std::size_t k, const std::vector<Place>& places,
-                              const CostTable& table, double highest_own, std::size_t n_features) {
-        const double radius = radius_of(highest_own);
+    void rivals_on_line(std::size_t k, const CenterLine& line, const CostTable& table,
+                        double highest_own, std::size_t n_features) {
         const double* center = table.center(k);
-        const double x = center[feature_];
-        auto place = std::lower_bound(
-            places.begin(), places.end(), x - radius * (1.0 + kSlack) - std::abs(x) * 1e-15,
-            [](const Place& a, double limit) { return a.coordinate < limit; });
-        for (; place != places.end() && place->coordinate - x <= radius; ++place) {
-            const Slot other = place->slot;
+        line.visit_within(center[feature_], radius_of(highest_own), [&](Slot other) {
             consider(k, other, squared_distance(center, table.center(other), n_features),
                      table.offset(other), table.scale(other), highest_own);
-        }
+        });
     }
 
     // A cluster that has not moved won against those that have not either in the last pass, so it
@@ -229,7 +213,7 @@ class Neighbours {
     CostTable moved_;
     CenterTree tree_, moved_tree_;
     std::vector<Slot> moved_slots_;
-    std::vector<Place> places_, moved_places_;
+    CenterLine line_, moved_line_;
     std::vector<std::vector<double>> gaps_;  // one for each thread
     std::size_t feature_ = 0;
     double least_scale_ = 1.0, least_share_ = 0.25;
