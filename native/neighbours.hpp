@@ -112,9 +112,10 @@ class Neighbours {
                           [&](std::size_t k) { return has_moved[k] != 0 && is_open(k); });
     }
 
-    // u^2 >= scale (D - u)^2 bounds D: farther slots are no rivals of any member.
+    // u^2 >= scale (D - u)^2 bounds D: farther slots are no rivals of any member. An own cost below
+    // kTiny may have been rounded to nothing, and says no more than that.
     double radius_of(double highest_own) const {
-        const double u = std::sqrt(highest_own);
+        const double u = std::sqrt(std::max(highest_own, kTiny));
         return (u + u / std::sqrt(least_scale_)) * (1.0 + kSlack);
     }
 
