@@ -37,11 +37,12 @@ class CenterGrid {
         blocks_.clear();
         centers_.clear();
         heads_.assign(4096, kEnd);
-        is_usable_ = true;
+        is_usable_ = new_penalty_ >= kTiny;
         for (std::size_t k = 0; k < table.size(); ++k) insert(k, table);
     }
 
-    // False where some slot reaches too far for cells to help, or a coordinate is out of range.
+    // False where some slot reaches too far for cells to help, a coordinate is out of range, or
+    // costs within lambda may have been rounded to nothing.
     bool is_usable() const { return is_usable_; }
 
     // Enters slot k as it now is; slots come in order, or again.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assign_labels.hpp"
+#include "marked_points.hpp"
 #include "memory.hpp"
 #include "points.hpp"
 #include "squared_distance.hpp"
@@ -25,6 +26,7 @@ class OwnCosts {
 
     template <typename Value>
     void update(const Points<Value>& points, const Assignment& assignment, ThreadPool& pool) {
+        if (!assignment.has_any_changed) return;
         const std::size_t n_slots = assignment.n_members.size();
         highest_.resize(n_slots);
         for (std::size_t k = 0; k < n_slots; ++k)
@@ -34,13 +36,18 @@ class OwnCosts {
             part.highest.assign(n_slots, 0.0);
             part.buffer.resize(points.n_features);
         }
-        pool.for_blocks(spreads_.size(), [&](std::size_t block, std::size_t thread) {
-            const BlockRange range = block_range(block, points.n_points);
-            spreads_[block] = update_block(points, assignment, range, parts_[thread]);
+        const std::size_t n_tasks = (costs_.size() + kTask - 1) / kTask;
+        pool.for_blocks(n_tasks, [&](std::size_t task, std::size_t thread) {
+            // Backwards: the last points are those that were summed last, and still near.
+            const std::size_t begin = (n_tasks - 1 - task) * kTask;
+            const BlockRange range{begin, std::min(begin + kTask, costs_.size())};
+            update_changed(points, assignment, range, parts_[thread]);
         });
         for (const Part& part : parts_)
             for (std::size_t k = 0; k < n_slots; ++k)
                 highest_[k] = std::max(highest_[k], part.highest[k]);
+        pool.for_blocks((spreads_.size() + kTogether - 1) / kTogether,
+                        [&](std::size_t group, std::size_t) { sum_spreads(points, group); });
     }
 
     double spread() const {
@@ -50,25 +57,51 @@ class OwnCosts {
     }
 
   private:
+    static constexpr std::size_t kTask = 2048;   // points; less than a block, for few blocks
+    static constexpr std::size_t kTogether = 4;  // blocks
+
     struct Part {
         std::vector<double> highest, buffer;
+        std::vector<std::uint32_t> list;
     };
 
     template <typename Value>
-    double update_block(const Points<Value>& points, const Assignment& assignment, BlockRange range,
+    void update_changed(const Points<Value>& points, const Assignment& assignment, BlockRange range,
                         Part& part) {
-        double spread = 0.0;
-        for (std::size_t i = range.begin; i < range.end; ++i) {
-            const Slot k = assignment.labels[i];
-            if (k == kUnlabelled) continue;
-            if (assignment.has_changed[k]) {
-                costs_[i] = squared_distance(points.row(i, part.buffer.data()),
-                                             assignment.table.center(k), points.n_features);
-                part.highest[k] = std::max(part.highest[k], costs_[i]);
-            }
-            spread += points.weight(i) * costs_[i];
+        const std::size_t n =
+            list_marked(assignment.labels, range, assignment.has_changed, part.list);
+        for (std::size_t r = 0; r < n; ++r) {
+            const std::size_t i = part.list[r], k = assignment.labels[i];
+            costs_[i] = squared_distance(points.row(i, part.buffer.data()),
+                                         assignment.table.center(k), points.n_features);
+            part.highest[k] = std::max(part.highest[k], costs_[i]);
         }
-        return spread;
+    }
+
+    // Several blocks side by side: within one, each addition has to wait for the one before. Points
+    // without a label have no cost, and adding 0 changes nothing.
+    template <typename Value>
+    void sum_spreads(const Points<Value>& points, std::size_t group) {
+        const std::size_t first = group * kTogether;
+        const std::size_t n = std::min(kTogether, spreads_.size() - first);
+        const bool are_full = n == kTogether && (first + n) * kBlock <= costs_.size();
+        if (are_full) {
+            double sums[kTogether] = {};
+            for (std::size_t i = 0; i < kBlock; ++i)
+                for (std::size_t b = 0; b < kTogether; ++b) {
+                    const std::size_t at = (first + b) * kBlock + i;
+                    sums[b] += points.weight(at) * costs_[at];
+                }
+            std::copy_n(sums, kTogether, spreads_.begin() + first);
+            return;
+        }
+        for (std::size_t block = first; block < first + n; ++block) {
+            const BlockRange range = block_range(block, costs_.size());
+            double sum = 0.0;
+            for (std::size_t i = range.begin; i < range.end; ++i)
+                sum += points.weight(i) * costs_[i];
+            spreads_[block] = sum;
+        }
     }
 
     std::vector<double> costs_, highest_, spreads_;

@@ -13,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "prefetch.hpp"
 #include "simd.hpp"
 #include "squared_distance.hpp"
 
@@ -43,6 +44,9 @@ class CostTable {
     double* center(std::size_t k) { return rows_.data() + k * n_features_; }
     const double* center(std::size_t k) const { return rows_.data() + k * n_features_; }
 
+    // Asks for a center that will be read soon.
+    void prefetch(std::size_t k) const { prefetch_row(center(k), n_features_ * sizeof(double)); }
+
     double offset(std::size_t k) const { return offsets_[k]; }
     double scale(std::size_t k) const { return scales_[k]; }
 
@@ -62,6 +66,25 @@ class CostTable {
         for (std::size_t base = 0; base < size_; base += kSimd) {
             const Doubles found = all_features(y, base);
             std::memcpy(distances + base, &found, sizeof found);
+        }
+    }
+
+    // The same of kAtOnce rows together, one array after the other: each center is fetched once for
+    // all of them. The order of additions is another one, so the last bits may differ.
+    static constexpr std::size_t kAtOnce = 8;
+    void rough_squared_distances(const double* const* rows, double* distances) const {
+        for (std::size_t base = 0; base < size_; base += kSimd) {
+            const double* panel = panels_.data() + base * n_features_;
+            Doubles sums[kAtOnce] = {};
+            for (std::size_t j = 0; j < n_features_; ++j) {
+                const Doubles centers = load(panel + j * kSimd);
+                for (std::size_t r = 0; r < kAtOnce; ++r) {
+                    const Doubles difference = rows[r][j] - centers;
+                    sums[r] += difference * difference;
+                }
+            }
+            for (std::size_t r = 0; r < kAtOnce; ++r)
+                store(distances + r * capacity() + base, sums[r]);
         }
     }
 

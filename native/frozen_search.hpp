@@ -63,7 +63,7 @@ class FrozenSearch {
         for (std::size_t from = begin; from < end; from += BlasFilter::kRows)
             filter_.find(points, rows.data(), from, std::min(from + BlasFilter::kRows, end), table_,
                          scratch_[0], choices.data() + from);
-        filter_.learn(end - begin, scratch_);
+        filter_.learn(scratch_);
     }
 
     template <typename Value>

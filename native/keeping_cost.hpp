@@ -2,11 +2,13 @@
 // argument is in neighbours.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 namespace dynmeans {
 
 constexpr double kSlack = 1e-9;
+constexpr double kFarOff = 1e3;
 constexpr double kTiny = 1e-280;  // below this, squares may have been rounded to nothing
 
 // The highest own cost up to which a point surely stays, given the squared distance of the centers.
@@ -18,6 +20,9 @@ inline double keeping_cost(double squared_gap, double offset, double scale) {
         // (1 - scale) u^2 + 2 scale gap u - (offset + scale gap^2) = 0, solved without cancellation
         const double half = scale * gap, constant = offset + scale * squared_gap;
         root = constant / (half + std::sqrt(half * half + (1.0 - scale) * constant));
+        // Much farther off than the centers are apart, both costs differ by less than kSlack
+        // covers.
+        root = std::min(root, kFarOff * gap);
     }
     const double kept = root * root * (1.0 - kSlack);
     return kept < kTiny ? 0.0 : kept;

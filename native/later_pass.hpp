@@ -20,6 +20,7 @@
 #include "assign_labels.hpp"
 #include "cost.hpp"
 #include "keeping_cost.hpp"
+#include "marked_points.hpp"
 #include "memory.hpp"
 #include "neighbours.hpp"
 #include "points.hpp"
@@ -39,7 +40,8 @@ class LaterPass {
           pool_(pool),
           neighbours_(points.n_features),
           wishes_of_block_(count_blocks(points.n_points)),
-          buffer_(points.n_features) {}
+          buffer_(points.n_features),
+          lists_(pool.size()) {}
 
     // Forgets the visiting order of the last run.
     void start(const std::int64_t* order) {
@@ -63,9 +65,10 @@ class LaterPass {
   private:
     // Beyond these, and one for eight slots, visiting every point is cheaper.
     static constexpr std::size_t kMaxEvents = 48;
+    static constexpr std::size_t kAhead = 8;  // turns
 
     static constexpr Slot kOpenNew = -2;
-    static constexpr Slot kStay = -3;  // the lowest: a wish to move comes after it
+    static constexpr Slot kStay = -3;
 
     struct Wish {
         std::int32_t point;
@@ -78,14 +81,23 @@ class LaterPass {
     static std::size_t to_choice(Slot wish) { return wish == kOpenNew ? CostTable::kNone : wish; }
 
     void collect_wishes(const OwnCosts& own, const Assignment& assignment) {
-        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t) {
+        mark_leavable(own, assignment);
+        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t thread) {
             std::vector<Wish>& wishes = wishes_of_block_[block];
             wishes.clear();
+            std::vector<std::uint32_t>& list = lists_[thread];
             std::vector<double> buffer(points_.n_features);
             const BlockRange range = block_range(block, points_.n_points);
-            for (std::size_t i = range.begin; i < range.end; ++i) {
+            const std::size_t n_listed = list_marked(assignment.labels, range, marks_, list);
+            std::size_t n = 0;
+            for (std::size_t r = 0; r < n_listed; ++r) {
+                const std::uint32_t i = list[r];
+                list[n] = i;
+                n += !(own[i] < neighbours_.keeping_cost_of(assignment.labels[i]));
+            }
+            for (std::size_t r = 0; r < n; ++r) {
+                const std::size_t i = list[r];
                 const Slot a = assignment.labels[i];
-                if (a == kUnlabelled || own[i] < neighbours_.keeping_cost_of(a)) continue;
                 const double* y = points_.row(i, buffer.data());
                 const std::size_t best = best_of_rivals(y, a, own[i], assignment.table);
                 if (best != static_cast<std::size_t>(a))
@@ -95,6 +107,14 @@ class LaterPass {
         wishes_.clear();
         for (const std::vector<Wish>& wishes : wishes_of_block_)
             wishes_.insert(wishes_.end(), wishes.begin(), wishes.end());
+    }
+
+    // Marks the slots that some member may leave.
+    void mark_leavable(const OwnCosts& own, const Assignment& assignment) {
+        marks_.resize(assignment.n_members.size());
+        for (std::size_t k = 0; k < marks_.size(); ++k)
+            marks_[k] =
+                assignment.n_members[k] > 0 && !(own.highest(k) < neighbours_.keeping_cost_of(k));
     }
 
     std::size_t best_of_rivals(const double* y, Slot a, double own_cost,
@@ -121,19 +141,38 @@ class LaterPass {
     }
 
     using Turn = std::pair<std::int32_t, Slot>;  // position in the order, wished slot
-    using Turns = std::priority_queue<Turn, std::vector<Turn>, std::greater<>>;
+
+    // Those who want to move, in order, and those who were asked on the way.
+    struct Turns {
+        std::vector<Turn> wished;
+        std::size_t n_past = 0;  // of them
+        std::priority_queue<Turn, std::vector<Turn>, std::greater<>> asked;
+
+        bool is_empty() const { return n_past == wished.size() && asked.empty(); }
+
+        // The first that waits; if it was asked as well, what it wished by itself counts.
+        Turn next() {
+            const bool is_wished = n_past < wished.size() &&
+                                   (asked.empty() || wished[n_past].first <= asked.top().first);
+            const Turn turn = is_wished ? wished[n_past++] : asked.top();
+            while (!asked.empty() && asked.top().first == turn.first) asked.pop();
+            return turn;
+        }
+    };
 
     void visit_in_order(const OwnCosts& own, Assignment& assignment) {
         find_positions();
         changed_.clear();
-        std::vector<Turn> turns;
-        for (const Wish& wish : wishes_) turns.push_back({position_[wish.point], wish.slot});
-        Turns waiting(std::greater<>(), std::move(turns));
+        Turns waiting;
+        for (const Wish& wish : wishes_)
+            waiting.wished.push_back({position_[wish.point], wish.slot});
+        std::sort(waiting.wished.begin(), waiting.wished.end());
         const std::size_t most_events = kMaxEvents + assignment.n_members.size() / 8;
         std::size_t n_events = 0;
-        while (!waiting.empty()) {
-            const auto [position, wish] = next_turn(waiting);
-            pool_.watch().look();
+        while (!waiting.is_empty()) {
+            prefetch_ahead(waiting, assignment);
+            const auto [position, wish] = waiting.next();
+            if (waiting.n_past % 64 == 0) pool_.watch().look();
             const auto i = static_cast<std::size_t>(order_[position]);
             const double* y = points_.row(i, buffer_.data());
             const Slot left = assignment.labels[i];
@@ -157,14 +196,11 @@ class LaterPass {
         }
     }
 
-    // The first position that waits; asked for more than once, what it wished by itself counts.
-    static Turn next_turn(Turns& waiting) {
-        Turn turn = waiting.top();
-        while (!waiting.empty() && waiting.top().first == turn.first) {
-            turn = waiting.top();
-            waiting.pop();
-        }
-        return turn;
+    void prefetch_ahead(const Turns& waiting, const Assignment& assignment) const {
+        if (waiting.n_past + kAhead >= waiting.wished.size()) return;
+        const std::int64_t i = order_[waiting.wished[waiting.n_past + kAhead].first];
+        points_.prefetch(i);
+        __builtin_prefetch(&assignment.labels[i], 1);
     }
 
     // What a point chooses after events, given its choice at the start of the pass.
@@ -182,20 +218,22 @@ class LaterPass {
                        const Assignment& assignment, Turns& waiting) {
         const CostTable& table = assignment.table;
         if (!find_near(slot, own, assignment)) return;
-        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t) {
+        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t thread) {
             std::vector<Wish>& wishes = wishes_of_block_[block];
             wishes.clear();
+            std::vector<std::uint32_t>& list = lists_[thread];
             std::vector<double> buffer(points_.n_features);
             const BlockRange range = block_range(block, points_.n_points);
-            for (std::size_t i = range.begin; i < range.end; ++i) {
-                const Slot a = assignment.labels[i];
-                if (!is_near_[a + 1] || own[i] < kept_[a] || position_[i] <= position) continue;
+            const std::size_t n = list_marked(assignment.labels, range, marks_, list);
+            for (std::size_t r = 0; r < n; ++r) {
+                const std::size_t i = list[r];
+                if (own[i] < kept_[assignment.labels[i]] || position_[i] <= position) continue;
                 if (table.cost(points_.row(i, buffer.data()), slot) <= own[i])
                     wishes.push_back({static_cast<std::int32_t>(i), kStay});
             }
         });
         for (const std::vector<Wish>& wishes : wishes_of_block_)
-            for (const Wish& wish : wishes) waiting.push({position_[wish.point], wish.slot});
+            for (const Wish& wish : wishes) waiting.asked.push({position_[wish.point], wish.slot});
     }
 
     // Marks the slots some of whose members may prefer `slot`; false if there is none.
@@ -203,7 +241,7 @@ class LaterPass {
         const CostTable& table = assignment.table;
         const double offset = table.offset(slot), scale = table.scale(slot);
         const double share = keeping_share(scale);
-        is_near_.assign(assignment.n_members.size() + 1, 0);  // the first is for kUnlabelled
+        marks_.assign(assignment.n_members.size(), 0);
         kept_.resize(assignment.n_members.size());
         bool is_near_any = false;
         for (std::size_t k = 0; k < neighbours_.n_slots(); ++k) {
@@ -212,7 +250,7 @@ class LaterPass {
                 squared_distance(table.center(k), table.center(slot), points_.n_features);
             if (share * gap > own.highest(k) && gap >= kTiny) continue;
             kept_[k] = keeping_cost(gap, offset, scale);
-            is_near_[k + 1] = kept_[k] <= own.highest(k);
+            marks_[k] = kept_[k] <= own.highest(k);
             is_near_any |= kept_[k] <= own.highest(k);
         }
         return is_near_any;
@@ -221,8 +259,11 @@ class LaterPass {
     void find_positions() {
         if (!position_.empty()) return;
         position_.resize(points_.n_points);
-        for (std::size_t p = 0; p < points_.n_points; ++p)
-            position_[order_[p]] = static_cast<std::int32_t>(p);
+        pool_.for_blocks(count_blocks(points_.n_points), [&](std::size_t block, std::size_t) {
+            const BlockRange range = block_range(block, points_.n_points);
+            for (std::size_t p = range.begin; p < range.end; ++p)
+                position_[order_[p]] = static_cast<std::int32_t>(p);
+        });
     }
 
     const Points<Value>& points_;
@@ -236,8 +277,9 @@ class LaterPass {
     std::vector<Wish> wishes_;
     std::vector<std::int64_t> leavers_;
     std::vector<double> kept_, buffer_;
-    std::vector<std::uint8_t> is_near_;
-    std::vector<std::size_t> changed_;  // slots, by the events of this pass
+    std::vector<std::uint8_t> marks_;                // of slots
+    std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
+    std::vector<std::size_t> changed_;               // slots, by the events of this pass
 };
 
 }  // namespace dynmeans

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "assign_labels.hpp"
+#include "center_line.hpp"
 #include "center_tree.hpp"
 #include "cost.hpp"
 #include "keeping_cost.hpp"
@@ -51,13 +52,14 @@ class Neighbours {
         least_scale_ = 1.0;
         for (std::size_t k = 0; k < n_slots; ++k)
             least_scale_ = std::min(least_scale_, table.scale(k));
+        least_share_ = keeping_share(least_scale_);
         const bool by_tree = n_features <= CenterTree::kMaxFeatures && n_slots >= kTreeSlots &&
                              n_features >= kTreeFeatures;
-        const bool by_window = n_features <= kFewFeatures && !by_tree;
-        if (by_window)
+        const bool by_line = n_features <= kFewFeatures && !by_tree;
+        if (by_line)
             sort_by_widest_feature(has_moved, table, n_features);
         else
-            find_moved(has_moved, table);
+            find_moved(has_moved, assignment);
         if (by_tree) {
             tree_.build(table, [](std::size_t) { return true; });
             moved_tree_.build(table, [&](std::size_t k) { return has_moved[k] != 0; });
@@ -65,22 +67,21 @@ class Neighbours {
         gaps_.resize(pool.size());
         const std::size_t n_groups = (n_slots + kGroup - 1) / kGroup;
         pool.for_blocks(n_groups, [&](std::size_t group, std::size_t thread) {
-            const std::size_t end = std::min((group + 1) * kGroup, n_slots);
-            for (std::size_t k = group * kGroup; k < end; ++k) {
+            const std::size_t begin = group * kGroup, end = std::min(begin + kGroup, n_slots);
+            for (std::size_t k = begin; k < end; ++k) {
                 if (assignment.n_members[k] == 0) continue;
                 rivals_[k].clear();
                 if (by_tree)
                     rivals_in_tree(k, has_moved[k] ? tree_ : moved_tree_, table, own.highest(k),
                                    n_features);
-                else if (by_window)
-                    rivals_within_window(k, has_moved[k] ? places_ : moved_places_, table,
-                                         own.highest(k), n_features);
-                else if (!has_moved[k])
-                    rivals_among_moved(k, table, own.highest(k), gaps_[thread]);
-                else
-                    rivals_among_all(k, table, own.highest(k), gaps_[thread]);
-                finish(k, new_penalty);
+                else if (by_line)
+                    rivals_on_line(k, has_moved[k] ? line_ : moved_line_, table, own.highest(k),
+                                   n_features);
             }
+            if (!by_tree && !by_line)
+                rivals_of_group(begin, end, assignment, has_moved, own, gaps_[thread]);
+            for (std::size_t k = begin; k < end; ++k)
+                if (assignment.n_members[k] > 0) finish(k, new_penalty);
         });
     }
 
@@ -89,16 +90,10 @@ class Neighbours {
     static constexpr std::size_t kFewFeatures = 3;  // above, one feature tells little
     static constexpr std::size_t kTreeSlots = 128, kTreeFeatures = 3;  // docs/speed.md
 
-    struct Place {
-        double coordinate;
-        Slot slot;
-    };
-
-    // Slots in order of one coordinate: those farther off in it are farther off altogether.
     void sort_by_widest_feature(const std::vector<std::uint8_t>& has_moved, const CostTable& table,
                                 std::size_t n_features) {
         feature_ = 0;
-        double widest = -1.0;
+        double widest = -1.0, lowest = 0.0;
         for (std::size_t j = 0; j < n_features; ++j) {
             double low = CostTable::kNever, high = -CostTable::kNever;
             for (std::size_t k = 0; k < table.size(); ++k) {
@@ -107,24 +102,20 @@ class Neighbours {
             }
             if (high - low > widest) {
                 widest = high - low;
+                lowest = low;
                 feature_ = j;
             }
         }
-        places_.clear();
-        for (std::size_t k = 0; k < table.size(); ++k) {
-            if (table.offset(k) == CostTable::kNever) continue;
-            places_.push_back({table.center(k)[feature_], static_cast<Slot>(k)});
-        }
-        std::sort(places_.begin(), places_.end(),
-                  [](const Place& a, const Place& b) { return a.coordinate < b.coordinate; });
-        moved_places_.clear();
-        for (const Place& place : places_)
-            if (has_moved[place.slot]) moved_places_.push_back(place);
+        const auto is_open = [&](std::size_t k) { return table.offset(k) != CostTable::kNever; };
+        line_.build(table, feature_, lowest, widest, is_open);
+        moved_line_.build(table, feature_, lowest, widest,
+                          [&](std::size_t k) { return has_moved[k] != 0 && is_open(k); });
     }
 
-    // u^2 >= scale (D - u)^2 bounds D: farther slots are no rivals of any member.
+    // u^2 >= scale (D - u)^2 bounds D: farther slots are no rivals of any member. An own cost below
+    // kTiny may have been rounded to nothing, and says no more than that.
     double radius_of(double highest_own) const {
-        const double u = std::sqrt(highest_own);
+        const double u = std::sqrt(std::max(highest_own, kTiny));
         return (u + u / std::sqrt(least_scale_)) * (1.0 + kSlack);
     }
 
@@ -132,47 +123,71 @@ class Neighbours {
                         double highest_own, std::size_t n_features) {
         const double* center = table.center(k);
         tree.visit_within(center, radius_of(highest_own), [&](Slot other) {
-            consider(k, other, squared_distance(center, table.center(other), n_features), table,
-                     highest_own);
+            consider(k, other, squared_distance(center, table.center(other), n_features),
+                     table.offset(other), table.scale(other), highest_own);
         });
     }
 
-    void rivals_within_window(std::size_t k, const std::vector<Place>& places,
-                              const CostTable& table, double highest_own, std::size_t n_features) {
-        const double radius = radius_of(highest_own);
+    void rivals_on_line(std::size_t k, const CenterLine& line, const CostTable& table,
+                        double highest_own, std::size_t n_features) {
         const double* center = table.center(k);
-        const double x = center[feature_];
-        auto place = std::lower_bound(
-            places.begin(), places.end(), x - radius * (1.0 + kSlack) - std::abs(x) * 1e-15,
-            [](const Place& a, double limit) { return a.coordinate < limit; });
-        for (; place != places.end() && place->coordinate - x <= radius; ++place) {
-            const double* other = table.center(place->slot);
-            consider(k, place->slot, squared_distance(center, other, n_features), table,
-                     highest_own);
+        line.visit_within(center[feature_], radius_of(highest_own), [&](Slot other) {
+            consider(k, other, squared_distance(center, table.center(other), n_features),
+                     table.offset(other), table.scale(other), highest_own);
+        });
+    }
+
+    // A cluster that has not moved won against those that have not either in the last pass, so it
+    // looks only at the moved ones.
+    template <typename Own>
+    void rivals_of_group(std::size_t begin, std::size_t end, const Assignment& assignment,
+                         const std::vector<std::uint8_t>& has_moved, const Own& own,
+                         std::vector<double>& gaps) {
+        const CostTable& table = assignment.table;
+        for (const bool is_moved : {true, false}) {
+            const CostTable& others = is_moved ? table : moved_;
+            gaps.resize(CostTable::kAtOnce * others.capacity());
+            for (std::size_t k = begin; k < end;) {
+                std::size_t slots[CostTable::kAtOnce], n = 0;
+                for (; k < end && n < CostTable::kAtOnce; ++k)
+                    if (assignment.n_members[k] > 0 && (has_moved[k] != 0) == is_moved)
+                        slots[n++] = k;
+                if (n == 0) break;
+                const double* rows[CostTable::kAtOnce];
+                for (std::size_t r = 0; r < CostTable::kAtOnce; ++r)
+                    rows[r] = table.center(slots[std::min(r, n - 1)]);
+                others.rough_squared_distances(rows, gaps.data());
+                for (std::size_t r = 0; r < n; ++r)
+                    consider_near(slots[r], others, is_moved ? nullptr : moved_slots_.data(),
+                                  gaps.data() + r * others.capacity(), own.highest(slots[r]));
+            }
         }
     }
 
-    void rivals_among_all(std::size_t k, const CostTable& table, double highest_own,
-                          std::vector<double>& gaps) {
-        gaps.resize(table.capacity());
-        table.squared_distances(table.center(k), gaps.data());
-        for (std::size_t other = 0; other < table.size(); ++other)
-            if (table.offset(other) != CostTable::kNever)
-                consider(k, static_cast<Slot>(other), gaps[other], table, highest_own);
+    // Considers the slots of `others` but those too far off to be a rival at any scale. `numbers`
+    // are their slots, where those are not their places.
+    void consider_near(std::size_t k, const CostTable& others, const Slot* numbers,
+                       const double* gaps, double highest_own) {
+        const double limit = std::max(highest_own / least_share_, kTiny) * (1.0 + kSlack);
+        for (std::size_t base = 0; base < others.size(); base += kSimd)
+            for (unsigned left = lanes_at_most(load(gaps + base), limit); left != 0;
+                 left &= left - 1) {
+                const std::size_t place = base + __builtin_ctz(left);
+                if (place >= others.size() || others.offset(place) == CostTable::kNever) continue;
+                const Slot other = numbers ? numbers[place] : static_cast<Slot>(place);
+                consider(k, other, gaps[place], others.offset(place), others.scale(place),
+                         highest_own);
+            }
     }
 
-    // A cluster that has not moved won against those that have not either in the last pass.
-    void rivals_among_moved(std::size_t k, const CostTable& table, double highest_own,
-                            std::vector<double>& gaps) {
-        gaps.resize(moved_.capacity());
-        moved_.squared_distances(table.center(k), gaps.data());
-        for (std::size_t m = 0; m < moved_slots_.size(); ++m)
-            consider(k, moved_slots_[m], gaps[m], table, highest_own);
-    }
-
-    void find_moved(const std::vector<std::uint8_t>& has_moved, const CostTable& table) {
+    void find_moved(const std::vector<std::uint8_t>& has_moved, const Assignment& assignment) {
+        const CostTable& table = assignment.table;
         moved_slots_.clear();
         moved_.shrink(0);
+        bool is_needed = false;
+        for (std::size_t k = 0; k < assignment.n_members.size(); ++k)
+            is_needed |= !has_moved[k] && assignment.n_members[k] > 0;
+        if (!is_needed) return;
         for (std::size_t k = 0; k < table.size(); ++k) {
             if (!has_moved[k] || table.offset(k) == CostTable::kNever) continue;
             moved_slots_.push_back(static_cast<Slot>(k));
@@ -180,10 +195,10 @@ class Neighbours {
         }
     }
 
-    void consider(std::size_t k, Slot other, double gap, const CostTable& table,
+    void consider(std::size_t k, Slot other, double gap, double offset, double scale,
                   double highest_own) {
         if (static_cast<std::size_t>(other) == k) return;
-        const double kept = keeping_cost(gap, table.offset(other), table.scale(other));
+        const double kept = keeping_cost(gap, offset, scale);
         if (kept <= highest_own) rivals_[k].push_back({kept, other});
     }
 
@@ -199,10 +214,10 @@ class Neighbours {
     CostTable moved_;
     CenterTree tree_, moved_tree_;
     std::vector<Slot> moved_slots_;
-    std::vector<Place> places_, moved_places_;
+    CenterLine line_, moved_line_;
     std::vector<std::vector<double>> gaps_;  // one for each thread
     std::size_t feature_ = 0;
-    double least_scale_ = 1.0;
+    double least_scale_ = 1.0, least_share_ = 0.25;
 };
 
 }  // namespace dynmeans

@@ -2,10 +2,11 @@
 // float32; they are widened one at a time, which is exact, and never all at once.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+
+#include "prefetch.hpp"
 
 namespace dynmeans {
 
@@ -30,11 +31,9 @@ struct Points {
         }
     }
 
-    // Asks for the beginning of a row that will be read soon; the rest follows by itself.
+    // Asks for a row that will be read soon.
     void prefetch(std::size_t i) const {
-        const char* from = reinterpret_cast<const char*>(values + i * n_features);
-        const std::size_t n_bytes = std::min<std::size_t>(n_features * sizeof(Value), 512);
-        for (std::size_t at = 0; at < n_bytes; at += 64) __builtin_prefetch(from + at);
+        prefetch_row(values + i * n_features, n_features * sizeof(Value));
     }
 
     double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }

@@ -21,6 +21,7 @@ constexpr std::size_t kSimd = 2;
 #endif
 
 using Doubles [[gnu::vector_size(kSimd * sizeof(double))]] = double;
+using Singles [[gnu::vector_size(kSimd * sizeof(float))]] = float;
 
 inline Doubles load(const double* from) {
     Doubles values;
@@ -30,13 +31,18 @@ inline Doubles load(const double* from) {
 
 // As many floats, widened.
 inline Doubles load(const float* from) {
-    using Floats [[gnu::vector_size(kSimd * sizeof(float))]] = float;
-    Floats values;
+    Singles values;
     std::memcpy(&values, from, sizeof values);
     return __builtin_convertvector(values, Doubles);
 }
 
 inline void store(double* to, Doubles values) { std::memcpy(to, &values, sizeof values); }
+
+// Rounded to as many floats.
+inline void store(float* to, Doubles values) {
+    const Singles narrowed = __builtin_convertvector(values, Singles);
+    std::memcpy(to, &narrowed, sizeof narrowed);
+}
 
 inline double lowest_lane(Doubles values) {
 #if defined(__AVX512F__)

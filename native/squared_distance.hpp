@@ -71,7 +71,7 @@ inline double squared_distance(const double* y, const double* theta, std::size_t
 // The same, but left early with a partial sum once that is above `limit`.
 inline double squared_distance_up_to(double limit, const double* y, const double* theta,
                                      std::size_t n_features) {
-    constexpr std::size_t kChunk = 4 * kLanes;
+    constexpr std::size_t kChunk = 8 * kLanes;
     if (n_features <= kChunk) return squared_distance(y, theta, n_features);
     LaneSums sums;
     for (std::size_t j = 0;; j += kChunk) {

@@ -147,6 +147,39 @@ def test_tie_with_a_cluster_that_changed_within_a_pass_equals_plain(seed):
     assert_same_bits(run(penalties, batches, "exact"), plain)
 
 
+@pytest.mark.parametrize("n_groups", [60, 400], ids=["few", "too many"])
+def test_second_pass_in_which_many_clusters_are_opened_equals_plain(n_groups):
+    """In each group the center moves away from one point, which then opens a cluster.
+
+    Visited last, those points follow each other; beyond 48 events and one for eight clusters the
+    rest of the pass is visited point by point.
+    """
+    rng = np.random.default_rng(n_groups)
+    group = np.array([0.0, 0.9, 0.9, 0.9, 0.9, 0.9, -0.9])
+    X = 10.0 * np.arange(n_groups)[:, None] + group + 0.01 * rng.random((n_groups, 7))
+    first, middle, last = np.split(np.arange(X.size).reshape(n_groups, 7), [1, 6], axis=1)
+    order = np.concatenate([rng.permutation(part.ravel()) for part in (first, middle, last)])
+    batches = [(X.reshape(-1, 1), None, order[None, :])]
+    penalties = Penalties(1.0, max_gap=3, reach=1.2)
+    plain = run(penalties, batches, "paper", acceleration="none")
+    assert len(plain[0][1].ids) == 2 * n_groups
+    assert_same_bits(run(penalties, batches, "paper"), plain)
+
+
+@pytest.mark.parametrize("new_penalty", [1e-323, 2.5e-323, 1e-321])
+@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_coordinates_whose_squares_vanish_equal_plain(seed, d, new_penalty):
+    """Below 1e-280 squares have few digits left or none, and bounds made of them tell nothing."""
+    rng, batches = np.random.default_rng(seed), []
+    for _ in range(2):
+        X = 6.6e-162 * rng.normal(size=(400, d))
+        batches.append((X, None, rng.permutation(400)[None, :]))
+    penalties = Penalties(new_penalty, revival_penalty=0.0, drift=1.0)
+    plain = run(penalties, batches, "exact", acceleration="none")
+    assert_same_bits(run(penalties, batches, "exact"), plain)
+
+
 def test_clusters_that_reach_too_far_for_a_grid_equal_plain():
     rng = np.random.default_rng(0)
     centers = 100 * rng.random((80, 3))
