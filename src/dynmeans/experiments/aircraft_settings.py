@@ -17,7 +17,7 @@ from dynmeans.experiments.aircraft_data import AircraftData
 from dynmeans.metrics.accuracy import accuracy_global
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
-from dynmeans.suggestion.suggest_penalties import suggest_penalties
+from dynmeans.suggestion.suggest_penalties import suggest_details
 from dynmeans.tuning.tune import tune
 
 Setting = dict[str, float]
@@ -82,7 +82,7 @@ def _suggested(config: AircraftConfig, data: AircraftData, feature: str, hours: 
     whole = next(reversed(data.spans))
     n_windows = min(round(_SUGGEST_DAYS * DAY / (3600 * hours)), _MOST_WINDOWS)
     first = data.windows(whole, hours)[:n_windows]
-    return suggest_penalties([data.features[feature][rows] for rows in first])
+    return suggest_details([data.features[feature][rows] for rows in first]).penalties
 
 
 def _tuned(
