@@ -16,7 +16,7 @@ from dynmeans.experiments.aircraft_data import AircraftData
 from dynmeans.metrics.accuracy import accuracy_global
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
-from dynmeans.suggestion.suggest_penalties import suggest_penalties
+from dynmeans.suggestion.suggest_penalties import suggest_details
 from dynmeans.tuning.tune import tune
 
 Setting = dict[str, float]
@@ -80,7 +80,7 @@ def _suggested(config: AircraftConfig, data: AircraftData, feature: str, hours: 
     days = data.windows(next(reversed(data.spans)), 24.0)
     first = days[: max(1, min(_SUGGEST_DAYS, len(days) // 2))]
     points = _leading_components(data.features[feature], np.concatenate(first), config.n_components)
-    found = suggest_penalties([points[rows] for rows in first])
+    found = suggest_details([points[rows] for rows in first]).penalties
     return Penalties(
         found.new_penalty,
         max_gap=max(found.max_gap * 24 / hours, 1.001),
