@@ -65,6 +65,13 @@ def test_pieces_of_a_worker_without_memory_equal_the_whole_batch(seed, monkeypat
     check_stream(seed)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_pieces_that_are_regrouped_equal_the_whole_batch(seed, monkeypatch):
+    """What a worker knows of the costs of one group says nothing about another."""
+    monkeypatch.setattr(worker_memory.Hand, "own_facts", lambda hand: None)
+    check_stream(seed)
+
+
 @pytest.mark.parametrize("seed", [0, 2, 5])
 def test_proposers_sent_in_small_portions_equal_the_whole_batch(seed, monkeypatch):
     monkeypatch.setattr(spread_pass, "_MOST_BYTES", 0)
