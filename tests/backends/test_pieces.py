@@ -30,26 +30,30 @@ def solve(batch, state, penalties, revival, n_workers=3, cuts=()):
 
 
 def check_stream(seed):
+    stream = SpreadStream(seed)
+    check_batches(stream.batches, stream.penalties, stream.revival, seed)
+
+
+def check_batches(batches, penalties, revival, seed):
     """Every order alone must give what the native backend gives in that order."""
-    stream, rng = SpreadStream(seed), np.random.default_rng(seed)
-    state = ClusterState.empty(stream.d)
-    for points, weights, orders, elapsed, _ in stream.batches:
+    rng, state = np.random.default_rng(seed), ClusterState.empty(batches[0][0].shape[1])
+    for points, weights, orders, elapsed, *_ in batches:
         if not len(points):
             continue
-        options = {"elapsed": elapsed, "sample_weight": weights, "revival": stream.revival}
+        options = {"elapsed": elapsed, "sample_weight": weights, "revival": revival}
         batch = (points, weights, orders, elapsed)
         cuts = rng.integers(len(points), size=5).tolist()
         listed = orders
         if isinstance(orders, HashOrders):
             listed = compiled.hash_orders(len(points), orders.seed, orders.n_init)
-        solved = solve(batch, state, stream.penalties, stream.revival, 3, cuts)
+        solved = solve(batch, state, penalties, revival, 3, cuts)
         for order, found in zip(listed, solved, strict=True):
-            _, alone = step(points, state, stream.penalties, orders=order[None], **options)
+            _, alone = step(points, state, penalties, orders=order[None], **options)
             np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
             seen = found.counts > 0
             np.testing.assert_array_equal(found.centers[seen], alone.centers)
             np.testing.assert_array_equal(found.counts[seen], alone.counts)
-        state, _ = step(points, state, stream.penalties, orders=orders, **options)
+        state, _ = step(points, state, penalties, orders=orders, **options)
 
 
 @pytest.mark.parametrize("seed", range(N_STREAMS))
@@ -62,6 +66,23 @@ def test_pieces_of_a_worker_without_memory_equal_the_whole_batch(seed, monkeypat
     monkeypatch.setattr(
         worker_memory, "_recall", lambda run, info: worker_memory.PieceState.new(info.n_rows)
     )
+    check_stream(seed)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_clusters_that_empty_within_a_pass_equal_the_whole_batch(seed):
+    """Cheap revivals in a crowd of ties: memories wake up and fall asleep again, row by row."""
+    rng, batches = np.random.default_rng(seed), []
+    for _ in range(3):
+        points, weights = rng.random((190, 3)).round(1), np.exp(4 * rng.normal(size=190))
+        batches.append((points, weights, HashOrders(int(rng.integers(2**32)), 2), 1.0))
+    check_batches(batches, Penalties(0.01, revival_penalty=0.00001, drift=2.0), "exact", seed)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pieces_that_are_regrouped_equal_the_whole_batch(seed, monkeypatch):
+    """What a worker knows of the costs of one group says nothing about another."""
+    monkeypatch.setattr(worker_memory.Hand, "own_facts", lambda hand: None)
     check_stream(seed)
 
 

@@ -76,6 +76,8 @@ def with_positions(
 
 def group_pieces(client: Client, pieces: list[SpreadPiece], n_features: int) -> list[Group]:
     """One task for each thread of each worker, more where the rows would fill its memory."""
+    beside = [future for piece in pieces for future in (piece.weights, piece.positions)]
+    wait([future for future in beside if future is not None])
     holders = _holders(client, [piece.points for piece in pieces])
     n_threads = client.nthreads()
     units: dict[str, list[list[SpreadPiece]]] = {}  # whole blocks, by worker

@@ -1,10 +1,12 @@
 """What a worker does with its pieces of the batch; all it needs comes with every request."""
 
 import pickle
+from contextlib import nullcontext
 
 import numpy as np
 from distributed import get_worker
 
+from dynmeans.backends import blas
 from dynmeans.backends.compiled import compiled
 from dynmeans.backends.distributed.messages import (
     BlockSums,
@@ -117,16 +119,17 @@ def _propose(hand: Hand, request: Request, highest: FloatArray) -> Proposals:
     board, pieces = request.log.board_before(first), hand.arrays()
     movers: list[IntArray] | None = None
     if request.n_pass == 1:
-        keys, rows, n_found = compiled.propose_unlabelled(
-            pieces,
-            request.seed,
-            board.arrays,
-            request.new_penalty,
-            first,
-            last,
-            request.limit,
-            hand.sgemm(),
-        )
+        with blas.one_thread() if (sgemm := hand.sgemm()) else nullcontext():
+            keys, rows, n_found = compiled.propose_unlabelled(
+                pieces,
+                request.seed,
+                board.arrays,
+                request.new_penalty,
+                first,
+                last,
+                request.limit,
+                sgemm,
+            )
     else:
         keys, rows, n_found, found = compiled.propose_labelled(
             pieces,
