@@ -28,11 +28,12 @@ REGION_COLORS = {
     ELSEWHERE: "#666666",
 }
 _NUMBER_AT = (0.62, 0.5, 0.74, 0.38, 0.84, 0.26)  # shares of the way to put a number at
-_MAP_WIDTH, _TITLE_HEIGHT, _LINE_HEIGHT = 10.0, 0.42, 0.205  # inches
+_MAP_WIDTH, _TITLE_HEIGHT, _LINE_HEIGHT = 10.0, 0.5, 0.22  # inches
 _LEGEND_COLUMNS = 4
 _NUMBER_APART = 0.045  # of the width of the map
 _NAMED_WITHIN_DEGREES = 1.2
 _AIRPORTS_APART_DEGREES = 1.5
+_NAME_REACH = (1.2, 2.4)  # degrees: up, down and West of an airport, and East, where its name is
 _MOST_AIRPORTS = 30
 _SIDE_DEGREES = 0.22  # ways there and back lie side by side, each on the right of its direction
 
@@ -62,7 +63,7 @@ def plot_flow_map(flows: Sequence[Flow], ax: Axes | None = None, area: Area = US
     for number, flow in enumerate(flows, start=1):
         _draw_flow(ax, flow)
         _draw_number(ax, flow, number, area, taken)
-    for airport in _airports_to_name(flows, area):
+    for airport in _airports_to_name(flows, area, taken):
         _draw_airport(ax, airport)
     ax.set_xticks([])
     ax.set_yticks([])
@@ -181,15 +182,23 @@ def _draw_number(
     )
 
 
-def _airports_to_name(flows: Sequence[Flow], area: Area) -> list[Airport]:
-    """Airports at the ends of flows first, then large ones, none too near to another."""
+def _airports_to_name(
+    flows: Sequence[Flow], area: Area, numbers: Sequence[tuple[float, float]]
+) -> list[Airport]:
+    """Airports at the ends of flows first, then large ones, none too near to another.
+
+    The others are left out where their name would cover the number of a flow.
+    """
     ends = np.array([flow.way[end] for flow in flows for end in (0, -1)]).reshape(-1, 2)
     at_ends: list[Airport] = []
     others: list[Airport] = []
     for airport in airports():
         place = np.array([airport.latitude, airport.longitude])
         is_end = len(ends) and np.abs(ends - place).max(axis=1).min() < _NAMED_WITHIN_DEGREES
-        (at_ends if is_end else others).append(airport)
+        if is_end:
+            at_ends.append(airport)
+        elif not any(_is_covered(number, airport) for number in numbers):
+            others.append(airport)
     named: list[Airport] = []
     for airport in [*at_ends, *others]:
         is_clear = all(
@@ -200,6 +209,11 @@ def _airports_to_name(flows: Sequence[Flow], area: Area) -> list[Airport]:
         if is_clear and area.contains(airport.latitude, airport.longitude):
             named.append(airport)
     return named[:_MOST_AIRPORTS]
+
+
+def _is_covered(number: tuple[float, float], airport: Airport) -> bool:
+    east, north = number[0] - airport.longitude, number[1] - airport.latitude
+    return -_NAME_REACH[0] < east < _NAME_REACH[1] and -_NAME_REACH[0] < north < _NAME_REACH[0]
 
 
 def _draw_airport(ax: Axes, airport: Airport) -> None:
