@@ -20,7 +20,7 @@ TOL = 1e-20
 
 @dataclass(frozen=True, slots=True)
 class SyntheticConfig:
-    """One run of the experiment; by default of a size for a quarter of an hour on two cores.
+    """One run of the experiment; by default of a size for some ten minutes on two cores.
 
     Attributes
     ----------
@@ -62,24 +62,24 @@ class SyntheticConfig:
     reaches: tuple[float, ...] = (1.01, 1.1, 1.25, 1.5, 2.5)
     concentrations: tuple[float, ...] = (0.1, 1.0)
     survivals: tuple[float, ...] = (0.05, 0.5, 0.95)
-    motion_variances: tuple[float, ...] = (0.0003, 0.001, 0.0025, 0.01, 0.05)
+    motion_variances: tuple[float, ...] = (0.001, 0.0025, 0.01, 0.05)
     search_clusters: int = 5
     search_trials: Mapping[str, int] = field(
-        default_factory=lambda: dict(zip(METHODS, (50, 6, 6, 6), strict=True))
+        default_factory=lambda: dict(zip(METHODS, (10, 4, 4, 4), strict=True))
     )
     search_sweeps: int = 250
     n_clusters: tuple[int, ...] = (2, 5, 10, 20, 50)
     n_trials: Mapping[str, tuple[int, ...]] = field(
         default_factory=lambda: {
-            "dynamic_means": (50, 50, 50, 50, 50),
-            "gibbs": (10, 10, 8, 4, 0),
-            "variational": (20, 20, 20, 10, 3),
-            "particle": (20, 20, 20, 20, 10),
+            "dynamic_means": (20, 20, 20, 20, 20),
+            "gibbs": (6, 6, 4, 2, 0),
+            "variational": (10, 10, 10, 5, 0),
+            "particle": (10, 10, 10, 10, 5),
         }
     )
     restarts: tuple[int, ...] = (1, 3, 10, 30)
     sweeps: tuple[int, ...] = (50, 250, 1000, 5000)
-    tradeoff_trials: int = 10
+    tradeoff_trials: int = 5
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
