@@ -156,3 +156,23 @@ def test_rows_too_far_off_for_cells_equal_the_whole_batch():
     _, alone = step(points, ClusterState.empty(2), penalties, orders=orders)
     np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
     np.testing.assert_array_equal(found.counts, alone.counts)
+
+
+@pytest.mark.parametrize(
+    ("last", "movers", "joined", "left", "first_join", "last_leave"),
+    [
+        (99, None, 4, 3, 1, 9),
+        (6, None, 3, 2, 1, 5),
+        (99, [0, 2], 2, 2, 5, 9),
+    ],
+)
+def test_moves_keep_the_first_to_join_and_the_last_to_leave(
+    last, movers, joined, left, first_join, last_leave
+):
+    positions = np.array([5, 1, 9, 3], dtype=np.uint64)
+    labels, chosen = np.array([0, 0, 0, -1], np.int32), np.ones(4, np.int32)
+    listed = None if movers is None else np.array(movers)
+    piece = (np.zeros((4, 1)), None, 0, positions, labels, chosen, np.zeros(4), True, listed)
+    found = compiled.count_moves([piece], 0, 2, last)
+    assert [array.tolist() for array in found[:2]] == [[0, joined], [left, 0]]
+    assert (found[2][1], found[3][0]) == (first_join, last_leave)
