@@ -21,6 +21,7 @@ bench: $(READY)  ## Timings, each beside something that runs in the same process
 	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python benchmarks/alternatives.py
 	$(BIN)/python benchmarks/speed_figure.py
+	$(BIN)/python benchmarks/speed_tables.py
 	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/score_labels.py
 	$(BIN)/python benchmarks/draw_plots.py

@@ -1,0 +1,186 @@
+"""Fills the tables of docs/speed.md from the results files; measures nothing.
+
+Usage: python benchmarks/speed_tables.py
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
+CASES = "ABCDE"
+THROUGH = {
+    "inside": "the compiled call",
+    "step": "`step`",
+    "partial_fit": "`partial_fit`",
+    "fit_sequence": "`fit_sequence`, per batch",
+}
+
+
+def read(name: str) -> Any:
+    """Return the content of a results file."""
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def ratio(x: float) -> str:
+    """Two digits below 1, three above."""
+    return f"{x:.2g}" if x < 1 else f"{x:.3g}"
+
+
+def time_of(x: float) -> str:
+    """Milliseconds to three digits."""
+    return f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table in Markdown whose first column holds words."""
+    lines = [" | ".join(head), "---|" + "|".join(["---:"] * (len(head) - 1))]
+    lines += [" | ".join(map(str, row)) for row in rows]
+    return "\n".join(f"|{line}|" if line.startswith("---") else f"| {line} |" for line in lines)
+
+
+def engine_tables() -> Iterator[str]:
+    """Cases, small steps, threads and instruction sets."""
+    engine = read("engine")
+    goals, figures = engine["to_reach"], engine["figures"]
+    cases = {row["name"]: row for row in figures["cases"]}
+    yield table(
+        (
+            *("case", "N", "K found", "d", "passes", "ms per pass", "scikit-learn, ms", "ratio"),
+            *("to reach", "reached", "plain", "authors' C++", "a step, in calls"),
+        ),
+        [case_row(name, cases, goals) for name in CASES],
+    )
+    yield table(
+        (
+            *("case", "K found", "passes", "ms per pass", "scikit-learn, ms", "ratio", "plain"),
+            "a step, in calls",
+        ),
+        [
+            (
+                *(f"{name}, apart", row["n_found"], row["n_passes"], time_of(row["ms_per_pass"])),
+                *(time_of(row["sklearn_ms"]), ratio(row["ratio"]), ratio(row["plain_ratio"])),
+                ratio(row["calls_per_step"]),
+            )
+            for name in CASES
+            if (row := cases.get(f"{name} apart"))
+        ],
+    )
+    small = goals["tiny"]
+    yield table(
+        ("through", "µs", "to reach"),
+        [
+            (THROUGH[name], f"{us:.0f}", f"{small[name]:.0f}" if name in small else "")
+            for name, us in figures["tiny"].items()
+        ],
+    )
+    yield table(
+        (
+            *("case", "two threads against one", "scikit-learn's call", "others' use of a core"),
+            "quiet pairs",
+        ),
+        [
+            (
+                *(row["name"], f"{row['speedup']:.2f}", f"{row['sklearn_speedup']:.2f}"),
+                *(f"{row['others']:.0%}", f"{row['n_quiet']} of {row['n_taken']}"),
+            )
+            for row in figures["threads"]
+        ],
+    )
+    yield table(
+        ("case", "AVX2", "baseline (SSE2)", "AVX2, and BLAS without AVX-512"),
+        [
+            (row["name"], *(f"{row[k]:.2f}" for k in ("avx2", "baseline", "avx2_with_older_blas")))
+            for row in figures["instruction_sets"]
+        ],
+    )
+
+
+def case_row(name: str, cases: dict[str, Any], goals: Any) -> Sequence[Any]:
+    """Return one of the cases A to E; the plain way may have been taken on centers kept apart."""
+    row = cases[name]
+    goal = goals["ratio"][name]
+    return (
+        *(name, f"{row['n_points']:,}", f"{row['n_found']:,}", row["n_features"]),
+        *(row["n_passes"], time_of(row["ms_per_pass"]), time_of(row["sklearn_ms"])),
+        *(f"**{ratio(row['ratio'])}**", f"{goal:g}", "yes" if row["ratio"] <= goal else "**no**"),
+        ratio(cases.get(f"{name} apart", row)["plain_ratio"]),
+        *(f"{goals['authors'][name]:g}", ratio(row["calls_per_step"])),
+    )
+
+
+def sweep_tables() -> Iterator[str]:
+    """Growth with the number of clusters and of points."""
+    points = read("sweep")["points"]
+    ends = (
+        "scikit-learn, ms",
+        "ratio",
+        "two threads: ms per pass",
+        "two threads: scikit-learn, ms",
+    )
+    yield table(
+        ("d", "K made", "K found", "passes", "ms per pass", "ms per step", *ends),
+        [
+            (
+                *(features(row), f"{row['n_clusters']:,}", f"{row['n_found']:,}"),
+                *(row["n_passes"], time_of(row["ms_per_pass"]), time_of(row["ms_per_step"])),
+                *sweep_end(row),
+            )
+            for row in points
+            if row["sweep"] == "K"
+        ],
+    )
+    yield table(
+        ("d", "N", "K found", "passes", "ms per pass", *ends),
+        [
+            (
+                *(features(row), f"{row['n_points']:,}", f"{row['n_found']:,}", row["n_passes"]),
+                *(time_of(row["ms_per_pass"]), *sweep_end(row)),
+            )
+            for row in points
+            if row["sweep"] == "N"
+        ],
+    )
+    yield table(
+        ("d", "a pass", "a step", "scikit-learn's call"),
+        [
+            (
+                features(row),
+                *(f"{row[k]:.2f}" for k in ("of_a_pass", "of_a_step")),
+                f"{row['of_sklearn']:.1f}",
+            )
+            for row in read("growth")["growth"]
+        ],
+    )
+
+
+def features(row: Any) -> str:
+    """Return the number of features, and that the centers were kept apart."""
+    return f"{row['n_features']}{', apart' if row['layout'] == 'apart' else ''}"
+
+
+def sweep_end(row: Any) -> Sequence[str]:
+    """Return what stands beside the time of a pass, marked where it is scaled or disturbed."""
+    star = "\\*" if row["is_sklearn_scaled"] else ""
+    busy = " †" if row["others"] >= 0.1 else ""
+    return (
+        *(time_of(row["sklearn_ms"]) + star, ratio(row["ratio"])),
+        time_of(row["ms_per_pass_all_threads"]) + busy,
+        time_of(row["sklearn_ms_all_threads"]) + star + busy,
+    )
+
+
+def main() -> None:
+    """Put each table in the place of the one with the same heads."""
+    page = PAGE.read_text()
+    for filled in (*engine_tables(), *sweep_tables()):
+        start = page.index(filled.split("\n", 1)[0])
+        page = page[:start] + filled + page[page.index("\n\n", start) :]
+    PAGE.write_text(page)
+    print(f"written: {PAGE.relative_to(PAGE.parents[1])}")
+
+
+if __name__ == "__main__":
+    main()
