@@ -33,12 +33,12 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
             if mode == "commit" and not is_last:
                 _die_at_commit(rng.randint(1, 4))
             _follow_and_exit(table, folder, 2.0 if is_last else rng.choice([0.0, 0.004]), writer)
+        os.close(writer)
         if mode == "random" and not is_last:
             _wait(rng, reader)
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         os.close(reader)
-        os.close(writer)
         if os.WIFSIGNALED(status):
             kills += 1
             places.add(_n_batches(folder))
@@ -48,7 +48,7 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
 
 
 def _wait(rng: random.Random, reader: int) -> None:
-    """Half of the time count from the start of the process, else from its first batch."""
+    """Half of the time count from the start of the process, else from its first batch or end."""
     if rng.random() < 0.5:
         time.sleep(rng.uniform(0.0, 0.15))
     else:

@@ -39,7 +39,7 @@ def both_runs(folder: Path, n_windows: int, n_kills: int, mode: str) -> tuple[in
 
 @pytest.mark.slow
 def test_a_run_killed_a_hundred_times_is_the_unbroken_run(quick_path):
-    kills, places = both_runs(quick_path, n_windows=500, n_kills=100, mode="random")
+    kills, places = both_runs(quick_path, n_windows=1500, n_kills=100, mode="random")
     assert kills >= 100
     assert places >= 20
 
