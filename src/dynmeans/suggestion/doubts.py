@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from dynmeans.backends import native
 from dynmeans.records.words import counted
 from dynmeans.suggestion.tracks import Points
 from dynmeans.suggestion.trials import MAX_GAPS, REACHES, Setting, Trials
@@ -50,17 +49,9 @@ def _one_cluster(trials: Trials, chosen: Setting) -> str | None:
 
 
 def _single_points(trials: Trials, chosen: Setting) -> str | None:
-    feed, penalties = trials.feed, trials.candidate(chosen).penalties
-    results = native.sequence(
-        feed.batches,
-        penalties,
-        feed.elapsed,
-        feed.weights,
-        "paper",
-        entropy=feed.entropy,
-        n_init=feed.n_init,
-    )
-    counts = np.concatenate([clustering.counts for _, clustering in results])
+    labels, _, _ = trials.labels(chosen)
+    parts = np.split(labels, trials.points.starts[1:-1])
+    counts = np.concatenate([np.unique(part, return_counts=True)[1] for part in parts])
     n_single = int(np.count_nonzero(counts == 1))
     if n_single <= _MOST * len(counts) or n_single <= _MANY * counts.sum():
         return None

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from dynmeans.backends import native
-from dynmeans.records.arrays import BatchArray, FloatArray
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.suggestion import Candidate
 from dynmeans.suggestion.description_length import describe
@@ -79,17 +79,22 @@ class Trials:
             self.candidates[key] = self._run(*key)
         return self.candidates[key]
 
-    def _run(self, setting: Setting, n_init: int) -> Candidate:
-        penalties, feed = self._penalties(setting), self.feed
-        labels, n_seen, n_identities = native.sequence_labels(
+    def labels(self, setting: Setting, n_init: int | None = None) -> tuple[IntArray, int, int]:
+        """Labels of all points, clusters seen in all batches, and identities."""
+        feed = self.feed
+        return native.sequence_labels(
             feed.batches,
-            penalties,
+            self._penalties(setting),
             feed.elapsed,
             feed.weights,
             "paper",
             entropy=feed.entropy,
-            n_init=n_init,
+            n_init=feed.n_init if n_init is None else n_init,
         )
+
+    def _run(self, setting: Setting, n_init: int) -> Candidate:
+        penalties = self._penalties(setting)
+        labels, n_seen, n_identities = self.labels(setting, n_init)
         return Candidate(
             penalties,
             bits=describe(self.points, labels).length / math.log(2.0) / self.points.weight,
