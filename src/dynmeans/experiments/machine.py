@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dynmeans.backends.compiled import compiled
+from dynmeans.engine.compiled import compiled
 
 _PACKAGES = ("dynmeans", "numpy", "scipy", "scikit-learn")
 
