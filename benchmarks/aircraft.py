@@ -17,17 +17,17 @@ import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
-from dynmeans.datasets.adsb import read_trajectories
-from dynmeans.datasets.gp_features import (
+from dynmeans.experiments.aircraft.adsb import read_trajectories
+from dynmeans.experiments.aircraft.gp_features import (
     LENGTH_SCALE,
     NOISE_RATIO,
     Lattice,
     gp_features,
     thin_points,
 )
-from dynmeans.datasets.gp_hyperparameters import shared_hyperparameters
-from dynmeans.datasets.trajectories import Area, Trajectories
-from dynmeans.datasets.trajectory_filter import TrajectoryBounds
+from dynmeans.experiments.aircraft.gp_hyperparameters import shared_hyperparameters
+from dynmeans.experiments.aircraft.trajectories import Area, Trajectories
+from dynmeans.experiments.aircraft.trajectory_filter import TrajectoryBounds
 
 MAX_POINTS = (40, 64, None)
 N_SCIKIT = 200

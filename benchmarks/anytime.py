@@ -21,8 +21,8 @@ from cases import write_results as write
 from matplotlib.figure import Figure
 
 from dynmeans import AnytimeResult, ClusterState, Penalties, anytime_results, step
-from dynmeans.backends import native
-from dynmeans.backends.compiled import compiled
+from dynmeans.engine import native
+from dynmeans.engine.compiled import compiled
 
 N_FEATURES, N_CLUSTERS, SPREAD = 4, 400, 0.06
 LAYOUTS = {"apart": (10 * SPREAD) ** 2, "overlapping": 0.152}  # lambda

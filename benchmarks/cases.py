@@ -14,7 +14,7 @@ from sklearn.metrics import pairwise_distances_argmin_min
 from threadpoolctl import threadpool_limits
 
 from dynmeans import ClusterState, Penalties, step
-from dynmeans.backends.compiled import compiled
+from dynmeans.engine.compiled import compiled
 from dynmeans.experiments.machine import describe_machine, n_cores
 from dynmeans.records.arrays import FloatArray, IntArray
 

@@ -25,10 +25,10 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from dynmeans import ClusterState, HashOrders, Penalties
-from dynmeans.backends import native
-from dynmeans.backends.compiled import compiled
-from dynmeans.backends.distributed.spread_batch import take_batch
-from dynmeans.backends.distributed.spread_step import step_with_rounds
+from dynmeans.engine import native
+from dynmeans.engine.compiled import compiled
+from dynmeans.engine.dask.spread_batch import take_batch
+from dynmeans.engine.dask.spread_step import step_with_rounds
 
 N_CLUSTERS, N_FEATURES, SPREAD = 500, 8, 0.06
 PENALTIES = Penalties(0.3, max_gap=6.8, reach=1.01)

@@ -21,9 +21,9 @@ from cases import write_results as write
 from threadpoolctl import threadpool_limits
 
 from dynmeans import ClusterState, DynamicMeans, Penalties, step
-from dynmeans.backends import native
-from dynmeans.backends.compiled import INSTRUCTION_SETS, usable_instruction_sets
 from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.engine import native
+from dynmeans.engine.compiled import INSTRUCTION_SETS, usable_instruction_sets
 
 # Time per pass over one call of scikit-learn, one thread.
 TO_REACH = {"A": 0.08, "B": 0.06, "C": 0.015, "D": 0.25, "E": 0.20}

@@ -16,7 +16,7 @@ from cases import N_CORES, machine, timed
 from cases import write_results as write
 
 from dynmeans import DynamicMeans, fit_groups
-from dynmeans.groups.key_seeds import seed_of_key
+from dynmeans.scale.groups.key_seeds import seed_of_key
 
 TO_REACH = 20.0  # times as fast as the loop
 N_POINTS = 50

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dynmeans.backends import compiled as native
+from dynmeans.engine import compiled as native
 
 CODE = (
     "import numpy, time; t = time.perf_counter(); import dynmeans; {}print(time.perf_counter() - t)"

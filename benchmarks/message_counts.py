@@ -17,11 +17,11 @@ import numpy as np
 
 from dynmeans import Penalties
 from dynmeans.algorithm.sums import BLOCK
-from dynmeans.backends.compiled import compiled
-from dynmeans.backends.distributed.crew import Round
-from dynmeans.backends.distributed.one_process import OneProcess, cut_here
-from dynmeans.backends.distributed.spread_cluster import SpreadOrder, SpreadRun
-from dynmeans.backends.distributed.spread_pass import Remembered
+from dynmeans.engine.compiled import compiled
+from dynmeans.engine.dask.crew import Round
+from dynmeans.engine.dask.one_process import OneProcess, cut_here
+from dynmeans.engine.dask.spread_cluster import SpreadOrder, SpreadRun
+from dynmeans.engine.dask.spread_pass import Remembered
 
 N_FEATURES, N_CLUSTERS, SPREAD = 2, 100, 0.02
 PENALTIES = Penalties(0.05, max_gap=6.8, reach=1.01)

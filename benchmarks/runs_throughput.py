@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from cases import machine, write_results
 
 from dynmeans import DynamicMeans
-from dynmeans.runs.sources import Source
-from dynmeans.runs.window_options import WindowOptions
-from dynmeans.runs.windows import Windows
+from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.windows import Windows
 
 N_ROWS, N_WINDOWS, N_FEATURES = 5_000_000, 500, 4
 N_CLUSTERS = 80

@@ -11,17 +11,17 @@ from itertools import islice
 
 import numpy as np
 
-from dynmeans.baselines.ddp_mixture import (
+from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.mixture.gibbs import gibbs
+from dynmeans.mixture.model import (
     BatchPrior,
     batch_prior,
     carry_over,
     center_posteriors,
 )
-from dynmeans.baselines.gibbs import gibbs
-from dynmeans.baselines.particle_learning import particle_learning
-from dynmeans.baselines.plain_gibbs import plain_gibbs
-from dynmeans.baselines.variational import variational
-from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.mixture.particle_learning import particle_learning
+from dynmeans.mixture.reference_gibbs import plain_gibbs
+from dynmeans.mixture.variational import variational
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 

@@ -24,10 +24,10 @@ from ships import SHIPS, read_ships
 from suggest_streams import FAMILIES, FIRST_TEST_SEED, make_stream
 
 from dynmeans import Penalties
-from dynmeans.backends import native
+from dynmeans.engine import native
 from dynmeans.metrics import accuracy_global
+from dynmeans.parameters.suggest_penalties import suggest_details
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.suggestion.suggest_penalties import suggest_details
 
 N_CHOSEN_ON = 30
 N_SEEDS = 6

@@ -16,6 +16,7 @@ from selenium.webdriver.chrome.service import Service
 
 from dynmeans import DynamicMeans, History
 from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.parameters.suggest_penalties import suggest_details
 from dynmeans.plots import (
     animate,
     identity_marker,
@@ -28,7 +29,6 @@ from dynmeans.plots import (
 )
 from dynmeans.records.arrays import FloatArray
 from dynmeans.report import report_data, write_report
-from dynmeans.suggestion.suggest_penalties import suggest_details
 
 FOLDER = Path(__file__).parent / "images"
 SEED = 33

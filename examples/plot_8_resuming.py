@@ -20,9 +20,9 @@ from dynmeans import Penalties, Run
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.plots import plot_timeline
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.sources import Source
-from dynmeans.runs.window_options import WindowOptions
-from dynmeans.runs.windows import Windows
+from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.windows import Windows
 
 folder = Path(tempfile.mkdtemp())
 

@@ -1,5 +1,5 @@
 // How clusters live: where they start, how they move, when they are seen, and how many points
-// (decision 0300); as suggestion/lives.py, which tells the models.
+// (decision 0300); as parameters/life_model.py, which tells the models.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // How points lie around the mean of their cell, under three shapes of noise (decision 0300); as
-// suggestion/noise.py, which tells the models.
+// parameters/noise.py, which tells the models.
 #pragma once
 
 #include <algorithm>

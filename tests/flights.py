@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynmeans.datasets.trajectories import Trajectories
+from dynmeans.experiments.aircraft.trajectories import Trajectories
 
 KNOTS_A_DEGREE = 60.04  # nautical miles in a degree of latitude
 START = 1_575_200_000.0

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import chi2, multivariate_normal
 
-from dynmeans.baselines.ddp_mixture import batch_prior, carry_over, center_posteriors
+from dynmeans.mixture.model import batch_prior, carry_over, center_posteriors
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 
 

@@ -1,6 +1,6 @@
 """The synthetic experiment in its smallest form: every part of it, in a second or two."""
 
-from dynmeans.experiments.synthetic_config import METHODS, SyntheticConfig
+from dynmeans.experiments.synthetic.config import METHODS, SyntheticConfig
 
 
 def tiny_config(**changes):

@@ -16,15 +16,14 @@ from dynmeans.backends.compiled import compiled  # noqa: E402
 
 assert "sanitized" in compiled.__file__, compiled.__file__
 tests = [
-    "tests/backends",
-    "tests/baselines",
+    "tests/engine",
+    "tests/mixture",
     "tests/estimators",
-    "tests/groups",
-    "tests/suggestion",
-    "tests/test_functional.py",
+    "tests/scale/groups",
+    "tests/parameters",
     # Workers of a cluster are started without these paths.
-    "--ignore=tests/backends/distributed",
-    "--ignore=tests/groups/test_dask_groups.py",
+    "--ignore=tests/engine/dask",
+    "--ignore=tests/scale/groups/test_dask_groups.py",
 ]
 # scikit-learn's checks of array handling start many workers; they are run without sanitizers.
 sys.exit(pytest.main([*tests, "-q", "-p", "no:cacheprovider", "--hypothesis-profile=sanitize"]))

@@ -7,14 +7,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dynmeans.anytime.fit_anytime import anytime_results, fit_anytime
-    from dynmeans.anytime.label_rows import label_rows
-    from dynmeans.anytime.result import AnytimeResult
+    from dynmeans.engine.step import step
     from dynmeans.estimators.ddp_mixture import DDPMixture
     from dynmeans.estimators.dp_means import DPMeans
     from dynmeans.estimators.dynamic_means import DynamicMeans
-    from dynmeans.functional import step
-    from dynmeans.groups.fit_groups import GroupResult, fit_groups
+    from dynmeans.parameters.suggest_penalties import suggest_penalties
+    from dynmeans.parameters.tune import tune
     from dynmeans.records.events import Event
     from dynmeans.records.group_states import GroupStates
     from dynmeans.records.history import History
@@ -23,8 +21,10 @@ if TYPE_CHECKING:
     from dynmeans.records.state import Clustering, ClusterState
     from dynmeans.records.suggestion import SuggestionWarning
     from dynmeans.runs.run import Run
-    from dynmeans.suggestion.suggest_penalties import suggest_penalties
-    from dynmeans.tuning.tune import tune
+    from dynmeans.scale.anytime.fit_anytime import anytime_results, fit_anytime
+    from dynmeans.scale.anytime.label_rows import label_rows
+    from dynmeans.scale.anytime.result import AnytimeResult
+    from dynmeans.scale.groups.fit_groups import GroupResult, fit_groups
 
 __version__ = "0.1.0"
 
@@ -53,27 +53,27 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AnytimeResult": "dynmeans.anytime.result",
+    "AnytimeResult": "dynmeans.scale.anytime.result",
     "ClusterState": "dynmeans.records.state",
     "Clustering": "dynmeans.records.state",
     "DDPMixture": "dynmeans.estimators.ddp_mixture",
     "DPMeans": "dynmeans.estimators.dp_means",
     "DynamicMeans": "dynmeans.estimators.dynamic_means",
     "Event": "dynmeans.records.events",
-    "GroupResult": "dynmeans.groups.fit_groups",
+    "GroupResult": "dynmeans.scale.groups.fit_groups",
     "GroupStates": "dynmeans.records.group_states",
     "HashOrders": "dynmeans.records.orders",
     "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
     "Run": "dynmeans.runs.run",
     "SuggestionWarning": "dynmeans.records.suggestion",
-    "anytime_results": "dynmeans.anytime.fit_anytime",
-    "fit_anytime": "dynmeans.anytime.fit_anytime",
-    "fit_groups": "dynmeans.groups.fit_groups",
-    "label_rows": "dynmeans.anytime.label_rows",
-    "step": "dynmeans.functional",
-    "suggest_penalties": "dynmeans.suggestion.suggest_penalties",
-    "tune": "dynmeans.tuning.tune",
+    "anytime_results": "dynmeans.scale.anytime.fit_anytime",
+    "fit_anytime": "dynmeans.scale.anytime.fit_anytime",
+    "fit_groups": "dynmeans.scale.groups.fit_groups",
+    "label_rows": "dynmeans.scale.anytime.label_rows",
+    "step": "dynmeans.engine.step",
+    "suggest_penalties": "dynmeans.parameters.suggest_penalties",
+    "tune": "dynmeans.parameters.tune",
 }
 
 

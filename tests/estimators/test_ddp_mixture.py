@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from streams import batch_lists
 
 from dynmeans import DDPMixture
-from dynmeans.baselines.gibbs import GibbsSamples
-from dynmeans.baselines.particle_learning import Particles
-from dynmeans.baselines.variational import VariationalPosterior
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import tracking_report
+from dynmeans.mixture.gibbs import GibbsSamples
+from dynmeans.mixture.particle_learning import Particles
+from dynmeans.mixture.variational import VariationalPosterior
 from dynmeans.records.mixture import MixtureState
 
 INFERENCES = ["gibbs", "variational", "particle"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dynmeans import DPMeans, DynamicMeans
-from dynmeans.baselines.dp_means import dp_means
+from dynmeans.engine.dp_means import dp_means
 
 X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0)
 

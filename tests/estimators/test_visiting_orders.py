@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynmeans.backends.compiled import compiled
+from dynmeans.engine.compiled import compiled
 
 ROWS = np.random.default_rng(0).normal(size=(200, 3))
 

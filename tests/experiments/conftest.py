@@ -1,7 +1,7 @@
 import pytest
 from tiny_experiment import tiny_config
 
-from dynmeans.experiments.synthetic import run_synthetic
+from dynmeans.experiments.synthetic.experiment import run_synthetic
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,10 @@ import pytest
 
 from dynmeans.datasets.moving_gaussians import NOISES
 from dynmeans.experiments.results_file import read_results
-from dynmeans.experiments.synthetic import EXPERIMENT
-from dynmeans.experiments.synthetic_config import SyntheticConfig
-from dynmeans.experiments.synthetic_summary import authors_table, speed_table
-from dynmeans.experiments.synthetic_tasks import (
+from dynmeans.experiments.synthetic.config import SyntheticConfig
+from dynmeans.experiments.synthetic.experiment import EXPERIMENT
+from dynmeans.experiments.synthetic.summary import authors_table, speed_table
+from dynmeans.experiments.synthetic.tasks import (
     KEY,
     best_settings,
     comparison_tasks,

@@ -5,16 +5,16 @@ import pytest
 from tiny_experiment import tiny_config
 
 from dynmeans.experiments.results_file import ResultsFile, read_results
-from dynmeans.experiments.synthetic import EXPERIMENT, run_synthetic, write_figures
-from dynmeans.experiments.synthetic_config import METHODS, SyntheticConfig
-from dynmeans.experiments.synthetic_tasks import (
+from dynmeans.experiments.synthetic.config import METHODS, SyntheticConfig
+from dynmeans.experiments.synthetic.experiment import EXPERIMENT, run_synthetic, write_figures
+from dynmeans.experiments.synthetic.tasks import (
     KEY,
     best_settings,
     comparison_tasks,
     paper_settings,
     search_tasks,
 )
-from dynmeans.experiments.synthetic_trial import SCHEMA, run_trial
+from dynmeans.experiments.synthetic.trial import SCHEMA, run_trial
 
 TIMELESS = [name for name in SCHEMA.names if name != "cpu_s"]
 
@@ -148,7 +148,9 @@ def test_configuration_survives_the_file(results_path):
 
 @pytest.mark.slow
 def test_figures_and_tables_are_made_from_the_file_alone(results_path, tmp_path, monkeypatch):
-    monkeypatch.setattr("dynmeans.experiments.synthetic.run_trial", lambda *_: pytest.fail("ran"))
+    monkeypatch.setattr(
+        "dynmeans.experiments.synthetic.experiment.run_trial", lambda *_: pytest.fail("ran")
+    )
     files, summary = write_figures(results_path, tmp_path / "figures")
     names = {file.name for file in files}
     panels = ("a", "b", "c", *(f"{p}-{o}" for p in "def" for o in ("paper", "found")))

@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dynmeans.experiments.authors_means import standard_errors_off
-from dynmeans.experiments.synthetic_claims import speed_claims
-from dynmeans.experiments.synthetic_summary import authors_table, by_clusters, speed_table
-from dynmeans.experiments.synthetic_tasks import KEY, best_settings, paper_settings
+from dynmeans.experiments.synthetic.authors_means import standard_errors_off
+from dynmeans.experiments.synthetic.claims import speed_claims
+from dynmeans.experiments.synthetic.summary import authors_table, by_clusters, speed_table
+from dynmeans.experiments.synthetic.tasks import KEY, best_settings, paper_settings
 
 
 def row(method, trial, accuracy, cpu_s, **more):

@@ -5,7 +5,7 @@ import pytest
 
 from dynmeans import DynamicMeans
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.experiments.authors_means import AUTHORS_MEANS, standard_errors_off
+from dynmeans.experiments.synthetic.authors_means import AUTHORS_MEANS, standard_errors_off
 from dynmeans.metrics import accuracy_frozen, accuracy_global, accuracy_per_step
 
 N_STREAMS = 20

@@ -12,7 +12,7 @@ from dynmeans.records.history import StepRecord
 from dynmeans.report import build, report_data, thinning
 from dynmeans.report.axes import FEATURE_NUMBERS
 from dynmeans.report.packing import pack_report
-from dynmeans.runs.sampling import Sample
+from dynmeans.runs.reading.sampling import Sample
 
 
 def history_of(batches, **parameters):

@@ -5,8 +5,8 @@ import pytest
 
 from dynmeans import Penalties
 from dynmeans.report.from_run import run_report, times_of
-from dynmeans.runs.batch import Batch
 from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.batch import Batch
 from dynmeans.runs.run import Run
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import run_cases
 
 from dynmeans import Run
-from dynmeans.runs import store
+from dynmeans.runs.store import store
 
 
 def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:

@@ -9,7 +9,7 @@ import pytest
 import run_cases
 
 from dynmeans import Run
-from dynmeans.runs import label_parts
+from dynmeans.runs.store import label_parts
 
 DRIVER = Path(__file__).with_name("kill_driver.py")
 
@@ -67,7 +67,7 @@ def test_a_part_without_its_commit_is_ignored_and_put_away_on_resume(table, tmp_
         raise StoppedError
 
     with monkeypatch.context() as patch:
-        patch.setattr("dynmeans.runs.store.insert_commit", stop)
+        patch.setattr("dynmeans.runs.store.store.insert_commit", stop)
         with pytest.raises(StoppedError):
             run_cases.follow(table, folder)
     left = list((folder / label_parts.FOLDER).iterdir())

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dynmeans.runs.durations import microseconds_of, parse_lateness, parse_length, parse_zone
+from dynmeans.runs.reading.durations import (
+    microseconds_of,
+    parse_lateness,
+    parse_length,
+    parse_zone,
+)
 
 ZURICH = ZoneInfo("Europe/Zurich")
 HOUR = 3_600_000_000

@@ -6,10 +6,10 @@ import pytest
 import run_cases
 
 from dynmeans import Run
-from dynmeans.runs.batch import Batch
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.exports import export_labels, truth_by_batch
-from dynmeans.runs.window_options import WindowOptions
+from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.window_options import WindowOptions
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from run_cases import PENALTIES, contents
 
 from dynmeans import Run
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.live_windows import LiveWindows
-from dynmeans.runs.window_options import WindowOptions
+from dynmeans.runs.reading.live_windows import LiveWindows
+from dynmeans.runs.reading.window_options import WindowOptions
 
 
 def lines_of(*rows):

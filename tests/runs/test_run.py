@@ -8,9 +8,9 @@ import run_cases
 from run_cases import PENALTIES
 
 from dynmeans import DynamicMeans, Run
-from dynmeans.runs import schema
-from dynmeans.runs.batch import Batch
 from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.store import schema
 
 CONFIG = RunConfig(("x", "y"), PENALTIES)
 PLACES = np.array([[0.0, 0.0], [5.0, 5.0], [0.1, 0.0], [5.0, 5.2]])

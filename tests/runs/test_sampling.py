@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dynmeans.runs.sampling import choose_rows
+from dynmeans.runs.reading.sampling import choose_rows
 
 
 @pytest.mark.parametrize("n_rows", [201, 500, 5_000, 100_000])

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pytest
 
-from dynmeans.runs.sources import Source, find_files
-from dynmeans.runs.window_options import WindowOptions
-from dynmeans.runs.windows import Windows
+from dynmeans.runs.reading.sources import Source, find_files
+from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.windows import Windows
 
 FRAME = pd.DataFrame({"t": [1.0, 2.0, 3.0], "x": [10.0, 20.0, 30.0]})
 WICKED = 'x\'; DROP TABLE "rows"; -- *[?]'

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynmeans.runs.sources import Source
-from dynmeans.runs.window_options import WindowOptions
-from dynmeans.runs.windows import Windows
+from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.windows import Windows
 
 
 def windows_of(table, position=None, **options):

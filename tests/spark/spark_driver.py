@@ -17,7 +17,7 @@ warnings.simplefilter("ignore")  # PySpark's, about pandas
 from pyspark.sql import SparkSession  # noqa: E402
 
 from dynmeans import DynamicMeans  # noqa: E402
-from dynmeans.runs import store  # noqa: E402
+from dynmeans.runs.store import store  # noqa: E402
 from dynmeans.spark import assign_udf, foreach_batch  # noqa: E402
 
 

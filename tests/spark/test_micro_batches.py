@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from dynmeans import DynamicMeans, Run
-from dynmeans.runs import store
+from dynmeans.runs.store import store
 from dynmeans.spark import foreach_batch
 
 MODEL = DynamicMeans(new_penalty=2.0, random_state=3)

@@ -171,7 +171,7 @@ def cluster(
     tail -f log | dynmeans cluster - -t at --every 1min --lateness 9s -f x,y --new-penalty 1 -o run
     """
     from dynmeans.cli.cluster_job import ClusterJob, show_result
-    from dynmeans.runs.window_options import WindowOptions
+    from dynmeans.runs.reading.window_options import WindowOptions
 
     window_options = WindowOptions(
         features=tuple(features),

@@ -12,18 +12,18 @@ from typing import Any, TextIO
 import typer
 
 from dynmeans.cli.output import print_json
+from dynmeans.inputs.plural import counted
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.suggestion import Suggestion
-from dynmeans.records.words import counted
-from dynmeans.runs.columns import match_features
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.live_windows import LiveWindows
+from dynmeans.runs.reading.columns import match_features
+from dynmeans.runs.reading.live_windows import LiveWindows
+from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import Run
-from dynmeans.runs.schema import DATABASE
-from dynmeans.runs.sources import Source
 from dynmeans.runs.status import RunStatus
-from dynmeans.runs.window_options import WindowOptions
-from dynmeans.runs.windows import Windows
+from dynmeans.runs.store.schema import DATABASE
 
 LIVE = "-"
 

@@ -35,12 +35,12 @@ def demo(
 
     from dynmeans.cli.cluster_job import ClusterJob
     from dynmeans.cli.output import print_json
-    from dynmeans.records.words import counted
+    from dynmeans.inputs.plural import counted
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
     from dynmeans.runs.exports import export_labels
+    from dynmeans.runs.reading.window_options import WindowOptions
     from dynmeans.runs.run import Run
-    from dynmeans.runs.window_options import WindowOptions
 
     begin = time.monotonic()
     _prepare(out)

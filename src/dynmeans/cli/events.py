@@ -29,8 +29,8 @@ def events(
     dynmeans events run --kind born --kind returned --last 20
     """
     from dynmeans.cli.output import print_json
+    from dynmeans.inputs.plural import counted
     from dynmeans.records.events import KINDS
-    from dynmeans.records.words import counted
     from dynmeans.runs.run import Run
 
     kinds = kind or [name for name in KINDS if name != "moved"]

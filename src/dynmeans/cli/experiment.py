@@ -39,8 +39,8 @@ def synthetic(
     Results are kept in OUT/synthetic-NOISE.parquet as they come; an interrupted run continues.
     """
     from dynmeans.cli.output import progress_bar
-    from dynmeans.experiments.synthetic import run_synthetic, write_figures
-    from dynmeans.experiments.synthetic_config import SyntheticConfig
+    from dynmeans.experiments.synthetic.config import SyntheticConfig
+    from dynmeans.experiments.synthetic.experiment import run_synthetic, write_figures
 
     if is_quick and is_full:
         raise ValueError("give --quick or --full, not both.")

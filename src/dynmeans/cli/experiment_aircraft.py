@@ -64,8 +64,8 @@ def aircraft(
     Results are kept in OUT/aircraft-*.parquet as they come; an interrupted run continues, and one
     that asks for more trials adds them.
     """
-    from dynmeans.experiments.aircraft import run_aircraft, write_figures
-    from dynmeans.experiments.aircraft_config import AircraftConfig
+    from dynmeans.experiments.aircraft.config import AircraftConfig
+    from dynmeans.experiments.aircraft.experiment import run_aircraft, write_figures
 
     given: dict[str, Any] = {} if window is None else {"windows": tuple(window)}
     config = AircraftConfig(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from dynmeans.runs.batch import Batch
+from dynmeans.runs.reading.batch import Batch
 
 _N_WINDOWS = 30
 # Fewer points do not tell a cluster from the noise of single ones (decision 0300).

@@ -29,7 +29,7 @@ def labels(
     dynmeans labels run -o labelled.parquet
     """
     from dynmeans.cli.output import print_json
-    from dynmeans.records.words import counted
+    from dynmeans.inputs.plural import counted
     from dynmeans.runs.exports import export_labels
     from dynmeans.runs.run import Run
 

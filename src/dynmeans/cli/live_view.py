@@ -9,9 +9,9 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from dynmeans.inputs.plural import counted
 from dynmeans.records.history import StepRecord
-from dynmeans.records.words import counted
-from dynmeans.runs.batch import Batch
+from dynmeans.runs.reading.batch import Batch
 
 _MAX_CLUSTERS = 12
 _MAX_FEATURES = 4

@@ -22,7 +22,7 @@ def status(
     dynmeans status run --json
     """
     from dynmeans.cli.output import print_json
-    from dynmeans.records.words import counted
+    from dynmeans.inputs.plural import counted
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:

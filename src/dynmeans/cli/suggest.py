@@ -69,8 +69,8 @@ def suggest(
     """
     from dynmeans.cli.output import check_picture
     from dynmeans.cli.suggestion_job import suggest_on_first_windows
-    from dynmeans.runs.sources import Source
-    from dynmeans.runs.window_options import WindowOptions
+    from dynmeans.runs.reading.sources import Source
+    from dynmeans.runs.reading.window_options import WindowOptions
 
     if picture is not None:
         check_picture("--picture", picture)

@@ -5,12 +5,12 @@ from typing import Any
 
 from dynmeans.cli.first_windows import first_windows
 from dynmeans.cli.flags import with_flags
+from dynmeans.parameters.suggest_penalties import suggest_details
 from dynmeans.records.suggestion import Suggestion
-from dynmeans.runs.scaling import Scaling
-from dynmeans.runs.sources import Source
-from dynmeans.runs.window_options import WindowOptions
-from dynmeans.runs.windows import Windows
-from dynmeans.suggestion.suggest_penalties import suggest_details
+from dynmeans.runs.reading.scaling import Scaling
+from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.windows import Windows
 
 
 def suggest_on_first_windows(

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.numbers import checked_number
 from dynmeans.records.stream import LabelledStream
 
 NOISES = ("isotropic", "radial")

@@ -9,19 +9,19 @@ from scipy.spatial.distance import cdist
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dynmeans.backends import get_backend
-from dynmeans.backends.batch import checked_weights
-from dynmeans.backends.compiled import compiled
-from dynmeans.backends.spread import is_spread, spread_backend
+from dynmeans.engine import get_backend
+from dynmeans.engine.batch import checked_weights
+from dynmeans.engine.compiled import compiled
+from dynmeans.engine.dask_batches import is_spread, spread_backend
+from dynmeans.engine.step import check_revival, check_way
 from dynmeans.estimators.stream_estimator import StreamEstimator
-from dynmeans.functional import check_revival, check_way
+from dynmeans.inputs.numbers import checked_count
+from dynmeans.parameters.suggest_penalties import suggest_details
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.numbers import checked_count
 from dynmeans.records.orders import HashOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 from dynmeans.records.suggestion import warn_of_doubts
-from dynmeans.suggestion.suggest_penalties import suggest_details
 
 AUTO = "auto"
 ONLY_ZEROS = "sample_weight must have a value above 0, got only zeros."

@@ -6,24 +6,24 @@ from typing import Any, Self
 
 import numpy as np
 
-from dynmeans.backends.batch import checked_elapsed, one_for_each
-from dynmeans.baselines.carried_sample import (
+from dynmeans.engine.batch import checked_elapsed, one_for_each
+from dynmeans.estimators.history_keeping import HistoryKeeper
+from dynmeans.estimators.mixture_estimator import MixtureEstimator
+from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.mixture.carried_sample import (
     check_carry,
     choose_sample,
     identities,
     remember,
     seen_in_posterior,
 )
-from dynmeans.baselines.ddp_mixture import BatchPrior, Seen, batch_prior, center_posteriors
-from dynmeans.baselines.gibbs import GibbsSamples, Progress, gibbs
-from dynmeans.baselines.particle_learning import Particles, particle_learning
-from dynmeans.baselines.variational import VariationalPosterior, variational
-from dynmeans.estimators.history_keeping import HistoryKeeper
-from dynmeans.estimators.mixture_estimator import MixtureEstimator
+from dynmeans.mixture.gibbs import GibbsSamples, Progress, gibbs
+from dynmeans.mixture.model import BatchPrior, Seen, batch_prior, center_posteriors
+from dynmeans.mixture.particle_learning import Particles, particle_learning
+from dynmeans.mixture.variational import VariationalPosterior, variational
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.mixture import MixtureParameters, MixtureState
-from dynmeans.records.numbers import checked_count, checked_number
 
 INFERENCES = ("gibbs", "variational", "particle")
 _logger = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-from dynmeans.baselines.dp_means import dp_means_penalties
+from dynmeans.engine.dp_means import dp_means_penalties
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
 from dynmeans.records.penalties import Penalties
 

@@ -6,14 +6,14 @@ from types import NoneType
 from typing import Any, Self
 
 from dynmeans.algorithm.life_cycle import find_events
-from dynmeans.backends import native
-from dynmeans.backends.batch import checked_elapsed, checked_weights, one_for_each
-from dynmeans.backends.spread import is_spread
+from dynmeans.engine import native
+from dynmeans.engine.batch import checked_elapsed, checked_weights, one_for_each
+from dynmeans.engine.dask_batches import is_spread
 from dynmeans.estimators.cluster_estimator import AUTO, ClusterEstimator
 from dynmeans.estimators.history_keeping import HistoryKeeper
+from dynmeans.inputs.numbers import checked_count
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.history import History
-from dynmeans.records.numbers import checked_count
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.state import Clustering, ClusterState
 

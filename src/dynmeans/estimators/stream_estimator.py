@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from dynmeans.backends.batch import MAX_COORDINATE, MAX_POINTS, check_size, checked_coordinates
-from dynmeans.backends.compiled import compiled
+from dynmeans.engine.batch import MAX_COORDINATE, MAX_POINTS, check_size, checked_coordinates
+from dynmeans.engine.compiled import compiled
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
 

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dynmeans.backends.compiled import INSTRUCTION_SET
+from dynmeans.engine.compiled import INSTRUCTION_SET
 
 _PACKAGES = ("dynmeans", "numpy", "scipy", "scikit-learn")
 

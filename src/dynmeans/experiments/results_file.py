@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dynmeans.experiments.machine import describe_machine
-from dynmeans.records.whole_file import whole_file
+from dynmeans.files.whole_file import whole_file
 
 Row = Mapping[str, Any]
 SESSION = "session"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.records.archive import Arrays, read_archive, write_archive
+from dynmeans.files.archive import Arrays, read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.state import ClusterState
 

@@ -197,7 +197,11 @@ class History:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "History":
         """Read a history written by `save`."""
-        history: History = _tables().read_history(path)
+        window, records = _tables().read_history(path)
+        history = cls(window)
+        for fields in records:
+            events = tuple(Event(**event) for event in fields.pop("events"))
+            history.add(StepRecord(**fields, events=events))
         return history
 
 
@@ -230,4 +234,4 @@ def _make_record(
 
 def _tables() -> Any:
     """Load the module that needs Arrow, which only frames and files do."""
-    return importlib.import_module("dynmeans.records.history_tables")
+    return importlib.import_module("dynmeans.files.history_tables")

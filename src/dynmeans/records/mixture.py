@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.records.archive import read_archive, write_archive
+from dynmeans.files.archive import read_archive, write_archive
+from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.cluster_rows import are_equal, check_rows, freeze_arrays
-from dynmeans.records.numbers import checked_number
 from dynmeans.records.state import ClusterState
 
 _FILE_VERSION = 1

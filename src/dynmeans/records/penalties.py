@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from dynmeans.records.numbers import checked_number
+from dynmeans.inputs.numbers import checked_number
 
 # Good over many kinds of stream when only lambda is known (decision 0007).
 DEFAULT_MAX_GAP = 6.8

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynmeans.records.archive import read_archive, write_archive
+from dynmeans.files.archive import read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.cluster_rows import are_equal, check_rows, freeze_arrays
 

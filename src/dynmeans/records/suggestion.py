@@ -5,8 +5,8 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dynmeans.inputs.plural import counted
 from dynmeans.records.penalties import Penalties
-from dynmeans.records.words import counted
 
 
 class SuggestionWarning(UserWarning):

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.backends.batch import checked_points
+from dynmeans.engine.batch import checked_points
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
-from dynmeans.runs.sampling import Sample
+from dynmeans.runs.reading.sampling import Sample
 
 Times = Sequence[datetime] | Sequence[str] | Sequence[float] | FloatArray
 

@@ -23,7 +23,7 @@ from dynmeans.report.data import ReportData
 from dynmeans.report.packing import EVENT_BYTES, batch_bytes, point_bytes, row_bytes
 from dynmeans.report.score_meanings import described_scores
 from dynmeans.report.thinning import MAX_BATCHES, choose_clusters, choose_rows, points_per_batch
-from dynmeans.runs.sampling import Sample
+from dynmeans.runs.reading.sampling import Sample
 
 # Of the page's 5 MB: the rest is its text, its code and the words of the report.
 DATA_BYTES = 4_500_000

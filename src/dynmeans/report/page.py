@@ -8,7 +8,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from dynmeans.records.whole_file import whole_file
+from dynmeans.files.whole_file import whole_file
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import report_json
 

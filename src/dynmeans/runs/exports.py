@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.records.whole_file import whole_file
-from dynmeans.runs.columns import check_column, plain_expression, quote_name, quote_text
+from dynmeans.files.whole_file import whole_file
+from dynmeans.runs.reading.columns import check_column, plain_expression, quote_name, quote_text
+from dynmeans.runs.reading.sources import ROW, Source, find_files, source_errors
 from dynmeans.runs.run import Run
-from dynmeans.runs.sources import ROW, Source, find_files, source_errors
 
 _FORMATS = {".parquet": "FORMAT parquet, COMPRESSION zstd", ".csv": "FORMAT csv, HEADER"}
 _ADDED = ("step", "cluster_id", "distance")

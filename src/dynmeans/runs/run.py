@@ -10,20 +10,20 @@ import pyarrow as pa
 
 from dynmeans.records.history import History, StepRecord
 from dynmeans.records.state import ClusterState
-from dynmeans.runs import run_tables
-from dynmeans.runs.batch import Batch
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
-from dynmeans.runs.label_parts import Part
-from dynmeans.runs.sampling import Sample
-from dynmeans.runs.scaling import Scaling
+from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.sampling import Sample
+from dynmeans.runs.reading.scaling import Scaling
 from dynmeans.runs.status import RunStatus, status_of
 from dynmeans.runs.stepper import Stepper
-from dynmeans.runs.store import Store
+from dynmeans.runs.store import run_tables
+from dynmeans.runs.store.label_parts import Part
+from dynmeans.runs.store.store import Store
 
 if TYPE_CHECKING:
-    from dynmeans.runs.live_windows import LiveWindows
-    from dynmeans.runs.windows import Windows
+    from dynmeans.runs.reading.live_windows import LiveWindows
+    from dynmeans.runs.reading.windows import Windows
 
 OnBatch = Callable[[StepRecord, Batch], None]
 
@@ -37,7 +37,7 @@ class Run(Closing):
     --------
     >>> import tempfile
     >>> from dynmeans import Penalties, Run
-    >>> from dynmeans.runs.batch import Batch
+    >>> from dynmeans.runs.reading.batch import Batch
     >>> from dynmeans.runs.configuration import RunConfig
     >>> folder = tempfile.mkdtemp() + "/run"
     >>> config = RunConfig(("x",), Penalties(1.0, max_gap=5, reach=1.5))

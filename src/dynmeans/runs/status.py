@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from dynmeans.runs.store import Store
+from dynmeans.runs.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from dynmeans.algorithm.life_cycle import find_events
-from dynmeans.backends.batch import checked_points
-from dynmeans.backends.compiled import compiled
-from dynmeans.functional import step
+from dynmeans.engine.batch import checked_points
+from dynmeans.engine.compiled import compiled
+from dynmeans.engine.step import step
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.history import History, StepRecord
 from dynmeans.records.state import ClusterState
-from dynmeans.runs.batch import Batch
-from dynmeans.runs.commit import Commit, StoredBatch
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.label_parts import label_rows
-from dynmeans.runs.sampling import Sample, choose_rows
-from dynmeans.runs.scaling import Scaling
-from dynmeans.runs.store import Store
+from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.sampling import Sample, choose_rows
+from dynmeans.runs.reading.scaling import Scaling
+from dynmeans.runs.store.commit import Commit, StoredBatch
+from dynmeans.runs.store.label_parts import label_rows
+from dynmeans.runs.store.store import Store
 
 # A group of batches is committed before its labels take more memory than this many rows.
 MAX_GROUP_ROWS = 500_000

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from pyspark.sql.functions import pandas_udf
 
-from dynmeans.backends import native
-from dynmeans.backends.batch import MAX_COORDINATE
+from dynmeans.engine import native
+from dynmeans.engine.batch import MAX_COORDINATE
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
+from dynmeans.runs.reading.scaling import Scaling
 from dynmeans.runs.run import Run
-from dynmeans.runs.scaling import Scaling
 
 
 def assign_udf(state: Any, model: DynamicMeans | None = None) -> Any:

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray
-from dynmeans.records.time_steps import checked_time_step
-from dynmeans.runs.batch import Batch
 from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.batch import Batch
 from dynmeans.runs.run import Run
-from dynmeans.runs.schema import DATABASE
+from dynmeans.runs.store.schema import DATABASE
 
 ON_MISSING = ("error", "drop")
 # Where Spark keeps the identity of a stream, which survives restarts from its checkpoint.

@@ -1,0 +1,73 @@
+"""Prepares arrays and calls the compiled loop over many small streams."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.engine.compiled import compiled
+from dynmeans.engine.threads import choose_n_threads
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.group_states import GroupStates
+from dynmeans.records.penalties import Penalties
+
+
+def sort_by_group(groups: IntArray, n_groups: int) -> tuple[IntArray, IntArray]:
+    """Return the rows group by group, in order within each, and where each group begins."""
+    order, starts = compiled.sort_by_group(groups, n_groups)
+    return order.view(np.int64), starts.view(np.int64)
+
+
+def fit_groups(
+    points: BatchArray,
+    point_weights: FloatArray | None,
+    batch_starts: IntArray,
+    group_starts: IntArray,
+    elapsed: FloatArray,
+    before: GroupStates,
+    seeds: npt.NDArray[np.uint32],
+    penalties: Penalties,
+    revival: str,
+    *,
+    n_init: int,
+    acceleration: str = "auto",
+    n_threads: int | None = None,
+) -> tuple[tuple[IntArray, IntArray, IntArray, FloatArray], dict[str, Any]]:
+    """Cluster every group from its own state, batch after batch.
+
+    Returns the labels of the rows, the clusters, passes and cost of each batch, and what each
+    group remembers after its last.
+    """
+    memories = (
+        before.starts,
+        before.ids,
+        before.centers,
+        before.weights,
+        before.ages,
+        before.counts,
+        before.next_ids,
+    )
+    columns, remembered = compiled.fit_groups(
+        points,
+        point_weights,
+        batch_starts,
+        group_starts,
+        elapsed,
+        memories,
+        before.n_steps,
+        seeds,
+        penalties.new_penalty,
+        penalties.revival_penalty,
+        penalties.drift,
+        revival == "exact",
+        n_init,
+        acceleration == "auto",
+        choose_n_threads(points.size) if n_threads is None else n_threads,
+    )
+    labels, n_clusters, n_iters, costs = columns
+    integers = (array.view(np.int64) for array in (labels, n_clusters, n_iters))
+    names = ("starts", "ids", "centers", "weights", "ages", "counts", "next_ids")
+    arrays = dict(zip(names, remembered, strict=True))
+    for name in ("starts", "ids", "next_ids"):
+        arrays[name] = arrays[name].view(np.int64)
+    return (*integers, costs), arrays  # type: ignore[return-value]

@@ -1,0 +1,1 @@
+"""The paper's second experiment: aircraft trajectories, all of it."""

@@ -1,0 +1,1 @@
+"""Files on disk: checked archives, whole-file writes, tables."""

@@ -1,0 +1,1 @@
+"""Checks of what comes from outside, before it becomes a record."""

@@ -1,0 +1,97 @@
+"""Which parameters are tried: lambda first, then gaps and reach, then lambda again."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
+from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH
+
+_PATIENCE = 3  # halvings of lambda that bring nothing before the search turns back
+_CLOSE = 3.0  # nats within which two values of lambda are equally good
+_NOTHING = 1e-3  # nats: less is rounding
+_FARTHEST = 8  # half-octaves that are looked at for equally good values
+_N_ROUNDS = 3
+_USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
+# Beside the usual choice: clusters that move far, that stay away for long, that do neither.
+_OTHERS = tuple(
+    (MAX_GAPS.index(gap), REACHES.index(reach)) for gap, reach in ((3.5, 2.2), (14, 1.2), (2, 1.01))
+)
+
+
+def search(trials: Trials) -> Setting:
+    """Return the best setting met on the way."""
+    if trials.points.n_batches == 1:
+        defaults = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
+        return _middle(trials, _climb(trials, _halve(trials, defaults), _next_level))
+    best = _middle(trials, _climb(trials, _halve(trials, _USUAL), _next_level))
+    is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
+    if is_gap_open and is_reach_open:
+        others = [replace(best, gap=gap, reach=reach) for gap, reach in _OTHERS]
+        best = min([best, *others], key=trials.length)
+    for _ in range(_N_ROUNDS):
+        before = best
+        if is_reach_open:
+            best = _climb(trials, best, _next_reach)
+        if is_gap_open:
+            best = _climb(trials, best, _next_gap)
+        climbed = _climb(trials, best, _next_level)
+        best = best if climbed == best else _middle(trials, climbed)
+        if best == before:
+            break
+    return best
+
+
+def _halve(trials: Trials, start: Setting) -> Setting:
+    """Halve lambda until that has long brought nothing; a single visiting order will do."""
+    best = here = replace(start, level=start.level + 2)
+    n_idle = 0
+    while n_idle < _PATIENCE:
+        here = replace(here, level=here.level + 2)
+        is_better = trials.length(here, 1) < trials.length(best, 1) - _NOTHING
+        n_idle = 0 if is_better else n_idle + 1
+        best = here if is_better else best
+    return best
+
+
+def _middle(trials: Trials, best: Setting) -> Setting:
+    """Go to the middle of the values of lambda that are as good: the edges are for luck."""
+    limit = trials.length(best) + _CLOSE
+    ends = []
+    for direction in (-1, 1):
+        end = best
+        for _ in range(_FARTHEST):
+            there = replace(end, level=end.level + direction)
+            if trials.length(there) > limit:
+                break
+            end = there
+        ends.append(end.level)
+    return replace(best, level=sum(ends) // 2)
+
+
+def _climb(
+    trials: Trials, start: Setting, step: Callable[[Setting, int], Setting | None]
+) -> Setting:
+    """Go one way as long as that brings something; if it never did, go the other."""
+    best = start
+    for direction in (1, -1):
+        while there := step(best, direction):
+            if trials.length(there) >= trials.length(best) - _NOTHING:
+                break
+            best = there
+        if best != start:
+            break
+    return best
+
+
+def _next_level(setting: Setting, direction: int) -> Setting:
+    return replace(setting, level=setting.level - direction)
+
+
+def _next_gap(setting: Setting, direction: int) -> Setting | None:
+    gap = setting.gap + direction
+    return replace(setting, gap=gap) if 0 <= gap < len(MAX_GAPS) else None
+
+
+def _next_reach(setting: Setting, direction: int) -> Setting | None:
+    reach = setting.reach + direction
+    return replace(setting, reach=reach) if 0 <= reach < len(REACHES) else None

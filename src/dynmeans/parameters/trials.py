@@ -1,0 +1,128 @@
+"""Runs over the batches with one choice of parameters after the other, and what each gave."""
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from dynmeans.engine import native
+from dynmeans.parameters.description_length import describe
+from dynmeans.parameters.tracks import Points
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.suggestion import Candidate
+
+MAX_GAPS = (2.0, 3.5, 6.8, 14.0, 28.0)  # in batches
+REACHES = (1.01, 1.2, 1.6, 2.2, 3.0)
+# A lambda at which nearly every batch is one cluster, in units of the variance of a batch.
+_HIGHEST = 2.8
+# Nats by which a description is longer for each squared doubling away from these: a gentle nudge.
+_PRIOR_NATS, _PRIOR_MAX_GAP, _PRIOR_REACH = 3.0, 6.0, 1.2
+_LEAST_MAX_GAP = 1.01
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One choice of parameters: half-octaves of lambda below the highest, and two list entries."""
+
+    level: int
+    gap: int
+    reach: int
+
+
+@dataclass(frozen=True, eq=False)
+class Feed:
+    """What every run is given.
+
+    Attributes
+    ----------
+    batches, weights, elapsed : list
+        As for `native.sequence`.
+    n_init, entropy : int
+        Visiting orders of each batch, and their seed.
+    max_gap, reach : float, optional
+        Kept where they are given; chosen otherwise.
+    """
+
+    batches: list[BatchArray]
+    weights: list[FloatArray | None]
+    elapsed: list[float]
+    n_init: int
+    entropy: int
+    max_gap: float | None = None
+    reach: float | None = None
+
+    @cached_property
+    def step_time(self) -> float:
+        """Usual time between two batches."""
+        return float(np.median(self.elapsed[1:])) if len(self.elapsed) > 1 else 1.0
+
+
+@dataclass(slots=True, eq=False)
+class Trials:
+    """Tries each setting once, and keeps what it gave."""
+
+    points: Points
+    feed: Feed
+    candidates: dict[tuple[Setting, int], Candidate] = field(default_factory=dict)
+
+    def length(self, setting: Setting, n_init: int | None = None) -> float:
+        """Nats that describe the stream and the setting."""
+        n_bits = self.candidate(setting, n_init).bits * self.points.weight
+        return n_bits * math.log(2.0) + _surprise(setting)
+
+    def candidate(self, setting: Setting, n_init: int | None = None) -> Candidate:
+        """Run over the batches, unless that was done before."""
+        key = setting, self.feed.n_init if n_init is None else n_init
+        if key not in self.candidates:
+            self.candidates[key] = self._run(*key)
+        return self.candidates[key]
+
+    def labels(self, setting: Setting, n_init: int | None = None) -> tuple[IntArray, int, int]:
+        """Labels of all points, clusters seen in all batches, and identities."""
+        feed = self.feed
+        return native.sequence_labels(
+            feed.batches,
+            self._penalties(setting),
+            feed.elapsed,
+            feed.weights,
+            "paper",
+            entropy=feed.entropy,
+            n_init=feed.n_init if n_init is None else n_init,
+        )
+
+    def _run(self, setting: Setting, n_init: int) -> Candidate:
+        penalties = self._penalties(setting)
+        labels, n_seen, n_identities = self.labels(setting, n_init)
+        return Candidate(
+            penalties,
+            bits=describe(self.points, labels).length / math.log(2.0) / self.points.weight,
+            n_clusters=n_seen / self.points.n_batches,
+            n_identities=n_identities,
+        )
+
+    def _penalties(self, setting: Setting) -> Penalties:
+        """Turn gaps and moves per batch into those per step of time."""
+        new_penalty = _HIGHEST * self.points.variance * 2.0 ** (-setting.level / 2)
+        max_gap, reach = MAX_GAPS[setting.gap], REACHES[setting.reach]
+        found = Penalties(new_penalty, max_gap=max_gap, reach=reach)
+        feed = self.feed
+        if feed.step_time != 1.0:
+            found = Penalties(
+                new_penalty,
+                revival_penalty=found.revival_penalty / feed.step_time,
+                drift=found.drift / feed.step_time,
+            )
+        if feed.max_gap is None and feed.reach is None:
+            return found
+        max_gap = max(found.max_gap, _LEAST_MAX_GAP) if feed.max_gap is None else feed.max_gap
+        reach = max(found.reach, 1.0) if feed.reach is None else feed.reach
+        return Penalties(new_penalty, max_gap=max_gap, reach=reach)
+
+
+def _surprise(setting: Setting) -> float:
+    """Nats for an unusual choice of gaps and reach."""
+    gap = math.log2(MAX_GAPS[setting.gap] / _PRIOR_MAX_GAP)
+    reach = math.log2(REACHES[setting.reach] / _PRIOR_REACH)
+    return _PRIOR_NATS * (gap**2 + reach**2)

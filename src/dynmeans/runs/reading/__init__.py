@@ -1,0 +1,1 @@
+"""Rows from files, tables and standard input, cut into windows."""

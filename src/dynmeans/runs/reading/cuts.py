@@ -1,0 +1,105 @@
+"""Where one batch ends and the next begins, in rows that come in order."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.runs.reading.durations import WindowLength, format_time, parse_length, parse_zone
+from dynmeans.runs.reading.window_options import WindowOptions
+
+Key = int | str
+
+
+class Cut(Protocol):
+    """Divides rows into runs of one key each; equal keys belong to one batch."""
+
+    def pieces(self, times: Any, batches: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
+        """Yield the key of each piece and the row after its end."""
+
+    def label(self, key: Key, first_time: Any) -> str | None:
+        """Name a batch for people."""
+
+
+@dataclass(slots=True)
+class CutByLength:
+    """Windows of time."""
+
+    length: WindowLength
+
+    def pieces(self, times: Any, batches: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
+        """Find each window's end by bisection: the times are sorted."""
+        begin = 0
+        while begin < n_rows:
+            index = self.length.index_of(times[begin].item())
+            end = int(np.searchsorted(times, self.length.start_of(index + 1), side="left"))
+            yield index, end
+            begin = end
+
+    def label(self, key: Key, first_time: Any) -> str | None:
+        """Name a window by its start."""
+        return self.length.label_of(int(key))
+
+
+@dataclass(slots=True)
+class CutByCount:
+    """Batches of a fixed number of rows."""
+
+    count: int
+    zone: ZoneInfo
+    is_number: bool
+    n_seen: int = 0
+
+    def pieces(self, times: Any, batches: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
+        """Go on counting where the last piece ended."""
+        begin = 0
+        while begin < n_rows:
+            key = self.n_seen // self.count
+            end = min(n_rows, begin + (key + 1) * self.count - self.n_seen)
+            self.n_seen += end - begin
+            yield key, end
+            begin = end
+
+    def label(self, key: Key, first_time: Any) -> str | None:
+        """Name a batch by the time of its first row."""
+        if first_time is None:
+            return None
+        return f"{first_time:g}" if self.is_number else format_time(int(first_time), self.zone)
+
+
+@dataclass(slots=True)
+class CutByColumn:
+    """Batches that a column names."""
+
+    def pieces(
+        self, times: Any, batches: npt.NDArray[Any], n_rows: int
+    ) -> Iterator[tuple[Key, int]]:
+        """End a piece where the name changes."""
+        changes = np.flatnonzero(batches[1:] != batches[:-1]) + 1
+        for end in [*changes.tolist(), n_rows] if n_rows else ():
+            key = batches[end - 1]
+            yield int(key) if isinstance(key, np.integer) else str(key), end
+
+    def label(self, key: Key, first_time: Any) -> str | None:
+        """Name a batch as the column does."""
+        return str(key)
+
+
+def make_cut(options: WindowOptions, *, time_is_number: bool) -> Cut:
+    """Return the cut that the options ask for."""
+    zone = parse_zone(options.timezone)
+    if options.every is not None:
+        return CutByLength(parse_length(options.every, zone, is_number=time_is_number))
+    if options.count is not None:
+        return CutByCount(options.count, zone, time_is_number)
+    return CutByColumn()
+
+
+def steps_between(before: Key, key: Key) -> float:
+    """Time from one batch to the next: empty windows in between count."""
+    if isinstance(before, int) and isinstance(key, int):
+        return float(key - before)
+    return 0.0 if key == before else 1.0

@@ -1,0 +1,100 @@
+"""WindowOptions: how the rows of a source become batches."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dynmeans.runs.reading.columns import TIME_UNITS
+from dynmeans.runs.reading.durations import parse_zone
+
+ON_MISSING = ("error", "drop")
+ON_LATE = ("error", "drop")
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOptions:
+    """How rows are ordered and cut; exactly one of `every`, `count` and `batch` is given.
+
+    Attributes
+    ----------
+    features : tuple of str
+        Names of feature columns, or patterns such as ``x_*``.
+    time : str, optional
+        Column of times; rows are taken in their order.
+    every : str, optional
+        Length of a window: ``30min``, ``1d``, ``1mo``; a plain number for times that are numbers.
+    count : int, optional
+        Rows of a batch.
+    batch : str, optional
+        Column that says which batch a row belongs to. Where it holds integers, those missing are
+        empty batches.
+    timezone : str
+        Whose calendar, and what a time without an offset means.
+    time_unit : {"s", "ms", "us", "ns"}, optional
+        For times that are numbers since 1970.
+    time_format : str, optional
+        For times that are text of another form than ISO 8601, as `datetime.strptime` takes it:
+        ``%d.%m.%Y %H:%M``.
+    id, weight, truth : str, optional
+        Columns of row names, weights and true identities.
+    on_missing : {"error", "drop"}
+        What to do with rows that lack a feature, a weight or a time.
+    hold_last : bool
+        Leave the last window alone until a later row shows that it is complete.
+    lateness : str
+        Live source: how far back in time a row may come after another one.
+    on_late : {"error", "drop"}
+        Live source: what to do with rows that come later than that.
+    """
+
+    features: tuple[str, ...]
+    time: str | None = None
+    every: str | None = None
+    count: int | None = None
+    batch: str | None = None
+    timezone: str = "UTC"
+    time_unit: str | None = None
+    time_format: str | None = None
+    id: str | None = None
+    weight: str | None = None
+    truth: str | None = None
+    on_missing: str = "error"
+    hold_last: bool = False
+    lateness: str = "0"
+    on_late: str = "error"
+
+    def __post_init__(self) -> None:
+        """Check what can be checked before a row is read."""
+        ways = [name for name in ("every", "count", "batch") if getattr(self, name) is not None]
+        if len(ways) != 1:
+            raise ValueError(
+                "give exactly one of every=... (a length of time), count=... (rows of a batch) and "
+                "batch=... (a column), got "
+                f"{' and '.join(f'{name}=...' for name in ways) or 'none of them'}."
+            )
+        if self.every is not None and self.time is None:
+            raise ValueError("every needs a column of times: name it with time=...")
+        if self.time_format is not None and self.time_unit is not None:
+            raise ValueError("give time_unit or time_format, not both.")
+        if self.count is not None and self.count < 1:
+            raise ValueError(f"count must be at least 1, got {self.count!r}.")
+        for name, allowed in (
+            ("on_missing", ON_MISSING),
+            ("on_late", ON_LATE),
+            ("time_unit", (None, *TIME_UNITS)),
+        ):
+            if getattr(self, name) not in allowed:
+                names = ", ".join(filter(None, allowed))
+                raise ValueError(f"{name} must be one of {names}, got {getattr(self, name)!r}.")
+        parse_zone(self.timezone)
+
+    @property
+    def text_column(self) -> str | None:
+        """The column of times, where they are text whose form is given."""
+        return None if self.time_format is None else self.time
+
+    def to_source_fields(self, table: str) -> dict[str, Any]:
+        """Return what a run stores of its source; features stand beside it."""
+        fields = asdict(self)
+        # Neither changes a window: a run may be resumed with another choice.
+        del fields["features"], fields["hold_last"]
+        return {"input": table, **fields}

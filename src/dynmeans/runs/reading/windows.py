@@ -1,0 +1,135 @@
+"""A table in time order to batches, without loading the whole of it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from dynmeans.inputs.plural import counted
+from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.cuts import Key, make_cut, steps_between
+from dynmeans.runs.reading.ordered_rows import OrderedRows, Place, Rows
+from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.window_options import WindowOptions
+
+
+class Windows:
+    """The batches of a table, in order; iterate over it once.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    options : WindowOptions
+        How it is ordered and cut.
+    position : mapping, optional
+        Where an earlier pass stopped (`Run.position`): go on there.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of the table.
+    is_sorted : bool
+        Whether the table was in order already.
+    features : tuple of str
+        The feature columns.
+    position : dict
+        Where the source stands; after the last batch also whether it was read to its end.
+    n_dropped, n_late : int
+        Rows dropped after the last batch, and late ones: in a table there are none.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"hour": [0.5, 7.0, 0.1, 1.2], "x": [1.0, 4.0, 2.0, 3.0]})
+    >>> options = WindowOptions(features=("x",), time="hour", every="1")
+    >>> with Source(table) as source:
+    ...     for batch in Windows(source, options):
+    ...         print(batch.label, batch.elapsed, batch.row_ids.tolist(), batch.points.tolist())
+    0 1.0 [2, 0] [[2.0], [1.0]]
+    1 1.0 [3] [[3.0]]
+    7 6.0 [1] [[4.0]]
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        options: WindowOptions,
+        position: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._rows = OrderedRows(source, options)
+        self._options = options
+        self._time_is_number = self._rows.time_is_number
+        self._cut = make_cut(options, time_is_number=self._time_is_number)
+        self.features, self.n_rows = self._rows.features, self._rows.n_rows
+        self.is_sorted = self._rows.is_sorted
+        self.position: dict[str, Any] = dict(position or {"rows_read": 0, "key": None})
+        self.n_dropped = self.n_late = 0
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Yield the batches that were not taken in before."""
+        parts: list[Rows] = []
+        last_key: Key = 0
+        for rows in self._rows.read(self._place()):
+            begin = 0
+            times, batches = rows.columns.get("time"), rows.columns.get("batch")
+            for key, end in self._cut.pieces(times, batches, len(rows.points)):
+                if parts and key != last_key:
+                    yield self._finished(last_key, Rows.join(parts))
+                    parts = []
+                parts.append(rows.cut(begin, end))
+                last_key, begin = key, end
+        if parts and not self._is_held(parts):
+            yield self._finished(last_key, Rows.join(parts))
+            parts = []
+        if not parts:
+            self.n_dropped = self.n_rows - self.position["rows_read"]
+            self.position = {
+                **self.position,
+                **asdict(self._rows.last),
+                "is_finished": True,
+            }
+
+    def _place(self) -> Place:
+        known = (self.position.get(name) for name in ("last_row", "last_time"))
+        return Place(self.position["rows_read"], *known)
+
+    def _is_held(self, parts: list[Rows]) -> bool:
+        count = self._options.count
+        is_full = count is not None and sum(len(part.points) for part in parts) == count
+        return self._options.hold_last and not is_full
+
+    def _finished(self, key: Key, rows: Rows) -> Batch:
+        elapsed = self._elapsed(key, len(rows.points))
+        n_read = int(rows.places[-1]) + 1 - self.position["rows_read"]
+        times, names = rows.columns.get("time"), rows.columns.get("id")
+        self.position = {
+            "rows_read": int(rows.places[-1]) + 1,
+            # Batches of a count begin where the last one ended, whatever their number.
+            "key": key if self._options.count is None else None,
+            "last_row": int(rows.numbers[-1]),
+            "last_time": None if times is None else times[-1].item(),
+        }
+        return Batch(
+            points=rows.points,
+            elapsed=elapsed,
+            row_ids=rows.numbers if names is None else names,
+            rows=None if names is None else rows.numbers,
+            times=times if self._time_is_number or times is None else times.view("datetime64[us]"),
+            weights=rows.columns.get("weight"),
+            truth=rows.columns.get("truth"),
+            label=self._cut.label(key, None if times is None else times[0].item()),
+            n_dropped=n_read - len(rows.points),
+            position=self.position,
+        )
+
+    def _elapsed(self, key: Key, n_rows: int) -> float:
+        before = self.position["key"]
+        if before is None:
+            return 1.0
+        if steps_between(before, key) <= 0:
+            raise ValueError(
+                f"the run has closed the window {self._cut.label(key, None)!r} already, but "
+                f"{counted(n_rows, 'more row')} came for it. If the input grows, use --hold-last, "
+                "so that the last window waits for its rows."
+            )
+        return steps_between(before, key)

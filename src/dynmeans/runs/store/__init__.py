@@ -1,0 +1,1 @@
+"""The run folder on disk: SQLite, Parquet parts, one writer."""

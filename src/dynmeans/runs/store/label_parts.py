@@ -1,0 +1,158 @@
+"""Parquet parts of a run's labels: each written whole under another name, then renamed."""
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.runs.reading.batch import Batch
+
+FOLDER = "labels"
+_TEMPORARY = ".new"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One committed file of labels."""
+
+    name: str
+    first_step: int
+    last_step: int
+    n_rows: int
+    n_bytes: int
+    sha256: str
+
+
+def label_rows(
+    batch: Batch, step: int, first_row: int, labels: IntArray, distances: FloatArray
+) -> pa.Table:
+    """Return the labels of one batch: step, row_id, time, cluster_id, distance, and what else."""
+    n = batch.n_points
+    row_ids = np.arange(first_row, first_row + n) if batch.row_ids is None else batch.row_ids
+    columns = {
+        "step": _numbers(np.full(n, step, dtype=np.int64)),
+        "row_id": _column("row_ids", row_ids),
+        "cluster_id": _numbers(labels),
+        "distance": _numbers(distances),
+    }
+    if batch.times is not None:
+        columns["time"] = _time_column(batch.times)
+    if batch.rows is not None:
+        columns["row"] = _numbers(batch.rows.astype(np.int64, copy=False))
+    if batch.truth is not None:
+        columns["truth"] = _column("truth", batch.truth)
+    order = ("step", "row_id", "time", "cluster_id", "distance", "row", "truth")
+    return pa.table({name: columns[name] for name in order if name in columns})
+
+
+def write_part(folder: Path, table: pa.Table, first_step: int, last_step: int) -> Part:
+    """Write a part and see it on disk; it belongs to the run once the manifest names it."""
+    plain = [name for name in ("row_id", "time", "distance", "row") if name in table.column_names]
+    encoded = [name for name in table.column_names if name not in plain]
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        table, sink, compression="zstd", compression_level=1, use_dictionary=encoded,
+        row_group_size=1 << 20, write_page_checksum=True,
+        column_encoding=_encodings(table, plain),
+    )  # fmt: skip
+    data = memoryview(sink.getvalue())
+    name = f"part-{first_step:012d}.parquet"
+    temporary = folder / (name + _TEMPORARY)
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, folder / name)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(folder)
+    digest = hashlib.sha256(data).hexdigest()
+    return Part(name, first_step, last_step, table.num_rows, len(data), digest)
+
+
+def read_part(folder: Path, part: Part, columns: list[str] | None = None) -> pa.Table:
+    """Read a part, or say that it is missing or damaged."""
+    path = folder / part.name
+    try:
+        return pq.read_table(path, columns=columns, page_checksum_verification=True)
+    except FileNotFoundError as error:
+        raise ValueError(f"the run is damaged: {str(path)!r} is missing.") from error
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"the run is damaged: {str(path)!r} cannot be read: {error}") from error
+
+
+def check_parts(folder: Path, parts: Iterable[Part], *, contents: bool = False) -> None:
+    """See that every part is there and has its size, or also its very bytes."""
+    for part in parts:
+        path = folder / part.name
+        size = path.stat().st_size if path.exists() else None
+        if size != part.n_bytes:
+            found = "is missing" if size is None else f"has {size} bytes, not {part.n_bytes}"
+            raise ValueError(f"the run is damaged: {str(path)!r} {found}.")
+        if contents and hashlib.sha256(path.read_bytes()).hexdigest() != part.sha256:
+            raise ValueError(f"the run is damaged: {str(path)!r} was changed after it was written.")
+
+
+def remove_orphans(folder: Path, parts: Iterable[Part]) -> list[str]:
+    """Delete files that no commit names: what a stopped process left behind."""
+    known = {part.name for part in parts}
+    orphans = [
+        path
+        for path in sorted(folder.glob("part-*.parquet*"))
+        if path.name.removesuffix(_TEMPORARY) not in known or path.name.endswith(_TEMPORARY)
+    ]
+    for path in orphans:
+        path.unlink()
+    return [path.name for path in orphans]
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in the folder itself durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _encodings(table: pa.Table, plain: list[str]) -> dict[str, str]:
+    """Numbers that grow pack well as differences; text is left to its default."""
+    types = {name: table.schema.field(name).type for name in plain}
+    return {
+        name: "PLAIN" if pa.types.is_floating(kind) else "DELTA_BINARY_PACKED"
+        for name, kind in types.items()
+        if pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_floating(kind)
+    }
+
+
+def _time_column(times: Any) -> pa.Array:
+    if times.dtype.kind == "M":
+        micros = times.astype("datetime64[us]").view(np.int64)
+        return _numbers(micros, pa.timestamp("us", tz="UTC"))
+    return _numbers(times.astype(np.float64, copy=False))
+
+
+def _numbers(values: Any, kind: Any = None) -> pa.Array:
+    """Wrap numbers as they are; `pa.array` would load pandas to see whether they are a series."""
+    values = np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(values.dtype) if kind is None else kind
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
+def _column(name: str, values: Any) -> pa.Array:
+    """Integers as 64 bits, everything else as Arrow reads it; text may come as objects."""
+    if values.dtype.kind in "iu":
+        return _numbers(values.astype(np.int64, copy=False))
+    try:
+        return pa.array(values)
+    except pa.ArrowException as error:
+        raise TypeError(f"{name} must hold integers or text: {error}.") from error

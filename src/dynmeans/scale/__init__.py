@@ -1,0 +1,1 @@
+"""Many streams, more rows than memory, Spark: the same step at other sizes."""

@@ -1,0 +1,188 @@
+"""The last pass: label every row of a source, out of core."""
+
+import importlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dynmeans.engine import native
+from dynmeans.engine.batch import checked_coordinates
+from dynmeans.engine.dp_means import dp_means_penalties
+from dynmeans.engine.threads import choose_n_threads
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.scale.anytime.array_source import ArraySource
+from dynmeans.scale.anytime.result import AnytimeResult
+from dynmeans.scale.anytime.sources import open_source
+
+_CHUNK_ROWS = 1 << 18
+
+Progress = Callable[[float, float], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labelling:
+    """Every row labelled.
+
+    Attributes
+    ----------
+    labels : array
+        Cluster of each row, -1 where all are farther than lambda: an array or a memory map of the
+        file; for a Parquet source the paths of the files written.
+    counts : IntArray of shape (n_clusters,)
+        Rows of each cluster.
+    n_unlabelled : int
+        Rows of label -1.
+    cost : float
+        The DP-Means cost of all rows, if each row without a cluster opens its own.
+    """
+
+    labels: Any
+    counts: IntArray
+    n_unlabelled: int
+    cost: float
+
+
+class Tally:
+    """Adds up counts and costs over the chunks, in their order."""
+
+    def __init__(self, result: AnytimeResult) -> None:
+        self._ids = result.state.ids
+        self._opened = result.new_penalty * result.n_clusters
+        self._counts = np.zeros(result.n_clusters + 1, dtype=np.int64)
+        self._cost = 0.0
+
+    def add(self, labels: IntArray, costs: FloatArray) -> None:
+        """Take in one chunk."""
+        slots = np.searchsorted(self._ids, labels) + 1
+        slots[labels < 0] = 0
+        self._counts += np.bincount(slots, minlength=len(self._counts))
+        self._cost += float(costs.sum())
+
+    def close(self, labels: Any) -> Labelling:
+        """Return the sums."""
+        cost = self._cost + self._opened
+        return Labelling(labels, self._counts[1:], int(self._counts[0]), cost)
+
+
+def label_rows(
+    source: Any,
+    result: AnytimeResult,
+    *,
+    to: str | os.PathLike[str] | None = None,
+    columns: list[str] | None = None,
+    n_threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> Labelling:
+    """Label every row of a source with the clusters of a result, chunk by chunk.
+
+    Parameters
+    ----------
+    source : array, path or Dask array
+        As in `fit_anytime`; an iterator cannot be read twice.
+    result : AnytimeResult
+        The clusters.
+    to : path, optional
+        Where the labels go: a .npy file, or for a Parquet source a folder, which gets one file of
+        one column, `cluster_id`, for each file of the source. By default they stay in memory; a
+        Parquet source needs a folder.
+    columns : list of str, optional
+        Columns of a Parquet source; by default all numeric ones.
+    n_threads : int, optional
+        By default all cores.
+    on_progress : callable, optional
+        Called with rows done and rows in all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dynmeans import fit_anytime, label_rows
+    >>> points = np.repeat([[0.0], [9.0]], 500, axis=0)
+    >>> result = fit_anytime(points, batch_size=100, max_batches=3, rng=0)
+    >>> labelling = label_rows(points, result)
+    >>> labelling.counts.tolist(), labelling.cost
+    ([500, 500], 2.0)
+    """
+    opened: Any = open_source(source, columns, _CHUNK_ROWS)
+    if not hasattr(opened, "read"):
+        raise TypeError("source must be one that can be read again, got an iterator.")
+    if opened.n_features != result.state.n_features:
+        raise ValueError(
+            f"source has {opened.n_features} features, but the result was built with "
+            f"{result.state.n_features}."
+        )
+    n_threads = choose_n_threads(1 << 30) if n_threads is None else n_threads
+    report = on_progress or (lambda done, total: None)
+    if isinstance(opened, ArraySource):
+        return _label_array(opened, result, to, n_threads, report)
+    if to is None:
+        raise ValueError("to must be a path for a source that is not an array, got None.")
+    if hasattr(opened, "files"):
+        parquet_labels = importlib.import_module("dynmeans.scale.anytime.parquet_labels")
+        labelling: Labelling = parquet_labels.label_files(
+            opened, result, Path(to), n_threads, report
+        )
+        return labelling
+    chunks = (opened.read(piece) for piece in range(len(opened.sizes)))
+    return _label_chunks(chunks, int(opened.sizes.sum()), result, to, n_threads, report)
+
+
+def _label_array(
+    source: ArraySource,
+    result: AnytimeResult,
+    to: str | os.PathLike[str] | None,
+    n_threads: int,
+    report: Progress,
+) -> Labelling:
+    n_rows = int(source.sizes.sum())
+    chunks = (source.rows(first, first + _CHUNK_ROWS) for first in range(0, n_rows, _CHUNK_ROWS))
+    return _label_chunks(chunks, n_rows, result, to, n_threads, report)
+
+
+def _label_chunks(
+    chunks: Iterable[BatchArray],
+    n_rows: int,
+    result: AnytimeResult,
+    to: str | os.PathLike[str] | None,
+    n_threads: int,
+    report: Progress,
+) -> Labelling:
+    """Write the labels of one chunk after the other into an array or a memory map."""
+    labels: Any = (
+        np.empty(n_rows, dtype=np.int64)
+        if to is None
+        else np.lib.format.open_memmap(to, mode="w+", dtype=np.int64, shape=(n_rows,))
+    )
+    tally, done = Tally(result), 0
+    for found, costs in labelled(chunks, result, n_threads):
+        tally.add(found, costs)
+        labels[done : done + len(found)] = found
+        done += len(found)
+        report(done, n_rows)
+    if to is not None:
+        labels.flush()
+    return tally.close(labels)
+
+
+def labelled(
+    chunks: Iterable[BatchArray], result: AnytimeResult, n_threads: int
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Label chunks in several threads, a few ahead of the one given back."""
+    penalties = dp_means_penalties(result.new_penalty)
+
+    def label(rows: BatchArray) -> tuple[IntArray, FloatArray]:
+        checked_coordinates(rows, "source")
+        return native.predict_labels(rows, result.state, penalties, "paper")
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        waiting = []
+        for rows in chunks:
+            waiting.append(pool.submit(label, rows))
+            if len(waiting) > n_threads:
+                yield waiting.pop(0).result()
+        for future in waiting:
+            yield future.result()

@@ -1,0 +1,38 @@
+"""Labels of a Parquet source: one file of labels for each of its files."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dynmeans.scale.anytime.label_rows import Labelling, Progress, Tally, labelled
+from dynmeans.scale.anytime.parquet_source import ParquetSource
+from dynmeans.scale.anytime.result import AnytimeResult
+
+_SCHEMA = pa.schema([("cluster_id", pa.int64())])
+
+
+def label_files(
+    source: ParquetSource, result: AnytimeResult, folder: Path, n_threads: int, report: Progress
+) -> Labelling:
+    """Write the labels beside nothing else: row r of a file is row r of its namesake."""
+    paths = [folder / file.relative_to(source.root) for file in source.files]
+    overlap = [str(path) for path, file in zip(paths, source.files, strict=True) if path == file]
+    if overlap:
+        raise ValueError(f"to must not be the folder of the source, got {str(folder)!r}.")
+    tally, done, total = Tally(result), 0, int(source.sizes.sum())
+    owners = np.array([number for number, _, _ in source.groups])
+    for number, path in enumerate(paths):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{path.name}.part")
+        chunks = (source.read(int(piece)) for piece in np.flatnonzero(owners == number))
+        with pq.ParquetWriter(unfinished, _SCHEMA) as writer:
+            for labels, costs in labelled(chunks, result, n_threads):
+                tally.add(labels, costs)
+                writer.write_table(pa.table({"cluster_id": labels}, schema=_SCHEMA))
+                done += len(labels)
+                report(done, total)
+        os.replace(unfinished, path)
+    return tally.close(paths)

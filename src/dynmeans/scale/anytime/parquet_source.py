@@ -1,0 +1,88 @@
+"""Rows of Parquet files, read row group by row group."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dynmeans.records.arrays import BatchArray
+from dynmeans.scale.anytime.array_source import as_batch, check_not_empty
+
+
+class ParquetSource:
+    """Numeric columns of one Parquet file, or of all in a folder, in the order of their names.
+
+    Parameters
+    ----------
+    path : Path
+        File or folder.
+    columns : list of str, optional
+        Columns of the points, by default all numeric ones of the first file.
+    """
+
+    has_cheap_rows = False
+
+    def __init__(self, path: Path, columns: list[str] | None) -> None:
+        self.root = path.parent if path.is_file() else path
+        self.files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
+        if not self.files:
+            raise ValueError(f"source must hold .parquet files, got none in {str(path)!r}.")
+        self._open = [_open_file(file) for file in self.files]
+        self.columns = _choose_columns(self._open, self.files, columns)
+        self.n_features = len(self.columns)
+        self.groups = [
+            (number, group, file.metadata.row_group(group).num_rows)
+            for number, file in enumerate(self._open)
+            for group in range(file.num_row_groups)
+        ]
+        self.sizes = np.array([n_rows for _, _, n_rows in self.groups], dtype=np.int64)
+        check_not_empty(int(self.sizes.sum()), self.n_features)
+
+    def read(self, piece: int) -> BatchArray:
+        """Return the rows of one row group; a missing value becomes NaN."""
+        number, group, _ = self.groups[piece]
+        table = self._open[number].read_row_group(group, columns=self.columns)
+        return as_batch(np.column_stack([table[name].to_numpy() for name in self.columns]))
+
+    def name_row(self, piece: int, row: int) -> str:
+        """Name a row by its number in its file."""
+        number, group, _ = self.groups[piece]
+        metadata = self._open[number].metadata
+        row += sum(metadata.row_group(earlier).num_rows for earlier in range(group))
+        return f"row {row} of {self.files[number].name!r}"
+
+
+def _open_file(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ValueError(f"source must hold Parquet files, got {str(path)!r}: {error}") from error
+
+
+def _choose_columns(
+    opened: list[pq.ParquetFile], files: list[Path], columns: list[str] | None
+) -> list[str]:
+    """Check that every file has every column, as numbers."""
+    if columns is None:
+        columns = [field.name for field in opened[0].schema_arrow if _is_numeric(field.type)]
+    if not columns:
+        raise ValueError(f"columns must name at least one column, got {columns!r}.")
+    for path, file in zip(files, opened, strict=True):
+        schema = file.schema_arrow
+        for name in columns:
+            if name not in schema.names:
+                raise ValueError(
+                    f"columns must name columns of every file, got {name!r}; {path.name!r} has "
+                    f"{', '.join(schema.names)}."
+                )
+            if not _is_numeric(schema.field(name).type):
+                raise TypeError(
+                    f"columns must name columns of numbers, got {name!r} of type "
+                    f"{schema.field(name).type} in {path.name!r}."
+                )
+    return list(columns)
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

@@ -1,0 +1,294 @@
+"""fit_groups: independent Dynamic Means for each key of a frame, in one call."""
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dynmeans.engine import groups as native_groups
+from dynmeans.engine.step import check_revival, check_way
+from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.time_steps import checked_time_step
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.group_states import GroupStates, Key, merge_states
+from dynmeans.scale.groups.frame_columns import Columns, choose_columns, to_arrow
+from dynmeans.scale.groups.grouped_rows import GroupedRows, group_rows
+from dynmeans.scale.groups.key_seeds import draw_seed, seed_of_key, seeds_of_keys
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupResult:
+    """Every key of a frame clustered.
+
+    Attributes
+    ----------
+    labels : array of shape (n_rows,)
+        Identity of each row's cluster, in the order of the frame's rows; every key counts its
+        clusters from 0. A Dask array, in the frame's partitions, for a Dask frame.
+    states : GroupStates
+        What each key remembers; give it back as `state` to go on.
+    batches : pyarrow.Table
+        One row for each batch of each key: its size, clusters, passes and cost.
+    model : DynamicMeans
+        The parameters.
+    """
+
+    labels: Any
+    states: GroupStates
+    batches: pa.Table
+    model: DynamicMeans
+
+    def estimator(self, key: Key) -> DynamicMeans:
+        """Return the estimator of one key, ready to go on label for label."""
+        parameters = self.model.get_params() | {
+            "random_state": seed_of_key(self.states.settings["seed"], key)
+        }
+        return DynamicMeans.from_state(self.states[key], **parameters)
+
+
+def fit_groups(
+    frame: Any,
+    *,
+    by: str | Sequence[str],
+    features: Sequence[str] | None = None,
+    batch: str | None = None,
+    time_step: float | timedelta | None = None,
+    weight: str | None = None,
+    model: DynamicMeans | None = None,
+    state: GroupStates | None = None,
+) -> GroupResult:
+    """Cluster the stream of every key by itself: per sensor, per customer, per machine.
+
+    Key by key and bit for bit this is what a loop over estimators gives,
+    ``DynamicMeans(..., random_state=seed_of_key(seed, key))``, without the loop.
+
+    Parameters
+    ----------
+    frame : pandas, polars or Arrow frame, or Dask data frame
+        Rows of all keys, mixed as they come.
+    by : str or list of str
+        Column of the key: integers or text. Several columns make keys that are tuples.
+    features : list of str, optional
+        Columns of the points; by default all that have no other part to play.
+    batch : str, optional
+        Column that tells the batches of a key apart, numbers or times: neighbouring rows of equal
+        value are one batch, and it must not go back. By default all rows of a key are one batch.
+    time_step : float or timedelta, optional
+        Length of one step of time in the batch column, so that gaps count. By default each batch
+        of a key comes one step after the one before.
+    weight : str, optional
+        Column of weights.
+    model : DynamicMeans, optional
+        The parameters, its `n_threads` included. By default those of ``DynamicMeans()``.
+    state : GroupStates, optional
+        States of an earlier call to go on from. Keys that are not in the frame stay as they are,
+        new ones begin.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dynmeans import DynamicMeans, fit_groups
+    >>> frame = pd.DataFrame(
+    ...     {"pump": ["b", "a", "b", "a"], "hour": [0, 0, 0, 1], "x": [0.0, 5.0, 9.0, 5.2]}
+    ... )
+    >>> model = DynamicMeans(new_penalty=1.0, random_state=0)
+    >>> result = fit_groups(frame, by="pump", batch="hour", model=model)
+    >>> result.labels.tolist(), result.states["b"].centers.ravel().tolist()
+    ([0, 0, 1, 0], [0.0, 9.0])
+    """
+    model = DynamicMeans() if model is None else model
+    _check_types(model, state)
+    columns = choose_columns(frame, by, features, batch, weight)
+    settings = _settings(columns, model, time_step, state)
+    if type(frame).__module__.split(".")[0] in ("dask", "dask_expr"):
+        dask_groups = importlib.import_module("dynmeans.scale.groups.dask_groups")
+        labels, states, batches = dask_groups.fit_partitions(frame, columns, settings, model, state)
+    else:
+        table = to_arrow(frame, columns.named())
+        labels, states, batches = fit_table(table, columns, settings, model, state)
+    return GroupResult(labels, states, batches, model)
+
+
+def fit_table(
+    table: pa.Table,
+    columns: Columns,
+    settings: dict[str, Any],
+    model: DynamicMeans,
+    state: GroupStates | None,
+    name_row: Callable[[int], str] = "row {}".format,
+) -> tuple[IntArray, GroupStates, pa.Table]:
+    """Cluster every key of an Arrow table; return labels, states and the table of batches."""
+    rows = group_rows(table, columns, name_row)
+    settings = settings | {"batch_kind": rows.batch_kind}
+    state = _agreeing(state, settings, rows)
+    before, others = _of_keys(state, rows.keys)
+    elapsed = _elapsed(rows, before, settings["time_step"])
+    (labels, n_clusters, n_iters, costs), remembered = native_groups.fit_groups(
+        rows.points,
+        rows.weights,
+        rows.batch_starts,
+        rows.group_starts,
+        elapsed,
+        before,
+        seeds_of_keys(settings["seed"], rows.keys),
+        model._penalties(),
+        model.revival,
+        n_init=settings["n_init"],
+        acceleration=model.acceleration,
+        n_threads=model.n_threads,
+    )
+    after = replace(before, **remembered, **_clocks(rows, before, elapsed))
+    batches = _batch_table(rows, columns, n_clusters, n_iters, costs)
+    return _in_frame_order(labels, rows.order), merge_states([others, after]), batches
+
+
+def _check_types(model: object, state: object) -> None:
+    if not isinstance(model, DynamicMeans):
+        raise TypeError(f"model must be a DynamicMeans, got {type(model).__name__}.")
+    if state is not None and not isinstance(state, GroupStates):
+        raise TypeError(
+            f"state must be a GroupStates, got {type(state).__name__}. "
+            "Read one from a file with GroupStates.load(path)."
+        )
+
+
+def _settings(
+    columns: Columns, model: DynamicMeans, time_step: Any, state: GroupStates | None
+) -> dict[str, Any]:
+    """What later calls must repeat to go on from these states."""
+    check_revival(model.revival)
+    check_way(model.acceleration, model.n_threads)
+    if model.new_penalty == "auto":
+        raise ValueError(
+            'new_penalty must be a number for groups, got "auto". Choose it on the batches of one '
+            "group with suggest_penalties."
+        )
+    penalties = model._penalties()
+    is_open = model.random_state is None and state is not None
+    return {
+        "by": columns.by if columns.has_key_tuples else columns.by[0],
+        "features": columns.features,
+        "batch": columns.batch,
+        "time_step": checked_time_step(
+            time_step, columns.batch, argument="batch", ticks_per_microsecond=1000
+        ),
+        "new_penalty": penalties.new_penalty,
+        "revival_penalty": penalties.revival_penalty,
+        "drift": penalties.drift,
+        "revival": model.revival,
+        "n_init": checked_count("n_init", model.n_init),
+        "seed": state.settings["seed"]
+        if is_open and state is not None
+        else draw_seed(model.random_state),
+    }
+
+
+def _agreeing(
+    state: GroupStates | None, settings: dict[str, Any], rows: GroupedRows
+) -> GroupStates:
+    """Return the states to go on from, or say what of this call disagrees with them."""
+    if state is None or not len(state):
+        return GroupStates.empty(rows.points.shape[1], rows.batch_values.dtype, settings)
+    for name, value in settings.items():
+        if state.settings.get(name) != value:
+            raise ValueError(
+                f"state was made with {name}={state.settings.get(name)!r}, "
+                f"but this call has {value!r}."
+            )
+    return state
+
+
+def _of_keys(state: GroupStates, keys: list[Key]) -> tuple[GroupStates, GroupStates]:
+    """Return the states of these keys, empty where new, and the states of all others."""
+    places = {key: i for i, key in enumerate(state.sorted_keys)}
+    found = np.array([places.get(key, -1) for key in keys], dtype=np.int64)
+    is_known = found >= 0
+    others = state.take(np.setdiff1d(np.arange(len(state)), found))
+    if len(state) and keys and type(state.sorted_keys[0]) is not type(keys[0]):
+        raise ValueError(f"state has keys like {state.sorted_keys[0]!r}, got {keys[0]!r}.")
+    known = state.take(found[is_known])
+    sizes = np.zeros(len(keys), dtype=np.int64)
+    sizes[is_known] = np.diff(known.starts)
+    filled = {
+        name: _spread(getattr(known, name), is_known)
+        for name in ("next_ids", "n_steps", "times", "last_batches")
+    }
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return replace(known, sorted_keys=keys, starts=starts, **filled), others
+
+
+def _spread(values: Any, is_known: Any) -> Any:
+    """Put the values where they are known, zero elsewhere."""
+    spread = np.zeros(len(is_known), dtype=values.dtype)
+    spread[is_known] = values
+    return spread
+
+
+def _elapsed(rows: GroupedRows, before: GroupStates, time_step: float | None) -> FloatArray:
+    """Steps of time before each batch; 1 before the first of a key."""
+    firsts, values = rows.group_starts[:-1], rows.batch_values
+    is_known = before.n_steps > 0
+    if rows.batch_kind != "none":
+        is_late = is_known & (values[firsts] <= before.last_batches)
+        if np.any(is_late):
+            group = int(np.flatnonzero(is_late)[0])
+            raise ValueError(
+                f"batch must go on after the state: key {rows.keys[group]!r} was taken in up to "
+                f"{before.last_batches[group]}, got {values[firsts[group]]}."
+            )
+    elapsed = np.ones(len(values))
+    if time_step is not None:
+        elapsed[1:] = (values[1:] - values[:-1]) / time_step
+        gaps = (values[firsts] - before.last_batches) / time_step
+        elapsed[firsts] = np.where(is_known, gaps, 1.0)
+        if not np.all(elapsed >= 1e-12):
+            raise ValueError(
+                f"time_step must be at most 1e12 times the gap between batches, got {time_step!r}."
+            )
+    return elapsed
+
+
+def _clocks(rows: GroupedRows, before: GroupStates, elapsed: FloatArray) -> dict[str, Any]:
+    """Count batches and time on, one batch after the other as the estimators do."""
+    n_batches = np.diff(rows.group_starts)
+    times = before.times.copy()
+    for t in range(int(n_batches.max(initial=0))):
+        has_batch = n_batches > t
+        times[has_batch] += elapsed[rows.group_starts[:-1][has_batch] + t]
+    return {
+        "n_steps": before.n_steps + n_batches,
+        "times": times,
+        "last_batches": rows.batch_values[rows.group_starts[1:] - 1],
+    }
+
+
+def _batch_table(
+    rows: GroupedRows, columns: Columns, n_clusters: IntArray, n_iters: IntArray, costs: FloatArray
+) -> pa.Table:
+    """One row for each batch of each key."""
+    groups = np.repeat(np.arange(len(rows.keys)), np.diff(rows.group_starts))
+    keys: list[Any] = rows.keys
+    parts = list(zip(*keys, strict=True)) if columns.has_key_tuples and keys else [keys]
+    table: dict[str, Any] = {
+        name: pa.array(part).take(pa.array(groups))
+        for name, part in zip(columns.by, parts, strict=True)
+    }
+    if columns.batch is not None:
+        values = pa.array(rows.batch_values)
+        table[columns.batch] = values.cast("timestamp[ns]") if rows.batch_kind == "time" else values
+    counts = {"n_points": np.diff(rows.batch_starts), "n_clusters": n_clusters, "n_iter": n_iters}
+    return pa.table(table | counts | {"cost": costs})
+
+
+def _in_frame_order(labels: IntArray, order: IntArray | None) -> IntArray:
+    """Put the labels back where their rows are in the frame."""
+    if order is None:
+        return labels
+    placed = np.empty_like(labels)
+    placed[order] = labels
+    return placed

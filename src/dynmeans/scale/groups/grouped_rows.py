@@ -1,0 +1,112 @@
+"""The rows of a frame as streams: sorted by key, cut into batches, checked."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dynmeans.engine.batch import MAX_COORDINATE, MAX_WEIGHT
+from dynmeans.engine.compiled import compiled
+from dynmeans.engine.groups import sort_by_group
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.group_states import Key
+from dynmeans.scale.groups.frame_columns import (
+    Columns,
+    read_batches,
+    read_keys,
+    read_numbers,
+    read_points,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRows:
+    """Rows key by key and, within a key, batch by batch."""
+
+    keys: list[Key]
+    order: IntArray | None  # row of the frame at each place; None: as in the frame
+    points: BatchArray
+    weights: FloatArray | None
+    batch_starts: IntArray  # first place of each batch, and the end
+    group_starts: IntArray  # first batch of each key, and the end
+    batch_values: IntArray | FloatArray  # of each batch
+    batch_kind: str  # "integer", "number" or "time"; "none" without a batch column
+
+
+def group_rows(table: pa.Table, columns: Columns, name_row: Callable[[int], str]) -> GroupedRows:
+    """Sort the rows by key and find the batches of each, or say which row is wrong."""
+    groups, keys = read_keys(table, columns)
+    is_sorted = bool(np.all(groups[1:] >= groups[:-1]))
+    order, starts = sort_by_group(groups, len(keys))
+    rows = None if is_sorted else order
+    points = read_points(table, columns.features, rows)
+    weights = None
+    if columns.weight is not None:
+        weights = read_numbers(table, columns.weight, "weight").astype(np.float64)[order]
+    place_names = _PlaceNames(keys, starts, order, name_row)
+    _check_values(points, weights, columns, place_names)
+    return GroupedRows(
+        keys, rows, points, weights, *_cut(table, columns, order, starts, place_names)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _PlaceNames:
+    """Names the row at a place of the sorted rows as the user knows it."""
+
+    keys: list[Key]
+    starts: IntArray
+    order: IntArray
+    name_row: Callable[[int], str]
+
+    def __getitem__(self, place: int) -> str:
+        key = self.keys[int(np.searchsorted(self.starts, place, side="right")) - 1]
+        return f"{self.name_row(int(self.order[place]))} (key {key!r})"
+
+
+def _cut(
+    table: pa.Table,
+    columns: Columns,
+    order: IntArray,
+    starts: IntArray,
+    place_names: _PlaceNames,
+) -> tuple[IntArray, IntArray, Any, str]:
+    """Find where batches and groups begin."""
+    if columns.batch is None:
+        numbers = np.arange(len(starts), dtype=np.int64)
+        return starts, numbers, np.zeros(len(starts) - 1, dtype=np.int64), "none"
+    values, kind = read_batches(table, columns.batch)
+    values = values[order]
+    is_first = np.zeros(len(values), dtype=bool)
+    is_first[starts[:-1]] = True
+    goes_back = values[1:] < values[:-1]
+    if np.any(goes_back & ~is_first[1:]):
+        place = int(np.flatnonzero(goes_back & ~is_first[1:])[0]) + 1
+        raise ValueError(
+            f"batch must not go back within a key: {place_names[place]} is earlier than the row "
+            "of that key before it. Sort the frame by the batch column."
+        )
+    is_first[1:] |= values[1:] != values[:-1]
+    firsts = np.flatnonzero(is_first)
+    batch_starts = np.append(firsts, len(values))
+    return batch_starts, np.searchsorted(firsts, starts), values[firsts], kind
+
+
+def _check_values(
+    points: BatchArray, weights: FloatArray | None, columns: Columns, place_names: _PlaceNames
+) -> None:
+    """Refuse the first coordinate or weight that cannot be reckoned with, by row and name."""
+    if not compiled.all_within(points, MAX_COORDINATE):
+        place, j = np.argwhere(~(np.abs(points) <= MAX_COORDINATE))[0]
+        raise ValueError(
+            f"features must be finite and at most {MAX_COORDINATE:g} in magnitude, got "
+            f"{points[place, j]} in column {columns.features[j]!r} of {place_names[place]}."
+        )
+    if weights is not None and not np.all((weights >= 0) & (weights <= MAX_WEIGHT)):
+        place = np.flatnonzero(~((weights >= 0) & (weights <= MAX_WEIGHT)))[0]
+        raise ValueError(
+            f"weight must be at least 0 and at most {MAX_WEIGHT:g}, got {weights[place]} in "
+            f"{place_names[place]}."
+        )

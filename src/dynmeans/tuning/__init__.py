@@ -1,1 +1,0 @@
-"""Choosing the penalties: with labels on a stream that has them."""

@@ -1,0 +1,86 @@
+"""Every backend gives the specification's labels, costs and states, to the bit."""
+
+import importlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from streams import batch_lists, penalties_strategy, run
+
+from dynmeans import ClusterState, Penalties
+from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.engine import BACKENDS, get_backend, native
+from dynmeans.engine.compiled import INSTRUCTION_SETS, usable_instruction_sets
+
+FAST_BACKENDS = [name for name in BACKENDS if name != "reference"]
+REVIVALS = st.sampled_from(["paper", "exact"])
+
+
+def assert_same(found, expected):
+    for (clustering, state), (clustering_0, state_0) in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(clustering.labels, clustering_0.labels)
+        np.testing.assert_array_equal(clustering.ids, clustering_0.ids)
+        np.testing.assert_array_equal(clustering.counts, clustering_0.counts)
+        np.testing.assert_array_equal(clustering.centers, clustering_0.centers)
+        np.testing.assert_array_equal(clustering.cost_trace, clustering_0.cost_trace)
+        assert clustering.counts.dtype == clustering_0.counts.dtype
+        assert (clustering.cost, clustering.n_iter) == (clustering_0.cost, clustering_0.n_iter)
+        assert state == state_0
+
+
+@pytest.mark.parametrize("backend", FAST_BACKENDS)
+@settings(max_examples=300, deadline=None)
+@given(batches=batch_lists(), penalties=penalties_strategy, revival=REVIVALS)
+def test_backend_agrees_with_specification(backend, batches, penalties, revival):
+    expected = run(batches, penalties, revival=revival)
+    assert_same(run(batches, penalties, revival=revival, backend=backend), expected)
+
+
+@pytest.mark.parametrize("instruction_set", usable_instruction_sets())
+@settings(max_examples=60, deadline=None)
+@given(batches=batch_lists(), penalties=penalties_strategy, revival=REVIVALS)
+def test_every_instruction_set_agrees(instruction_set, batches, penalties, revival):
+    expected = run(batches, penalties, revival=revival)
+    with pytest.MonkeyPatch.context() as patch:
+        name = INSTRUCTION_SETS[instruction_set]
+        patch.setattr(native, "compiled", importlib.import_module(name))
+        assert_same(run(batches, penalties, revival=revival, backend="native"), expected)
+
+
+@pytest.mark.parametrize("backend", FAST_BACKENDS)
+def test_backend_agrees_beyond_one_block_of_points(backend):
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(20000, 3)) + 20.0 * rng.integers(2, size=(20000, 1))
+    order = rng.permutation(20000)[None, :]
+    penalties, state = Penalties(200.0, max_gap=3, reach=1.1), ClusterState.empty(3)
+    expected = get_backend("reference").step(points, state, penalties, order, 1.0, None, "paper")
+    found = get_backend(backend).step(points, state, penalties, order, 1.0, None, "paper")
+    assert_same([found[::-1]], [expected[::-1]])
+
+
+@pytest.mark.parametrize("backend", FAST_BACKENDS)
+@settings(max_examples=100, deadline=None)
+@given(batches=batch_lists(), penalties=penalties_strategy, revival=REVIVALS)
+def test_prediction_agrees_with_specification(backend, batches, penalties, revival):
+    state = run(batches, penalties, revival=revival)[-1][1]
+    points = np.vstack([batch.points for batch in batches])
+    expected = get_backend("reference").predict_labels(points, state, penalties, revival)
+    found = get_backend(backend).predict_labels(points, state, penalties, revival)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_same_input_gives_the_same_bits_twice():
+    stream = moving_gaussians(n_steps=5, rng=np.random.default_rng(3))
+    penalties, state = Penalties(0.04, max_gap=6.8, reach=1.01), ClusterState.empty(2)
+    order = np.random.default_rng(1).permutation(75)[None, :]
+    step = get_backend("native").step
+    first = step(stream.batches[0], state, penalties, order, 1.0, None, "paper")
+    second = step(stream.batches[0], state, penalties, order, 1.0, None, "paper")
+    assert_same([first[::-1]], [second[::-1]])
+
+
+def test_unknown_backend_is_refused_by_name():
+    with pytest.raises(ValueError, match="backend must be one of native, reference, got 'gpu9'"):
+        get_backend("gpu9")

@@ -1,0 +1,178 @@
+"""Passes over pieces of a batch without a cluster: the compiled half of the distributed backend."""
+
+import numpy as np
+import pytest
+from spread_streams import SpreadStream
+
+from dynmeans import ClusterState, HashOrders, Penalties, step
+from dynmeans.algorithm.update_state import let_time_pass
+from dynmeans.engine import blas
+from dynmeans.engine.compiled import compiled
+from dynmeans.engine.dask import spread_pass, worker_memory
+from dynmeans.engine.dask.one_process import OneProcess, cut_here
+from dynmeans.engine.dask.spread_cluster import SpreadOrder, SpreadRun
+from dynmeans.engine.dask.spread_step import keys_of, remember
+
+N_STREAMS = 25
+
+
+def solve(batch, state, penalties, revival, n_workers=3, cuts=()):
+    """Run Algorithm 2 in every order; yields cost traces, centers and counts by slot."""
+    points, weights, orders, elapsed = batch
+    remembered = remember(let_time_pass(state, elapsed), penalties, revival)
+    for number, (seed, positions) in enumerate(keys_of(orders)):
+        crew = OneProcess(cut_here(points, weights, positions, cuts), n_workers)
+        n_keys = 2**64 if positions is None else len(points)
+        order = SpreadOrder(f"test/{number}", seed, n_keys)
+        worker_memory.forget_step("test")
+        run = SpreadRun(crew, len(points), remembered, penalties.new_penalty, order, ())
+        yield run.cluster()
+
+
+def check_stream(seed):
+    stream = SpreadStream(seed)
+    check_batches(stream.batches, stream.penalties, stream.revival, seed)
+
+
+def check_batches(batches, penalties, revival, seed):
+    """Every order alone must give what the native backend gives in that order."""
+    rng, state = np.random.default_rng(seed), ClusterState.empty(batches[0][0].shape[1])
+    for points, weights, orders, elapsed, *_ in batches:
+        if not len(points):
+            continue
+        options = {"elapsed": elapsed, "sample_weight": weights, "revival": revival}
+        batch = (points, weights, orders, elapsed)
+        cuts = rng.integers(len(points), size=5).tolist()
+        listed = orders
+        if isinstance(orders, HashOrders):
+            listed = compiled.hash_orders(len(points), orders.seed, orders.n_init)
+        solved = solve(batch, state, penalties, revival, 3, cuts)
+        for order, found in zip(listed, solved, strict=True):
+            _, alone = step(points, state, penalties, orders=order[None], **options)
+            np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
+            seen = found.counts > 0
+            np.testing.assert_array_equal(found.centers[seen], alone.centers)
+            np.testing.assert_array_equal(found.counts[seen], alone.counts)
+        state, _ = step(points, state, penalties, orders=orders, **options)
+
+
+@pytest.mark.parametrize("seed", range(N_STREAMS))
+def test_pieces_equal_the_whole_batch_to_the_bit(seed):
+    check_stream(seed)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 5])
+def test_pieces_of_a_worker_without_memory_equal_the_whole_batch(seed, monkeypatch):
+    monkeypatch.setattr(
+        worker_memory, "_recall", lambda run, info: worker_memory.PieceState.new(info.n_rows)
+    )
+    check_stream(seed)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_clusters_that_empty_within_a_pass_equal_the_whole_batch(seed):
+    """Cheap revivals in a crowd of ties: memories wake up and fall asleep again, row by row."""
+    rng, batches = np.random.default_rng(seed), []
+    for _ in range(3):
+        points, weights = rng.random((190, 3)).round(1), np.exp(4 * rng.normal(size=190))
+        batches.append((points, weights, HashOrders(int(rng.integers(2**32)), 2), 1.0))
+    check_batches(batches, Penalties(0.01, revival_penalty=0.00001, drift=2.0), "exact", seed)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pieces_that_are_regrouped_equal_the_whole_batch(seed, monkeypatch):
+    """What a worker knows of the costs of one group says nothing about another."""
+    monkeypatch.setattr(worker_memory.Hand, "own_facts", lambda hand: None)
+    check_stream(seed)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 5])
+def test_proposers_sent_in_small_portions_equal_the_whole_batch(seed, monkeypatch):
+    monkeypatch.setattr(spread_pass, "_MOST_BYTES", 0)
+    monkeypatch.setattr(spread_pass, "_FEWEST_PROPOSERS", 2)
+    check_stream(seed)
+
+
+# Features and clusters for which rows look into cells, a tree, through the filter, at all slots.
+WAYS_OF_SEARCHING = [(1, 60), (2, 80), (3, 60), (5, 90), (8, 90), (20, 80), (6, 30)]
+
+
+@pytest.mark.parametrize(("n_features", "n_clusters"), WAYS_OF_SEARCHING)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_way_of_searching_equals_the_whole_batch(n_features, n_clusters, dtype):
+    rng = np.random.default_rng([n_features, n_clusters])
+    # On a lattice, so that many rows are as near to one center as to another.
+    centers = rng.integers(-9, 10, size=(n_clusters, n_features))
+    noise = rng.integers(-1, 2, size=(20_000, n_features)) * 0.25
+    points = (centers[rng.integers(n_clusters, size=20_000)] + noise).astype(dtype)
+    penalties = Penalties(0.5 * n_features**0.5, max_gap=3, reach=1)
+    orders = HashOrders(n_clusters)
+    (found,) = solve(
+        (points, None, orders, 1.0), ClusterState.empty(n_features), penalties, "paper"
+    )
+    _, alone = step(points, ClusterState.empty(n_features), penalties, orders=orders)
+    np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
+    np.testing.assert_array_equal(found.centers, alone.centers)
+    np.testing.assert_array_equal(found.counts, alone.counts)
+
+
+@pytest.mark.parametrize(("n_features", "n_clusters"), WAYS_OF_SEARCHING)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_find_their_cheapest_slot_and_only_others_propose(n_features, n_clusters, dtype):
+    """On a lattice, where sums are exact: ties between slots, and with lambda, are many."""
+    rng = np.random.default_rng([n_features, n_clusters])
+    centers = 0.25 * rng.integers(-6, 7, size=(n_clusters, n_features))
+    near = centers[rng.integers(n_clusters, size=3000)]
+    points = (near + 0.25 * rng.integers(-2, 3, size=near.shape)).astype(dtype)
+    is_active = (rng.random(n_clusters) < 0.8).astype(np.uint8)
+    offsets, scales = np.where(is_active, 0.0, 0.125), np.where(is_active, 1.0, 0.5)
+    costs = offsets + scales * ((points[:, None] - centers) ** 2).sum(axis=2)
+    slots, lowest = costs.argmin(axis=1), costs.min(axis=1)
+    new_penalty = float(np.quantile(lowest, 0.7, method="nearest"))
+    assert (lowest == new_penalty).any()
+    labels, chosen, own = np.full(3000, -1, np.int32), np.full(3000, -1, np.int32), np.zeros(3000)
+    keys, _, n_found = compiled.propose_unlabelled(
+        [(points, None, 0, None, labels, chosen, own, False, None)],
+        7,
+        (centers, offsets, scales, is_active),
+        new_penalty,
+        0,
+        2**64 - 1,
+        10_000,
+        blas.sgemm_for(points),
+    )
+    joins = (lowest <= new_penalty) & (is_active[slots] == 1)
+    assert (chosen == np.where(joins, slots, -2)).all()
+    assert (own[joins] == lowest[joins]).all()
+    assert len(keys) == n_found == np.count_nonzero(~joins)
+
+
+def test_rows_too_far_off_for_cells_equal_the_whole_batch():
+    rng = np.random.default_rng(0)
+    places = np.array([*np.ndindex(10, 10), *([[1e13, 0.0]] * 3)])
+    points = places[rng.integers(len(places), size=20_000)] + 0.1 * rng.normal(size=(20_000, 2))
+    penalties, orders = Penalties(0.5, max_gap=3, reach=1), HashOrders(3)
+    (found,) = solve((points, None, orders, 1.0), ClusterState.empty(2), penalties, "paper")
+    _, alone = step(points, ClusterState.empty(2), penalties, orders=orders)
+    np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
+    np.testing.assert_array_equal(found.counts, alone.counts)
+
+
+@pytest.mark.parametrize(
+    ("last", "movers", "joined", "left", "first_join", "last_leave"),
+    [
+        (99, None, 4, 3, 1, 9),
+        (6, None, 3, 2, 1, 5),
+        (99, [0, 2], 2, 2, 5, 9),
+    ],
+)
+def test_moves_keep_the_first_to_join_and_the_last_to_leave(
+    last, movers, joined, left, first_join, last_leave
+):
+    positions = np.array([5, 1, 9, 3], dtype=np.uint64)
+    labels, chosen = np.array([0, 0, 0, -1], np.int32), np.ones(4, np.int32)
+    listed = None if movers is None else np.array(movers)
+    piece = (np.zeros((4, 1)), None, 0, positions, labels, chosen, np.zeros(4), True, listed)
+    found = compiled.count_moves([piece], 0, 2, last)
+    assert [array.tolist() for array in found[:2]] == [[0, joined], [left, 0]]
+    assert (found[2][1], found[3][0]) == (first_join, last_leave)

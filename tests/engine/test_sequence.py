@@ -1,0 +1,35 @@
+"""A sequence in one call: its labels alone are those of its records."""
+
+import numpy as np
+import pytest
+
+from dynmeans import Penalties
+from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.engine import native
+
+BATCHES = moving_gaussians(6, 4, rng=np.random.default_rng(0)).batches
+PENALTIES = Penalties(0.04, max_gap=3, reach=1.2)
+EMPTY = np.empty((0, 2))
+
+
+def both(batches, weights, revival):
+    arguments = (batches, PENALTIES, [1.0] * len(batches), weights, revival)
+    chosen = {"entropy": 5, "n_init": 2}
+    return native.sequence(*arguments, **chosen), native.sequence_labels(*arguments, **chosen)
+
+
+@pytest.mark.parametrize("revival", ["paper", "exact"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_labels_alone_are_those_of_the_records(revival, dtype):
+    batches = [batch.astype(dtype) for batch in [*BATCHES[:3], EMPTY, *BATCHES[3:]]]
+    records, (labels, n_seen, n_identities) = both(batches, [None] * 7, revival)
+    np.testing.assert_array_equal(labels, np.concatenate([c.labels for _, c in records]))
+    assert n_seen == sum(len(clustering.ids) for _, clustering in records)
+    assert n_identities == records[-1][0].next_id
+
+
+def test_labels_alone_leave_points_of_no_weight_out():
+    weights = [np.arange(len(batch)) % 3 / 2 for batch in BATCHES[:-1]]
+    records, (labels, _, _) = both(BATCHES, [*weights, None], "paper")
+    expected = [c.labels[w > 0] for (_, c), w in zip(records, weights, strict=False)]
+    np.testing.assert_array_equal(labels, np.concatenate([*expected, records[-1][1].labels]))

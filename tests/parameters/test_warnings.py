@@ -1,0 +1,94 @@
+"""When a suggestion says that it should not be trusted."""
+
+import numpy as np
+import pytest
+
+from dynmeans import SuggestionWarning, suggest_penalties
+from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.parameters.suggest_penalties import suggest_details
+
+
+def stream(**kind):
+    kind = {"spread": 0.02, "motion": 0.01, "death": 0.0, "points_per_cluster": 8} | kind
+    return moving_gaussians(10, 4, rng=np.random.default_rng(0), **kind).batches
+
+
+def lone_points(n_steps=6):
+    """Ten clusters far apart, each seen as one point."""
+    rng = np.random.default_rng(0)
+    places = rng.uniform(0, 100, size=(10, 2))
+    return [places + rng.normal(0, 0.2, size=places.shape) for _ in range(n_steps)]
+
+
+def test_ordinary_clusters_raise_no_doubt():
+    assert suggest_details(stream()).doubts == ()
+
+
+def test_a_choice_on_single_points_is_doubted():
+    (doubt,) = suggest_details(lone_points()).doubts
+    assert doubt.startswith("60 of 60 clusters in all batches hold a single point")
+
+
+def test_a_few_outliers_raise_no_doubt():
+    # 5 clusters of 32 points in all, and 6 points alone: most clusters, but few points.
+    rng = np.random.default_rng(0)
+    outliers = 100.0 * rng.normal(size=(6, 2)) + 500.0
+    batches = [np.vstack([batch, outliers]) for batch in stream()]
+    assert suggest_details(batches).doubts == ()
+
+
+def test_a_feature_with_nearly_all_the_spread_is_doubted():
+    (doubt,) = suggest_details([batch * [1.0, 100.0] for batch in stream()]).doubts
+    assert doubt.startswith("feature 2 of 2 has 99.9")
+
+
+def test_a_feature_that_never_changes_raises_no_doubt():
+    batches = [np.column_stack([batch[:, 0], np.full(len(batch), 7.0)]) for batch in stream()]
+    assert not any("spread" in doubt for doubt in suggest_details(batches).doubts)
+
+
+def test_a_reach_at_the_end_of_those_tried_is_doubted():
+    far = moving_gaussians(
+        20, 8, rng=np.random.default_rng(1), spread=0.003, motion=0.03, death=0.0,
+        points_per_cluster=8,
+    ).batches  # fmt: skip
+    assert [doubt[:24] for doubt in suggest_details(far).doubts] == ["reach 3 is the farthest "]
+    assert suggest_details(far, reach=3.0).doubts == ()
+
+
+def seldom_seen(n_steps=60, n_places=20):
+    """Twenty places, each of them seen in one batch of ten."""
+    rng = np.random.default_rng(0)
+    places = rng.uniform(0, 100, size=(n_places, 2))
+    seen = [places[rng.random(n_places) < 0.1] for _ in range(n_steps)]
+    return [np.repeat(at, 8, axis=0) + rng.normal(0, 0.3, size=(8 * len(at), 2)) for at in seen]
+
+
+def test_a_gap_at_the_end_of_those_tried_is_doubted():
+    found = suggest_details(seldom_seen())
+    assert found.penalties.max_gap == 28.0
+    assert [doubt[:26] for doubt in found.doubts] == ["max_gap 28 is the longest "]
+    assert suggest_details(seldom_seen(), max_gap=28.0).doubts == ()
+
+
+def test_a_single_cluster_in_every_batch_is_doubted():
+    row = 9.0 * np.arange(10.0)[:, None]  # equal distances are no reason to draw a border
+    (doubt,) = suggest_details([row, row + 0.1, row]).doubts
+    assert doubt.startswith("all points of a batch make one cluster")
+
+
+def test_a_doubtful_choice_is_warned_of_where_it_is_asked_for():
+    with pytest.warns(SuggestionWarning, match="doubtful: 60 of 60 clusters") as caught:
+        suggest_penalties(lone_points())
+    assert caught[0].filename == __file__
+
+
+def test_one_table_in_place_of_a_list_of_batches_is_told():
+    message = r"batches must be a list with an array for each batch, got a single table of 32 rows"
+    with pytest.raises(ValueError, match=message):
+        suggest_penalties(stream()[0])
+
+
+def test_the_batch_that_is_wrong_is_named_once():
+    with pytest.raises(ValueError, match=r"^batches\[1\] must(?!.*batches)"):
+        suggest_penalties([np.ones((3, 2)), np.ones(3)])
