@@ -70,7 +70,7 @@ stubs: $(DEV_READY)  ## Write the type stub of the compiled module.
 sanitize: $(DEV_READY)  ## The compiled code under ThreadSanitizer, AddressSanitizer and UBSan.
 	mkdir -p build
 	g++ -std=c++17 -O1 -g -ffp-contract=off -fsanitize=thread -Inative tests/native/threads.cpp \
-	    -pthread -o build/threads_tsan
+	    $(filter %/step_double.cpp %/step_float.cpp,$(NATIVE)) -pthread -o build/threads_tsan
 	TSAN_OPTIONS=halt_on_error=1 build/threads_tsan
 	rm -rf $(SANITIZED)
 	$(PIP) install --no-deps --target $(SANITIZED) . \

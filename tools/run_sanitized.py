@@ -12,7 +12,7 @@ sys.path.append(str(site_packages.resolve()))
 
 import pytest  # noqa: E402
 
-from dynmeans.backends.compiled import compiled  # noqa: E402
+from dynmeans.engine.compiled import compiled  # noqa: E402
 
 assert "sanitized" in compiled.__file__, compiled.__file__
 tests = [
