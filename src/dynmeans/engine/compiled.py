@@ -33,6 +33,8 @@ def usable_instruction_sets() -> list[str]:
 INSTRUCTION_SET = usable_instruction_sets()[-1]
 
 if TYPE_CHECKING:
-    import dynmeans._native as compiled
+    import dynmeans._native as baseline
+
+    compiled = baseline
 else:
     compiled = importlib.import_module(INSTRUCTION_SETS[INSTRUCTION_SET])
