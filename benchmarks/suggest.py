@@ -76,16 +76,12 @@ def run_labels(
     batches: Sequence[FloatArray], penalties: Penalties, seed: int = 7
 ) -> list[IntArray]:
     """Cluster all batches with three restarts."""
-    n = len(batches)
-    results = native.sequence(
-        list(batches),
+    results = step_sequence(
+        [Batch(points) for points in batches],
         penalties,
-        [1.0] * n,
-        [None] * n,
-        "paper",
-        entropy=seed,
-        n_init=3,
-        n_threads=1,
+        VisitingOrders(seed, n_init=3),
+        [1.0] * len(batches),
+        Execution(n_threads=1),
     )
     return [clustering.labels for _, clustering in results]
 

@@ -74,7 +74,7 @@ def test_cheapest_restart_is_kept():
     # 4 + 2 * 1.5^2 = 8.5.
     points, penalties = np.array([[0.0], [1.5], [3.0]]), Penalties(4.0, max_gap=2, reach=1)
     orders = np.array([[0, 1, 2], [1, 0, 2]])
-    _, clustering = step(points, ClusterState.empty(1), penalties, orders, 1.0, None, "paper")
+    _, clustering = step(points, ClusterState.empty(1), penalties, orders, 1.0, None)
     assert clustering.cost == 8.5
     assert clustering.labels.tolist() == [0, 0, 0]
 
@@ -83,7 +83,7 @@ def test_first_of_equally_cheap_restarts_is_kept():
     # 2 joins 0 or 4, whichever was opened first; both cost the same.
     points, penalties = np.array([[0.0], [2.0], [4.0]]), Penalties(4.0, max_gap=2, reach=1)
     orders = np.array([[2, 1, 0], [0, 1, 2]])
-    _, clustering = step(points, ClusterState.empty(1), penalties, orders, 1.0, None, "paper")
+    _, clustering = step(points, ClusterState.empty(1), penalties, orders, 1.0, None)
     assert clustering.labels.tolist() == [1, 0, 0]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from spread_streams import SpreadStream, assert_same_bits
 
-from dynmeans import ClusterState, HashOrders, Penalties, step
+from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask import crew, spread_pass, take_batch, worker_memory
 from dynmeans.engine.dask.spread_step import step_with_rounds
@@ -51,14 +51,14 @@ def watch_barriers(monkeypatch):
 
 def test_memory_that_falls_asleep_within_a_pass_is_a_barrier(client, monkeypatch):
     barriers = watch_barriers(monkeypatch)
-    penalties = Penalties(0.01, revival_penalty=0.00001, drift=2.0)
+    penalties = Penalties(0.01, revival_penalty=0.00001, drift=2.0, revival="exact")
     states = [ClusterState.empty(3)] * 2
     for seed in range(3):
-        rng, orders = np.random.default_rng(seed), HashOrders(seed)
+        rng, orders = np.random.default_rng(seed), VisitingOrders(seed, by="row")
         points, weights = rng.random((190, 3)).round(1), np.exp(4 * rng.normal(size=190))
         batch = da.from_array(points, chunks=(77, 3))
         states = [
-            step(x, state, penalties, orders=orders, revival="exact", sample_weight=weights)[0]
+            step(x, state, penalties, orders=orders, sample_weight=weights)[0]
             for x, state in zip((points, batch), states, strict=True)
         ]
         assert states[0] == states[1]
@@ -134,7 +134,7 @@ def test_replies_are_small_beside_the_rows(client):
         batch,
         ClusterState.empty(2),
         Penalties(1.0, max_gap=3, reach=1),
-        HashOrders(0),
+        VisitingOrders(0, by="row"),
         1.0,
         "paper",
     )
