@@ -24,9 +24,7 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
 
-from dynmeans import ClusterState, Penalties, VisitingOrders
-from dynmeans.engine import native
-from dynmeans.engine.compiled import compiled
+from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.engine.dask.spread_batch import take_batch
 from dynmeans.engine.dask.spread_step import step_with_rounds
 

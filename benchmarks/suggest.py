@@ -23,8 +23,10 @@ from cases import RESULTS, machine, write_results
 from ships import SHIPS, read_ships
 from suggest_streams import FAMILIES, FIRST_TEST_SEED, make_stream
 
-from dynmeans import Penalties
-from dynmeans.engine import native
+from dynmeans import Penalties, VisitingOrders
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.execution import Execution
+from dynmeans.engine.sequence import step_sequence
 from dynmeans.metrics import accuracy_global
 from dynmeans.parameters.suggest_penalties import suggest_details
 from dynmeans.records.arrays import FloatArray, IntArray

@@ -30,9 +30,7 @@ def test_our_golden_stream_replays(path, backend):
     trace = dict(np.load(path))
     new_penalty, revival_penalty, drift = trace["penalties"]
     rule = str(trace["revival"])
-    penalties = Penalties(
-        new_penalty, revival_penalty=revival_penalty, drift=drift, revival=rule
-    )
+    penalties = Penalties(new_penalty, revival_penalty=revival_penalty, drift=drift, revival=rule)
     state = ClusterState.empty(trace["points"].shape[1])
     for t, rows in enumerate(batch_slices(trace)):
         state, clustering = step(

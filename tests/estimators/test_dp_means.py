@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from dynmeans.records.penalties import dp_means_penalties
 
 from dynmeans import ClusterState, DPMeans, DynamicMeans, step
+from dynmeans.records.penalties import dp_means_penalties
 
 X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0)
 

@@ -136,7 +136,6 @@ def test_replies_are_small_beside_the_rows(client):
         Penalties(1.0, max_gap=3, reach=1),
         VisitingOrders(0, by="row"),
         1.0,
-        "paper",
     )
     assert max(entry.bytes_in for entry in rounds) < points.nbytes / 100
     assert sum(entry.n_proposals for entry in rounds) < 1000
@@ -162,7 +161,8 @@ def replay(path, n_batches=None):
     new_penalty, revival_penalty, drift = (
         trace["penalties"] if is_ours else [float(trace[name]) for name in names]
     )
-    penalties = Penalties(new_penalty, revival_penalty=revival_penalty, drift=drift)
+    rule = str(trace["revival"]) if is_ours else "exact"
+    penalties = Penalties(new_penalty, revival_penalty=revival_penalty, drift=drift, revival=rule)
     state = ClusterState.empty(trace["points"].shape[1])
     for t, (a, b) in list(enumerate(pairwise(trace["offsets"])))[:n_batches]:
         chunks = (max(1, (b - a) // 3), trace["points"].shape[1])
@@ -173,7 +173,6 @@ def replay(path, n_batches=None):
             orders=trace["orders"][:, a:b],
             elapsed=trace["elapsed"][t] if is_ours else 1.0,
             sample_weight=trace["sample_weight"][a:b] if is_ours else None,
-            revival=str(trace["revival"]) if is_ours else "exact",
         )
         yield clustering, trace["labels"][a:b], trace["costs"][t], int(trace.get("n_restarts", 1))
 
