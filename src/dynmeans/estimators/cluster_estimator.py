@@ -17,7 +17,7 @@ from dynmeans.engine.predict import center_distances, predict_labels
 from dynmeans.engine.step import step_batch
 from dynmeans.estimators.base import StreamEstimator
 from dynmeans.inputs.numbers import checked_count
-from dynmeans.parameters.suggest_penalties import suggest_for
+from dynmeans.parameters.suggest import suggest_for
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
