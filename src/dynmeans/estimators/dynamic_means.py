@@ -11,12 +11,12 @@ from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.estimators.base import HistoryKeeper
 from dynmeans.estimators.cluster_estimator import AUTO, ClusterEstimator
+from dynmeans.parameters.suggest import first_batches
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.state import ClusterState
 
-_AUTO_BATCHES = 30  # on which "auto" chooses where they come together
 _PLAIN = {float, int, str, NoneType}
 
 
@@ -199,7 +199,7 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
             window = self._checked_window()
             self._start_over()
             rows, gaps = self._checked_sequence(list(batches), elapsed, sample_weight)
-            n = _first_batches(rows)
+            n = first_batches(rows)
             penalties = self._settle_penalties(rows[:n], gaps[:n])
             before = self.state_
             steps = step_sequence(rows, penalties, self._visiting_orders(), gaps, self._execution())
@@ -253,12 +253,6 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
                 f"drift, got {self.revival_penalty!r} and {self.drift!r}."
             )
         return {"max_gap": self.max_gap, "reach": self.reach}
-
-
-def _first_batches(rows: list[AnyBatch]) -> int:
-    """Count the batches up to the last of the first 30 that have points."""
-    filled = [t for t, batch in enumerate(rows) if batch.n_points][:_AUTO_BATCHES]
-    return filled[-1] + 1 if filled else len(rows)
 
 
 def _as_parameters(penalties: Penalties, others: dict[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from dynmeans.families.evidence import Evidence
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import FamilyTree, joined_groups
 
-# A Gaussian cut in two has a contact index of 3.5, a bar 6, a ring cut into 8 arcs 7.3, any cut into
-# 16 pieces by k-means 7.4 in up to 40 dimensions; two Gaussians five deviations apart have 12.5.
+# A Gaussian cut in two has a contact index of 3.5, a bar 6, a ring cut into eight arcs 7.3, and
+# anything round cut into 16 by k-means 7.4 in up to 40 dimensions; two Gaussians five deviations
+# apart have 12.5.
 TOUCHING = 8.0
 _OWN_WORTH = 8.0  # points that the variance shared by all is worth against that of an identity
 _ALONG_WORTH = 4.0  # the same for the variance along a line

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.batch import Batch, take_batches
+from dynmeans.engine.batch import AnyBatch, Batch, take_batches
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.inputs.plural import counted
+from dynmeans.parameters.leading_axes import leading_axes
 from dynmeans.parameters.search import search
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import Feed, Trials
@@ -15,6 +16,10 @@ from dynmeans.parameters.warnings import find_doubts
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
 from dynmeans.records.suggestion import Candidate, Suggestion, warn_of_doubts
+
+_N_BATCHES = 30
+# Fewer points do not tell a cluster from the noise of single ones (decision 0300).
+_N_POINTS = 4000
 
 
 def suggest_penalties(
@@ -118,7 +123,8 @@ def suggest_for(
         max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
     if reach is not None:
         reach = checked_number("reach", reach, at_least=1)
-    gaps = list(elapsed)
+    n = first_batches(batches)
+    batches, gaps = _on_leading_axes(batches[:n]), list(elapsed[:n])
     rows, weights = [b.points for b in batches], [b.weights for b in batches]
     points = Points.gather(rows, weights, np.cumsum(gaps))
     n_points = len(points.rows)
@@ -130,6 +136,24 @@ def suggest_for(
     doubts = find_doubts(trials, setting)
     chosen, tried = trials.candidate(setting), tuple(trials.candidates.values())
     return Suggestion(chosen, tried, points.n_batches, n_points, doubts=doubts)
+
+
+def first_batches(batches: Sequence[AnyBatch]) -> int:
+    """Count the batches a choice is made on: 30 that have points, and more up to 4,000 points."""
+    n_filled = n_points = 0
+    for t, batch in enumerate(batches):
+        n_filled += batch.n_points > 0
+        n_points += batch.n_points
+        if n_filled >= _N_BATCHES and n_points >= _N_POINTS:
+            return t + 1
+    return len(batches)
+
+
+def _on_leading_axes(batches: list[Batch]) -> list[Batch]:
+    axes = leading_axes([batch.points for batch in batches])
+    if axes is None:
+        return batches
+    return [Batch(np.asarray(b.points, dtype=np.float64) @ axes, b.weights) for b in batches]
 
 
 def _placeholder(
