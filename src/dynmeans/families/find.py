@@ -44,7 +44,7 @@ def find_families(
     level : "auto" or float
         "auto" takes the level that describes the stream most briefly. A number is a squared
         distance: identities nearer than that, on average over the time seen together, join. 0
-        joins only what touches; below 0 each identity is by itself.
+        joins only what touches; at -8 each identity is by itself.
     n_families : float, optional
         About how many families a batch holds; chooses the level in place of `level`.
 

@@ -16,6 +16,7 @@ from dynmeans.records.families import FamilyTree, joined_groups
 # anything round cut into 16 by k-means 7.4 in up to 40 dimensions; two Gaussians five deviations
 # apart have 12.5.
 TOUCHING = 8.0
+_USUALLY = 0.5  # of the batches that saw either
 _OWN_WORTH = 8.0  # points that the variance shared by all is worth against that of an identity
 _ALONG_WORTH = 4.0  # the same for the variance along a line
 _MOST_IDENTITIES = 3_000  # in the tree: the largest; its matrix grows with the square
@@ -59,9 +60,9 @@ class PairMeasures:
 
 
 def grow_tree(evidence: Evidence) -> FamilyTree:
-    """Join what touches at level 0, then by average linkage over mean squared distances."""
+    """Join what touches below level 0, then by average linkage over mean squared distances."""
     measures = PairMeasures.of(evidence)
-    touching = _touching_pairs(len(evidence.ids), measures)
+    touching = _touching_pairs(evidence.n_batches, measures)
     groups = joined_groups(len(evidence.ids), measures.rows[touching])
     oldest, group_of_row = np.unique(groups, return_inverse=True)
     sizes = np.bincount(group_of_row, evidence.n, len(oldest))
@@ -74,19 +75,30 @@ def grow_tree(evidence: Evidence) -> FamilyTree:
     values = np.column_stack([measures.distances, measures.contacts, measures.together])
     values = np.concatenate([values[touching], _nearest_of_sides(groups, sides, measures, values)])
     joined = np.concatenate([measures.rows[touching], sides])
-    heights = np.concatenate([np.zeros(len(touching)), heights])
+    heights = np.concatenate([measures.contacts[touching] - TOUCHING, heights])
     return FamilyTree(evidence.ids, evidence.ids[joined], heights, *values.T)
 
 
-def _touching_pairs(n: int, measures: PairMeasures) -> IntArray:
-    """Pairs that touch, closest first, without those that close a ring."""
+def _touching_pairs(lives: IntArray, measures: PairMeasures) -> IntArray:
+    """Pairs that touch and are usually seen together, closest first, without rings.
+
+    One that lives much shorter than those it touches joins the closest of them only: what
+    appears between two for a batch is no bridge.
+    """
     order = np.argsort(measures.contacts, kind="stable")
     order = order[measures.contacts[order] < TOUCHING]
+    life = lives[measures.rows[order]]
+    together = measures.together[order]
+    is_strong = together >= _USUALLY * life.max(axis=1)
+    is_short = ~is_strong & (together >= _USUALLY * life.min(axis=1))
+    shorter = measures.rows[order][np.arange(len(order)), np.argmin(life, axis=1)]
+    short = np.flatnonzero(is_short)
+    closest = short[np.unique(shorter[short], return_index=True)[1]]
+    order = order[np.sort(np.concatenate([np.flatnonzero(is_strong), closest]))]
     # A weight of 0 would be no edge.
-    weights = 1.0 + np.arange(len(order))
-    a, b = measures.rows[order].T
-    forest = minimum_spanning_tree(coo_array((weights, (a, b)), shape=(n, n)).tocsr())
-    return order[np.sort(forest.data).astype(np.int64) - 1]
+    weights, n = 1.0 + np.arange(len(order)), len(lives)
+    edges = coo_array((weights, tuple(measures.rows[order].T)), shape=(n, n))
+    return order[np.sort(minimum_spanning_tree(edges.tocsr()).data).astype(np.int64) - 1]
 
 
 def _group_distances(

@@ -14,6 +14,9 @@ _NOTHING = 1e-3  # nats: less is rounding
 _FARTHEST = 8  # half-octaves that are looked at for equally good values
 _N_ROUNDS = 3
 _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
+_DEFAULTS = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
+_FINEST_LEVEL = 40  # half-octaves of lambda: a part in a million
+_MOST_OF_POINTS = 0.8  # Beyond, more clusters are only more points by themselves.
 # Beside the usual choice: clusters that move far, that stay away for long, that do neither, that
 # stay where they are and may come back whenever they like.
 _OTHERS = tuple(
@@ -46,10 +49,44 @@ def search(trials: Trials) -> Setting:
     return best
 
 
+def search_number(trials: Trials, n_clusters: float) -> Setting:
+    """Return the setting that gives about so many clusters in a batch; gaps and reach as ever."""
+    if trials.points.n_batches == 1:
+        return _level_of_number(trials, _DEFAULTS, n_clusters)
+    best = _level_of_number(trials, _USUAL, n_clusters)
+    is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
+    if is_gap_open and is_reach_open:
+        others = [replace(best, gap=gap, reach=reach) for gap, reach in _OTHERS]
+        best = min([best, *others], key=trials.length)
+    if is_reach_open:
+        best = _climb(trials, best, _next_reach)
+    if is_gap_open:
+        best = _climb(trials, best, _next_gap)
+    return _level_of_number(trials, best, n_clusters)
+
+
+def _level_of_number(trials: Trials, start: Setting, n_clusters: float) -> Setting:
+    """Go down with lambda until there are enough clusters; then halve the last step twice."""
+    most = _MOST_OF_POINTS * trials.points.weight / trials.points.n_batches
+    enough = min(n_clusters, most)
+
+    def number(setting: Setting) -> float:
+        return trials.candidate(setting).n_clusters
+
+    coarse = fine = replace(start, level=0.0)
+    while number(fine) < enough and fine.level < _FINEST_LEVEL:
+        coarse, fine = fine, replace(fine, level=fine.level + 1)
+    tried = [coarse, fine]
+    for _ in range(2):
+        middle = replace(fine, level=0.5 * (coarse.level + fine.level))
+        coarse, fine = (middle, fine) if number(middle) < enough else (coarse, middle)
+        tried.append(middle)
+    return min(tried, key=lambda setting: abs(math.log(number(setting) / enough)))
+
+
 def _search_once(trials: Trials) -> Setting:
     if trials.points.n_batches == 1:
-        defaults = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
-        return _middle(trials, _climb(trials, _halve(trials, defaults), _next_level))
+        return _middle(trials, _climb(trials, _halve(trials, _DEFAULTS), _next_level))
     best = _halve(trials, _USUAL)
     if trials.length(best, 1) == math.inf:
         return SAFE

@@ -9,7 +9,7 @@ from dynmeans.engine.batch import AnyBatch, Batch, take_batches
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.leading_axes import leading_axes
-from dynmeans.parameters.search import search
+from dynmeans.parameters.search import search, search_number
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import Feed, Trials
 from dynmeans.parameters.warnings import find_doubts
@@ -29,13 +29,16 @@ def suggest_penalties(
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
     max_gap: float | None = None,
     reach: float | None = None,
+    n_clusters: float | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Penalties:
     """Choose lambda, max_gap and reach from the points alone.
 
     The batches are clustered with some twenty choices; the one that describes the stream most
-    briefly wins. Twenty to fifty batches are plenty; with one, only lambda is chosen.
+    briefly wins. The first 30 batches that have points are looked at, and more until they hold
+    4,000 points; with one, only lambda is chosen. A choice whose clusters hardly outlive a batch
+    is never taken: if there is no other, a coarse one that is known to be safe is, with a warning.
 
     Parameters
     ----------
@@ -47,6 +50,9 @@ def suggest_penalties(
         For each batch one weight per row, or None.
     max_gap, reach : float, optional
         A value that is to be kept; by default it is chosen.
+    n_clusters : float, optional
+        About how many clusters a batch holds. Fixes the scale: lambda is the one that gives as
+        many; max_gap and reach are still chosen.
     n_init : int
         Visiting orders tried on every batch; give the one you will use.
     rng : numpy.random.Generator, optional
@@ -78,6 +84,7 @@ def suggest_penalties(
         sample_weight=sample_weight,
         max_gap=max_gap,
         reach=reach,
+        n_clusters=n_clusters,
         n_init=n_init,
         rng=rng,
     )
@@ -92,6 +99,7 @@ def suggest_details(
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
     max_gap: float | None = None,
     reach: float | None = None,
+    n_clusters: float | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Suggestion:
@@ -106,7 +114,9 @@ def suggest_details(
         )
     rows, gaps = take_batches(list(batches), elapsed, sample_weight)
     n_init = checked_count("n_init", n_init)
-    return suggest_for(rows, gaps, n_init=n_init, max_gap=max_gap, reach=reach, rng=rng)
+    return suggest_for(
+        rows, gaps, n_init=n_init, max_gap=max_gap, reach=reach, n_clusters=n_clusters, rng=rng
+    )
 
 
 def suggest_for(
@@ -116,6 +126,7 @@ def suggest_for(
     n_init: int,
     max_gap: float | None = None,
     reach: float | None = None,
+    n_clusters: float | None = None,
     rng: np.random.Generator | None = None,
 ) -> Suggestion:
     """As `suggest_details`, for batches that were checked."""
@@ -123,6 +134,8 @@ def suggest_for(
         max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
     if reach is not None:
         reach = checked_number("reach", reach, at_least=1)
+    if n_clusters is not None:
+        n_clusters = checked_number("n_clusters", n_clusters, above=0)
     n = first_batches(batches)
     batches, gaps = _on_leading_axes(batches[:n]), list(elapsed[:n])
     rows, weights = [b.points for b in batches], [b.weights for b in batches]
@@ -132,8 +145,8 @@ def suggest_for(
         return _placeholder(points.n_batches, n_points, max_gap, reach)
     orders = VisitingOrders(0 if rng is None else int(rng.integers(2**63)), n_init)
     trials = Trials(points, Feed(batches, gaps, orders, max_gap, reach))
-    setting = search(trials)
-    doubts = find_doubts(trials, setting)
+    setting = search(trials) if n_clusters is None else search_number(trials, n_clusters)
+    doubts = find_doubts(trials, setting, n_clusters)
     chosen, tried = trials.candidate(setting), tuple(trials.candidates.values())
     return Suggestion(chosen, tried, points.n_batches, n_points, doubts=doubts)
 

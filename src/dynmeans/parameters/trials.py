@@ -31,7 +31,7 @@ _LEAST_LIFE = 3.0
 class Setting:
     """One choice of parameters: half-octaves of lambda below the highest, and two list entries."""
 
-    level: int
+    level: float
     gap: int
     reach: int
 

@@ -12,6 +12,8 @@ import numpy.typing as npt
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
 
+APART = -8.0  # the level at which nothing is joined
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyTree:
@@ -25,7 +27,7 @@ class FamilyTree:
         One member of each of the two sides.
     heights : FloatArray of shape (n_joins,)
         Level at which the two sides become one, ascending; a squared distance. Those that touch
-        each other join at level 0.
+        join below 0, closest first: their contact index less the 8 up to which two touch.
     distances : FloatArray of shape (n_joins,)
         Mean squared distance between the two sides while both were seen, without the part that
         is sampling error.
@@ -58,7 +60,7 @@ class Families:
     tree : FamilyTree
         All joins, whatever the level.
     level : float
-        Joins up to this height are made; below 0 none is.
+        Joins up to this height are made.
     counts, n_batches : FloatArray, IntArray of shape (n_identities,)
         Points of each identity, and batches that saw it.
     seen : IntArray of shape (n_cells, 2)
@@ -115,7 +117,7 @@ class Families:
         return tree.ids[joined_groups(len(tree.ids), rows)]
 
     def at(self, level: float) -> "Families":
-        """Return the families at another level; below 0 each identity is by itself."""
+        """Return the families at another level; at -8 each identity is by itself."""
         return replace(self, level=checked_number("level", level, infinity_allowed=True))
 
     def about(self, n_families: float) -> "Families":
@@ -161,7 +163,7 @@ class Families:
         return importlib.import_module("dynmeans.files.family_tables").frame(self, table, kind)
 
     def _level_of_number(self, n_families: float) -> float:
-        levels = np.concatenate([[-1.0], self.levels])
+        levels = np.concatenate([[APART], self.levels])
         numbers = _numbers_per_batch(self, levels)
         # Of levels that are as near the last is taken: it has the fewest leftovers.
         misses = np.abs(np.log(numbers / n_families))
