@@ -10,6 +10,7 @@ from dynmeans.engine.step import step as step
 from dynmeans.estimators.ddp_mixture import DDPMixture as DDPMixture
 from dynmeans.estimators.dp_means import DPMeans as DPMeans
 from dynmeans.estimators.dynamic_means import DynamicMeans as DynamicMeans
+from dynmeans.estimators.followed import Followed as Followed
 from dynmeans.families.find import find_families as find_families
 from dynmeans.parameters.suggest import suggest_details as suggest_details
 from dynmeans.parameters.suggest import suggest_penalties as suggest_penalties

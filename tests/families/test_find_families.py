@@ -43,7 +43,7 @@ def test_pieces_that_move_together_touch_wherever_they_are():
     for t in range(8):
         bar = rng.uniform([0, 0], [2, 0.2], size=(200, 2))
         labels.append((bar[:, 0] // 1).astype(int))
-        batches.append(bar + [3.0 * t, 0])
+        batches.append(bar + np.array([3.0 * t, 0]))
     families = find_families(batches, labels)
     assert families.n_families == 1
     assert families.tree.contacts[0] == pytest.approx(6.0, abs=0.5)  # a bar cut in two

@@ -53,8 +53,9 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
     revival_penalty, drift : float, optional
         Q and tau, the paper's other parameterisation, in place of `max_gap` and `reach`.
     n_clusters : float, optional
-        About how many clusters a batch holds; only with "auto" or `families`. It fixes the scale:
-        "auto" takes the lambda that gives as many, and `families_` the level.
+        About how many clusters a batch holds. Fixes the scale in place of `new_penalty`: lambda
+        is the one that gives as many. With `families` it chooses the level of `families_`, and
+        with "auto" lambda is then a bit finer.
     families : bool, default=False
         Whether to gather evidence for identities that belong together: see `families_`.
     min_cluster_size, min_life : float and int, default=1
@@ -289,6 +290,9 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
                 f"drift, got {self.revival_penalty!r} and {self.drift!r}."
             )
         return {"max_gap": self.max_gap, "reach": self.reach, "n_clusters": self._n_wanted()}
+
+    def _is_auto(self) -> bool:
+        return super()._is_auto() or (self.n_clusters is not None and not self.families)
 
     def _n_wanted(self) -> float | None:
         """Clusters of a batch; more than asked for where families will join them."""

@@ -98,7 +98,8 @@ def _touching_pairs(lives: IntArray, measures: PairMeasures) -> IntArray:
     # A weight of 0 would be no edge.
     weights, n = 1.0 + np.arange(len(order)), len(lives)
     edges = coo_array((weights, tuple(measures.rows[order].T)), shape=(n, n))
-    return order[np.sort(minimum_spanning_tree(edges.tocsr()).data).astype(np.int64) - 1]
+    kept = np.sort(minimum_spanning_tree(edges.tocsr()).data).astype(np.int64) - 1
+    return np.asarray(order[kept])
 
 
 def _group_distances(
@@ -142,7 +143,7 @@ def _far_distances(evidence: Evidence, rows: IntArray) -> FloatArray:
 
 def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
     lengths, others = np.einsum("kd,kd->k", a, a), np.einsum("kd,kd->k", b, b)
-    return np.maximum(lengths[:, None] + others - 2.0 * (a @ b.T), 0.0)
+    return np.asarray(np.maximum(lengths[:, None] + others - 2.0 * (a @ b.T), 0.0))
 
 
 def _oldest_of_sides(merges: FloatArray) -> IntArray:

@@ -16,6 +16,8 @@ _N_ROUNDS = 3
 _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
 _DEFAULTS = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
 _FINEST_LEVEL = 40  # half-octaves of lambda: a part in a million
+_COARSEST_LEVEL = -6.0
+_N_HALVED = 4
 _MOST_OF_POINTS = 0.8  # Beyond, more clusters are only more points by themselves.
 # Beside the usual choice: clusters that move far, that stay away for long, that do neither, that
 # stay where they are and may come back whenever they like.
@@ -66,18 +68,18 @@ def search_number(trials: Trials, n_clusters: float) -> Setting:
 
 
 def _level_of_number(trials: Trials, start: Setting, n_clusters: float) -> Setting:
-    """Go down with lambda until there are enough clusters; then halve the last step twice."""
+    """Go down with lambda until there are enough clusters; then halve the last step."""
     most = _MOST_OF_POINTS * trials.points.weight / trials.points.n_batches
     enough = min(n_clusters, most)
 
     def number(setting: Setting) -> float:
         return trials.candidate(setting).n_clusters
 
-    coarse = fine = replace(start, level=0.0)
+    coarse = fine = replace(start, level=_COARSEST_LEVEL)
     while number(fine) < enough and fine.level < _FINEST_LEVEL:
         coarse, fine = fine, replace(fine, level=fine.level + 1)
     tried = [coarse, fine]
-    for _ in range(2):
+    for _ in range(_N_HALVED):
         middle = replace(fine, level=0.5 * (coarse.level + fine.level))
         coarse, fine = (middle, fine) if number(middle) < enough else (coarse, middle)
         tried.append(middle)

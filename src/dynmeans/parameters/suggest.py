@@ -113,9 +113,10 @@ def suggest_details(
             f"{counted(len(list(batches)), 'row')}. For one batch give [X]."
         )
     rows, gaps = take_batches(list(batches), elapsed, sample_weight)
-    n_init = checked_count("n_init", n_init)
+    entropy = 0 if rng is None else int(rng.integers(2**63))
+    orders = VisitingOrders(entropy, checked_count("n_init", n_init))
     return suggest_for(
-        rows, gaps, n_init=n_init, max_gap=max_gap, reach=reach, n_clusters=n_clusters, rng=rng
+        rows, gaps, orders=orders, max_gap=max_gap, reach=reach, n_clusters=n_clusters
     )
 
 
@@ -123,11 +124,10 @@ def suggest_for(
     batches: list[Batch],
     elapsed: Sequence[float],
     *,
-    n_init: int,
+    orders: VisitingOrders,
     max_gap: float | None = None,
     reach: float | None = None,
     n_clusters: float | None = None,
-    rng: np.random.Generator | None = None,
 ) -> Suggestion:
     """As `suggest_details`, for batches that were checked."""
     if max_gap is not None:
@@ -143,7 +143,6 @@ def suggest_for(
     n_points = len(points.rows)
     if not points.variance > 0:
         return _placeholder(points.n_batches, n_points, max_gap, reach)
-    orders = VisitingOrders(0 if rng is None else int(rng.integers(2**63)), n_init)
     trials = Trials(points, Feed(batches, gaps, orders, max_gap, reach))
     setting = search(trials) if n_clusters is None else search_number(trials, n_clusters)
     doubts = find_doubts(trials, setting, n_clusters)

@@ -76,16 +76,23 @@ class Trials:
 
     def length(self, setting: Setting, n_init: int | None = None) -> float:
         """Nats that describe the stream and the setting; infinite if nothing is followed."""
-        candidate = self.candidate(setting, n_init)
-        if not self.is_followed(candidate):
+        if not self.is_followed(setting, n_init):
             return math.inf
-        return candidate.bits * self.points.weight * math.log(2.0) + _surprise(setting)
+        bits = self.candidate(setting, n_init).bits
+        return bits * self.points.weight * math.log(2.0) + _surprise(setting)
 
-    def is_followed(self, candidate: Candidate) -> bool:
-        """Whether identities outlive a batch: a stream of names used once follows nothing."""
+    def is_followed(self, setting: Setting, n_init: int | None = None) -> bool:
+        """Whether identities outlive a batch: a stream of names used once follows nothing.
+
+        Clusters that are seldom seen live long only if they are remembered, so that counts too.
+        """
         n_batches = self.points.n_batches
-        life = candidate.n_clusters * n_batches / candidate.n_identities
-        return life >= min(_LEAST_LIFE, 1.0 + (n_batches - 1) / 3)
+        least = min(_LEAST_LIFE, 1.0 + (n_batches - 1) / 3)
+        for gap in (setting.gap, len(MAX_GAPS) - 1):
+            found = self.candidate(replace(setting, gap=gap), n_init)
+            if found.n_clusters * n_batches >= least * found.n_identities:
+                return True
+        return False
 
     def candidate(self, setting: Setting, n_init: int | None = None) -> Candidate:
         """Run over the batches, unless that was done before."""

@@ -68,7 +68,7 @@ def _single_points(trials: Trials, chosen: Setting) -> str | None:
 
 def _nothing_followed(trials: Trials, chosen: Setting) -> str | None:
     candidate = trials.candidate(chosen)
-    if trials.is_followed(candidate):
+    if trials.is_followed(chosen):
         return None
     n_seen = candidate.n_clusters * trials.points.n_batches
     return (
