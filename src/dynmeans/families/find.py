@@ -77,6 +77,7 @@ def families_of(
     evidence: Evidence, *, level: float | str = AUTO, n_families: float | None = None
 ) -> Families:
     """Return the families that the evidence so far speaks for."""
+    evidence.settle()
     sample = list(evidence.sample)
     seen = [np.column_stack([np.full(len(b.ids), t), b.ids]) for t, b in enumerate(sample)]
     families = Families(
