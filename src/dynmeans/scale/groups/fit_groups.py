@@ -16,7 +16,7 @@ from dynmeans.inputs.numbers import checked_count
 from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.group_states import GroupStates, Key, merge_states
-from dynmeans.scale.groups.frame_columns import Columns, choose_columns, to_arrow
+from dynmeans.scale.groups.frame_columns import Columns, choose_columns, key_type, to_arrow
 from dynmeans.scale.groups.grouped_rows import GroupedRows, group_rows
 from dynmeans.scale.groups.key_seeds import draw_seed, seed_of_key, seeds_of_keys
 
@@ -143,7 +143,8 @@ def fit_table(
         n_threads=model.n_threads,
     )
     after = replace(before, **remembered, **_clocks(rows, before, elapsed))
-    batches = _batch_table(rows, columns, n_clusters, n_iters, costs)
+    key_types = [key_type(table, name) for name in columns.by]
+    batches = _batch_table(rows, columns, key_types, n_clusters, n_iters, costs)
     return _in_frame_order(labels, rows.order), merge_states([others, after]), batches
 
 
@@ -268,15 +269,20 @@ def _clocks(rows: GroupedRows, before: GroupStates, elapsed: FloatArray) -> dict
 
 
 def _batch_table(
-    rows: GroupedRows, columns: Columns, n_clusters: IntArray, n_iters: IntArray, costs: FloatArray
+    rows: GroupedRows,
+    columns: Columns,
+    key_types: list[pa.DataType],
+    n_clusters: IntArray,
+    n_iters: IntArray,
+    costs: FloatArray,
 ) -> pa.Table:
     """One row for each batch of each key."""
     groups = np.repeat(np.arange(len(rows.keys)), np.diff(rows.group_starts))
     keys: list[Any] = rows.keys
     parts = list(zip(*keys, strict=True)) if columns.has_key_tuples and keys else [keys]
     table: dict[str, Any] = {
-        name: pa.array(part).take(pa.array(groups))
-        for name, part in zip(columns.by, parts, strict=True)
+        name: pa.array(part, type=kind).take(pa.array(groups))
+        for name, part, kind in zip(columns.by, parts, key_types, strict=True)
     }
     if columns.batch is not None:
         values = pa.array(rows.batch_values)
