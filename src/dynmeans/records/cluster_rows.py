@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-# Identities are 64-bit integers. From here on no batch, however large, could use them up.
-MAX_NEXT_ID = 2**62
+# Identities and steps are 64-bit integers. No batch, however large, could use up the rest.
+MAX_COUNTER = 2**62
 
 
 def freeze_arrays(record: Any, names: tuple[str, ...]) -> None:
@@ -49,6 +49,8 @@ def check_rows(record: Any, names: tuple[str, ...]) -> None:
 
 def fields_of(arrays: dict[str, Any], header: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a state from the arrays and the metadata of its file."""
+    if arrays["ids"].dtype.kind not in "iu":
+        raise ValueError(f"ids must be integers, got {arrays['ids'].dtype}.")
     return {**arrays, **{name: header[name] for name in ("next_id", "n_steps", "time")}}
 
 
@@ -57,11 +59,11 @@ def _check_counters(record: Any) -> None:
         value = getattr(record, name)
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
             raise ValueError(f"{name} must be an integer of at least 0, got {value!r}.")
-    if record.next_id > MAX_NEXT_ID:
-        raise ValueError(
-            f"next_id must be at most 2**62, got {record.next_id!r}: no identity is left for new "
-            "clusters. Start over from an empty state."
-        )
+        if value > MAX_COUNTER:
+            raise ValueError(
+                f"{name} must be at most 2**62, got {value!r}: no number is left for what is new. "
+                "Start over from an empty state."
+            )
     time = record.time
     if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < math.inf:
         raise ValueError(f"time must be a finite number of at least 0, got {time!r}.")

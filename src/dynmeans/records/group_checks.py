@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.records.cluster_rows import MAX_NEXT_ID
+from dynmeans.records.cluster_rows import MAX_COUNTER
 
 
 def check_groups(states: Any) -> None:
@@ -19,7 +19,7 @@ def check_groups(states: Any) -> None:
         raise ValueError("ids of each key must be increasing and not negative.")
     has_clusters = starts[1:] > starts[:-1]
     next_ids = states.next_ids
-    if np.any(next_ids < 0) or np.any(next_ids > MAX_NEXT_ID):
+    if np.any(next_ids < 0) or np.any(next_ids > MAX_COUNTER):
         raise ValueError("next_ids must be from 0 to 2**62.")
     if np.any(next_ids[has_clusters] <= ids[starts[1:][has_clusters] - 1]):
         raise ValueError("next_ids must be above every id of their key.")
@@ -29,7 +29,9 @@ def check_groups(states: Any) -> None:
         array = getattr(states, name)
         if not np.all((array > 0) & np.isfinite(array)):
             raise ValueError(f"{name} must be greater than 0 and finite.")
-    if np.any(states.n_steps < 0) or not np.all((states.times >= 0) & np.isfinite(states.times)):
+    if np.any((states.n_steps < 0) | (states.n_steps > MAX_COUNTER)) or not np.all(
+        (states.times >= 0) & np.isfinite(states.times)
+    ):
         raise ValueError("n_steps and times must be at least 0 and finite.")
 
 

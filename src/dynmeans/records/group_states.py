@@ -192,6 +192,8 @@ def _packed(name: str, keys: Sequence[Any]) -> Arrays:
 def _unpacked(name: str, arrays: Arrays) -> list[Any]:
     """Take the keys of one column out of the arrays of a file."""
     values, ends = arrays.pop(name), arrays.pop(f"{name}_ends", None)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise ValueError(f"{name} must hold integers or text, got {values.dtype}.")
     if ends is None:
         numbers: list[Any] = values.tolist()
         return numbers
