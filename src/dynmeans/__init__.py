@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dynmeans.engine.guard import ClusterGrowthWarning, ClusterLimitError
     from dynmeans.engine.step import step
     from dynmeans.estimators.ddp_mixture import DDPMixture
     from dynmeans.estimators.dp_means import DPMeans
@@ -30,6 +31,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnytimeResult",
+    "ClusterGrowthWarning",
+    "ClusterLimitError",
     "ClusterState",
     "Clustering",
     "DDPMixture",
@@ -54,6 +57,8 @@ __all__ = [
 
 _HOMES = {
     "AnytimeResult": "dynmeans.scale.anytime.result",
+    "ClusterGrowthWarning": "dynmeans.engine.guard",
+    "ClusterLimitError": "dynmeans.engine.guard",
     "ClusterState": "dynmeans.records.state",
     "Clustering": "dynmeans.records.state",
     "DDPMixture": "dynmeans.estimators.ddp_mixture",

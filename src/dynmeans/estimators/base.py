@@ -1,5 +1,6 @@
 """What every estimator does around its mathematics: check, seed, all or nothing, history."""
 
+import threading
 from abc import ABC
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,11 @@ from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.state import Clustering, ClusterState
+
+# Estimators that are taking in a batch now, and the thread that does. Not kept in themselves: a
+# lock can be neither copied nor pickled.
+_in_use: dict[int, int] = {}
+_door = threading.Lock()
 
 
 class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
@@ -110,7 +116,15 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[Self]:
-        """Leave every attribute as it was if anything fails inside."""
+        """Leave every attribute as it was if anything fails inside; let one thread in at a time."""
+        thread = threading.get_ident()
+        with _door:
+            is_outermost = id(self) not in _in_use
+            if _in_use.setdefault(id(self), thread) != thread:
+                raise RuntimeError(
+                    f"this {type(self).__name__} is taking in a batch in another thread. Give each "
+                    "thread an estimator of its own, or let them wait for each other."
+                )
         before = dict(self.__dict__)
         try:
             yield self
@@ -118,6 +132,9 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+        finally:
+            if is_outermost:
+                del _in_use[id(self)]
 
 
 class HistoryKeeper:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.engine import groups as native_groups
+from dynmeans.engine.guard import ClusterLimitError
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.inputs.time_steps import checked_time_step
@@ -140,6 +141,7 @@ def fit_table(
         model._execution(),
     )
     after = replace(before, **remembered, **_clocks(rows, before, elapsed))
+    _check_limit(after, model.max_clusters)
     key_types = [key_type(table, name) for name in columns.by]
     batches = _batch_table(rows, columns, key_types, n_clusters, n_iters, costs)
     return _in_frame_order(labels, rows.order), merge_states([others, after]), batches
@@ -285,6 +287,16 @@ def _batch_table(
         table[columns.batch] = values.cast("timestamp[ns]") if rows.batch_kind == "time" else values
     counts = {"n_points": np.diff(rows.batch_starts), "n_clusters": n_clusters, "n_iter": n_iters}
     return pa.table(table | counts | {"cost": costs})
+
+
+def _check_limit(states: GroupStates, limit: int | None) -> None:
+    sizes = np.diff(states.starts)
+    if limit is not None and np.any(sizes > limit):
+        group = int(np.flatnonzero(sizes > limit)[0])
+        raise ClusterLimitError(
+            f"max_clusters: key {states.sorted_keys[group]!r} would leave {sizes[group]:,} "
+            f"clusters remembered, more than {limit:,}."
+        )
 
 
 def _in_frame_order(labels: IntArray, order: IntArray | None) -> IntArray:
