@@ -21,6 +21,11 @@ _CLUSTERING_FIELDS = tuple(getattr(Clustering, name) for name in Clustering.__sl
 _STATE_FIELDS = tuple(getattr(ClusterState, name) for name in ClusterState.__slots__)
 
 
+def instruction_set() -> str:
+    """Name the instruction set that this machine runs."""
+    return compiled.instruction_set()
+
+
 def step(
     batch: Batch,
     state: ClusterState,

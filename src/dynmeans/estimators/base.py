@@ -1,9 +1,7 @@
 """What every estimator does around its mathematics: check, seed, all or nothing, history."""
 
-import threading
 from abc import ABC
-from collections.abc import Iterator
-from contextlib import contextmanager
+from threading import get_ident
 from typing import Any, Self
 
 import numpy as np
@@ -17,11 +15,6 @@ from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.state import Clustering, ClusterState
-
-# Estimators that are taking in a batch now, and the thread that does. Not kept in themselves: a
-# lock can be neither copied nor pickled.
-_in_use: dict[int, int] = {}
-_door = threading.Lock()
 
 
 class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
@@ -114,27 +107,38 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
             ) from error
         self._entropy = int(random.randint(2**63, dtype=np.int64))
 
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[Self]:
-        """Leave every attribute as it was if anything fails inside; let one thread in at a time."""
-        thread = threading.get_ident()
-        with _door:
-            is_outermost = id(self) not in _in_use
-            if _in_use.setdefault(id(self), thread) != thread:
-                raise RuntimeError(
-                    f"this {type(self).__name__} is taking in a batch in another thread. Give each "
-                    "thread an estimator of its own, or let them wait for each other."
-                )
-        before = dict(self.__dict__)
-        try:
-            yield self
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-        finally:
-            if is_outermost:
-                del _in_use[id(self)]
+    def _all_or_nothing(self) -> "_AllOrNothing":
+        """Leave every attribute as it was if anything fails inside; let in one thread at a time."""
+        return _AllOrNothing(self.__dict__)
+
+
+class _AllOrNothing:
+    """A plain class: a generator would cost a tenth of a small step."""
+
+    __slots__ = ("_attributes", "_before", "_thread")
+
+    def __init__(self, attributes: dict[str, Any]) -> None:
+        self._attributes = attributes
+        self._thread = get_ident()
+
+    def __enter__(self) -> None:
+        if _in_use.setdefault(id(self._attributes), self)._thread != self._thread:
+            raise RuntimeError(
+                "this estimator is taking in a batch in another thread. Give each thread an "
+                "estimator of its own, or let them wait for each other."
+            )
+        self._before = self._attributes.copy()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._attributes.clear()
+            self._attributes.update(self._before)
+        if _in_use[id(self._attributes)] is self:  # and not one inside another
+            del _in_use[id(self._attributes)]
+
+
+# Who is taking in a batch now. Not kept in the estimators: they can be copied and pickled.
+_in_use: dict[int, _AllOrNothing] = {}
 
 
 class HistoryKeeper:

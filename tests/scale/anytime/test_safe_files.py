@@ -9,8 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from blobs import blobs, write_parquet
 
-from dynmeans import fit_anytime, label_rows
-from dynmeans.scale.anytime.fit_anytime import anytime_results
+from dynmeans.scale import anytime_results, fit_anytime, label_rows
 
 POINTS = blobs(3000)
 RESULT = fit_anytime(POINTS, new_penalty=4.0, batch_size=500, max_batches=3, rng=1)

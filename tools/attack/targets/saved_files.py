@@ -14,7 +14,8 @@ from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 
-from dynmeans import ClusterState, DDPMixture, DynamicMeans, GroupStates, History, fit_groups
+from dynmeans import ClusterState, DDPMixture, DynamicMeans, History, fit_groups
+from dynmeans.scale import GroupStates
 from dynmeans.files.archive import write_archive
 from dynmeans.records.mixture import MixtureState
 

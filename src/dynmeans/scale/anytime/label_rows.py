@@ -104,7 +104,7 @@ def label_rows(
     Examples
     --------
     >>> import numpy as np
-    >>> from dynmeans import fit_anytime, label_rows
+    >>> from dynmeans.scale import fit_anytime, label_rows
     >>> points = np.repeat([[0.0], [9.0]], 500, axis=0)
     >>> result = fit_anytime(points, batch_size=100, max_batches=3, rng=0)
     >>> labelling = label_rows(points, result)
