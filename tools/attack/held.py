@@ -16,6 +16,6 @@ def refused(call: Callable[[], Any], *allowed: type[BaseException]) -> tuple[boo
             raise AssertionError(
                 f"a refusal of one clear line was expected, got {text!r}"
             ) from error
-        if len(text) > 2000:
+        if len(text) > 5000:
             raise AssertionError(f"a refusal of {len(text)} characters: {text[:100]!r}") from error
         return True, None

@@ -63,10 +63,8 @@ class ParquetSource:
 
 
 def _open_file(path: Path) -> pq.ParquetFile:
-    try:
+    with refusing_damage(path, "a Parquet file, as source must hold"):
         return pq.ParquetFile(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(f"source must hold Parquet files, got {str(path)!r}: {error}") from error
 
 
 def _choose_columns(

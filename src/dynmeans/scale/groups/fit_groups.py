@@ -20,6 +20,8 @@ from dynmeans.scale.groups.frame_columns import Columns, choose_columns, key_typ
 from dynmeans.scale.groups.grouped_rows import GroupedRows, group_rows
 from dynmeans.scale.groups.key_seeds import draw_seed, seed_of_key, seeds_of_keys
 
+_MAX_STEPS = 1e100  # of time between two batches
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupResult:
@@ -242,12 +244,14 @@ def _elapsed(rows: GroupedRows, before: GroupStates, time_step: float | None) ->
             )
     elapsed = np.ones(len(values))
     if time_step is not None:
-        elapsed[1:] = (values[1:] - values[:-1]) / time_step
-        gaps = (values[firsts] - before.last_batches) / time_step
+        with np.errstate(over="ignore"):  # checked below
+            elapsed[1:] = (values[1:] - values[:-1]) / time_step
+            gaps = (values[firsts] - before.last_batches) / time_step
         elapsed[firsts] = np.where(is_known, gaps, 1.0)
-        if not np.all(elapsed >= 1e-12):
+        if not np.all((elapsed >= 1e-12) & (elapsed < _MAX_STEPS)):
             raise ValueError(
-                f"time_step must be at most 1e12 times the gap between batches, got {time_step!r}."
+                "time_step must divide the gaps between batches into at least 1e-12 and less than "
+                f"{_MAX_STEPS:g} steps, got {time_step!r}."
             )
     return elapsed
 
