@@ -1,18 +1,15 @@
 """A file that is replaced whole or not at all."""
 
 import errno
-import fcntl
 import os
 import re
 import stat
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-# A file of a writer that was killed is swept once it is this old and nobody holds its lock.
-_SWEEP_SECONDS = 60.0
+from dynmeans.files.leftovers import hold, sweep
 
 
 @contextmanager
@@ -20,14 +17,18 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
     """Give the name of a new file that takes the place of `path` once all of it is on disk.
 
     If the block fails, `path` stays as it was. An old file's permissions are kept. A symbolic
-    link is followed: the file it points to is replaced, and the link stays.
+    link is followed: the file it points to is replaced, and the link stays. What killed processes
+    left of it is removed.
     """
     path = Path(path)
     with _errors_of(path):
         target = _target(path)
+        sweep(target.parent, re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{8}}"))
         temporary = str(target.parent / f".{target.name}.{uuid.uuid4().hex[:8]}")
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-        handle = _create_locked(temporary, 0o666 if mode is None else 0o600)
+        mode_until_done = 0o666 if mode is None else 0o600
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode_until_done))
+    handle = hold(temporary)
     try:
         yield temporary
         _sync(temporary)
@@ -40,7 +41,6 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
         raise
     finally:
         os.close(handle)
-    _sweep(target)
     with suppress(OSError):  # some file systems have no such call
         _sync(target.parent)  # makes the rename itself durable
 
@@ -55,32 +55,6 @@ def _target(path: Path) -> Path:
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "Not a regular file")
     return target
-
-
-def _create_locked(temporary: str, mode: int) -> int:
-    handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
-    with suppress(OSError):  # some file systems have no locks
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    return handle
-
-
-def _sweep(target: Path) -> None:
-    """Remove what killed writers of the same file left behind."""
-    is_left = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{8}}").fullmatch
-    for name in filter(is_left, os.listdir(target.parent)):
-        with suppress(OSError):  # its writer may have come to an end just now
-            _remove_if_dead(target.parent / name)
-
-
-def _remove_if_dead(path: Path) -> None:
-    if time.time() - path.stat().st_mtime < _SWEEP_SECONDS:
-        return
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.unlink(path)
-    finally:
-        os.close(handle)
 
 
 @contextmanager
