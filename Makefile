@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SANITIZED := build/sanitized
 
-.PHONY: demo test test-slow bench check docs stubs sanitize dist-check clean
+.PHONY: demo test test-slow attack bench check docs stubs sanitize dist-check clean
 
 demo: $(READY)  ## Make a stream, follow its clusters, write labels and a report, name it.
 	$(BIN)/dynmeans demo
@@ -15,6 +15,9 @@ test: $(READY)  ## The tests that must always pass.
 
 test-slow: $(READY)  ## Also the long ones.
 	$(BIN)/pytest -m "not gpu"
+
+attack: $(READY)  ## Ten minutes of damaged files, random streams and kills; goes on where it stopped.
+	PYTHONPATH=tools $(BIN)/python -m attack
 
 bench: $(READY)  ## Timings, each beside something that runs in the same process.
 	$(BIN)/python benchmarks/engine.py

@@ -1,8 +1,8 @@
 """One slice of one target, in a process of its own: crashes, hangs and memory are failures too."""
 
+import json
 import mmap
 import os
-import pickle
 import resource
 import signal
 import struct
@@ -11,7 +11,7 @@ import time
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from attack.targets import TARGETS, Skipped, load_target
 
@@ -72,15 +72,19 @@ def _run_child(name: str, seed: int, first_case: int, end: float) -> Outcome:
     progress.set(first_case, 0)
     with tempfile.TemporaryDirectory(prefix="dynmeans-attack-") as folder:
         report = Path(folder) / "report"
+        report.touch()
         child = os.fork()
         if child == 0:
             _attack_and_exit(name, seed, first_case, end, progress, report)
         reason = _wait(child, name, progress)
-        if reason is None:
-            outcome: Outcome = pickle.loads(report.read_bytes())
-            return outcome
+        lines = [json.loads(line) for line in report.read_text().splitlines()]
+    notes = [line["note"] for line in lines if "note" in line]
+    failures = [Failure(**line) for line in lines if "case" in line]
     case, n_tried = progress.get()
-    return Outcome(case + 1, n_tried + 1, failures=[Failure(case, reason, "")])
+    if reason is not None:
+        failures.append(Failure(case, reason, ""))
+        case, n_tried = case + 1, n_tried + 1
+    return Outcome(case, n_tried, failures=failures, note="".join(notes))
 
 
 def _wait(child: int, name: str, progress: _Progress) -> str | None:
@@ -107,8 +111,8 @@ def _attack_and_exit(
 ) -> None:
     code = 1
     try:
-        outcome = _attack(name, seed, first_case, end, progress)
-        report.write_bytes(pickle.dumps(outcome))
+        with open(report, "w", buffering=1) as file:
+            _attack(name, seed, first_case, end, progress, file)
         code = 0
     except BaseException:
         traceback.print_exc()
@@ -116,27 +120,29 @@ def _attack_and_exit(
         os._exit(code)
 
 
-def _attack(name: str, seed: int, first_case: int, end: float, progress: _Progress) -> Outcome:
-    target, outcome = load_target(name), Outcome(first_case)
+def _attack(
+    name: str, seed: int, first_case: int, end: float, progress: _Progress, report: TextIO
+) -> None:
+    """Try case after case; each failure is on disk before the next case."""
+    target, case, n_tried, n_failures = load_target(name), first_case, 0, 0
     try:
         with target.ready() as attack:
             before = _peak_bytes()
-            while len(outcome.failures) < _MAX_FAILURES:
-                case = outcome.next_case
-                progress.set(case, outcome.n_tried)
+            while n_failures < _MAX_FAILURES and (time.monotonic() < end or case == first_case):
+                progress.set(case, n_tried)
                 try:
-                    outcome.n_tried += attack(target.rng(seed, case)) or 1
+                    n_tried += attack(target.rng(seed, case)) or 1
+                    if _peak_bytes() - before > _MAX_GROWTH:
+                        before = _peak_bytes()
+                        raise MemoryError("more than 1 GiB was taken")
                 except Exception as error:
-                    outcome.failures.append(_failure(case, error))
-                outcome.next_case += 1
-                if _peak_bytes() - before > _MAX_GROWTH:
-                    outcome.failures.append(Failure(case, "took more than 1 GiB of memory", ""))
-                    break
-                if time.monotonic() >= end:
-                    break
+                    n_failures += 1
+                    n_tried += 1
+                    print(json.dumps(_failure(case, error)._asdict()), file=report)
+                case += 1
+            progress.set(case, n_tried)
     except Skipped as reason:
-        outcome.note = f"skipped: {reason}"
-    return outcome
+        print(json.dumps({"note": f"skipped: {reason}"}), file=report)
 
 
 def _peak_bytes() -> int:

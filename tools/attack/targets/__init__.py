@@ -2,7 +2,7 @@
 
 import importlib
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -32,29 +32,29 @@ class Ready(Protocol):
 
 
 TARGETS = {
-    "state": Target("saved_files", 1.0),
-    "mixture": Target("saved_files", 0.5),
-    "groups-file": Target("saved_files", 0.7),
-    "history": Target("saved_files", 1.0),
-    "lines": Target("live_lines", 1.0),
-    "times": Target("times", 0.5),
-    "csv": Target("csv_files", 1.0),
-    "run-folder": Target("run_folder", 1.5),
-    "engine": Target("engine", 3.0),
-    "shuffles": Target("engine", 1.0),
-    "groups": Target("groups", 1.0),
-    "bad-frames": Target("groups", 0.5),
-    "anytime": Target("anytime", 1.0),
-    "kills": Target("kills", 3.0, 240.0),
-    "dask": Target("dask_cluster", 1.0, 120.0),
-    "spark": Target("spark", 1.0, 240.0),
+    "state": Target("attack.targets.saved_files", 1.0),
+    "mixture": Target("attack.targets.saved_files", 0.5),
+    "groups-file": Target("attack.targets.saved_files", 0.7),
+    "history": Target("attack.targets.saved_files", 1.0),
+    "lines": Target("attack.targets.live_lines", 1.0),
+    "times": Target("attack.targets.times", 0.5),
+    "csv": Target("attack.targets.csv_files", 1.0),
+    "run-folder": Target("attack.targets.run_folder", 1.5),
+    "engine": Target("attack.targets.engine", 3.0),
+    "shuffles": Target("attack.targets.engine", 1.0),
+    "groups": Target("attack.targets.groups", 1.0),
+    "bad-frames": Target("attack.targets.groups", 0.5),
+    "anytime": Target("attack.targets.anytime", 1.0),
+    "kills": Target("attack.targets.kills", 3.0, 240.0),
+    "dask": Target("attack.targets.dask_cluster", 1.0, 120.0),
+    "spark": Target("attack.targets.spark", 1.0, 240.0),
 }
 
 
 class _Loaded:
     def __init__(self, name: str) -> None:
         self._name = name
-        self._module = importlib.import_module(f"attack.targets.{TARGETS[name].module}")
+        self._module = importlib.import_module(TARGETS[name].module)
 
     def ready(self) -> AbstractContextManager[Case]:
         return self._module.ready(self._name)  # type: ignore[no-any-return]

@@ -49,7 +49,9 @@ def _attack(rng: random.Random, folder: Path, number: int) -> None:
 
 
 def _table(rng: random.Random) -> bytes:
-    names = rng.choice(["t,x,y,b", "t,x,y,b", "t,x,y,b", "t,x,x,b", "t,x,dynmeans row,b", "t;x;y;b"])
+    names = rng.choice(
+        ["t,x,y,b", "t,x,y,b", "t,x,y,b", "t,x,x,b", "t,x,dynmeans row,b", "t;x;y;b"]
+    )
     rows = [names]
     for row in range(rng.randint(0, 9)):
         values = [str(row), f"{rng.uniform(0, 9):.3f}", str(rng.randint(0, 5)), str(row // 3)]

@@ -1,4 +1,4 @@
-"""Random streams on a Dask cluster: the bits of one machine, whatever the chunks and the workers."""
+"""Random streams on a Dask cluster: the bits of one machine, whatever the chunks and workers."""
 
 import random
 from collections.abc import Iterator
@@ -41,7 +41,9 @@ def ready(name: str) -> Iterator[Case]:
                 points = scale * np.round(points + 0.3 * numbers.normal(size=(n, d)), 1)
                 weights = numbers.choice([0.5, 1.0, 2.0], size=n) if rng.random() < 0.3 else None
                 spread = da.from_array(points, chunks=(rng.randint(1, n), d))
-                chunked = None if weights is None else da.from_array(weights, chunks=spread.chunks[0])
+                chunked = (
+                    None if weights is None else da.from_array(weights, chunks=spread.chunks[0])
+                )
                 here.partial_fit(points, sample_weight=weights)
                 there.partial_fit(spread, sample_weight=chunked)
                 if here.state_ != there.state_:

@@ -69,7 +69,16 @@ def _line(rng: random.Random) -> bytes:
     if rng.random() < 0.1:
         record.pop(rng.choice(list(record)))
     if rng.random() < 0.05:
-        return rng.choice([b"[" * 5000 + b"]" * 5000, b"[]", b"7", b"", b"\xff\xfe", b'{"t": 1' + b"0" * 5000 + b"}"])
+        return rng.choice(
+            [
+                b"[" * 5000 + b"]" * 5000,
+                b"[]",
+                b"7",
+                b"",
+                b"\xff\xfe",
+                b'{"t": 1' + b"0" * 5000 + b"}",
+            ]
+        )
     return json.dumps(record).encode()
 
 

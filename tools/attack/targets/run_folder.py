@@ -15,7 +15,7 @@ from attack.targets import Case
 from dynmeans import Run
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tests" / "runs"))
-import run_cases  # noqa: E402
+import run_cases
 
 
 @contextmanager

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
 from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
-
 from dynmeans import ClusterState, DDPMixture, DynamicMeans, History, fit_groups
-from dynmeans.scale import GroupStates
 from dynmeans.files.archive import write_archive
 from dynmeans.records.mixture import MixtureState
+from dynmeans.scale import GroupStates
 
 _FORGED = 0.05  # share of the cases
 _STATE_ARRAYS = ("ids", "centers", "weights", "ages", "counts")
@@ -61,7 +61,7 @@ def ready(name: str) -> Iterator[Case]:
 
 
 def _attack_forged(kind: Any, record: Any, path: Path, rng: random.Random) -> None:
-    """Write a file with a right checksum that no `save` would write; accepted, it must be usable."""
+    """Write a file with a right checksum that no `save` writes; accepted, it must be usable."""
     arrays, header = _parts(record)
     target = rng.choice([arrays, arrays, header])
     name = rng.choice([*target, "wings"])

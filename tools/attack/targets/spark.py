@@ -1,6 +1,7 @@
 """Spark: micro-batches equal the estimator, epochs come again, rows are labeled as predicted."""
 
 import importlib.util
+import os
 import random
 import shutil
 import sys
@@ -26,6 +27,7 @@ def ready(name: str) -> Iterator[Case]:
     if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
         raise Skipped("pyspark or java is not installed")
     warnings.simplefilter("ignore")  # PySpark's, about pandas
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     sys.path.insert(0, str(_TESTS))
     import spark_driver  # noqa: PLC0415
 
@@ -63,7 +65,9 @@ def _attack(rng: random.Random, session: Any, folder: Path) -> None:
         raise AssertionError("labels of micro-batches differ from those of the estimator")
     if not np.array_equal(state.ids, model.state_.ids):
         raise AssertionError("clusters of micro-batches differ from those of the estimator")
-    rows = session.createDataFrame(frame).select("name", assign_udf(str(folder))("x", "y").alias("c"))
+    rows = session.createDataFrame(frame).select(
+        "name", assign_udf(str(folder))("x", "y").alias("c")
+    )
     assigned = rows.toPandas().sort_values("name")["c"].tolist()
     if assigned != model.predict(points).tolist():
         raise AssertionError("rows are labeled otherwise than predicted")

@@ -25,7 +25,16 @@ def _attack(rng: random.Random) -> None:
     if is_refused:
         return
     number = rng.choice(
-        [str(rng.randint(0, 40)), f"{rng.uniform(0, 9):.3f}", "1e3", "-1", "0", "9" * 30, "1e-12", *TEXTS]
+        [
+            str(rng.randint(0, 40)),
+            f"{rng.uniform(0, 9):.3f}",
+            "1e3",
+            "-1",
+            "0",
+            "9" * 30,
+            "1e-12",
+            *TEXTS,
+        ]
     )
     text, is_number = number + rng.choice(_UNITS), rng.random() < 0.3
     refused(lambda: parse_lateness(text, is_number=is_number))
