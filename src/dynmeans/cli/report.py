@@ -32,6 +32,7 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a page that plays the run: points, tracks, lives, events, numbers, scores.
@@ -49,7 +50,7 @@ def report(
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        data = run_report(run, truth=truth, table=table, title=title)
+        data = run_report(run, truth=truth, table=table, title=title, trust=trust)
     if axes is not None:
         data = _with_axes(data, axes)
     path = write_report(data, output)

@@ -17,6 +17,7 @@ def score(
         ),
     ] = None,
     table: options.InputMoved = None,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Score the identities found against true ones: accuracy, IDF1, HOTA, ARI, AMI.
@@ -38,7 +39,7 @@ def score(
             raise ValueError(
                 "--truth is needed: the run was made without a column of true identities."
             )
-        true, found = truth_by_batch(run, column, table)
+        true, found = truth_by_batch(run, column, table, trust=trust)
     scores = tracking_report(true, found)
     if as_json:
         print_json(scores)

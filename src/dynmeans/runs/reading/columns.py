@@ -74,6 +74,20 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """Return a name that hides no column, whatever its case.
+
+    Examples
+    --------
+    >>> free_name("step", ["x", "Step"])
+    'dynmeans_step'
+    """
+    lower = {column.lower() for column in taken}
+    while name.lower() in lower:
+        name = f"dynmeans_{name}"
+    return name
+
+
 def number_expression(name: str, kind: str, wanted: str) -> str:
     """Return SQL for a feature; text that is no number is missing."""
     cast = "TRY_CAST" if kind == TEXT else "CAST"

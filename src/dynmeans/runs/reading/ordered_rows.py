@@ -21,7 +21,7 @@ from dynmeans.runs.reading.columns import (
     quote_name,
     time_expression,
 )
-from dynmeans.runs.reading.sources import ROW, Source
+from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions
 
 _LARGEST_EXACT = 2.0**53
@@ -107,7 +107,7 @@ class OrderedRows:
             for j, name in enumerate(self.features)
         ]
         others = [f"{sql} AS {quote_name(name)}" for name, sql in self._expressions.items()]
-        return ", ".join([f"{ROW} AS number", *features, *others])
+        return ", ".join([f"{self._source.row} AS number", *features, *others])
 
     def _rows_of(self, table: Any, place: int) -> Rows:
         n = table.num_rows
@@ -191,7 +191,7 @@ class OrderedRows:
             return
         column = quote_name(name)
         is_bad = f"{column} IS NOT NULL AND {self._expressions['time']} IS NULL"
-        if bad := self._source.rows(f"{ROW}, {column}", where=is_bad):
+        if bad := self._source.rows(f"{self._source.row}, {column}", where=is_bad):
             row, text = bad[0]
             wanted = (
                 f"of the form {form!r}"
@@ -209,7 +209,7 @@ class OrderedRows:
         for name in self.features:
             if self._source.columns[name] != TEXT:
                 continue
-            columns = f"{ROW}, {quote_name(name)}"
+            columns = f"{self._source.row}, {quote_name(name)}"
             if bad := self._source.rows(columns, where=no_number_condition(name)):
                 row, text = bad[0]
                 raise ValueError(
@@ -221,7 +221,7 @@ class OrderedRows:
         keys = [sql for name, sql in self._expressions.items() if name in ("batch", "time")]
         if self._options.batch is not None:
             keys.reverse()  # batch first, time within it
-        return ", ".join([*(f"{key} NULLS FIRST" for key in keys), ROW])
+        return ", ".join([*(f"{key} NULLS FIRST" for key in keys), self._source.row])
 
     def _survey(self) -> tuple[int, bool]:
         """Count the rows, and see whether they are in order already."""
