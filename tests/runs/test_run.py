@@ -240,8 +240,16 @@ def test_the_lock_is_free_once_the_run_is_closed(tmp_path):
 
 
 def test_a_run_is_not_replaced_unless_asked(run):
+    run.process(Batch(PLACES))
+    run.close()
     with pytest.raises(FileExistsError, match="holds a run already; --overwrite"):
         Run.create(run.folder, CONFIG)
+
+
+def test_a_run_without_a_window_holds_nothing_and_is_replaced(run):
+    run.close()
+    with Run.create(run.folder, RunConfig(("x", "y"), PENALTIES, n_init=5)) as other:
+        assert other.config.n_init == 5
 
 
 def test_overwriting_starts_over_and_leaves_other_files_alone(tmp_path):
@@ -290,7 +298,7 @@ def test_a_run_of_a_later_schema_is_refused(tmp_path):
     with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(ValueError, match="schema version 99; this dynmeans understands version 1"):
+    with pytest.raises(ValueError, match=r"schema version 99; .* understands versions 1 and 2"):
         Run.open(tmp_path / "run")
 
 

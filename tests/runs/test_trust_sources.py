@@ -1,4 +1,4 @@
-"""A source is data: nothing in its names, queries, views or folders runs, reads or asks elsewhere."""
+"""A source is data: its names, queries, views and folders run nothing and reach nothing else."""
 
 import json
 import sqlite3

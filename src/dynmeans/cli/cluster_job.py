@@ -133,12 +133,13 @@ class ClusterJob:
             config = self._config(source, self._stored_or_given_penalties())
             run = Run.open(self.out, config)
             with run:
+                run.lock()  # before the position is read: nobody may move it
                 yield run, self._windows(source, run.position), ()
             return
         windows = self._windows(source, None)
         found = self._suggested(source) if self.is_suggested else None
         config = self._config(source, found.penalties if found else self._given_penalties())
-        with Run.create(self.out, config, overwrite=overwrite or self._is_empty()) as run:
+        with Run.create(self.out, config, overwrite=overwrite) as run:
             yield run, windows, found.doubts if found else ()
 
     def _is_empty(self) -> bool:

@@ -20,6 +20,7 @@ from dynmeans.runs.stepper import Stepper
 from dynmeans.runs.store import run_tables
 from dynmeans.runs.store.label_parts import Part
 from dynmeans.runs.store.store import Store
+from dynmeans.runs.store.verify import verify
 
 if TYPE_CHECKING:
     from dynmeans.runs.reading.live_windows import LiveWindows
@@ -61,7 +62,7 @@ class Run(Closing):
     def create(
         cls, folder: str | os.PathLike[str], config: RunConfig, *, overwrite: bool = False
     ) -> "Run":
-        """Make a new run folder; an existing run is refused unless `overwrite` is true."""
+        """Make a new run folder and lock it; an old run is refused unless `overwrite` is true."""
         fields = config.to_fields()
         return cls(Store.create(Path(folder), fields, overwrite=overwrite))
 
@@ -80,6 +81,14 @@ class Run(Closing):
                 f"{'; '.join(changes)}. Use another folder, or --overwrite to start over."
             )
         return run
+
+    def lock(self) -> None:
+        """Keep others from writing from now on, until the run is closed.
+
+        `process` and `follow` do it by themselves; call it first where `position` must not move
+        before they are called.
+        """
+        self._store.begin_writing()
 
     def process(
         self,
@@ -186,8 +195,7 @@ class Run(Closing):
 
     def verify(self) -> None:
         """Read everything once and compare it with its checksums."""
-        self._store.verify()
-        _ = self.state
+        verify(self._store, len(self.config.features))
 
     @property
     def folder(self) -> Path:

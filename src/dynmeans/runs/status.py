@@ -38,6 +38,9 @@ class RunStatus:
         Files of labels, and their size.
     position : dict or None
         Where the source stood after the last commit.
+    made_by, written_by : str or None
+        Versions of dynmeans that made the folder and that wrote to it last; None if they did not
+        say.
     """
 
     folder: str
@@ -57,18 +60,16 @@ class RunStatus:
     n_parts: int
     n_bytes: int
     position: dict[str, Any] | None
+    made_by: str | None
+    written_by: str | None
 
 
 def status_of(store: Store) -> RunStatus:
     """Read the numbers off the store."""
-    counts = store.manifest("counts") or {"n_rows": 0, "n_dropped": 0, "n_late": 0}
-    first = store.query("SELECT label FROM batches ORDER BY step LIMIT 1")
-    last = store.query(
-        "SELECT step, time, label, cost, n_remembered, length(ids) / 8 AS n_clusters "
-        "FROM batches ORDER BY step DESC LIMIT 1"
-    )
+    first = list(store.rows("batches", "ORDER BY step LIMIT 1"))
+    last = list(store.rows("batches", "ORDER BY step DESC LIMIT 1"))
     (identities,) = store.query("SELECT count(*) AS n FROM clusters")
-    (parts,) = store.query("SELECT count(*) AS n, coalesce(sum(n_bytes), 0) AS size FROM parts")
+    parts = store.parts()
     position = store.manifest("position")
     row = dict(last[0]) if last else {}
     return RunStatus(
@@ -77,14 +78,16 @@ def status_of(store: Store) -> RunStatus:
         is_finished=bool((position or {}).get("is_finished")),
         n_batches=row.get("step", -1) + 1,
         time=row.get("time", 0.0),
-        n_clusters=row.get("n_clusters", 0),
+        n_clusters=len(row.get("ids", b"")) // 8,
         n_remembered=row.get("n_remembered", 0),
         n_identities=identities["n"],
         cost=row.get("cost"),
         first_label=first[0]["label"] if first else None,
         last_label=row.get("label"),
-        n_parts=parts["n"],
-        n_bytes=parts["size"],
+        n_parts=len(parts),
+        n_bytes=sum(part.n_bytes for part in parts),
         position=position,
-        **counts,
+        made_by=store.manifest("made_by"),
+        written_by=store.manifest("written_by"),
+        **store.counts(),
     )

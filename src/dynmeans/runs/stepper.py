@@ -40,8 +40,7 @@ class Stepper:
         random = np.random.RandomState(config.random_state)
         self._entropy = int(random.randint(2**63, dtype=np.int64))
         self._n_threads: int | None = None
-        counts = store.manifest("counts") or {"n_rows": 0, "n_dropped": 0, "n_late": 0}
-        self._counts: dict[str, int] = counts
+        self._counts = store.counts()
         self._columns: list[list[str]] | None = store.manifest("label_columns")
         self._pending = Commit()
 

@@ -80,12 +80,15 @@ def write_part(folder: Path, table: pa.Table, first_step: int, last_step: int) -
 
 
 def read_part(folder: Path, part: Part, columns: list[str] | None = None) -> pa.Table:
-    """Read a part, or say that it is missing or damaged."""
+    """Read a part whose bytes are those that were written, or say that it is missing or damaged."""
     path = folder / part.name
     try:
-        return pq.read_table(path, columns=columns, page_checksum_verification=True)
+        data = path.read_bytes()
     except FileNotFoundError as error:
         raise ValueError(f"the run is damaged: {str(path)!r} is missing.") from error
+    _check_bytes(path, data, part)
+    try:
+        return pq.read_table(pa.BufferReader(data), columns=columns)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"the run is damaged: {str(path)!r} cannot be read: {error}") from error
 
@@ -98,8 +101,13 @@ def check_parts(folder: Path, parts: Iterable[Part], *, contents: bool = False) 
         if size != part.n_bytes:
             found = "is missing" if size is None else f"has {size} bytes, not {part.n_bytes}"
             raise ValueError(f"the run is damaged: {str(path)!r} {found}.")
-        if contents and hashlib.sha256(path.read_bytes()).hexdigest() != part.sha256:
-            raise ValueError(f"the run is damaged: {str(path)!r} was changed after it was written.")
+        if contents:
+            _check_bytes(path, path.read_bytes(), part)
+
+
+def _check_bytes(path: Path, data: bytes, part: Part) -> None:
+    if hashlib.sha256(data).hexdigest() != part.sha256:
+        raise ValueError(f"the run is damaged: {str(path)!r} was changed after it was written.")
 
 
 def remove_orphans(folder: Path, parts: Iterable[Part]) -> list[str]:
