@@ -17,6 +17,7 @@ from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.columns import match_features
+from dynmeans.runs.reading.json_lines import bounded_lines
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions
@@ -121,7 +122,7 @@ class ClusterJob:
         self, source: Source | None, position: dict[str, Any] | None
     ) -> Windows | LiveWindows:
         if source is None:
-            return LiveWindows(sys.stdin.buffer, self.options, position)
+            return LiveWindows(bounded_lines(sys.stdin.buffer), self.options, position)
         return Windows(source, self.options, position)
 
     @contextmanager

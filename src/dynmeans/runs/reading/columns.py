@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 
 TIME_UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}
 TEXT = "VARCHAR"
+_MAX_MICROS = "9e18"
 # What tables of text have in place of a number that is missing.
 _NO_NUMBER = ("", "-", "?", "na", "n/a", "nan", "none", "null")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -114,7 +115,14 @@ def time_expression(
     if is_number(kind):
         if time_unit is None:
             return f"CAST({column} AS DOUBLE)"
-        return f"CAST(round({column} * {TIME_UNITS[time_unit]}) AS BIGINT)"
+        micros = f"CAST({column} AS DOUBLE) * {TIME_UNITS[time_unit]}"
+        # Beyond 64 bits any number will do: it is out of bounds, and told with its row.
+        return (
+            f"CASE WHEN NOT isfinite({micros}) THEN NULL "
+            f"WHEN abs({micros}) < {_MAX_MICROS} "
+            f"THEN CAST(round({column} * {TIME_UNITS[time_unit]}) AS BIGINT) "
+            f"ELSE CAST(sign({micros}) * {_MAX_MICROS} AS BIGINT) END"
+        )
     if time_unit is not None:
         raise ValueError(f"time_unit is for times that are numbers, but {name!r} is {kind}.")
     if kind in _LOCAL_TIMES and zone == "UTC":

@@ -19,6 +19,11 @@ _OTHER_NAMES = {
     "sec": "s", "second": "s", "minute": "min", "hour": "h", "hr": "h", "day": "d", "week": "w",
     "month": "mo", "year": "y",
 }  # fmt: skip
+_MAX_YEARS = 1000
+_IN_YEARS = {
+    **{unit: micros / 31_556_952_000_000 for unit, micros in _CLOCK_UNITS.items()},
+    **{"d": 1 / 365.2425, "w": 7 / 365.2425, "mo": 1 / 12, "y": 1.0},
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -94,12 +99,15 @@ class CalendarLength:
         return {"d": days + 2, "w": days // 7, "mo": months, "y": day.year - 2000}[self.unit]
 
     def _first_day(self, count: int) -> date:
-        if self.unit == "d":
-            return date(2000, 1, 1) + timedelta(days=count)
-        if self.unit == "w":
-            return date(2000, 1, 3) + timedelta(weeks=count)
-        months = count * 12 if self.unit == "y" else count
-        return date(2000 + months // 12, months % 12 + 1, 1)
+        try:
+            if self.unit == "d":
+                return date(2000, 1, 1) + timedelta(days=count)
+            if self.unit == "w":
+                return date(2000, 1, 3) + timedelta(weeks=count)
+            months = count * 12 if self.unit == "y" else count
+            return date(2000 + months // 12, months % 12 + 1, 1)
+        except (OverflowError, ValueError):  # the window reaches over an end of the calendar
+            return date.min if count < 0 else date.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +142,8 @@ def parse_length(text: str, zone: ZoneInfo, *, is_number: bool = False) -> Windo
     if is_number:
         return NumberLength(_plain_width(text))
     number, unit = _split(text)
+    if not number * _IN_YEARS[unit] <= _MAX_YEARS:
+        raise ValueError(f"every must be at most {_MAX_YEARS:,} years, got {text!r}.")
     if unit in _CALENDAR_UNITS:
         if number != int(number):
             raise ValueError(f"every must be a whole number of {unit}, got {text!r}.")
@@ -155,6 +165,8 @@ def parse_lateness(text: str, *, is_number: bool) -> float:
     unit = ""
     if number < 0 and not is_number:
         number, unit = _split(text, "lateness")
+        if not number * _IN_YEARS[unit] <= _MAX_YEARS:
+            raise ValueError(f"lateness must be at most {_MAX_YEARS:,} years, got {text!r}.")
     factor = {**_CLOCK_UNITS, "d": 24 * _CLOCK_UNITS["h"], "w": 7 * 24 * _CLOCK_UNITS["h"]}
     if unit not in factor:
         wanted = "a plain number, as the times are" if is_number else "a length such as 5s"
@@ -179,7 +191,10 @@ def parse_zone(name: str) -> ZoneInfo:
 
 def format_time(microseconds: int, zone: ZoneInfo) -> str:
     """Write a moment as ISO 8601 in the zone, without digits that are zero."""
-    moment = (_EPOCH + timedelta(microseconds=microseconds)).astimezone(zone)
+    try:
+        moment = (_EPOCH + timedelta(microseconds=microseconds)).astimezone(zone)
+    except OverflowError:  # a window that began before the calendar did
+        moment = datetime.min.replace(tzinfo=zone)
     precision = "microseconds" if moment.microsecond else "seconds"
     return moment.isoformat(timespec=precision)
 

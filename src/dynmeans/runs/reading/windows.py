@@ -7,7 +7,8 @@ from typing import Any
 from dynmeans.inputs.plural import counted
 from dynmeans.runs.reading.batch import Batch
 from dynmeans.runs.reading.cuts import Key, make_cut, steps_between
-from dynmeans.runs.reading.ordered_rows import OrderedRows, Place, Rows
+from dynmeans.runs.reading.ordered_rows import OrderedRows
+from dynmeans.runs.reading.rows import Place, Rows
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions
 
@@ -69,7 +70,7 @@ class Windows:
         """Yield the batches that were not taken in before."""
         parts: list[Rows] = []
         last_key: Key = 0
-        for rows in self._rows.read(self._place()):
+        for rows in self._rows.read(self._place(), self.position.get("digest")):
             begin = 0
             times, batches = rows.columns.get("time"), rows.columns.get("batch")
             for key, end in self._cut.pieces(times, batches, len(rows.points)):
@@ -82,11 +83,13 @@ class Windows:
             yield self._finished(last_key, Rows.join(parts))
             parts = []
         if not parts:
+            self._rows.feed(None, self.n_rows)
             self.n_dropped = self.n_rows - self.position["rows_read"]
             self.position = {
                 **self.position,
                 **asdict(self._rows.last),
                 "is_finished": True,
+                "digest": self._rows.digest_value(),
             }
 
     def _place(self) -> Place:
@@ -102,12 +105,15 @@ class Windows:
         elapsed = self._elapsed(key, len(rows.points))
         n_read = int(rows.places[-1]) + 1 - self.position["rows_read"]
         times, names = rows.columns.get("time"), rows.columns.get("id")
+        end = int(rows.places[-1]) + 1
+        self._rows.feed(rows, end)
         self.position = {
-            "rows_read": int(rows.places[-1]) + 1,
+            "rows_read": end,
             # Batches of a count begin where the last one ended, whatever their number.
             "key": key if self._options.count is None else None,
             "last_row": int(rows.numbers[-1]),
             "last_time": None if times is None else times[-1].item(),
+            "digest": self._rows.digest_value(),
         }
         return Batch(
             points=rows.points,

@@ -158,6 +158,8 @@ def _numbers(values: Any, kind: Any = None) -> pa.Array:
 
 def _column(name: str, values: Any) -> pa.Array:
     """Integers as 64 bits, everything else as Arrow reads it; text may come as objects."""
+    if values.dtype.kind == "u" and len(values) and values.max() >= 2**63:
+        raise ValueError(f"{name} must be integers of at most 63 bits or text, got {values.max()}.")
     if values.dtype.kind in "iu":
         return _numbers(values.astype(np.int64, copy=False))
     try:
