@@ -16,7 +16,7 @@ from dynmeans.algorithm.sums import BLOCK
 from dynmeans.engine.dask.chunk_facts import hold, take_rows
 from dynmeans.engine.dask.messages import PieceInfo
 from dynmeans.engine.dask.pass_log import KeyArray
-from dynmeans.engine.dask.spread_batch import SpreadBatch
+from dynmeans.engine.dask.spread_batch import DaskBatch
 
 _MOST_BYTES = 2**29  # Rows that one task holds in memory together.
 
@@ -41,7 +41,7 @@ class Group:
     pieces: tuple[SpreadPiece, ...]
 
 
-def cut_into_pieces(batch: SpreadBatch) -> list[SpreadPiece]:
+def cut_into_pieces(batch: DaskBatch) -> list[SpreadPiece]:
     """Cut chunks where blocks begin, and bring every block to one worker."""
     holders = _holders(batch.client, batch.chunks)
     weights_of = _beside(batch.client, batch.weights, holders)
@@ -97,7 +97,7 @@ def group_pieces(client: Client, pieces: list[SpreadPiece], n_features: int) -> 
     return groups
 
 
-def _moved(batch: SpreadBatch, piece: SpreadPiece, worker: str) -> SpreadPiece:
+def _moved(batch: DaskBatch, piece: SpreadPiece, worker: str) -> SpreadPiece:
     """Copy the rows of a piece to the worker that has the beginning of their block."""
     client, (start, stop) = batch.client, piece.info.rows
 
