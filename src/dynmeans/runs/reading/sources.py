@@ -5,13 +5,13 @@ import os
 import re
 import shutil
 import tempfile
-import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from dynmeans.files.leftovers import hold, sweep
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.reading import locked_duckdb
 from dynmeans.runs.reading.columns import free_name, missing_column, quote_name, quote_text
@@ -21,6 +21,7 @@ from dynmeans.runs.reading.locked_duckdb import source_errors, without_patterns
 MEMORY_LIMIT = "200MB"
 ROWS_AT_A_TIME = 65_536
 
+_SPILL = re.compile(r"dynmeans-(spill-\w+|[0-9a-f]{32})")
 _CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
@@ -72,8 +73,9 @@ class Source(Closing):
         memory_limit: str = MEMORY_LIMIT,
         also: Iterable[str] = (),
     ) -> None:
-        # Made only when something is spilled.
-        self._spill = Path(tempfile.gettempdir()) / f"dynmeans-{uuid.uuid4().hex}"
+        sweep(Path(tempfile.gettempdir()), _SPILL)
+        self._spill = Path(tempfile.mkdtemp(prefix="dynmeans-spill-"))
+        self._spill_handle: int | None = hold(self._spill)
         self._connection = locked_duckdb.connect(memory_limit, self._spill)
         self._is_locked, self._timezone = False, "UTC"
         try:
@@ -122,6 +124,9 @@ class Source(Closing):
         """Give memory and spilled files back."""
         self._connection.close()
         shutil.rmtree(self._spill, ignore_errors=True)
+        if self._spill_handle is not None:
+            os.close(self._spill_handle)
+            self._spill_handle = None
 
     def _define(self, table: Any, query: str | None, database_table: str | None) -> None:
         if isinstance(table, str | os.PathLike):
