@@ -8,7 +8,7 @@ import run_cases
 from dynmeans import Run
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.exports import export_labels, truth_by_batch
-from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.window import Window
 from dynmeans.runs.reading.window_options import WindowOptions
 
 
@@ -96,7 +96,7 @@ def test_an_export_that_fails_leaves_the_old_file(shuffled):
 def test_a_run_from_python_says_that_it_knows_no_source(tmp_path):
     config = RunConfig(("x", "y"), run_cases.PENALTIES)
     with Run.create(tmp_path / "run", config) as run:
-        run.process(Batch([[0.0, 1.0]]))
+        run.process(Window([[0.0, 1.0]]))
         with pytest.raises(ValueError, match="does not know where its rows are"):
             export_labels(run, tmp_path / "out.parquet")
 

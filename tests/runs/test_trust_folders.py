@@ -16,7 +16,7 @@ import dynmeans
 from dynmeans import Run
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.exports import export_labels
-from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
 CONFIG = RunConfig(("x", "y"), run_cases.PENALTIES)
@@ -43,7 +43,7 @@ CHANGES = {
 def batches_of(n, seed=3):
     rng = np.random.default_rng(seed)
     truth = np.array([0, 1, 0, 1])
-    return [Batch(PLACES + rng.normal(0, 0.05, (4, 2)), truth=truth) for _ in range(n)]
+    return [Window(PLACES + rng.normal(0, 0.05, (4, 2)), truth=truth) for _ in range(n)]
 
 
 @pytest.fixture
@@ -136,9 +136,9 @@ def old_folder(tmp_path):
 
 def test_a_run_folder_of_schema_1_is_read(old_folder):
     with Run.open(old_folder) as run:
-        assert (run.status().n_batches, run.status().written_by) == (4, None)
+        assert (run.status().n_windows, run.status().written_by) == (4, None)
         assert run.labels()["cluster_id"].tolist() == [0, 1] * 8
-        assert [sample.label for sample in run.samples()] == ["w0", "w1", "w2", "w3"]
+        assert [sample.name for sample in run.samples()] == ["w0", "w1", "w2", "w3"]
         run.verify()
 
 
@@ -166,8 +166,8 @@ def test_the_lock_is_held_from_creation(tmp_path):
         with pytest.raises(OSError, match="another process is writing"):
             Run.create(tmp_path / "run", CONFIG, overwrite=True)
         with Run.open(tmp_path / "run") as other, pytest.raises(OSError, match="another process"):
-            other.process(Batch(PLACES))
-        run.process(Batch(PLACES))
+            other.process(Window(PLACES))
+        run.process(Window(PLACES))
 
 
 def test_a_run_made_by_another_process_meanwhile_is_not_replaced(tmp_path, monkeypatch):
@@ -175,14 +175,14 @@ def test_a_run_made_by_another_process_meanwhile_is_not_replaced(tmp_path, monke
         def __init__(self, folder):
             monkeypatch.setattr("dynmeans.runs.store.store.WriterLock", WriterLock)
             with Run.create(folder, CONFIG) as other:  # it was faster
-                other.process(Batch(PLACES))
+                other.process(Window(PLACES))
             super().__init__(folder)
 
     monkeypatch.setattr("dynmeans.runs.store.store.WriterLock", LateLock)
     with pytest.raises(FileExistsError, match="holds a run already"):
         Run.create(tmp_path / "run", CONFIG)
     with Run.open(tmp_path / "run") as run:
-        assert run.status().n_batches == 1
+        assert run.status().n_windows == 1
 
 
 def test_a_run_replaced_since_it_was_opened_is_not_written_to(folder):
@@ -190,7 +190,7 @@ def test_a_run_replaced_since_it_was_opened_is_not_written_to(folder):
         other = RunConfig(("x", "y"), run_cases.PENALTIES, n_init=7)
         Run.create(folder, other, overwrite=True).close()
         with pytest.raises(OSError, match="has replaced the run"):
-            run.process(Batch(PLACES))
+            run.process(Window(PLACES))
 
 
 def test_asking_whether_a_run_is_written_takes_no_lock(folder):

@@ -14,6 +14,7 @@ from dynmeans.runs.exports import export_labels, truth_by_batch
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.reading.windows import Windows
+from dynmeans.runs.store.commit import write_manifest
 
 INJECTED = (
     "SELECT * FROM source)); COPY (SELECT 'owned') TO '{}' (FORMAT csv); "
@@ -53,6 +54,7 @@ def run_with_query(rows, tmp_path):
         with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
             values = ("source.sql", json.dumps(query))
             connection.execute("REPLACE INTO configuration (name, value) VALUES (?, ?)", values)
+            write_manifest(connection, {})  # whoever forges a run forges its digests
         connection.close()
         return tmp_path / "run"
 

@@ -34,7 +34,7 @@ class ClusterResult:
     """What one call of the command did."""
 
     status: RunStatus
-    n_batches: int
+    n_windows: int
     n_rows: int
     n_repeated: int
     seconds: float
@@ -73,17 +73,17 @@ class ClusterJob:
             before = run.status()
             total = windows.n_rows if isinstance(windows, Windows) else None
             done = windows.position.get("rows_read", 0)
-            with _view(total, done, self.is_quiet) as on_batch:
-                n_batches = run.follow(
+            with _view(total, done, self.is_quiet) as on_window:
+                n_windows = run.follow(
                     windows,
-                    on_batch=on_batch,
+                    on_window=on_window,
                     n_threads=threads,
                     commit_seconds=0.0 if source is None else 2.0,
                 )
             status = replace(run.status(), is_running=False)  # as soon as this block is left
         return ClusterResult(
             status=status,
-            n_batches=n_batches,
+            n_windows=n_windows,
             n_rows=status.n_rows - before.n_rows,
             n_repeated=windows.n_repeated if isinstance(windows, LiveWindows) else 0,
             seconds=time.monotonic() - begin,
@@ -149,7 +149,7 @@ class ClusterJob:
         if not (self.out / DATABASE).exists():
             return False
         with Run.open(self.out) as run:
-            return run.status().n_batches == 0
+            return run.status().n_windows == 0
 
     def _stored_or_given_penalties(self) -> Penalties:
         """What was suggested then is what goes on now."""
@@ -213,7 +213,7 @@ def show_result(result: ClusterResult, *, as_json: bool, quiet: bool, errors: Te
             {
                 **asdict(status),
                 "is_resumed": result.is_resumed,
-                "new_batches": result.n_batches,
+                "new_windows": result.n_windows,
                 "new_rows": result.n_rows,
                 "repeated_rows": result.n_repeated,
                 "seconds": round(result.seconds, 3),
@@ -223,13 +223,13 @@ def show_result(result: ClusterResult, *, as_json: bool, quiet: bool, errors: Te
         return
     if quiet:
         return
-    if result.is_resumed and result.n_batches == 0 and status.is_finished:
-        typer.echo(f"already complete: {counted(status.n_batches, 'window')}. Run: {status.folder}")
+    if result.is_resumed and result.n_windows == 0 and status.is_finished:
+        typer.echo(f"already complete: {counted(status.n_windows, 'window')}. Run: {status.folder}")
         return
     rate = result.n_rows / result.seconds if result.seconds > 0 else 0.0
     began = "went on: " if result.is_resumed else ""
     typer.echo(
-        f"{began}{counted(result.n_batches, 'window')}, {counted(result.n_rows, 'row')} in "
+        f"{began}{counted(result.n_windows, 'window')}, {counted(result.n_rows, 'row')} in "
         f"{result.seconds:.1f} s ({rate:,.0f} rows/s); {counted(status.n_clusters, 'cluster')} "
         f"now, {status.n_identities:,} in all. Run: {status.folder}"
     )

@@ -37,7 +37,7 @@ def events(
     if unknown := set(kinds) - set(KINDS):
         raise ValueError(f"--kind must be one of {', '.join(KINDS)}, got {sorted(unknown)[0]!r}.")
     with Run.open(run_folder) as run:
-        rows = run.events(kinds=kinds, cluster_id=cluster, kind="arrow").to_pylist()
+        rows = run.events(kinds=kinds, cluster_id=cluster, frame="arrow").to_pylist()
         # Every cluster was born.
         if not rows and cluster is not None and not len(run.events(cluster_id=cluster)):
             n_known = counted(run.status().n_identities, "cluster")
@@ -52,4 +52,4 @@ def events(
         other = {"split": "from", "merged": "into"}.get(row["kind"])
         tail = f" {other} {row['other_id']}" if other else ""
         tail += f" after {counted(row['gap'], 'step')}" if row["gap"] is not None else ""
-        typer.echo(f"{row['label'] or row['step']}  {row['kind']:<9} {row['cluster_id']}{tail}")
+        typer.echo(f"{row['window'] or row['step']}  {row['kind']:<9} {row['cluster_id']}{tail}")

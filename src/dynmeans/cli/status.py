@@ -35,8 +35,8 @@ def status(
     state = "running" if found.is_running else "complete" if found.is_finished else "stopped"
     lines = {
         "run": f"{found.folder} ({state})",
-        "windows": f"{found.n_batches:,} ({counted(found.time, 'step')} of time)",
-        "from, to": f"{found.first_label or '-'}, {found.last_label or '-'}",
+        "windows": f"{found.n_windows:,} ({counted(found.time, 'step')} of time)",
+        "from, to": f"{found.first_window or '-'}, {found.last_window or '-'}",
         "rows": f"{found.n_rows:,} ({found.n_dropped:,} dropped, {found.n_late:,} late)",
         "clusters": f"{found.n_clusters} now, {found.n_remembered} remembered, "
         f"{found.n_identities} in all",

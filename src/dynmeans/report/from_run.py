@@ -58,7 +58,7 @@ def run_report(
         history,
         samples=samples,
         feature_names=run.config.features,
-        times=times_of([sample.label for sample in samples]),
+        times=times_of([sample.name for sample in samples]),
         parameters=_parameters(run.config),
         scores=scores,
         title=title or _title(run),

@@ -18,21 +18,21 @@ class RunStatus:
         Whether a process is writing to it now.
     is_finished : bool
         Whether its source was read to the end.
-    n_batches, n_rows : int
-        Batches and rows taken in.
+    n_windows, n_rows : int
+        Windows and rows taken in.
     n_dropped, n_late : int
         Rows left out because a value was missing, or because they came too late.
     time : float
         Steps of time so far, empty windows included.
     n_clusters : int
-        Clusters in the last batch.
+        Clusters in the last window.
     n_remembered : int
         Clusters in memory, seen or not.
     n_identities : int
         All clusters there ever were.
     cost : float or None
-        Cost of the last batch.
-    first_label, last_label : str or None
+        Cost of the last window.
+    first_window, last_window : str or None
         Names of the first and the last window.
     n_parts, n_bytes : int
         Files of labels, and their size.
@@ -46,7 +46,7 @@ class RunStatus:
     folder: str
     is_running: bool
     is_finished: bool
-    n_batches: int
+    n_windows: int
     n_rows: int
     n_dropped: int
     n_late: int
@@ -55,8 +55,8 @@ class RunStatus:
     n_remembered: int
     n_identities: int
     cost: float | None
-    first_label: str | None
-    last_label: str | None
+    first_window: str | None
+    last_window: str | None
     n_parts: int
     n_bytes: int
     position: dict[str, Any] | None
@@ -76,14 +76,14 @@ def status_of(store: Store) -> RunStatus:
         folder=str(store.folder),
         is_running=store.is_being_written,
         is_finished=bool((position or {}).get("is_finished")),
-        n_batches=row.get("step", -1) + 1,
+        n_windows=row.get("step", -1) + 1,
         time=row.get("time", 0.0),
         n_clusters=len(row.get("ids", b"")) // 8,
         n_remembered=row.get("n_remembered", 0),
         n_identities=identities["n"],
         cost=row.get("cost"),
-        first_label=first[0]["label"] if first else None,
-        last_label=row.get("label"),
+        first_window=first[0]["label"] if first else None,
+        last_window=row.get("label"),
         n_parts=len(parts),
         n_bytes=sum(part.n_bytes for part in parts),
         position=position,

@@ -55,14 +55,14 @@ def missing_column(
     return ValueError(f"{option}: there is no {thing} {name!r}; the input has {shown}.")
 
 
-def is_number(kind: str) -> bool:
+def is_number(dtype: str) -> bool:
     """Say whether DuckDB's type is a number."""
-    return kind.partition("(")[0] in _NUMBERS
+    return dtype.partition("(")[0] in _NUMBERS
 
 
-def is_integer(kind: str) -> bool:
+def is_integer(dtype: str) -> bool:
     """Say whether DuckDB's type is an integer of at most 64 bits."""
-    return kind in _INTEGERS
+    return dtype in _INTEGERS
 
 
 def quote_name(name: str) -> str:
@@ -89,9 +89,9 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def number_expression(name: str, kind: str, wanted: str) -> str:
+def number_expression(name: str, dtype: str, wanted: str) -> str:
     """Return SQL for a feature; text that is no number is missing."""
-    cast = "TRY_CAST" if kind == TEXT else "CAST"
+    cast = "TRY_CAST" if dtype == TEXT else "CAST"
     return f"{cast}({quote_name(name)} AS {wanted})"
 
 
@@ -103,16 +103,16 @@ def no_number_condition(name: str) -> str:
 
 
 def time_expression(
-    name: str, kind: str, zone: str, *, time_unit: str | None, time_format: str | None
+    name: str, dtype: str, zone: str, *, time_unit: str | None, time_format: str | None
 ) -> str:
     """Return SQL for a time column: microseconds since 1970 in UTC, or a plain number."""
     column = quote_name(name)
     if time_format is not None:
-        if not (kind == TEXT or is_integer(kind)):
-            raise ValueError(f"time_format is for times that are text, but {name!r} is {kind}.")
+        if not (dtype == TEXT or is_integer(dtype)):
+            raise ValueError(f"time_format is for times that are text, but {name!r} is {dtype}.")
         moment = f"try_strptime(CAST({column} AS VARCHAR), {quote_text(time_format)})"
         return f"epoch_us(CAST({moment} AS TIMESTAMPTZ))"
-    if is_number(kind):
+    if is_number(dtype):
         if time_unit is None:
             return f"CAST({column} AS DOUBLE)"
         micros = f"CAST({column} AS DOUBLE) * {TIME_UNITS[time_unit]}"
@@ -124,15 +124,15 @@ def time_expression(
             f"ELSE CAST(sign({micros}) * {_MAX_MICROS} AS BIGINT) END"
         )
     if time_unit is not None:
-        raise ValueError(f"time_unit is for times that are numbers, but {name!r} is {kind}.")
-    if kind in _LOCAL_TIMES and zone == "UTC":
+        raise ValueError(f"time_unit is for times that are numbers, but {name!r} is {dtype}.")
+    if dtype in _LOCAL_TIMES and zone == "UTC":
         return f"epoch_us(CAST({column} AS TIMESTAMP))"
-    if kind.startswith(("TIMESTAMP", "DATE", TEXT)):
+    if dtype.startswith(("TIMESTAMP", "DATE", TEXT)):
         # The session's time zone is the run's: it decides what a time without an offset means.
         return f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))"
-    raise ValueError(f"time must be a column of times, numbers or text, but {name!r} is {kind}.")
+    raise ValueError(f"time must be a column of times, numbers or text, but {name!r} is {dtype}.")
 
 
-def plain_expression(name: str, kind: str) -> str:
+def plain_expression(name: str, dtype: str) -> str:
     """Return SQL for names and true identities: integers as they are, the rest as text."""
-    return f"CAST({quote_name(name)} AS {'BIGINT' if is_integer(kind) else 'VARCHAR'})"
+    return f"CAST({quote_name(name)} AS {'BIGINT' if is_integer(dtype) else 'VARCHAR'})"

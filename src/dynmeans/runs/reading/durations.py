@@ -37,7 +37,7 @@ class WindowLength(Protocol):
     def start_of(self, index: int) -> float:
         """Return the first moment of a window."""
 
-    def label_of(self, index: int) -> str:
+    def name_of(self, index: int) -> str:
         """Name a window for people."""
 
 
@@ -59,7 +59,7 @@ class ClockLength:
         """Return the first moment of a window."""
         return self._anchor() + index * self.microseconds
 
-    def label_of(self, index: int) -> str:
+    def name_of(self, index: int) -> str:
         """Name a window by its start in the zone."""
         return format_time(int(self.start_of(index)), self.zone)
 
@@ -89,7 +89,7 @@ class CalendarLength:
         day = self._first_day(index * self.number)
         return _micros(datetime(day.year, day.month, day.day, tzinfo=self.zone))
 
-    def label_of(self, index: int) -> str:
+    def name_of(self, index: int) -> str:
         """Name a window by its first day."""
         return self._first_day(index * self.number).isoformat()
 
@@ -124,7 +124,7 @@ class NumberLength:
         """Return the first number of a window."""
         return index * self.width
 
-    def label_of(self, index: int) -> str:
+    def name_of(self, index: int) -> str:
         """Name a window by its start."""
         return f"{self.start_of(index):g}"
 
@@ -136,7 +136,7 @@ def parse_length(text: str, zone: ZoneInfo, *, is_number: bool = False) -> Windo
     --------
     >>> day = parse_length("1d", ZoneInfo("Europe/Zurich"))
     >>> index = day.index_of(_micros(datetime(2024, 3, 31, 12, tzinfo=ZoneInfo("Europe/Zurich"))))
-    >>> day.label_of(index), (day.start_of(index + 1) - day.start_of(index)) / 3_600_000_000
+    >>> day.name_of(index), (day.start_of(index + 1) - day.start_of(index)) / 3_600_000_000
     ('2024-03-31', 23.0)
     """
     if is_number:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.runs.reading.batch import Batch
 from dynmeans.runs.reading.columns import TIME_UNITS, check_column, match_features
 from dynmeans.runs.reading.cuts import CutByLength, Key, make_cut, steps_between
 from dynmeans.runs.reading.durations import microseconds_of, parse_lateness, parse_zone
 from dynmeans.runs.reading.json_lines import is_finite, parse_line, shown
 from dynmeans.runs.reading.time_bounds import LARGEST_EXACT, TimeBounds
+from dynmeans.runs.reading.window import Window
 from dynmeans.runs.reading.window_options import WindowOptions
 
 
@@ -77,7 +77,7 @@ class LiveWindows:
         self.n_late = self.n_dropped = self.n_repeated = 0
         self.position: dict[str, Any] = dict(position or {"key": None, "lines_read": 0})
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Window]:
         """Yield each batch as soon as it is complete."""
         for line in self._lines:
             self._n_lines += 1
@@ -103,7 +103,7 @@ class LiveWindows:
             return False
         if self._options.on_late == "error":
             raise ValueError(
-                f"line {row.line} belongs to the window {self._cut.label(key, None)!r}, which is "
+                f"line {row.line} belongs to the window {self._cut.name_of(key, None)!r}, which is "
                 "closed. Allow for more disorder with --lateness, or leave late rows out with "
                 "--on-late drop; they are counted."
             )
@@ -126,7 +126,7 @@ class LiveWindows:
             )
         return key
 
-    def _complete(self) -> Iterator[Batch]:
+    def _complete(self) -> Iterator[Window]:
         """Close the windows that no row within the lateness can reach."""
         if self._options.count is not None:
             if len(self._open[0]) == self._options.count:
@@ -142,7 +142,7 @@ class LiveWindows:
         for key in sorted(self._open)[:-1]:
             yield self._finished(key)
 
-    def _finished(self, key: Key) -> Batch:
+    def _finished(self, key: Key) -> Window:
         rows = sorted(self._open.pop(key), key=lambda row: (row.time or 0, row.line))
         before = None if self._options.count is not None else self._closed
         self._closed = key
@@ -150,11 +150,11 @@ class LiveWindows:
             "key": None if self._options.count is not None else key,
             "lines_read": self._n_lines,
         }
-        counts = {"n_dropped": self.n_dropped, "n_late": self.n_late}
+        counts: dict[str, Any] = {"n_dropped": self.n_dropped, "n_late": self.n_late}
         self.n_dropped = self.n_late = 0
         numbers = np.array([row.line - 1 for row in rows])
         has_ids = self._options.id is not None
-        return Batch(
+        return Window(
             points=np.array([row.point for row in rows]),
             elapsed=1.0 if before is None else steps_between(before, key),
             row_ids=_plain("id", rows) if has_ids else numbers,
@@ -164,7 +164,7 @@ class LiveWindows:
             if self._options.weight is None
             else np.array([row.weight for row in rows]),
             truth=None if self._options.truth is None else _plain("truth", rows, unknown=-1),
-            label=self._cut.label(key, rows[0].time),
+            name=self._cut.name_of(key, rows[0].time),
             position=self.position,
             **counts,
         )

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dynmeans.engine.checks import are_in_range, checked_coordinates
 from dynmeans.inputs.plural import counted
 from dynmeans.records.arrays import BatchArray
 from dynmeans.runs.reading.columns import (
@@ -114,10 +115,10 @@ class OrderedRows:
         self._before = times[-1].item(), int(rows.numbers[-1])
 
     def _selection(self) -> str:
-        kinds = {self._source.columns[name] for name in self.features}
-        kind = "FLOAT" if kinds == {"FLOAT"} else "DOUBLE"
+        dtypes = {self._source.columns[name] for name in self.features}
+        dtype = "FLOAT" if dtypes == {"FLOAT"} else "DOUBLE"
         features = [
-            f"{number_expression(name, self._source.columns[name], kind)} AS f{j}"
+            f"{number_expression(name, self._source.columns[name], dtype)} AS f{j}"
             for j, name in enumerate(self.features)
         ]
         others = [f"{sql} AS {quote_name(name)}" for name, sql in self._expressions.items()]
@@ -125,12 +126,15 @@ class OrderedRows:
 
     def _rows_of(self, table: Any, place: int) -> Rows:
         n = table.num_rows
-        kind = table.column("f0").type.to_pandas_dtype()
-        points = np.empty((n, len(self.features)), dtype=kind)
+        dtype = table.column("f0").type.to_pandas_dtype()
+        points = np.empty((n, len(self.features)), dtype=dtype)
         for j in range(len(self.features)):
             points[:, j] = _as_numpy(table.column(f"f{j}"))
-        is_finite = np.isfinite(points)
-        is_whole = np.ones(n, dtype=bool) if is_finite.all() else is_finite.all(axis=1)
+        # The one look at every value: what passes here is not checked again.
+        is_in_range = are_in_range(points)
+        is_whole = np.ones(n, dtype=bool)
+        if not is_in_range:
+            is_whole &= np.isfinite(points).all(axis=1)
         for name in ("time", "weight", "batch"):
             if name in self._expressions and table.column(name).null_count:
                 is_whole &= table.column(name).is_valid().to_numpy(zero_copy_only=False)
@@ -139,6 +143,8 @@ class OrderedRows:
             self._refuse_missing(table, points, is_whole)
             table = table.filter(is_whole)
             points, places = points[is_whole], places[is_whole]
+        if not is_in_range:
+            checked_coordinates(points, "features")
         columns = {name: _values(name, table.column(name)) for name in self._expressions}
         return Rows(places, _as_numpy(table.column("number")), points, columns)
 
@@ -184,17 +190,17 @@ class OrderedRows:
             if column is None:
                 continue
             check_column(name, column, columns)
-            kind = columns[column]
+            dtype = columns[column]
             if name == "time":
                 forms = {"time_unit": options.time_unit, "time_format": options.time_format}
-                self.time_is_number = is_number(kind) and not any(forms.values())
-                expression = time_expression(column, kind, options.timezone, **forms)
+                self.time_is_number = is_number(dtype) and not any(forms.values())
+                expression = time_expression(column, dtype, options.timezone, **forms)
             elif name == "weight":
-                if not is_number(kind):
-                    raise ValueError(f"weight must be a numeric column, but {column!r} is {kind}.")
+                if not is_number(dtype):
+                    raise ValueError(f"weight must be a numeric column, but {column!r} is {dtype}.")
                 expression = f"CAST({quote_name(column)} AS DOUBLE)"
             else:
-                expression = plain_expression(column, kind)
+                expression = plain_expression(column, dtype)
             expressions[name] = expression
         return expressions
 
@@ -277,5 +283,5 @@ def _as_numpy(column: Any) -> Any:
     """Look at numbers where they are; Arrow's own conversion loads pandas first."""
     if column.null_count or not pa.types.is_primitive(column.type):
         return column.to_numpy(zero_copy_only=False)
-    kind = np.dtype(column.type.to_pandas_dtype())
-    return np.frombuffer(column.buffers()[1], kind)[column.offset : column.offset + len(column)]
+    dtype = np.dtype(column.type.to_pandas_dtype())
+    return np.frombuffer(column.buffers()[1], dtype)[column.offset : column.offset + len(column)]

@@ -5,11 +5,11 @@ from dataclasses import asdict
 from typing import Any
 
 from dynmeans.inputs.plural import counted
-from dynmeans.runs.reading.batch import Batch
 from dynmeans.runs.reading.cuts import Key, make_cut, steps_between
 from dynmeans.runs.reading.ordered_rows import OrderedRows
 from dynmeans.runs.reading.rows import Place, Rows
 from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.window import Window
 from dynmeans.runs.reading.window_options import WindowOptions
 
 
@@ -44,8 +44,8 @@ class Windows:
     >>> table = pa.table({"hour": [0.5, 7.0, 0.1, 1.2], "x": [1.0, 4.0, 2.0, 3.0]})
     >>> options = WindowOptions(features=("x",), time="hour", every="1")
     >>> with Source(table) as source:
-    ...     for batch in Windows(source, options):
-    ...         print(batch.label, batch.elapsed, batch.row_ids.tolist(), batch.points.tolist())
+    ...     for window in Windows(source, options):
+    ...         print(window.name, window.elapsed, window.row_ids.tolist(), window.points.tolist())
     0 1.0 [2, 0] [[2.0], [1.0]]
     1 1.0 [3] [[3.0]]
     7 6.0 [1] [[4.0]]
@@ -66,7 +66,7 @@ class Windows:
         self.position: dict[str, Any] = dict(position or {"rows_read": 0, "key": None})
         self.n_dropped = self.n_late = 0
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Window]:
         """Yield the batches that were not taken in before."""
         parts: list[Rows] = []
         last_key: Key = 0
@@ -101,7 +101,7 @@ class Windows:
         is_full = count is not None and sum(len(part.points) for part in parts) == count
         return self._options.hold_last and not is_full
 
-    def _finished(self, key: Key, rows: Rows) -> Batch:
+    def _finished(self, key: Key, rows: Rows) -> Window:
         elapsed = self._elapsed(key, len(rows.points))
         n_read = int(rows.places[-1]) + 1 - self.position["rows_read"]
         times, names = rows.columns.get("time"), rows.columns.get("id")
@@ -115,7 +115,7 @@ class Windows:
             "last_time": None if times is None else times[-1].item(),
             "digest": self._rows.digest_value(),
         }
-        return Batch(
+        return Window(
             points=rows.points,
             elapsed=elapsed,
             row_ids=rows.numbers if names is None else names,
@@ -123,9 +123,10 @@ class Windows:
             times=times if self._time_is_number or times is None else times.view("datetime64[us]"),
             weights=rows.columns.get("weight"),
             truth=rows.columns.get("truth"),
-            label=self._cut.label(key, None if times is None else times[0].item()),
+            name=self._cut.name_of(key, None if times is None else times[0].item()),
             n_dropped=n_read - len(rows.points),
             position=self.position,
+            are_points_checked=True,
         )
 
     def _elapsed(self, key: Key, n_rows: int) -> float:
@@ -134,7 +135,7 @@ class Windows:
             return 1.0
         if steps_between(before, key) <= 0:
             raise ValueError(
-                f"the run has closed the window {self._cut.label(key, None)!r} already, but "
+                f"the run has closed the window {self._cut.name_of(key, None)!r} already, but "
                 f"{counted(n_rows, 'more row')} came for it. If the input grows, use --hold-last, "
                 "so that the last window waits for its rows."
             )

@@ -24,12 +24,12 @@ SETTINGS = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StoredBatch:
-    """What one batch leaves behind, beside its labels."""
+class StoredWindow:
+    """What one window leaves behind, beside its labels."""
 
     record: StepRecord
     elapsed: float
-    label: str | None
+    name: str | None
     n_rows: int
     n_dropped: int
     n_late: int
@@ -40,7 +40,7 @@ class StoredBatch:
 class Commit:
     """Everything that becomes visible at once, or not at all."""
 
-    batches: list[StoredBatch] = field(default_factory=list)
+    windows: list[StoredWindow] = field(default_factory=list)
     labels: list[pa.Table] = field(default_factory=list)
     state: ClusterState | None = None
     manifest: dict[str, Any] = field(default_factory=dict)
@@ -52,15 +52,15 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
     if part is not None:
         row = (part.first_step, part.last_step, part.name, part.n_rows, part.n_bytes, part.sha256)
         _insert(connection, "parts", [row])
-    events = [_event_rows(batch) for batch in commit.batches]
+    events = [_event_rows(window) for window in commit.windows]
     connection.executemany(
         "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
-        ((b.record.step, *e) for b, rows in zip(commit.batches, events, strict=True) for e in rows),
+        ((b.record.step, *e) for b, rows in zip(commit.windows, events, strict=True) for e in rows),
     )
-    pairs = zip(commit.batches, events, strict=True)
+    pairs = zip(commit.windows, events, strict=True)
     _insert(connection, "batches", [(*_batch_row(b), rows_digest(rows)) for b, rows in pairs])
-    _insert(connection, "samples", [_sample_row(b.sample) for b in commit.batches])
-    _add_lives(connection, commit.batches)
+    _insert(connection, "samples", [_sample_row(b.sample) for b in commit.windows])
+    _add_lives(connection, commit.windows)
     if commit.state is not None:
         connection.execute(
             "REPLACE INTO state VALUES (1, :n_steps, :time, :next_id, :ids, :centers, :weights, "
@@ -97,26 +97,26 @@ def _insert(connection: sqlite3.Connection, table: str, rows: list[tuple[Any, ..
         connection.executemany(f"INSERT INTO {table} VALUES ({marks})", digested)
 
 
-def _add_lives(connection: sqlite3.Connection, batches: list[StoredBatch]) -> None:
-    """Add what the batches bring to each cluster's life, and digest the rows that changed."""
+def _add_lives(connection: sqlite3.Connection, windows: list[StoredWindow]) -> None:
+    """Add what the windows bring to each cluster's life, and digest the rows that changed."""
     connection.executemany(
         "INSERT INTO clusters VALUES (?, ?, ?, ?, ?, ?, x'') ON CONFLICT (cluster_id) DO UPDATE "
         "SET last_step = excluded.last_step, n_batches = n_batches + excluded.n_batches, "
         "n_points = n_points + excluded.n_points, center = excluded.center",
-        (row for batch in batches for row in _life_rows(batch)),
+        (row for window in windows for row in _life_rows(window)),
     )
     select = "SELECT * FROM clusters WHERE cluster_id = ?"
     digests = []
-    for k in {k for batch in batches for k in batch.record.ids.tolist()}:
+    for k in {k for window in windows for k in window.record.ids.tolist()}:
         *row, _ = connection.execute(select, [k]).fetchone()
         digests.append((row_digest(row), k))
     connection.executemany("UPDATE clusters SET digest = ? WHERE cluster_id = ?", digests)
 
 
-def _event_rows(batch: StoredBatch) -> list[tuple[Any, ...]]:
+def _event_rows(window: StoredWindow) -> list[tuple[Any, ...]]:
     return [
         (n, e.kind, int(e.cluster_id), e.other_id, _plain(e.displacement), _plain(e.gap))
-        for n, e in enumerate(batch.record.events)
+        for n, e in enumerate(window.record.events)
     ]
 
 
@@ -125,12 +125,12 @@ def _plain(number: float | None) -> float | None:
     return None if number is None else float(number)
 
 
-def _batch_row(batch: StoredBatch) -> tuple[Any, ...]:
-    record = batch.record
+def _batch_row(window: StoredWindow) -> tuple[Any, ...]:
+    record = window.record
     names = ("cost_trace", "ids", "counts", "centers", "weights", "ages")
     blobs = (getattr(record, name).tobytes() for name in names)
-    numbers = (record.step, float(record.time), float(batch.elapsed), batch.label)
-    counts = (batch.n_rows, batch.n_dropped, batch.n_late, record.n_remembered)
+    numbers = (record.step, float(record.time), float(window.elapsed), window.name)
+    counts = (window.n_rows, window.n_dropped, window.n_late, record.n_remembered)
     return (*numbers, *map(int, counts), float(record.cost), *blobs)
 
 
@@ -139,9 +139,9 @@ def _sample_row(sample: Sample) -> tuple[Any, ...]:
     return sample.step, sample.points.tobytes(), sample.cluster_ids.tobytes(), truth
 
 
-def _life_rows(batch: StoredBatch) -> Iterable[tuple[Any, ...]]:
-    """What a batch adds to each cluster's life; never summed first, so groups change no bit."""
-    record = batch.record
+def _life_rows(window: StoredWindow) -> Iterable[tuple[Any, ...]]:
+    """What a window adds to each cluster's life; never summed first, so groups change no bit."""
+    record = window.record
     for k, count, center in zip(record.ids.tolist(), record.counts, record.centers, strict=True):
         yield k, record.step, record.step, 1, float(count), center.tobytes()
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.window import Window
 
 FOLDER = "labels"
 _TEMPORARY = ".new"
@@ -31,23 +31,23 @@ class Part:
 
 
 def label_rows(
-    batch: Batch, step: int, first_row: int, labels: IntArray, distances: FloatArray
+    window: Window, step: int, first_row: int, labels: IntArray, distances: FloatArray
 ) -> pa.Table:
-    """Return the labels of one batch: step, row_id, time, cluster_id, distance, and what else."""
-    n = batch.n_points
-    row_ids = np.arange(first_row, first_row + n) if batch.row_ids is None else batch.row_ids
+    """Return the labels of one window: step, row_id, time, cluster_id, distance, and what else."""
+    n = window.n_points
+    row_ids = np.arange(first_row, first_row + n) if window.row_ids is None else window.row_ids
     columns = {
         "step": _numbers(np.full(n, step, dtype=np.int64)),
         "row_id": _column("row_ids", row_ids),
         "cluster_id": _numbers(labels),
         "distance": _numbers(distances),
     }
-    if batch.times is not None:
-        columns["time"] = _time_column(batch.times)
-    if batch.rows is not None:
-        columns["row"] = _numbers(batch.rows.astype(np.int64, copy=False))
-    if batch.truth is not None:
-        columns["truth"] = _column("truth", batch.truth)
+    if window.times is not None:
+        columns["time"] = _time_column(window.times)
+    if window.rows is not None:
+        columns["row"] = _numbers(window.rows.astype(np.int64, copy=False))
+    if window.truth is not None:
+        columns["truth"] = _column("truth", window.truth)
     order = ("step", "row_id", "time", "cluster_id", "distance", "row", "truth")
     return pa.table({name: columns[name] for name in order if name in columns})
 
@@ -136,9 +136,9 @@ def _encodings(table: pa.Table, plain: list[str]) -> dict[str, str]:
     """Numbers that grow pack well as differences; text is left to its default."""
     types = {name: table.schema.field(name).type for name in plain}
     return {
-        name: "PLAIN" if pa.types.is_floating(kind) else "DELTA_BINARY_PACKED"
-        for name, kind in types.items()
-        if pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_floating(kind)
+        name: "PLAIN" if pa.types.is_floating(dtype) else "DELTA_BINARY_PACKED"
+        for name, dtype in types.items()
+        if pa.types.is_integer(dtype) or pa.types.is_timestamp(dtype) or pa.types.is_floating(dtype)
     }
 
 
@@ -149,11 +149,11 @@ def _time_column(times: Any) -> pa.Array:
     return _numbers(times.astype(np.float64, copy=False))
 
 
-def _numbers(values: Any, kind: Any = None) -> pa.Array:
+def _numbers(values: Any, dtype: Any = None) -> pa.Array:
     """Wrap numbers as they are; `pa.array` would load pandas to see whether they are a series."""
     values = np.ascontiguousarray(values)
-    kind = pa.from_numpy_dtype(values.dtype) if kind is None else kind
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+    dtype = pa.from_numpy_dtype(values.dtype) if dtype is None else dtype
+    return pa.Array.from_buffers(dtype, len(values), [None, pa.py_buffer(values)])
 
 
 def _column(name: str, values: Any) -> pa.Array:

@@ -22,7 +22,7 @@ _EVENTS = pa.schema(
     [
         ("step", pa.int64()),
         ("time", pa.float64()),
-        ("label", pa.string()),
+        ("window", pa.string()),
         ("kind", pa.string()),
         ("cluster_id", pa.int64()),
         ("other_id", pa.int64()),
@@ -36,7 +36,7 @@ _NO_LABELS = np.empty(0, dtype=np.int64)
 def events_table(
     store: Store, kinds: Sequence[str] = (), cluster_id: int | None = None
 ) -> pa.Table:
-    """One row for each event: step, time, label, kind, cluster_id, other_id, displacement, gap."""
+    """One row for each event: step, time, window, kind, cluster_id, other_id, displacement, gap."""
     conditions, values = ["1"], list[Any]()
     if kinds:
         conditions.append(f"kind IN ({', '.join('?' * len(kinds))})")
@@ -46,7 +46,7 @@ def events_table(
         values += [cluster_id, cluster_id]
     where = f"WHERE step IN (SELECT step FROM events WHERE {' AND '.join(conditions)})"
     rows = [
-        {"step": batch["step"], "time": batch["time"], "label": batch["label"], **asdict(event)}
+        {"step": batch["step"], "time": batch["time"], "window": batch["label"], **asdict(event)}
         for batch, events in batches_with_events(store, where, values)
         for event in events
         if (not kinds or event.kind in kinds)
@@ -66,18 +66,18 @@ def clusters_table(
     if scaling is not None:
         centers = scaling.restore(centers)
     columns: dict[str, Any] = {
-        name: pa.array([row[name] for row in rows], type=kind)
-        for name, kind in (
+        name: pa.array([row[name] for row in rows], type=dtype)
+        for name, dtype in (
             ("cluster_id", pa.int64()),
             ("first_step", pa.int64()),
             ("last_step", pa.int64()),
-            ("n_batches", pa.int64()),
             ("n_points", pa.float64()),
         )
     }
+    columns["n_windows"] = pa.array([row["n_batches"] for row in rows], type=pa.int64())
     for name in ("first", "last"):
-        labels = [names.get(row[f"{name}_step"]) for row in rows]
-        columns[f"{name}_label"] = pa.array(labels, type=pa.string())
+        windows = [names.get(row[f"{name}_step"]) for row in rows]
+        columns[f"{name}_window"] = pa.array(windows, type=pa.string())
     columns["status"] = pa.array(
         [_status(ages.get(row["cluster_id"])) for row in rows], type=pa.string()
     )
@@ -115,13 +115,13 @@ def step_records(
 
 def samples_of(store: Store, n_features: int) -> Iterator[Sample]:
     """Yield the kept rows of every batch, oldest first."""
-    batches = {row["step"]: (row["label"], row["n_rows"]) for row in store.rows("batches")}
+    names = {row["step"]: (row["label"], row["n_rows"]) for row in store.rows("batches")}
     for row in store.rows("samples", "ORDER BY step"):
-        label, n_rows = batches[row["step"]]
+        name, n_rows = names[row["step"]]
         truth = None if row["truth"] is None else np.array(json.loads(row["truth"]))
         yield Sample(
             step=row["step"],
-            label=label,
+            name=name,
             n_rows=n_rows,
             points=np.frombuffer(row["points"], dtype=np.float32).reshape(-1, n_features),
             cluster_ids=np.frombuffer(row["cluster_ids"], dtype=np.int64),

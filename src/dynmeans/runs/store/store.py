@@ -230,7 +230,7 @@ class Store:
     def _write_labels(self, commit: Commit) -> Part | None:
         if not commit.labels:
             return None
-        first, last = commit.batches[0].record.step, commit.batches[-1].record.step
+        first, last = commit.windows[0].record.step, commit.windows[-1].record.step
         table = pa.concat_tables(commit.labels)
         return label_parts.write_part(self.labels_folder, table, first, last)
 
