@@ -14,7 +14,7 @@ import pytest
 import run_cases
 
 from dynmeans import Run
-from dynmeans.cli import cluster_job  # noqa: F401  (loaded while every file may be read)
+from dynmeans.cli import cluster_result  # noqa: F401  (loaded while every file may be read)
 from dynmeans.cli.__main__ import main
 
 CUT = ["--time", "when", "--every", "1min"]

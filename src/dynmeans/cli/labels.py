@@ -1,6 +1,5 @@
 """dynmeans labels: the rows with the identities of their clusters."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +30,7 @@ def labels(
 
     dynmeans labels run -o labelled.parquet
     """
-    from dynmeans.cli.output import print_json
+    from dynmeans.cli.output import print_json, say, tell
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.exports import export_labels
     from dynmeans.runs.run import Run
@@ -41,10 +40,9 @@ def labels(
     if as_json:
         print_json({"file": str(output), "n_rows": done.n_rows, "n_formulas": done.n_formulas})
         return
-    typer.echo(f"{counted(done.n_rows, 'row')}: {output}")
+    say(f"{counted(done.n_rows, 'row')}: {output}")
     if done.n_formulas:
-        sys.stderr.write(
-            f"dynmeans: warning: {counted(done.n_formulas, 'cell')} of text, which a spreadsheet "
-            "would run as a formula, got an apostrophe in front. A .parquet file holds the text "
-            "as it is.\n"
+        tell(
+            f"warning: {counted(done.n_formulas, 'cell')} of text, which a spreadsheet would run "
+            "as a formula, got an apostrophe in front. A .parquet file holds the text as it is."
         )

@@ -1,6 +1,6 @@
-"""The view of a run while it goes on: a bar with the rate, and a table of clusters."""
+"""The view of a run while it is written: a bar with the rate, and a table of clusters."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,14 +9,14 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from dynmeans.cli.output import printable
 from dynmeans.inputs.plural import counted
 from dynmeans.records.history import StepRecord
 from dynmeans.runs.reading.window import Window
+from dynmeans.runs.run import OnWindow
 
 _MAX_CLUSTERS = 12
 _MAX_FEATURES = 4
-
-OnWindow = Callable[[StepRecord, Window], None]
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def live_view(total: int | None, done: int) -> Iterator[OnWindow]:
     """Show a terminal how far the run is, four times a second."""
     console = Console(stderr=True)
     progress = Progress(
-        TextColumn("{task.fields[label]}"),
+        TextColumn("{task.fields[window]}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:,.0f} rows"),
         TextColumn("{task.fields[rate]:,.0f} rows/s"),
@@ -33,7 +33,7 @@ def live_view(total: int | None, done: int) -> Iterator[OnWindow]:
         TimeRemainingColumn(),
         console=console,
     )
-    task = progress.add_task("", total=total, completed=done, label="", rate=0.0)
+    task = progress.add_task("", total=total, completed=done, window="", rate=0.0)
     shown: dict[str, Any] = {"record": None}
 
     def on_window(record: StepRecord, window: Window) -> None:
@@ -41,7 +41,7 @@ def live_view(total: int | None, done: int) -> Iterator[OnWindow]:
         progress.update(
             task,
             advance=window.n_points + window.n_dropped,
-            label=window.name or f"window {record.step}",
+            window=printable(window.name or f"window {record.step}"),
             rate=progress.tasks[0].speed or 0.0,
         )
 

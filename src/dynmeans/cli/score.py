@@ -28,7 +28,8 @@ def score(
 
     dynmeans score run --truth ship
     """
-    from dynmeans.cli.output import print_json
+    from dynmeans.cli.output import print_json, say
+    from dynmeans.inputs.input_error import InputError
     from dynmeans.metrics import tracking_report
     from dynmeans.runs.exports import truth_by_batch
     from dynmeans.runs.run import Run
@@ -36,8 +37,8 @@ def score(
     with Run.open(run_folder) as run:
         column = truth or run.config.source.get("truth")
         if column is None:
-            raise ValueError(
-                "--truth is needed: the run was made without a column of true identities."
+            raise InputError(
+                "truth", "is needed: the run was made without a column of true identities"
             )
         true, found = truth_by_batch(run, column, table, trust=trust)
     scores = tracking_report(true, found)
@@ -45,4 +46,4 @@ def score(
         print_json(scores)
         return
     for name, value in scores.items():
-        typer.echo(f"{name:<17} {value:.4f}" if isinstance(value, float) else f"{name:<17} {value}")
+        say(f"{name:<17} {value:.4f}" if isinstance(value, float) else f"{name:<17} {value}")

@@ -15,13 +15,13 @@ def status(
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say how far a run is, while it goes on or afterwards.
+    """Say how far a run is, while it is being written or afterwards.
 
     [bold]Example[/bold]
 
     dynmeans status run --json
     """
-    from dynmeans.cli.output import print_json
+    from dynmeans.cli.output import print_json, say
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.run import Run
 
@@ -46,4 +46,4 @@ def status(
     if verify:
         lines["verified"] = "everything is as it was written"
     for name, text in lines.items():
-        typer.echo(f"{name:<9} {text}")
+        say(f"{name:<9} {text}")

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.files.whole_file import whole_file
+from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import (
     check_column,
     free_name,
@@ -45,16 +46,20 @@ def open_source(
     if table is None:
         table = fields.get("input")
         if not isinstance(table, str) or table == "-":
-            raise ValueError(
+            raise InputError(
+                "",
                 "the run does not know where its rows are: they came from Python or from standard "
-                "input. Name a file that holds them with --input; only `dynmeans labels "
-                "--labels-only` needs none."
+                "input",
+                hint="Name a file that holds them with {table=...}. Labels alone "
+                "({is_joined=False}) need none.",
             )
     query = fields.get("sql")
     if query is not None and not trust:
-        raise ValueError(
-            f"the run reads its rows by a query that is stored in it, {str(query)[:200]!r}. "
-            "--trust runs it: one SELECT over the input, which reaches no other file."
+        raise InputError(
+            "",
+            "the run reads its rows by a query that is stored in it, {!r}",
+            str(query)[:200],
+            hint="{trust=True} runs it: one SELECT over the input, which reaches no other file.",
         )
     return Source(
         table,
@@ -83,7 +88,7 @@ def export_labels(
     """
     target = Path(path)
     if target.suffix not in _FORMATS:
-        raise ValueError(f"output must end in {' or '.join(_FORMATS)}, got {str(target)!r}.")
+        raise InputError("path", f"must end in {' or '.join(_FORMATS)}", got=str(target))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write to.")
     _refuse_input(target, run.config.source.get("input") if table is None else table)
@@ -124,7 +129,7 @@ def _refuse_input(target: Path, table: Any) -> None:
     given = Path(table)
     is_inside = given.is_dir() and target.resolve().is_relative_to(given.resolve())
     if is_inside or (target.exists() and str(target.resolve()) in _files_of(given)):
-        raise ValueError(f"output {str(target)!r} is among the rows of the run; name another.")
+        raise InputError("path", ": {!r} is among the rows of the run; name another", str(target))
 
 
 def _files_of(table: Path) -> set[str]:

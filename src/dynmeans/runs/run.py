@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dynmeans.inputs.input_error import InputError
 from dynmeans.records.history import History, StepRecord
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.closing import Closing
@@ -30,7 +31,7 @@ OnWindow = Callable[[StepRecord, Window], None]
 
 
 class Run(Closing):
-    """A clustering that lives in a folder: durable, resumable, readable while it goes on.
+    """A clustering that lives in a folder: durable, resumable, readable while it is written.
 
     Make one with `Run.create` or `Run.open`; use it in a ``with`` block.
 
@@ -68,7 +69,7 @@ class Run(Closing):
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], config: RunConfig | None = None) -> "Run":
-        """Open a run to read it, or to go on with it.
+        """Open a run to read it, or to resume it.
 
         With `config` given, a run made with another one is refused, field by field.
         """
@@ -76,9 +77,13 @@ class Run(Closing):
         changes = describe_differences(run._fields, config.to_fields()) if config else []
         if changes:
             run.close()
-            raise ValueError(
-                f"the run {str(folder)!r} was made with another configuration: "
-                f"{'; '.join(changes)}. Use another folder, or --overwrite to start over."
+            raise InputError(
+                "",
+                f"the run {{!r}} was made with another configuration: "
+                f"{'; '.join(change.template for change in changes)}",
+                str(folder),
+                *(value for change in changes for value in change.values),
+                hint="Use another folder, or {overwrite=True} to start over.",
             )
         return run
 
@@ -258,5 +263,5 @@ def _as_iterable(windows: Window | Iterable[Window]) -> Iterable[Window]:
 
 def _as_frame(table: pa.Table, frame: str) -> Any:
     if frame not in ("pandas", "arrow"):
-        raise ValueError(f"frame must be one of pandas, arrow, got {frame!r}.")
+        raise InputError("frame", "must be one of pandas, arrow", got=frame)
     return table.to_pandas() if frame == "pandas" else table

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
+from dynmeans.inputs.input_error import InputError
+
 TIME_UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}
 TEXT = "VARCHAR"
 _MAX_MICROS = "9e18"
@@ -36,23 +38,24 @@ def match_features(
             found |= dict.fromkeys(matches)
     for name in found:
         if not (is_number(columns[name]) or (is_text_allowed and columns[name] == TEXT)):
-            raise ValueError(f"features must be numeric columns, but {name!r} is {columns[name]}.")
+            rule = "must be numeric columns, but {!r} is {}"
+            raise InputError("features", rule, name, columns[name])
     return tuple(found)
 
 
-def check_column(option: str, name: str, columns: Mapping[str, str]) -> None:
+def check_column(argument: str, name: str, columns: Mapping[str, str]) -> None:
     """Refuse a column that is not there, and list those that are."""
     if name not in columns:
-        raise missing_column(option, name, columns)
+        raise missing_column(argument, name, columns)
 
 
 def missing_column(
-    option: str, name: str, columns: Iterable[str], thing: str = "column"
-) -> ValueError:
+    argument: str, name: str, columns: Iterable[str], thing: str = "column"
+) -> InputError:
     """Return the error for a column that is not there; it lists those that are."""
     names = [repr(column) for column in columns]
     shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
-    return ValueError(f"{option}: there is no {thing} {name!r}; the input has {shown}.")
+    return InputError(argument, ": there is no {} {!r}; the input has {}", thing, name, shown)
 
 
 def is_number(dtype: str) -> bool:
@@ -109,7 +112,8 @@ def time_expression(
     column = quote_name(name)
     if time_format is not None:
         if not (dtype == TEXT or is_integer(dtype)):
-            raise ValueError(f"time_format is for times that are text, but {name!r} is {dtype}.")
+            rule = "is for times that are text, but {!r} is {}"
+            raise InputError("time_format", rule, name, dtype)
         moment = f"try_strptime(CAST({column} AS VARCHAR), {quote_text(time_format)})"
         return f"epoch_us(CAST({moment} AS TIMESTAMPTZ))"
     if is_number(dtype):
@@ -124,13 +128,15 @@ def time_expression(
             f"ELSE CAST(sign({micros}) * {_MAX_MICROS} AS BIGINT) END"
         )
     if time_unit is not None:
-        raise ValueError(f"time_unit is for times that are numbers, but {name!r} is {dtype}.")
+        rule = "is for times that are numbers, but {!r} is {}"
+        raise InputError("time_unit", rule, name, dtype)
     if dtype in _LOCAL_TIMES and zone == "UTC":
         return f"epoch_us(CAST({column} AS TIMESTAMP))"
     if dtype.startswith(("TIMESTAMP", "DATE", TEXT)):
         # The session's time zone is the run's: it decides what a time without an offset means.
         return f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))"
-    raise ValueError(f"time must be a column of times, numbers or text, but {name!r} is {dtype}.")
+    rule = "must be a column of times, numbers or text, but {!r} is {}"
+    raise InputError("time", rule, name, dtype)
 
 
 def plain_expression(name: str, dtype: str) -> str:

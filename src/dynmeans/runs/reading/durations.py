@@ -7,6 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from dynmeans.inputs.input_error import InputError
+
 _CLOCK_UNITS = {
     "us": 1,
     "ms": 1_000,
@@ -143,14 +145,14 @@ def parse_length(text: str, zone: ZoneInfo, *, is_number: bool = False) -> Windo
         return NumberLength(_plain_width(text))
     number, unit = _split(text)
     if not number * _IN_YEARS[unit] <= _MAX_YEARS:
-        raise ValueError(f"every must be at most {_MAX_YEARS:,} years, got {text!r}.")
+        raise InputError("every", f"must be at most {_MAX_YEARS:,} years", got=text)
     if unit in _CALENDAR_UNITS:
         if number != int(number):
-            raise ValueError(f"every must be a whole number of {unit}, got {text!r}.")
+            raise InputError("every", f"must be a whole number of {unit}", got=text)
         return CalendarLength(int(number), unit, zone)
     microseconds = number * _CLOCK_UNITS[unit]
     if microseconds != int(microseconds):
-        raise ValueError(f"every must be a whole number of microseconds, got {text!r}.")
+        raise InputError("every", "must be a whole number of microseconds", got=text)
     return ClockLength(int(microseconds), zone)
 
 
@@ -166,11 +168,11 @@ def parse_lateness(text: str, *, is_number: bool) -> float:
     if number < 0 and not is_number:
         number, unit = _split(text, "lateness")
         if not number * _IN_YEARS[unit] <= _MAX_YEARS:
-            raise ValueError(f"lateness must be at most {_MAX_YEARS:,} years, got {text!r}.")
+            raise InputError("lateness", f"must be at most {_MAX_YEARS:,} years", got=text)
     factor = {**_CLOCK_UNITS, "d": 24 * _CLOCK_UNITS["h"], "w": 7 * 24 * _CLOCK_UNITS["h"]}
     if unit not in factor:
         wanted = "a plain number, as the times are" if is_number else "a length such as 5s"
-        raise ValueError(f"lateness must be {wanted}, got {text!r}.")
+        raise InputError("lateness", f"must be {wanted}", got=text)
     return number * factor[unit]
 
 
@@ -184,9 +186,8 @@ def parse_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError(
-            f"timezone must be a name such as UTC or Europe/Zurich, got {name!r}."
-        ) from error
+        rule = "must be a name such as UTC or Europe/Zurich"
+        raise InputError("timezone", rule, got=name) from error
 
 
 def format_time(microseconds: int, zone: ZoneInfo) -> str:
@@ -208,14 +209,14 @@ def _settled(length: WindowLength, index: int, time: float) -> int:
     return index
 
 
-def _split(text: str, name: str = "every") -> tuple[float, str]:
+def _split(text: str, argument: str = "every") -> tuple[float, str]:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", text)
     unit = match[2].lower() if match else ""
     unit = _OTHER_NAMES.get(unit.removesuffix("s"), unit)
     if match is None or unit not in {*_CLOCK_UNITS, *_CALENDAR_UNITS} or float(match[1]) <= 0:
         units = ", ".join([*_CLOCK_UNITS, *_CALENDAR_UNITS])
-        raise ValueError(
-            f"{name} must be a length such as 30min or 1d (units: {units}), got {text!r}."
+        raise InputError(
+            argument, f"must be a length such as 30min or 1d (units: {units})", got=text
         )
     return float(match[1]), unit
 
@@ -224,12 +225,14 @@ def _plain_width(text: str) -> float:
     try:
         width = float(text)
     except ValueError as error:
-        raise ValueError(
-            f"every must be a plain number, because the time column holds numbers, got {text!r}. "
-            "If they count seconds or milliseconds since 1970, say so with time_unit."
+        raise InputError(
+            "every",
+            "must be a plain number, because the time column holds numbers",
+            got=text,
+            hint="If they count seconds or milliseconds since 1970, say so with {time_unit}.",
         ) from error
     if not (width > 0 and math.isfinite(width)):
-        raise ValueError(f"every must be greater than 0, got {text!r}.")
+        raise InputError("every", "must be greater than 0", got=text)
     return width
 
 

@@ -1,4 +1,4 @@
-"""JSON lines as they arrive to batches: a window closes when no row of it can come any more."""
+"""JSON lines as they arrive to windows: one closes when no row of it can come any more."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import TIME_UNITS, check_column, match_features
 from dynmeans.runs.reading.cuts import CutByLength, Key, make_cut, steps_between
 from dynmeans.runs.reading.durations import microseconds_of, parse_lateness, parse_zone
@@ -28,7 +29,7 @@ class _Row:
 
 
 class LiveWindows:
-    """The batches of a stream of JSON objects, one on each line; iterate over it once.
+    """The windows of a stream of JSON objects, one on each line; iterate over it once.
 
     Rows may come in any order within `options.lateness`; a window is closed, and given out, once
     a row has come that is later than its end by that much. What comes later still is refused or
@@ -47,7 +48,7 @@ class LiveWindows:
     Attributes
     ----------
     n_late, n_dropped : int
-        Rows left out since the last batch.
+        Rows left out since the last window.
     n_repeated : int
         Rows skipped because an earlier pass took them in.
 
@@ -55,7 +56,7 @@ class LiveWindows:
     --------
     >>> lines = ['{"t": 1, "x": 5}', '{"t": 12, "x": 6}', '{"t": 9, "x": 7}', '{"t": 25, "x": 8}']
     >>> options = WindowOptions(features=("x",), time="t", every="10", lateness="5")
-    >>> [batch.points.ravel().tolist() for batch in LiveWindows(lines, options)]
+    >>> [window.points.ravel().tolist() for window in LiveWindows(lines, options)]
     [[5.0, 7.0], [6.0], [8.0]]
     """
 
@@ -78,7 +79,7 @@ class LiveWindows:
         self.position: dict[str, Any] = dict(position or {"key": None, "lines_read": 0})
 
     def __iter__(self) -> Iterator[Window]:
-        """Yield each batch as soon as it is complete."""
+        """Yield each window as soon as it is complete."""
         for line in self._lines:
             self._n_lines += 1
             if not line.strip():
@@ -102,10 +103,13 @@ class LiveWindows:
             self.n_repeated += 1
             return False
         if self._options.on_late == "error":
-            raise ValueError(
-                f"line {row.line} belongs to the window {self._cut.name_of(key, None)!r}, which is "
-                "closed. Allow for more disorder with --lateness, or leave late rows out with "
-                "--on-late drop; they are counted."
+            raise InputError(
+                "",
+                "line {} belongs to the window {!r}, which is closed",
+                row.line,
+                self._cut.name_of(key, None),
+                hint="Allow for more disorder with {lateness}, or leave late rows out with "
+                "{on_late='drop'}; they are counted.",
             )
         self.n_late += 1
         return False
@@ -120,9 +124,11 @@ class LiveWindows:
         known = next(iter(self._open), self._closed)
         is_like_others = known is None or isinstance(known, str) == isinstance(key, str)
         if not is_like_others or (isinstance(key, int) and abs(key) > LARGEST_EXACT):
-            raise ValueError(
-                f"batch: line {row.line} has {shown(batch)}; windows are named by integers of at "
-                "most 2**53, or all by text."
+            raise InputError(
+                "batch",
+                ": line {} has {}; windows are named by integers of at most 2**53, or all by text",
+                row.line,
+                shown(batch),
             )
         return key
 
@@ -189,10 +195,12 @@ class LiveWindows:
             missing.append(options.weight)
         if missing:
             if options.on_missing == "error":
-                raise ValueError(
-                    f"line {self._n_lines} has no finite value for "
-                    f"{', '.join(map(repr, missing))}. --on-missing drop leaves such rows out, "
-                    "and counts them."
+                raise InputError(
+                    "",
+                    "line {} has no finite value for {}",
+                    self._n_lines,
+                    ", ".join(map(repr, missing)),
+                    hint="{on_missing='drop'} leaves such rows out, and counts them.",
                 )
             self.n_dropped += 1
             return None
@@ -229,9 +237,8 @@ class LiveWindows:
         if time is None:
             form = self._options.time_format
             wanted = f" of the form {form!r}" if form else ""
-            raise ValueError(
-                f"time: line {self._n_lines} has {shown(value)}, which is no time{wanted}."
-            )
+            rule = ": line {} has {}, which is no time{}"
+            raise InputError("time", rule, self._n_lines, shown(value), wanted)
         self._bounds.check_one(time, self._n_lines)
         if self._options.batch is None and self._latest > -math.inf:
             row = np.array([time]), np.array([self._n_lines])
@@ -255,15 +262,13 @@ class LiveWindows:
 
 
 def _plain(name: str, rows: list[_Row], unknown: int | None = None) -> Any:
-    """Integers stay integers, all else becomes text; as every batch of the run must do alike."""
+    """Integers stay integers, all else becomes text; as every window of the run must do alike."""
     values = [getattr(row, name) for row in rows]
     known = [value for value in values if value is not None]
     if not all(isinstance(value, int) for value in known):
         return np.array([None if value is None else str(value) for value in values], dtype=object)
     for row, value in zip(rows, values, strict=True):
         if value is not None and not -(2**63) <= value < 2**63:
-            raise ValueError(
-                f"{name}: line {row.line} has {shown(value)}, an integer of more than 64 bits. "
-                "Send it as text."
-            )
+            rule = ": line {} has {}, an integer of more than 64 bits"
+            raise InputError(name, rule, row.line, shown(value), hint="Send it as text.")
     return np.array([unknown if value is None else value for value in values])

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import quote_text
 
 _NO_PARQUET = re.compile(r"magic bytes .* file ('.*?')|('.*?') too small to be a Parquet file")
@@ -58,15 +59,15 @@ def checked_select(query: str) -> str:
     >>> checked_select("SELECT 1; DROP TABLE rows")
     Traceback (most recent call last):
         ...
-    ValueError: sql must be one SELECT, got 2 statements.
+    dynmeans.inputs.input_error.InputError: query must be one SELECT, not 2 statements.
     """
     with source_errors("the query cannot be read"):
         statements = duckdb.extract_statements(query)
     if len(statements) != 1:
-        raise ValueError(f"sql must be one SELECT, got {len(statements) or 'no'} statements.")
+        raise InputError("query", f"must be one SELECT, not {len(statements)} statements")
     (statement,) = statements
     if statement.type != duckdb.StatementType.SELECT:
-        raise ValueError(f"sql must be one SELECT, got {statement.type.name}.")
+        raise InputError("query", f"must be one SELECT, not {statement.type.name}")
     return str(statement.query).strip().removesuffix(";")
 
 
@@ -93,7 +94,7 @@ def _in_one_line(error: Exception, subject: str) -> ValueError | OSError:
     if found := _NO_PARQUET.search(told):
         told = f"{found[1] or found[2]} is not a Parquet file."
     if "disabled by configuration" in told or "disabled through configuration" in told:
-        told = re.sub(r" - .*", "", told) + ": a query reads the named input and no other file."
+        told = f"{told.partition(' - ')[0]}: a query reads the named input and no other file."
     text = f"{subject}: {told[:500]}"
     return OSError(text) if is_system else ValueError(text)
 

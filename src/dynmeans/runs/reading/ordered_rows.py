@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.engine.checks import are_in_range, checked_coordinates
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.plural import counted
 from dynmeans.records.arrays import BatchArray
 from dynmeans.runs.reading.columns import (
@@ -26,6 +27,8 @@ from dynmeans.runs.reading.rows import Place, Rows
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window_options import WindowOptions
+
+_OTHER_FORM = "If it has another form, give that as {time_format=...}, say '%d.%m.%Y %H:%M'."
 
 
 class OrderedRows:
@@ -159,10 +162,12 @@ class OrderedRows:
             if name in self._expressions and not table.column(name)[i].is_valid
         ]
         number = table.column("number")[i].as_py()
-        raise ValueError(
-            f"row {number} of the input (from 0) has no finite value for "
-            f"{', '.join(map(repr, bad))}. "
-            "--on-missing drop leaves such rows out, and counts them."
+        raise InputError(
+            "",
+            "row {} of the input (from 0) has no finite value for {}",
+            number,
+            ", ".join(map(repr, bad)),
+            hint="{on_missing='drop'} leaves such rows out, and counts them.",
         )
 
     def _check_same(self, last: Any, place: Place) -> None:
@@ -197,7 +202,8 @@ class OrderedRows:
                 expression = time_expression(column, dtype, options.timezone, **forms)
             elif name == "weight":
                 if not is_number(dtype):
-                    raise ValueError(f"weight must be a numeric column, but {column!r} is {dtype}.")
+                    rule = "must be a numeric column, but {!r} is {}"
+                    raise InputError("weight", rule, column, dtype)
                 expression = f"CAST({quote_name(column)} AS DOUBLE)"
             else:
                 expression = plain_expression(column, dtype)
@@ -213,15 +219,15 @@ class OrderedRows:
         is_bad = f"{column} IS NOT NULL AND {self._expressions['time']} IS NULL"
         if bad := self._source.rows(f"{self._source.row}, {column}", where=is_bad):
             row, text = bad[0]
-            wanted = (
-                f"of the form {form!r}"
-                if form
-                else "such as 2024-03-31 14:05:00+01:00. If it has another form, give that as "
-                "time_format=..., say '%d.%m.%Y %H:%M'"
-            )
-            raise ValueError(
-                f"time: row {row} of the input (from 0) has {text!r} in column {name!r}, which is "
-                f"no time {wanted}."
+            wanted = f"of the form {form!r}" if form else "such as 2024-03-31 14:05:00+01:00"
+            raise InputError(
+                "time",
+                ": row {} of the input (from 0) has {!r} in column {!r}, which is no time {}",
+                row,
+                text,
+                name,
+                wanted,
+                hint="" if form else _OTHER_FORM,
             )
 
     def _check_numbers(self) -> None:
@@ -232,9 +238,13 @@ class OrderedRows:
             columns = f"{self._source.row}, {quote_name(name)}"
             if bad := self._source.rows(columns, where=no_number_condition(name)):
                 row, text = bad[0]
-                raise ValueError(
-                    f"features must be numbers, but row {row} of the input (from 0) has {text!r} "
-                    f"in column {name!r}. A query (sql=...) may turn such text into numbers."
+                raise InputError(
+                    "features",
+                    "must be numbers, but row {} of the input (from 0) has {!r} in column {!r}",
+                    row,
+                    text,
+                    name,
+                    hint="A query ({query=...}) may turn such text into numbers.",
                 )
 
     def _order(self) -> str:

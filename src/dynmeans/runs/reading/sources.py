@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from dynmeans.files.leftovers import hold, sweep
+from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.reading import locked_duckdb
 from dynmeans.runs.reading.columns import free_name, missing_column, quote_name, quote_text
@@ -160,7 +161,7 @@ class Source(Closing):
         if path.endswith(_DATABASE):
             return self._attach(path, query, database_table)
         if database_table is not None:
-            raise ValueError(f"table is for a DuckDB database, got {path!r}.")
+            raise InputError("database_table", "is for a DuckDB database", got=path)
         files = find_files(path)
         if files[0].endswith(_ARROW):
             # Arrow's datasets load pandas, which no other source needs.
@@ -206,12 +207,15 @@ class Source(Closing):
         if database_table is None and len(names) == 1:
             database_table = names[0]
         if database_table is None:
-            raise ValueError(
-                f"{path!r} holds the tables {', '.join(map(repr, names)) or '(none)'}: name one "
-                "with --table, or give a query with --sql."
+            raise InputError(
+                "",
+                "{!r} holds the tables {}",
+                path,
+                ", ".join(map(repr, names)) or "(none)",
+                hint="Name one with {database_table=...}, or give a query with {query=...}.",
             )
         if database_table not in names:
-            raise missing_column("table", database_table, names, "table")
+            raise missing_column("database_table", database_table, names, "table")
         return f"SELECT * FROM input.{quote_name(database_table)}"
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import TIME_UNITS
 from dynmeans.runs.reading.window_options import WindowOptions
 
@@ -54,15 +55,18 @@ class TimeBounds:
             return
         row = self._row.format(number)
         if not self._is_number:
-            raise ValueError(f"time: {row} is in the year {year_of(time):,.0f}{self._hint(time)}")
+            rule = ": {} is in the year {:,.0f}"
+            raise InputError("time", rule, row, year_of(time), hint=self._hint(time))
         if abs(time) <= LARGEST_EXACT:
-            raise ValueError(
-                f"every: {row} has the time {time:g}, which is too far from 0 for windows so short."
-            )
-        raise ValueError(
-            f"time: {row} has the time {time:g}; such numbers are too large to be told apart. If "
-            "times count milliseconds, microseconds or nanoseconds since 1970, say so with "
-            "--time-unit."
+            rule = ": {} has the time {:g}, which is too far from 0 for windows so short"
+            raise InputError("every", rule, row, time)
+        raise InputError(
+            "time",
+            ": {} has the time {:g}; such numbers are too large to be told apart",
+            row,
+            time,
+            hint="If times count milliseconds, microseconds or nanoseconds since 1970, say so "
+            "with {time_unit=...}.",
         )
 
     def check_jump(self, before: tuple[float, int] | None, times: Any, numbers: Any) -> None:
@@ -79,18 +83,17 @@ class TimeBounds:
             i = int(jumps[0])
             years = (float(times[i + 1]) - float(times[i])) / YEAR
             rows = (self._row.format(numbers[i + 1]), self._row.format(numbers[i]))
-            raise ValueError(
-                f"time: {rows[0]} is {years:,.0f} years after {rows[1]}"
-                f"{self._hint(times[i + 1].item())}"
-            )
+            hint = self._hint(times[i + 1].item())
+            rule = ": {} is {:,.0f} years after {}"
+            raise InputError("time", rule, rows[0], years, rows[1], hint=hint)
 
     def _hint(self, time: float) -> str:
         """Ask whether another unit was meant, where that would make sense of the number."""
         for unit in TIME_UNITS if self._unit is not None else ():
             meant = time / TIME_UNITS[self._unit or "s"] * TIME_UNITS[unit]
             if unit != self._unit and int(year_of(meant)) in _LIKELY:
-                return f": is --time-unit {unit} meant?"
-        return ". Correct the row, or leave it out."
+                return f"Is {{time_unit={unit!r}}} meant?"
+        return "Correct the row, or leave it out."
 
 
 def year_of(microseconds: float) -> float:

@@ -1,9 +1,10 @@
-"""A table in time order to batches, without loading the whole of it."""
+"""A table in time order to windows, without loading the whole of it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.plural import counted
 from dynmeans.runs.reading.cuts import Key, make_cut, steps_between
 from dynmeans.runs.reading.ordered_rows import OrderedRows
@@ -14,7 +15,7 @@ from dynmeans.runs.reading.window_options import WindowOptions
 
 
 class Windows:
-    """The batches of a table, in order; iterate over it once.
+    """The windows of a table, in order; iterate over it once.
 
     Parameters
     ----------
@@ -23,7 +24,7 @@ class Windows:
     options : WindowOptions
         How it is ordered and cut.
     position : mapping, optional
-        Where an earlier pass stopped (`Run.position`): go on there.
+        Where an earlier pass stopped (`Run.position`): resume there.
 
     Attributes
     ----------
@@ -34,9 +35,9 @@ class Windows:
     features : tuple of str
         The feature columns.
     position : dict
-        Where the source stands; after the last batch also whether it was read to its end.
+        Where the source stands; after the last window also whether it was read to its end.
     n_dropped, n_late : int
-        Rows dropped after the last batch, and late ones: in a table there are none.
+        Rows dropped after the last window, and late ones: in a table there are none.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class Windows:
         self.n_dropped = self.n_late = 0
 
     def __iter__(self) -> Iterator[Window]:
-        """Yield the batches that were not taken in before."""
+        """Yield the windows that were not taken in before."""
         parts: list[Rows] = []
         last_key: Key = 0
         for rows in self._rows.read(self._place(), self.position.get("digest")):
@@ -109,7 +110,7 @@ class Windows:
         self._rows.feed(rows, end)
         self.position = {
             "rows_read": end,
-            # Batches of a count begin where the last one ended, whatever their number.
+            # Windows of a count begin where the last one ended, whatever their number.
             "key": key if self._options.count is None else None,
             "last_row": int(rows.numbers[-1]),
             "last_time": None if times is None else times[-1].item(),
@@ -134,9 +135,12 @@ class Windows:
         if before is None:
             return 1.0
         if steps_between(before, key) <= 0:
-            raise ValueError(
-                f"the run has closed the window {self._cut.name_of(key, None)!r} already, but "
-                f"{counted(n_rows, 'more row')} came for it. If the input grows, use --hold-last, "
-                "so that the last window waits for its rows."
+            raise InputError(
+                "",
+                "the run has closed the window {!r} already, but {} came for it",
+                self._cut.name_of(key, None),
+                counted(n_rows, "more row"),
+                hint="If the input grows, use {hold_last=True}, so that the last window waits for "
+                "its rows.",
             )
         return steps_between(before, key)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 import dynmeans
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.store import label_parts
 from dynmeans.runs.store.commit import (
@@ -242,7 +243,9 @@ def _check_may_create(folder: Path, overwrite: bool) -> None:
         raise FileExistsError(f"{str(folder)!r} is a file, not a run folder.")
     if (folder / DATABASE).exists():
         if not (overwrite or _is_empty(folder)):
-            raise FileExistsError(f"{str(folder)!r} holds a run already; --overwrite replaces it.")
+            raise FileExistsError(
+                ArgumentText("{!r} holds a run already; {overwrite=True} replaces it.", str(folder))
+            )
         return
     # What a process that was stopped while it made the run may have left.
     own = {*_database_files(DATABASE), *_database_files(_FRESH), LOCK_FILE, label_parts.FOLDER}
