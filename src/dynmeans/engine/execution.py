@@ -6,6 +6,7 @@ from functools import cache
 from numbers import Integral
 from typing import Any
 
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
 
 BACKENDS = ("native", "reference")
@@ -53,7 +54,7 @@ class Execution:
         if isinstance(self.n_threads, bool) or not isinstance(self.n_threads, Integral):
             raise TypeError(f"n_threads must be an integer or None, got {self.n_threads!r}.")
         if not 1 <= int(self.n_threads) <= MAX_THREADS:
-            raise ValueError(f"n_threads must be from 1 to {MAX_THREADS}, got {self.n_threads!r}.")
+            raise InputError("n_threads", f"must be from 1 to {MAX_THREADS}", got=self.n_threads)
 
     @property
     def is_accelerated(self) -> bool:

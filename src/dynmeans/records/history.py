@@ -106,7 +106,7 @@ class History:
         than keeping what the steps returned.
         """
         self._last_time = after.time
-        make = partial(_make_record, before, elapsed, clustering, after, find_events)
+        make = partial(make_record, before, elapsed, clustering, after, find_events)
         self._steps.append(make)
 
     def add(self, record: StepRecord) -> None:
@@ -213,13 +213,14 @@ class History:
         return history
 
 
-def _make_record(
+def make_record(
     before: ClusterState,
     elapsed: float,
     clustering: Clustering,
     after: ClusterState,
     find_events: EventFinder,
 ) -> StepRecord:
+    """Return the record of the batch that came `elapsed` steps after `before`."""
     rows = np.searchsorted(after.ids, clustering.ids)
     was_known = np.isin(clustering.ids, before.ids)
     ages = np.zeros(len(clustering.ids))
