@@ -63,26 +63,24 @@ class SlotSums {
         if (is_first || 2 * assignment.moves.size() > points.n_points) {
             std::fill(bins_of_slots_.begin(), bins_of_slots_.end(), 0.0);
             share(points.n_points, pool, [&](std::size_t begin, std::size_t end, double* into) {
-                PointTerms<C> terms(sums_);
+                PointAdder<C> adder(sums_);
                 for (std::size_t i = begin; i < end; ++i) {
                     const Slot k = assignment.labels[i];
                     if (k == kUnlabelled) continue;
-                    terms.split(points, i);
-                    terms.add(into + k * bins_.size());
+                    adder.add(points, i, into + k * bins_.size());
                 }
             });
             return;
         }
         const std::vector<Assignment::Move>& moves = assignment.moves;
         share(moves.size(), pool, [&](std::size_t begin, std::size_t end, double* into) {
-            PointTerms<C> terms(sums_);
+            PointAdder<C> adder(sums_);
             for (std::size_t m = begin; m < end; ++m) {
                 if (m + kAhead < end) points.prefetch(moves[m + kAhead].point);
                 const auto i = static_cast<std::size_t>(moves[m].point);
-                terms.split(points, i);
-                terms.add(into + assignment.labels[i] * bins_.size());
+                adder.add(points, i, into + assignment.labels[i] * bins_.size());
                 if (moves[m].from != kUnlabelled)
-                    terms.take_out(into + moves[m].from * bins_.size());
+                    adder.take_out(points, i, into + moves[m].from * bins_.size());
             }
         });
     }

@@ -201,12 +201,14 @@ bool all_within(GivenTable<Value> points, double limit) {
 
 template <typename Value>
 Rows<std::int64_t> visiting_orders(GivenTable<Value> points, std::uint64_t entropy,
-                                   std::size_t n_steps, std::size_t n_init) {
+                                   std::size_t n_steps, std::size_t n_init,
+                                   std::optional<GivenFloats> point_weights) {
     const std::size_t n = points.shape(0);
     std::vector<std::int64_t> orders(n_init * n);
     {
         nb::gil_scoped_release release;
-        VisitingOrders made(Points<Value>{points.data(), nullptr, n, points.shape(1)},
+        const double* weights = point_weights ? point_weights->data() : nullptr;
+        VisitingOrders made(Points<Value>{points.data(), weights, n, points.shape(1)},
                             seed_of_step(entropy, n_steps));
         for (std::size_t r = 0; r < n_init; ++r) made.write_next(orders.data() + r * n);
     }
@@ -286,7 +288,7 @@ void bind_engine(nb::module_& module) {
                "exact_revival"_a, "is_accelerated"_a, "n_threads"_a, "entropy"_a, "n_init"_a);
     module.def("all_within", &all_within<Value>, "points"_a.noconvert(), "limit"_a);
     module.def("visiting_orders", &visiting_orders<Value>, "points"_a.noconvert(), "entropy"_a,
-               "n_steps"_a, "n_init"_a);
+               "n_steps"_a, "n_init"_a, "point_weights"_a.none() = nb::none());
 }
 
 // The widest instruction set of this machine that a module is built for.

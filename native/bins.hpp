@@ -98,16 +98,17 @@ class Bins {
     std::size_t n_bins() const { return n_bins_; }
     std::size_t size() const { return n_columns_ * n_bins_; }  // doubles of one sum
 
-    // Writes the parts of a row of terms, bin by bin; `terms` is left with what no bin holds.
-    // C is the number of columns where that is known, else 0.
-    template <std::size_t C>
-    void split(double* terms, double* parts) const {
+    // Adds one term to each column of a sum, or takes it out (Sign -1); `terms` is used up. C is the
+    // number of columns where that is known, else 0.
+    template <std::size_t C, int Sign>
+    void add_row(double* terms, double* sums) const {
         const std::size_t n = C > 0 ? C : n_columns_;
         const double* shift = shifts_.data();
-        for (std::size_t b = 0; b < n_bins_; ++b, shift += n, parts += n)
+        for (std::size_t b = 0; b < n_bins_; ++b, shift += n, sums += n)
             for (std::size_t c = 0; c < n; ++c) {
-                parts[c] = (terms[c] + shift[c]) - shift[c];
-                terms[c] -= parts[c];
+                const double h = (terms[c] + shift[c]) - shift[c];
+                sums[c] += Sign * h;
+                terms[c] -= h;
             }
     }
 

@@ -61,7 +61,7 @@ class OwnCosts {
     double total() const { return bins_.total(sums_.data(), 0); }
 
   private:
-    static constexpr std::size_t kTask = 2048;  // points
+    static constexpr std::size_t kTask = 2048, kAhead = 32;  // points
 
     struct Part {
         std::vector<double> highest, buffer, now, before, terms_now, terms_before;
@@ -83,6 +83,10 @@ class OwnCosts {
         const std::size_t n =
             list_marked(assignment.labels, range, assignment.has_changed, part.list);
         for (std::size_t r = 0; r < n; ++r) {
+            if (r + kAhead < n) {
+                points.prefetch(part.list[r + kAhead]);
+                __builtin_prefetch(&costs_[part.list[r + kAhead]], 1);
+            }
             const std::size_t i = part.list[r], k = assignment.labels[i];
             const double weight = points.weight(i);
             part.terms_before[r] = weight * costs_[i];

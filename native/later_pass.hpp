@@ -65,7 +65,7 @@ class LaterPass {
   private:
     // Beyond these, and one for eight slots, visiting every point is cheaper.
     static constexpr std::size_t kMaxEvents = 48;
-    static constexpr std::size_t kAhead = 8;  // turns
+    static constexpr std::size_t kAhead = 8;  // points
 
     static constexpr Slot kOpenNew = -2;
     static constexpr Slot kStay = -3;
@@ -96,6 +96,7 @@ class LaterPass {
                 n += !(own[i] < neighbours_.keeping_cost_of(assignment.labels[i]));
             }
             for (std::size_t r = 0; r < n; ++r) {
+                if (r + kAhead < n) points_.prefetch(list[r + kAhead]);
                 const std::size_t i = list[r];
                 const Slot a = assignment.labels[i];
                 const double* y = points_.row(i, buffer.data());

@@ -107,13 +107,12 @@ std::vector<double> sum_slots(const std::vector<Piece<Value>>& pieces, const std
     for (std::size_t k = 0; k < n_slots; ++k) has_column[k + 1] = columns[k] >= 0;
     MarkedRows of_columns(has_column);
     std::vector<double> found(n_columns * sums.columns.size());
-    PointTerms<0> terms(sums);
+    PointAdder<0> adder(sums);
     for (const Piece<Value>& piece : pieces)
         for_each_run(piece, [&](std::size_t begin, std::size_t end) {
             of_columns.visit(piece, begin, end, [&](std::size_t i) {
                 const auto column = static_cast<std::size_t>(columns[piece.labels[i]]);
-                terms.split(piece.points, i);
-                terms.add(found.data() + column * sums.columns.size());
+                adder.add(piece.points, i, found.data() + column * sums.columns.size());
             });
         });
     return found;

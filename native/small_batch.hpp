@@ -131,20 +131,17 @@ class SmallBatch {
     // The terms of every point in the sums of its slot, dealt out to bins once for all runs.
     void split_points() {
         const Bins& bins = sums_.columns;
-        const std::size_t d = n_features(), first = sums_.has_weights ? 1 : 0;
-        room_.parts.resize(points_.n_points * bins.size());
-        room_.terms.resize(std::max(bins.n_columns(), n_padded_));
-        room_.sum.resize(std::max(d, sums_.costs.n_bins()));
+        room_.parts.assign(points_.n_points * bins.size(), 0.0);
+        room_.terms.resize(n_padded_);
+        room_.sum.resize(std::max(n_features(), sums_.costs.n_bins()));
+        PointAdder<0> weighted(sums_);
+        PointAdder<D> plain(sums_);
         for (std::size_t i = 0; i < points_.n_points; ++i) {
-            const double weight = points_.weight(i);
-            const double* y = row(i);
-            if (first > 0) room_.terms[0] = weight;
-            for (std::size_t j = 0; j < d; ++j) room_.terms[first + j] = weight * y[j];
             double* parts = room_.parts.data() + i * bins.size();
-            if (first > 0)
-                bins.split<0>(room_.terms.data(), parts);
+            if (sums_.has_weights)
+                weighted.add(points_, i, parts);
             else
-                bins.split<D>(room_.terms.data(), parts);
+                plain.add(points_, i, parts);
         }
     }
 

@@ -101,35 +101,34 @@ struct BatchSums {
     static constexpr int kCoordinateBits = 60, kCostBits = 90;
 };
 
-// What one point adds to the sums of its slot, dealt out to bins. C is the number of columns where
-// that is known, else 0.
+// Adds points to the sums of their slots, and takes them out. C is the number of columns where that
+// is known, else 0.
 template <std::size_t C>
-class PointTerms {
+class PointAdder {
   public:
-    explicit PointTerms(const BatchSums& sums)
-        : sums_(sums), terms_(sums.columns.n_columns()), parts_(sums.columns.size()) {}
+    explicit PointAdder(const BatchSums& sums) : sums_(sums) {
+        if constexpr (C == 0) terms_.resize(sums.columns.n_columns());
+    }
 
-    template <typename Value>
-    void split(const Points<Value>& points, std::size_t i) {
+    template <int Sign = 1, typename Value>
+    void add(const Points<Value>& points, std::size_t i, double* sums) {
         const double weight = points.weight(i);
         const Value* y = points.values + i * points.n_features;
-        double* term = terms_.data();
+        double few[C > 0 ? C : 1], *terms = C > 0 ? few : terms_.data(), *term = terms;
         if (sums_.has_weights) *term++ = weight;
-        for (std::size_t j = 0; j < points.n_features; ++j)
-            term[j] = weight * static_cast<double>(y[j]);
-        sums_.columns.template split<C>(terms_.data(), parts_.data());
+        const std::size_t d = C > 0 ? terms + C - term : points.n_features;
+        for (std::size_t j = 0; j < d; ++j) term[j] = weight * static_cast<double>(y[j]);
+        sums_.columns.template add_row<C, Sign>(terms, sums);
     }
 
-    void add(double* bins) const {
-        for (std::size_t b = 0; b < parts_.size(); ++b) bins[b] += parts_[b];
-    }
-    void take_out(double* bins) const {
-        for (std::size_t b = 0; b < parts_.size(); ++b) bins[b] -= parts_[b];
+    template <typename Value>
+    void take_out(const Points<Value>& points, std::size_t i, double* sums) {
+        add<-1>(points, i, sums);
     }
 
   private:
     const BatchSums& sums_;
-    std::vector<double> terms_, parts_;
+    std::vector<double> terms_;
 };
 
 template <typename Value>

@@ -1,6 +1,6 @@
 // Random visiting orders that depend on a seed and on what the rows hold (decision 0005): each row
 // gets a keyed hash of its contents, and the hashes are sorted. Equal rows come one after the
-// other.
+// other, lighter ones first: the arrangement of the rows does not matter.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class VisitingOrders {
   public:
     template <typename Value>
     VisitingOrders(const Points<Value>& points, std::uint64_t seed)
-        : random_(seed), hashes_(points.n_points) {
+        : random_(seed), hashes_(points.n_points), weights_(points.weights) {
         std::vector<std::uint64_t> multipliers(points.n_features);
         for (std::uint64_t& multiplier : multipliers) multiplier = random_.next() | 1;
         std::vector<double> buffer(points.n_features);
@@ -68,6 +68,7 @@ class VisitingOrders {
         for (std::size_t i = 0; i < n; ++i)
             keyed_[i] = {mix(hashes_[i] ^ key), static_cast<std::int32_t>(i)};
         sort();
+        if (weights_) sort_equal_rows();
         for (std::size_t i = 0; i < n; ++i) order[i] = keyed_[i].second;
     }
 
@@ -94,6 +95,17 @@ class VisitingOrders {
             std::sort(keyed_.begin() + begin, keyed_.begin() + ends_[b]);
     }
 
+    void sort_equal_rows() {
+        for (std::size_t begin = 0, end; begin < keyed_.size(); begin = end) {
+            end = begin + 1;
+            while (end < keyed_.size() && keyed_[end].first == keyed_[begin].first) ++end;
+            std::stable_sort(keyed_.begin() + begin, keyed_.begin() + end,
+                             [&](const Keyed& a, const Keyed& b) {
+                                 return weights_[a.second] < weights_[b.second];
+                             });
+        }
+    }
+
     // By insertion: nearly every one stands where it belongs.
     void sort_short_runs() {
         for (std::size_t i = 1; i < keyed_.size(); ++i) {
@@ -108,6 +120,7 @@ class VisitingOrders {
 
     SplitMix random_;
     std::vector<std::uint64_t> hashes_;
+    const double* weights_ = nullptr;
     std::vector<Keyed> keyed_, dealt_;
     std::vector<std::uint32_t> ends_;  // of the runs
 };

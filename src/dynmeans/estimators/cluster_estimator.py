@@ -131,7 +131,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
                 points,
                 state,
                 self._penalties(),
-                self._orders_of(points, state.n_steps),
+                self._orders_of(points, weights, state.n_steps),
                 elapsed,
                 weights,
                 self._revival(),
@@ -140,10 +140,12 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
             )
         self._remember(state, elapsed, clustering, after)
 
-    def _orders_of(self, points: BatchArray, n_steps: int) -> IntArray:
+    def _orders_of(
+        self, points: BatchArray, weights: FloatArray | None, n_steps: int
+    ) -> IntArray:
         entropy, n_init = self._entropy_drawn(), checked_count("n_init", self.n_init)
         if self.order == "random":
-            return compiled.visiting_orders(points, entropy, n_steps, n_init)
+            return compiled.visiting_orders(points, entropy, n_steps, n_init, weights)
         seed = HashOrders.for_step(entropy, n_steps, n_init).seed
         return compiled.hash_orders(len(points), seed, n_init)
 

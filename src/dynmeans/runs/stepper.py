@@ -105,7 +105,9 @@ class Stepper:
             points,
             before,
             config.penalties,
-            orders=compiled.visiting_orders(points, self._entropy, before.n_steps, config.n_init),
+            orders=compiled.visiting_orders(
+                points, self._entropy, before.n_steps, config.n_init, batch.weights
+            ),
             elapsed=batch.elapsed,
             sample_weight=batch.weights,
             revival=config.revival,
