@@ -35,7 +35,7 @@ bench: $(READY)  ## Timings, each beside something that runs in the same process
 check: $(READY)  ## Format, lint, types, layers, stub.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/clang-format --dry-run --Werror native/*.hpp native/*.cpp
+	$(BIN)/clang-format --dry-run --Werror native/*/*.hpp native/*/*.cpp
 	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports
@@ -72,7 +72,7 @@ dist-check: $(READY)  ## Build sdist and wheel, install each into an empty envir
 clean:
 	rm -rf $(VENV) build dist
 
-$(READY): pyproject.toml CMakeLists.txt $(wildcard native/*)
+$(READY): pyproject.toml CMakeLists.txt $(wildcard native/*/*)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --editable ".[dev]"
