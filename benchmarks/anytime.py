@@ -20,9 +20,10 @@ from cases import RESULTS, machine
 from cases import write_results as write
 from matplotlib.figure import Figure
 
-from dynmeans import AnytimeResult, ClusterState, Penalties, anytime_results, step
+from dynmeans import ClusterState, Penalties, step
 from dynmeans.engine import native
 from dynmeans.engine.compiled import compiled
+from dynmeans.scale import AnytimeResult, anytime_results
 
 N_FEATURES, N_CLUSTERS, SPREAD = 4, 400, 0.06
 LAYOUTS = {"apart": (10 * SPREAD) ** 2, "overlapping": 0.152}  # lambda
@@ -55,7 +56,7 @@ def write_points(path: Path, n_rows: int, layout: str, seed: int = 0) -> None:
 
 def judge(points: Any, rows: Any, state: ClusterState, penalties: Penalties) -> float:
     """Cost of a row, estimated on rows that no one else looks at."""
-    costs = native.predict_labels(np.ascontiguousarray(points[rows]), state, penalties, "paper")[1]
+    costs = native.predict_labels(np.ascontiguousarray(points[rows]), state, penalties)[1]
     return float(costs.mean()) + penalties.new_penalty * state.n_clusters / len(points)
 
 

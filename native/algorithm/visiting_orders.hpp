@@ -127,28 +127,36 @@ class VisitingOrders {
     std::vector<std::uint32_t> ends_;  // of the runs
 };
 
-// Orders that the caller gave, one after the other.
-class GivenOrders {
+// Visiting orders one after the other.
+class Orders {
+  public:
+    virtual ~Orders() = default;
+    virtual std::size_t size() const = 0;
+    virtual const std::int64_t* next() = 0;
+};
+
+// Those that the caller gave.
+class GivenOrders : public Orders {
   public:
     GivenOrders(const std::int64_t* orders, std::size_t n_orders, std::size_t n_points)
         : orders_(orders), n_orders_(n_orders), n_points_(n_points) {}
 
-    std::size_t size() const { return n_orders_; }
-    const std::int64_t* next() { return orders_ + n_points_ * n_taken_++; }
+    std::size_t size() const override { return n_orders_; }
+    const std::int64_t* next() override { return orders_ + n_points_ * n_taken_++; }
 
   private:
     const std::int64_t* orders_;
     std::size_t n_orders_, n_points_, n_taken_ = 0;
 };
 
-// Orders that are made one at a time, when each is needed.
-class MadeOrders {
+// Those that are made one at a time, when each is needed.
+class MadeOrders : public Orders {
   public:
     MadeOrders(VisitingOrders made, std::size_t n_orders, std::size_t n_points)
         : made_(std::move(made)), n_orders_(n_orders), order_(n_points) {}
 
-    std::size_t size() const { return n_orders_; }
-    const std::int64_t* next() {
+    std::size_t size() const override { return n_orders_; }
+    const std::int64_t* next() override {
         made_.write_next(order_.data());
         return order_.data();
     }

@@ -2,12 +2,10 @@
 // shapes and values.
 #define DYNMEANS_IMPORTS_NUMPY
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
-#include <string>
 #include <tuple>
 
 #include "algorithm/visiting_orders.hpp"
@@ -81,8 +79,8 @@ struct StepInput {
     std::size_t n_threads;
 };
 
-template <typename Value, typename Orders>
-StepArrays run_step(const Points<Value>& points, Orders orders, const StepInput& input) {
+template <typename Value, typename MakeOrders>
+StepArrays run_step(const Points<Value>& points, MakeOrders make_orders, const StepInput& input) {
     const StateView before{input.ids.data(),  input.centers.data(), input.weights.data(),
                            input.ages.data(), input.counts.data(),  input.ids.size(),
                            input.next_id};
@@ -91,8 +89,9 @@ StepArrays run_step(const Points<Value>& points, Orders orders, const StepInput&
         nb::gil_scoped_release release;
         InterruptCheck interrupts(is_interrupted);
         ThreadPool pool(input.n_threads, interrupts);
+        auto orders = make_orders();
         result =
-            step(points, orders(), before, input.penalties, input.elapsed, input.execution, pool);
+            step(points, orders, before, input.penalties, input.elapsed, input.execution, pool);
     } catch (const Interrupted&) {
         throw nb::python_error();
     }
@@ -355,17 +354,6 @@ void bind_engine(nb::module_& module) {
                "n_steps"_a, "n_init"_a, "point_weights"_a.none() = nb::none());
 }
 
-// The widest instruction set of this machine that a module is built for.
-std::string instruction_set() {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-        return "avx512";
-    if (__builtin_cpu_supports("avx2")) return "avx2";
-#endif
-    return "baseline";
-}
-
 }  // namespace
 }  // namespace dynmeans::bindings
 
@@ -379,7 +367,6 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     module.def("is_plain_batch", &is_plain_batch, "points"_a, "n_features"_a, "most_points"_a,
                "limit"_a, "allow_float32"_a);
     module.def("new_record", &new_record, "type"_a, "fields"_a, "values"_a);
-    module.def("instruction_set", &instruction_set);
     bind_pieces(module);
     bind_samplers(module);
     bind_groups(module);

@@ -112,8 +112,8 @@ class GroupRunner {
         for (std::size_t b = first; b < end; ++b) {
             const Points<Value> batch = grouped_.batch(b);
             const std::size_t n_steps = before_.n_steps[g] + (b - first);
-            const MadeOrders orders(VisitingOrders(batch, seed_of_step(entropy, n_steps)), n_init_,
-                                    batch.n_points);
+            MadeOrders orders(VisitingOrders(batch, seed_of_step(entropy, n_steps)), n_init_,
+                              batch.n_points);
             StepResult result = step(batch, orders, view(state), penalties_, grouped_.elapsed[b],
                                      {is_accelerated_, nullptr}, alone);
             std::copy(result.labels.begin(), result.labels.end(),

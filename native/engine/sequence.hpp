@@ -21,8 +21,8 @@ std::vector<StepResult> run_sequence(const std::vector<Points<Value>>& batches,
     results.reserve(batches.size());
     const State nothing{};
     for (std::size_t t = 0; t < batches.size(); ++t) {
-        const MadeOrders orders(VisitingOrders(batches[t], seed_of_step(entropy, t)), n_init,
-                                batches[t].n_points);
+        MadeOrders orders(VisitingOrders(batches[t], seed_of_step(entropy, t)), n_init,
+                          batches[t].n_points);
         const State& state = results.empty() ? nothing : results.back().state;
         results.push_back(step(batches[t], orders, view(state), penalties, elapsed[t],
                                {is_accelerated, nullptr}, pool));

@@ -52,14 +52,14 @@ void label_bystanders(const Points<Value>& points, const Penalties& penalties, S
     }
 }
 
-template <typename Runner, typename Orders>
+template <typename Runner>
 Solution run_all(Runner&& runner, Orders& orders) {
     Solution best;
     for (std::size_t r = 0; r < orders.size(); ++r) runner.run(orders.next(), best);
     return best;
 }
 
-template <std::size_t D, typename Value, typename Orders>
+template <std::size_t D, typename Value>
 Solution run_small(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                    const Penalties& penalties, const BatchSums& sums) {
     thread_local SmallBatchScratch scratch;
@@ -67,7 +67,7 @@ Solution run_small(const Points<Value>& points, Orders& orders, const Remembered
 }
 
 // Algorithm 2 once for each visiting order.
-template <typename Value, typename Orders>
+template <typename Value>
 Solution best_of_orders(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                         const Penalties& penalties, const Execution& execution, ThreadPool& pool) {
     const BatchSums sums = sums_of_batch(points, remembered, penalties.new_penalty, pool);
@@ -89,8 +89,8 @@ Solution best_of_orders(const Points<Value>& points, Orders& orders, const Remem
     return run_all(Clusterer<Value>(points, remembered, penalties, execution, sums, pool), orders);
 }
 
-template <typename Value, typename Orders>
-StepResult step(const Points<Value>& points, Orders orders, const StateView& before,
+template <typename Value>
+StepResult step(const Points<Value>& points, Orders& orders, const StateView& before,
                 const Penalties& penalties, double elapsed, const Execution& execution,
                 ThreadPool& pool) {
     const Remembered remembered(before.centers, before.weights,
@@ -123,5 +123,12 @@ StepResult step(const Points<Value>& points, Orders orders, const StateView& bef
     label_bystanders(points, penalties, result);
     return result;
 }
+
+// Most of the time of a build goes into this function: compiled once for each type of values, in
+// step_double.cpp and step_float.cpp, not in every file that calls it.
+extern template StepResult step(const Points<double>&, Orders&, const StateView&, const Penalties&,
+                                double, const Execution&, ThreadPool&);
+extern template StepResult step(const Points<float>&, Orders&, const StateView&, const Penalties&,
+                                double, const Execution&, ThreadPool&);
 
 }  // namespace dynmeans::engine

@@ -21,16 +21,16 @@ int main() {
         std::shuffle(order.begin(), order.end(), random);
         const Points<double> points{values.data(), nullptr, n, d};
         const Penalties penalties{8.0 * static_cast<double>(d), 0.5, 0.5, false};
-        const GivenOrders orders(order.data(), 1, n);
         double costs[2];
         for (const std::size_t n_threads : {1, 4}) {
             InterruptCheck interrupts([] { return false; });
             ThreadPool pool(n_threads, interrupts);
             const State nothing;
+            GivenOrders orders(order.data(), 1, n), again = orders;
             const StepResult first =
                 step(points, orders, view(nothing), penalties, 1.0, {true, nullptr}, pool);
             const StepResult second =
-                step(points, orders, view(first.state), penalties, 1.0, {true, nullptr}, pool);
+                step(points, again, view(first.state), penalties, 1.0, {true, nullptr}, pool);
             costs[n_threads > 1] = second.cost_trace.back();
         }
         std::printf("d=%zu: cost %.17g with one thread, %.17g with four\n", d, costs[0], costs[1]);

@@ -28,10 +28,9 @@ def plot(
 
     dynmeans plot run --kind timeline -o lives.svg
     """
-    from matplotlib.figure import Figure
-
     from dynmeans.cli.output import check_picture, print_json
     from dynmeans.plots import plot_cluster_numbers, plot_costs, plot_timeline, plot_tracks
+    from dynmeans.plots.series import new_figure
     from dynmeans.records.history import History
     from dynmeans.runs.run import Run
 
@@ -45,8 +44,8 @@ def plot(
             history.add(replace(record, labels=sample.cluster_ids))
     if not samples:
         raise ValueError(f"the run {str(run_folder)!r} has no windows yet.")
-    figure = Figure(figsize=(12, 9) if kind == "all" else (8, 5.5), layout="constrained")
-    axes = figure.subplots(2, 2).ravel() if kind == "all" else [figure.subplots()] * 4
+    figure, axes = new_figure((12, 9), 2, 2) if kind == "all" else new_figure((8, 5.5), 1, 1)
+    axes = axes if kind == "all" else axes * 4
     if kind in ("all", "tracks"):
         plot_tracks(history, samples[-1].points, ax=axes[0])
         if len(features) > 1:

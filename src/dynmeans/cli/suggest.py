@@ -97,12 +97,11 @@ def suggest(
 
 
 def _draw(found: "Suggestion", picture: Path) -> None:
-    from matplotlib.figure import Figure
-
+    from dynmeans.plots.series import new_figure
     from dynmeans.plots.suggestion import plot_suggestion
 
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    plot_suggestion(found, ax=figure.subplots())
+    figure, (ax,) = new_figure((8, 5), 1, 1)
+    plot_suggestion(found, ax=ax)
     figure.savefig(picture, dpi=150)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from dynmeans.cli.first_windows import first_windows
 from dynmeans.cli.flags import with_flags
-from dynmeans.parameters.suggest_penalties import suggest_details
+from dynmeans.parameters.suggest import suggest_details
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.reading.scaling import Scaling
 from dynmeans.runs.reading.sources import Source

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from blobs import blobs
 
-from dynmeans import ClusterState, DPMeans, anytime_results, fit_anytime
+from dynmeans import ClusterState, DPMeans
+from dynmeans.scale import anytime_results, fit_anytime
 
 POINTS = blobs()
 OPTIONS = {"new_penalty": 4.0, "batch_size": 2000, "rng": 1}

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.engine.batch import MAX_COORDINATE, MAX_WEIGHT, as_floats, as_rows
+from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT, as_floats, as_rows
 from dynmeans.engine.compiled import compiled
 from dynmeans.records.arrays import BatchArray, FloatArray
 
@@ -26,6 +26,8 @@ class ChunkFacts:
         Why it cannot be taken at all.
     bad_row, bad_value : int, float, optional
         The first row with a value that is not allowed.
+    has_weight : bool
+        For weights, whether any is above 0.
     """
 
     n_rows: int = 0
@@ -35,6 +37,7 @@ class ChunkFacts:
     error: Exception | None = None
     bad_row: int | None = None
     bad_value: float = 0.0
+    has_weight: bool = True
 
 
 def describe_points(chunk: Any) -> ChunkFacts:
@@ -62,7 +65,14 @@ def describe_weights(chunk: Any) -> ChunkFacts:
     allowed = (weights >= 0) & (weights <= MAX_WEIGHT)
     bad_row = None if allowed.all() else int(np.argmin(allowed))
     bad_value = 0.0 if bad_row is None else float(weights[bad_row])
-    return ChunkFacts(len(weights), 1, "float64", weights is chunk, None, bad_row, bad_value)
+    return ChunkFacts(
+        len(weights),
+        1,
+        is_ready=weights is chunk,
+        bad_row=bad_row,
+        bad_value=bad_value,
+        has_weight=bool((weights > 0).any()),
+    )
 
 
 def to_rows(chunk: Any) -> BatchArray:

@@ -13,7 +13,7 @@ from distributed import Client, Future, wait
 from dynmeans.engine.dask.chunk_facts import hold
 from dynmeans.engine.dask.messages import PieceInfo
 from dynmeans.engine.dask.pass_log import KeyArray
-from dynmeans.engine.dask.spread_batch import SpreadBatch
+from dynmeans.engine.dask.spread_batch import DaskBatch
 
 _MOST_BYTES = 2**29  # Rows that one task holds in memory together.
 
@@ -37,7 +37,7 @@ class Group:
     pieces: tuple[SpreadPiece, ...]
 
 
-def cut_into_pieces(batch: SpreadBatch) -> list[SpreadPiece]:
+def cut_into_pieces(batch: DaskBatch) -> list[SpreadPiece]:
     """One piece for each chunk that has rows, with its weights beside it."""
     weights_of = _beside(batch.client, batch.weights, _holders(batch.client, batch.chunks))
     pieces: list[SpreadPiece] = []

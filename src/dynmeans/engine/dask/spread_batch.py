@@ -8,7 +8,8 @@ import dask.array as da
 import numpy as np
 from distributed import Client, Future, get_client
 
-from dynmeans.engine.batch import MAX_COORDINATE, MAX_WEIGHT, check_features, checked_weights
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT, check_features, checked_weights
 from dynmeans.engine.dask.chunk_facts import (
     ChunkFacts,
     describe_points,
@@ -19,6 +20,8 @@ from dynmeans.engine.dask.chunk_facts import (
     to_wide_rows,
 )
 from dynmeans.engine.dask.clear_errors import speaking_clearly
+from dynmeans.engine.dask_input import dask_engine
+from dynmeans.engine.execution import Execution
 
 WAYS_OUT = (
     "Start one first: from dask.distributed import Client; client = Client() uses this machine, "
@@ -27,7 +30,7 @@ WAYS_OUT = (
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadBatch:
+class DaskBatch:
     """Y_t in chunks that lie on workers.
 
     Attributes
@@ -42,6 +45,10 @@ class SpreadBatch:
         The weight of each row.
     n_features : int
         Coordinates of a row.
+    feature_names : list, optional
+        Names of the columns of a data frame.
+    has_weight : bool
+        Whether any row takes part.
     """
 
     client: Client
@@ -49,43 +56,38 @@ class SpreadBatch:
     sizes: list[int]
     weights: list[Future] | None
     n_features: int
+    feature_names: list[Any] | None
+    has_weight: bool
 
     @property
-    def n_rows(self) -> int:
+    def n_points(self) -> int:
         """Rows of the whole batch."""
         return sum(self.sizes)
+
+    def in_memory(self, purpose: str) -> Batch:
+        """Refuse: the rows stay on the cluster."""
+        raise ValueError(
+            f"{purpose} needs a first batch in memory. Choose on a part of the rows "
+            "with suggest_penalties, and give new_penalty, max_gap and reach."
+        )
+
+    def engine(self, execution: Execution) -> Any:
+        """Return the module that runs a step on a cluster."""
+        return dask_engine(execution)
 
 
 def take_batch(
     points: Any, sample_weight: Any, n_features: int | None, name: str = "points"
-) -> SpreadBatch:
+) -> DaskBatch:
     """Bring a Dask array, a Dask data frame or a list of futures to rows on the workers."""
     client = find_client(points)
     with speaking_clearly():
         return _take_batch(client, points, sample_weight, n_features, name)
 
 
-def count_features(points: Any) -> int:
-    """Number of columns, without looking at the rows where that is known."""
-    if isinstance(points, list | tuple):
-        client = find_client(points)
-        with speaking_clearly():
-            shape = client.submit(np.shape, points[0], pure=False).result()
-    else:
-        shape = points.shape
-    if len(shape) != 2:
-        raise ValueError(f"X must have two dimensions, got shape {shape}.")
-    return int(shape[1])
-
-
-def feature_names(points: Any) -> list[Any] | None:
-    """Names of the columns of a data frame."""
-    return list(points.columns) if hasattr(points, "columns") else None
-
-
 def _take_batch(
     client: Client, points: Any, sample_weight: Any, n_features: int | None, name: str
-) -> SpreadBatch:
+) -> DaskBatch:
     raw = _futures_of(client, points, name)
     facts = client.gather([client.submit(describe_points, chunk, pure=False) for chunk in raw])
     _check_chunks(facts, name, f"be finite and at most {MAX_COORDINATE:g} in magnitude")
@@ -99,10 +101,11 @@ def _take_batch(
     if n_features is not None:
         check_features(n_found, n_features, name)
     sizes = [fact.n_rows for fact in facts]
-    weights = _take_weights(client, sample_weight, sizes)
+    weights, has_weight = _take_weights(client, sample_weight, sizes)
     is_mixed = len({fact.dtype for fact in facts}) > 1
     chunks = _converted(client, raw, facts, to_wide_rows if is_mixed else to_rows)
-    return SpreadBatch(client, chunks, sizes, weights, n_found)
+    names = list(points.columns) if hasattr(points, "columns") else None
+    return DaskBatch(client, chunks, sizes, weights, n_found, names, has_weight)
 
 
 def find_client(points: Any) -> Client:
@@ -178,9 +181,12 @@ def _converted(
     ]
 
 
-def _take_weights(client: Client, weights: Any, sizes: list[int]) -> list[Future] | None:
+def _take_weights(
+    client: Client, weights: Any, sizes: list[int]
+) -> tuple[list[Future] | None, bool]:
+    """Return the weights on the workers, and whether any is above 0."""
     if weights is None:
-        return None
+        return None, sum(sizes) > 0
     raw = _weight_futures(client, weights, sizes)
     facts = client.gather([client.submit(describe_weights, chunk, pure=False) for chunk in raw])
     _check_chunks(facts, "sample_weight", f"be at least 0 and at most {MAX_WEIGHT:g}")
@@ -189,7 +195,8 @@ def _take_weights(client: Client, weights: Any, sizes: list[int]) -> list[Future
             f"sample_weight must have one value for each of {sum(sizes)} points, in the same "
             f"chunks; got chunks of {[fact.n_rows for fact in facts]} for {sizes}."
         )
-    return _converted(client, raw, facts, to_weights)
+    has_weight = any(fact.has_weight for fact in facts)
+    return _converted(client, raw, facts, to_weights), has_weight
 
 
 def _weight_futures(client: Client, weights: Any, sizes: list[int]) -> list[Future]:

@@ -57,13 +57,13 @@ def name_rows(
     the label a prediction would give them.
     """
     request: Request = pickle.loads(message[0])
-    ids, after, penalties, revival = pickle.loads(message[1])
+    ids, after, penalties = pickle.loads(message[1])
     hand = Hand(request, [info], [points], [weights], [positions])
     labels: IntArray = np.append(ids, -1)[hand.states[0].labels]
     if weights is not None:
         rows = slice(*info.rows)
         bystanders = weights[rows] == 0
-        labels[bystanders] = _predicted(points[rows][bystanders], after, penalties, revival)
+        labels[bystanders] = _predicted(points[rows][bystanders], after, penalties)
     return labels
 
 
@@ -73,12 +73,12 @@ def join_labels(parts: list[IntArray]) -> IntArray:
 
 
 def pack_names(
-    request: Request, ids: IntArray, after: ClusterState, penalties: Penalties, revival: str
+    request: Request, ids: IntArray, after: ClusterState, penalties: Penalties
 ) -> tuple[bytes, bytes]:
     """What workers need to name their rows."""
-    return pickle.dumps(request), pickle.dumps((ids, after, penalties, revival))
+    return pickle.dumps(request), pickle.dumps((ids, after, penalties))
 
 
-def _predicted(points: Any, state: ClusterState, penalties: Penalties, revival: str) -> IntArray:
+def _predicted(points: Any, state: ClusterState, penalties: Penalties) -> IntArray:
     rows = np.ascontiguousarray(points)
-    return native.predict_labels(rows, state, penalties, revival)[0]
+    return native.predict_labels(rows, state, penalties)[0]

@@ -11,97 +11,98 @@ from dynmeans.algorithm.assign_params import prior_weights
 from dynmeans.algorithm.cluster import NO_FALL, Solution
 from dynmeans.algorithm.update_state import let_time_pass, update_state
 from dynmeans.engine import native
+from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.clear_errors import speaking_clearly
 from dynmeans.engine.dask.crew import Crew, Round
 from dynmeans.engine.dask.layout import SpreadPiece, cut_into_pieces, with_positions
 from dynmeans.engine.dask.messages import Request
 from dynmeans.engine.dask.pass_log import KeyArray
-from dynmeans.engine.dask.spread_batch import SpreadBatch
+from dynmeans.engine.dask.spread_batch import DaskBatch
 from dynmeans.engine.dask.spread_cluster import SpreadOrder, SpreadRun, SpreadSolution
 from dynmeans.engine.dask.spread_labels import pack_names, spread_labels
 from dynmeans.engine.dask.spread_pass import Remembered
+from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.records.arrays import IntArray
-from dynmeans.records.orders import HashOrders
+from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
 
 def step(
-    batch: SpreadBatch,
+    batch: DaskBatch,
     state: ClusterState,
     penalties: Penalties,
-    orders: HashOrders | IntArray,
+    orders: VisitingOrders | IntArray,
     elapsed: float,
-    revival: str,
+    execution: Execution = DEFAULT,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster a batch that lies on a Dask cluster; its labels stay there.
 
     `orders` may be given row by row too: each row is then sent its place.
     """
     with speaking_clearly():
-        return step_with_rounds(batch, state, penalties, orders, elapsed, revival)[:2]
+        return step_with_rounds(batch, state, penalties, orders, elapsed)[:2]
 
 
 def step_with_rounds(
-    batch: SpreadBatch,
+    batch: DaskBatch,
     state: ClusterState,
     penalties: Penalties,
-    orders: HashOrders | IntArray,
+    orders: VisitingOrders | IntArray,
     elapsed: float,
-    revival: str,
 ) -> tuple[ClusterState, Clustering, list[Round]]:
     """The same, and what crossed the network."""
-    if batch.n_rows == 0:
-        return _let_time_pass(batch, state, penalties, elapsed, revival)
+    if batch.n_points == 0:
+        return _let_time_pass(batch, state, penalties, elapsed)
     arrived, name = let_time_pass(state, elapsed), uuid.uuid4().hex
-    remembered = remember(arrived, penalties, revival)
+    remembered = remember(arrived, penalties)
     pieces = cut_into_pieces(batch)
     crew = Crew(batch.client, pieces, batch.n_features)
     best: tuple[SpreadSolution, list[SpreadPiece]] | None = None
-    for number, (seed, positions) in enumerate(keys_of(orders)):
+    for number, (seed, positions) in enumerate(keys_of(orders, state.n_steps)):
         if positions is not None:
             pieces = with_positions(batch.client, pieces, positions)
             crew.seat(pieces)
-        n_keys = 2**64 if positions is None else batch.n_rows
+        n_keys = 2**64 if positions is None else batch.n_points
         order = SpreadOrder(f"{name}/{number}", seed, n_keys)
         kept = () if best is None else (best[0].order.run,)
-        run = SpreadRun(crew, batch.n_rows, remembered, penalties.new_penalty, order, kept)
+        run = SpreadRun(crew, batch.n_points, remembered, penalties.new_penalty, order, kept)
         found = run.cluster()
         # The first of equals is kept: a later one must be lower.
         if best is None or found.cost_trace[-1] < best[0].cost_trace[-1] * (1.0 - NO_FALL):
             best = found, pieces
     assert best is not None, "there is at least one order"
     solution, pieces = best
-    after, clustering = _name(batch, pieces, solution, arrived, penalties, elapsed, revival)
+    after, clustering = _name(batch, pieces, solution, arrived, penalties, elapsed)
     crew.forget(name)
     return after, clustering, crew.rounds
 
 
-def remember(arrived: ClusterState, penalties: Penalties, revival: str) -> Remembered:
+def remember(arrived: ClusterState, penalties: Penalties) -> Remembered:
     """C_t as the arriving batch sees it."""
-    costs = revival_costs(arrived, penalties, revival)
+    costs = revival_costs(arrived, penalties)
     gamma = prior_weights(arrived, penalties)
     return Remembered(arrived.centers, gamma, costs.offsets, costs.scales)
 
 
-def keys_of(orders: HashOrders | IntArray) -> list[tuple[int, KeyArray | None]]:
+def keys_of(orders: VisitingOrders | IntArray, n_steps: int) -> list[tuple[int, KeyArray | None]]:
     """For each restart the seed of its keys, or the place of each row."""
-    if isinstance(orders, HashOrders):
-        return [(int(seed), None) for seed in compiled.order_seeds(orders.seed, orders.n_init)]
+    if isinstance(orders, VisitingOrders):
+        seeds = compiled.order_seeds(orders.row_seed(n_steps), orders.n_init)
+        return [(int(seed), None) for seed in seeds]
     places = np.empty(orders.shape, dtype=np.uint64)
     np.put_along_axis(places, orders, np.arange(orders.shape[1], dtype=np.uint64)[None, :], axis=1)
     return [(0, row) for row in places]
 
 
 def _name(
-    batch: SpreadBatch,
+    batch: DaskBatch,
     pieces: list[SpreadPiece],
     solution: SpreadSolution,
     arrived: ClusterState,
     penalties: Penalties,
     elapsed: float,
-    revival: str,
 ) -> tuple[ClusterState, Clustering]:
     """UpdateC, and identities for slots."""
     counts, centers, trace = solution.counts, solution.centers, solution.cost_trace
@@ -125,7 +126,7 @@ def _name(
         limit=0,
         kept_runs=(),
     )
-    message = pack_names(request, ids, after, penalties, revival)
+    message = pack_names(request, ids, after, penalties)
     labels = spread_labels(batch.client, pieces, batch.sizes, message)
     seen = counts > 0
     clustering = Clustering(
@@ -141,12 +142,12 @@ def _name(
 
 
 def _let_time_pass(
-    batch: SpreadBatch, state: ClusterState, penalties: Penalties, elapsed: float, revival: str
+    batch: DaskBatch, state: ClusterState, penalties: Penalties, elapsed: float
 ) -> tuple[ClusterState, Clustering, list[Round]]:
     """An empty batch needs no cluster."""
     nobody = np.empty((1, 0), dtype=np.int64)
     weights = None if batch.weights is None else np.empty(0)
-    rows = np.empty((0, state.n_features))
-    after, clustering = native.step(rows, state, penalties, nobody, elapsed, weights, revival)
+    rows = Batch(np.empty((0, state.n_features)), weights)
+    after, clustering = native.step(rows, state, penalties, nobody, elapsed, DEFAULT)
     labels = da.empty(0, dtype=np.int64, chunks=(tuple(batch.sizes),))
     return after, replace(clustering, labels=labels), []

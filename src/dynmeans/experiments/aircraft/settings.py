@@ -14,12 +14,12 @@ from dynmeans.experiments.aircraft.config import (
 )
 from dynmeans.experiments.aircraft.data import AircraftData
 from dynmeans.metrics.accuracy import accuracy_global
-from dynmeans.parameters.suggest_penalties import suggest_details
-from dynmeans.parameters.tune import tune
+from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.tuning import tune
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 
-Setting = dict[str, float]
+Setting = dict[str, Any]
 
 _REFERENCE_HOURS = 2.0  # the window that the recipe's reach is for
 _PENALTY_RANGE = (0.05, 3.0)  # of the total variance
