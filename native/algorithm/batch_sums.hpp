@@ -16,7 +16,6 @@
 
 namespace dynmeans::algorithm {
 
-using namespace numeric;
 using namespace threads;
 using namespace records;
 

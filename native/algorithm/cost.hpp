@@ -19,7 +19,6 @@
 
 namespace dynmeans::algorithm {
 
-using namespace numeric;
 using namespace threads;
 using namespace records;
 

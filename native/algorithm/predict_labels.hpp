@@ -11,7 +11,6 @@
 
 namespace dynmeans::algorithm {
 
-using namespace records;
 using namespace search;
 
 class Predictor {

@@ -18,7 +18,6 @@ using namespace nb::literals;
 
 namespace dynmeans::bindings {
 
-using namespace algorithm;
 using namespace engine;
 
 void bind_pieces(nb::module_& module);      // bindings_pieces.cpp

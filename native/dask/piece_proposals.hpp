@@ -17,9 +17,6 @@
 
 namespace dynmeans::dask {
 
-using namespace threads;
-using namespace search;
-using namespace algorithm;
 using namespace passes;
 
 struct Proposals {

@@ -15,8 +15,6 @@
 
 namespace dynmeans::dask {
 
-using namespace numeric;
-using namespace threads;
 using namespace algorithm;
 
 // Calls `look(begin, end)` for short runs of the rows of a piece.

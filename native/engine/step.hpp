@@ -15,7 +15,6 @@
 
 namespace dynmeans::engine {
 
-using namespace algorithm;
 using namespace passes;
 
 struct StepResult {

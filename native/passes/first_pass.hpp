@@ -26,9 +26,6 @@
 
 namespace dynmeans::passes {
 
-using namespace threads;
-using namespace records;
-using namespace search;
 using namespace algorithm;
 
 template <typename Value>

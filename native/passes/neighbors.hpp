@@ -26,9 +26,6 @@
 
 namespace dynmeans::passes {
 
-using namespace numeric;
-using namespace threads;
-using namespace search;
 using namespace algorithm;
 
 class Neighbors {

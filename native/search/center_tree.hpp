@@ -20,7 +20,6 @@
 
 namespace dynmeans::search {
 
-using namespace numeric;
 using namespace records;
 
 class CenterTree {
