@@ -13,6 +13,7 @@
 namespace dynmeans::algorithm {
 
 using namespace threads;
+using namespace records;
 using namespace search;
 
 // Z_t and the clusters of one run. Slots 0 .. n_remembered - 1 are the remembered clusters, later

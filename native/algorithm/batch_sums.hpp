@@ -16,6 +16,7 @@
 
 namespace dynmeans::algorithm {
 
+using namespace numeric;
 using namespace threads;
 using namespace records;
 

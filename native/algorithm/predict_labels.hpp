@@ -11,6 +11,7 @@
 
 namespace dynmeans::algorithm {
 
+using namespace records;
 using namespace search;
 
 class Predictor {

@@ -18,6 +18,7 @@ using namespace nb::literals;
 
 namespace dynmeans::bindings {
 
+using namespace algorithm;
 using namespace engine;
 
 void bind_pieces(nb::module_& module);      // bindings_pieces.cpp

@@ -17,6 +17,9 @@
 
 namespace dynmeans::dask {
 
+using namespace threads;
+using namespace search;
+using namespace algorithm;
 using namespace passes;
 
 struct Proposals {

@@ -15,6 +15,8 @@
 
 namespace dynmeans::dask {
 
+using namespace numeric;
+using namespace threads;
 using namespace algorithm;
 
 // Calls `look(begin, end)` for short runs of the rows of a piece.

@@ -12,6 +12,8 @@
 
 namespace dynmeans::dask {
 
+using namespace records;
+using namespace search;
 using namespace algorithm;
 
 constexpr Slot kProposer = -2;  // wants an inactive or a new cluster: not for a machine to decide

@@ -13,6 +13,8 @@
 
 namespace dynmeans::engine {
 
+using namespace records;
+using namespace algorithm;
 using namespace passes;
 
 // What the caller chooses about the way, never about the result.

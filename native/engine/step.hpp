@@ -15,6 +15,7 @@
 
 namespace dynmeans::engine {
 
+using namespace algorithm;
 using namespace passes;
 
 struct StepResult {

@@ -15,6 +15,7 @@
 
 namespace dynmeans::mixture {
 
+using namespace numeric;
 using namespace records;
 
 constexpr double kTwoPi = 6.28318530717958647693;

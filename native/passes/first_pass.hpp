@@ -26,6 +26,9 @@
 
 namespace dynmeans::passes {
 
+using namespace threads;
+using namespace records;
+using namespace search;
 using namespace algorithm;
 
 template <typename Value>

@@ -29,6 +29,9 @@
 
 namespace dynmeans::passes {
 
+using namespace threads;
+using namespace records;
+using namespace search;
 using namespace algorithm;
 
 template <typename Value>

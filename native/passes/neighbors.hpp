@@ -26,6 +26,9 @@
 
 namespace dynmeans::passes {
 
+using namespace numeric;
+using namespace threads;
+using namespace search;
 using namespace algorithm;
 
 class Neighbors {

@@ -34,6 +34,8 @@
 
 namespace dynmeans::passes {
 
+using namespace numeric;
+using namespace records;
 using namespace algorithm;
 
 // Beyond, a table with every cost takes longer than the bounds that leave most of it out.

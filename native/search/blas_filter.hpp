@@ -26,6 +26,7 @@
 
 namespace dynmeans::search {
 
+using namespace numeric;
 using namespace records;
 
 // The Fortran interface of sgemm, C := alpha op(A) op(B) + beta C.

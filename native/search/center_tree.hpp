@@ -20,6 +20,7 @@
 
 namespace dynmeans::search {
 
+using namespace numeric;
 using namespace records;
 
 class CenterTree {
