@@ -1,4 +1,5 @@
-// A pass over points that have labels already, with the labels of visiting them one by one.
+// Event-driven replay of a pass over points that have labels already, with the labels of visiting
+// them one by one.
 //
 // First every point is compared with the clusters as they stand at the start of the pass, in any
 // order and by any thread; the bounds of neighbors.hpp leave few to compare. Then only the points
@@ -173,7 +174,8 @@ class LaterPass {
         for (const Wish& wish : wishes_)
             waiting.wished.push_back({position_[wish.point], wish.slot});
         std::sort(waiting.wished.begin(), waiting.wished.end());
-        const std::size_t most_changes = kMaxChanges + assignment.n_members.size() / 8;
+        const std::size_t most_changes =
+            has(Idea::kReplay) ? kMaxChanges + assignment.n_members.size() / 8 : 0;
         std::size_t n_changes = 0;
         while (!waiting.is_empty()) {
             prefetch_ahead(waiting, assignment);
