@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from dynmeans import ClusterState, DynamicMeans, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.engine import native
-from dynmeans.engine.compiled import INSTRUCTION_SETS
+from dynmeans.engine.compiled import INSTRUCTION_SETS, usable_instruction_sets
 
 # Time per pass over one call of scikit-learn, one thread.
 TO_REACH = {"A": 0.08, "B": 0.06, "C": 0.015, "D": 0.25, "E": 0.20}
@@ -152,7 +152,7 @@ def print_threads(t: dict[str, Any]) -> None:
 def time_instruction_sets(case: Case, repeats: int) -> dict[str, Any]:
     """Time the same steps with the compiled module of each instruction set, in turns."""
     batches = case.batches()
-    spent: dict[str, list[float]] = {name: [] for name in _usable_sets()}
+    spent: dict[str, list[float]] = {name: [] for name in usable_instruction_sets()}
     chosen = native.compiled
     try:
         for _ in range(repeats + 1):
@@ -163,12 +163,6 @@ def time_instruction_sets(case: Case, repeats: int) -> dict[str, Any]:
         native.compiled = chosen
     # The first turn warms up.
     return {"name": case.name, **{name: np.median(times[1:]) for name, times in spent.items()}}
-
-
-def _usable_sets() -> list[str]:
-    """Instruction sets up to the best one of this machine."""
-    names = list(INSTRUCTION_SETS)
-    return names[: names.index(native.compiled.instruction_set()) + 1]
 
 
 def with_older_blas(name: str, repeats: int) -> dict[str, Any]:
@@ -182,8 +176,8 @@ def compare_instruction_sets(case: Case, repeats: int) -> dict[str, Any]:
     """Relate AVX2 and the baseline to AVX-512; "avx2_with_older_blas" lacks it in BLAS too."""
     newest = time_instruction_sets(case, repeats)
     older = with_older_blas(case.name, repeats)
-    best = _usable_sets()[-1]
-    times = {name: newest[name] / newest[best] for name in _usable_sets()}
+    best = usable_instruction_sets()[-1]
+    times = {name: newest[name] / newest[best] for name in usable_instruction_sets()}
     return {"name": case.name, **times, "avx2_with_older_blas": older["avx2"] / newest[best]}
 
 

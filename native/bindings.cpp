@@ -1,12 +1,10 @@
 // The engine for Python: arrays in, arrays out, the GIL released in between. The caller has checked
 // shapes and values.
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
-#include <string>
 #include <tuple>
 
 #include "numpy_interface.hpp"
@@ -289,17 +287,6 @@ void bind_engine(nb::module_& module) {
                "n_steps"_a, "n_init"_a);
 }
 
-// The widest instruction set of this machine that a module is built for.
-std::string instruction_set() {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-        return "avx512";
-    if (__builtin_cpu_supports("avx2")) return "avx2";
-#endif
-    return "baseline";
-}
-
 }  // namespace
 }  // namespace dynmeans
 
@@ -313,7 +300,6 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     module.def("is_plain_batch", &is_plain_batch, "points"_a, "n_features"_a, "most_points"_a,
                "limit"_a, "allow_float32"_a);
     module.def("new_record", &new_record, "type"_a, "fields"_a, "values"_a);
-    module.def("instruction_set", &instruction_set);
     bind_pieces(module);
     bind_samplers(module);
     bind_groups(module);

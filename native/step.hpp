@@ -118,4 +118,13 @@ StepResult step(const Points<Value>& points, const std::int64_t* orders, std::si
     return result;
 }
 
+// Most of the time of a build goes into this function: compiled once for each type of values, in
+// step_double.cpp and step_float.cpp, not in every file that calls it.
+extern template StepResult step(const Points<double>&, const std::int64_t*, std::size_t,
+                                const StateView&, const Penalties&, double, const Means&,
+                                ThreadPool&);
+extern template StepResult step(const Points<float>&, const std::int64_t*, std::size_t,
+                                const StateView&, const Penalties&, double, const Means&,
+                                ThreadPool&);
+
 }  // namespace dynmeans

@@ -7,7 +7,7 @@ import numpy as np
 
 from dynmeans.engine import blas
 from dynmeans.engine.batch import Batch
-from dynmeans.engine.compiled import compiled
+from dynmeans.engine.compiled import INSTRUCTION_SET, compiled
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.engine.orders import Orders, list_orders
 from dynmeans.engine.threads import choose_n_threads
@@ -22,8 +22,8 @@ _STATE_FIELDS = tuple(getattr(ClusterState, name) for name in ClusterState.__slo
 
 
 def instruction_set() -> str:
-    """Name the instruction set that this machine runs."""
-    return compiled.instruction_set()
+    """Name the instruction set of the module in use."""
+    return INSTRUCTION_SET
 
 
 def step(
