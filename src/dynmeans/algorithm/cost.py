@@ -19,15 +19,21 @@ def clustering_cost(
     penalties: Penalties,
 ) -> float:
     """Sum the new, revival, displacement and spread terms of L_t."""
-    n_remembered = state.n_clusters
-    gamma = prior_weights(state, penalties)
-    displaced = gamma * squared_distances(centers[:n_remembered], state.centers)
-    terms = np.full(len(counts), penalties.new_penalty)
-    terms[:n_remembered] = penalties.revival_penalty * state.ages + displaced
-
     placed = labels >= 0
     spread = np.zeros(len(points))
     spread[placed] = point_weights[placed] * squared_distances(
         points[placed], centers[labels[placed]]
     )
-    return sum_in_order(terms[counts > 0]) + sum_in_order(spread)
+    return cluster_terms(counts, centers, state, penalties) + sum_in_order(spread)
+
+
+def cluster_terms(
+    counts: FloatArray, centers: FloatArray, state: ClusterState, penalties: Penalties
+) -> float:
+    """Sum what each cluster with points costs: lambda, or Q dt and gamma |theta - theta_old|^2."""
+    n_remembered = state.n_clusters
+    gamma = prior_weights(state, penalties)
+    displaced = gamma * squared_distances(centers[:n_remembered], state.centers)
+    terms = np.full(len(counts), penalties.new_penalty)
+    terms[:n_remembered] = penalties.revival_penalty * state.ages + displaced
+    return sum_in_order(terms[counts > 0])
