@@ -1,0 +1,316 @@
+"""A batch on a Dask cluster, checked at the door: pieces on workers, each of some chunks."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from distributed import Client, Future, futures_of, get_client
+
+from dynmeans.engine.batch import MAX_COORDINATE, MAX_WEIGHT, check_features, checked_weights
+from dynmeans.engine.dask.chunks import ChunkFacts, describe_points, describe_weights
+from dynmeans.engine.dask.piece import ChunkInfo, Piece, make_piece
+from dynmeans.engine.dask.workers import (
+    answer_requests,
+    gathered,
+    holders_of,
+    piece_key,
+    speaking_clearly,
+)
+from dynmeans.records.arrays import FloatArray
+
+WAYS_OUT = (
+    "Start one first: from dask.distributed import Client; client = Client() uses this machine, "
+    'Client("tcp://host:8786") a cluster.'
+)
+_MOST_BYTES = 2**29  # Rows of one piece.
+
+
+@dataclass(frozen=True, slots=True)
+class DaskBatch:
+    """Y_t in pieces that lie on workers.
+
+    Attributes
+    ----------
+    client : Client
+        The way to the cluster.
+    name : str
+        Part of the keys of the pieces.
+    pieces : list of Future
+        Of `Piece`, without empty chunks.
+    chunks : list of list of ChunkInfo
+        What each piece is made of.
+    sizes : list of int
+        Rows of each chunk of the batch.
+    n_features : int
+        Coordinates of a row.
+    feature_names : list, optional
+        Names of the columns of data frames.
+    is_weighted, has_weight : bool
+        Whether rows have weights, and whether any is above 0.
+    magnitudes : tuple
+        Largest coordinate of each feature, least and largest weight (native/sum_units.hpp).
+    """
+
+    client: Client
+    name: str
+    pieces: list[Future]
+    chunks: list[list[ChunkInfo]]
+    sizes: list[int]
+    n_features: int
+    feature_names: list[Any] | None
+    is_weighted: bool
+    has_weight: bool
+    magnitudes: tuple[FloatArray, float, float]
+
+    @property
+    def n_points(self) -> int:
+        """Rows of the whole batch."""
+        return sum(self.sizes)
+
+
+def take_batch(
+    points: Any, sample_weight: Any, n_features: int | None, name: str = "points"
+) -> DaskBatch:
+    """Bring a Dask array, a Dask data frame or a list of futures to rows on the workers."""
+    client = find_client(points)
+    with speaking_clearly():
+        chunks = _futures_of(client, points, name)
+        facts = _facts_of(client, describe_points, chunks)
+        _check_chunks(facts, name, f"be finite and at most {MAX_COORDINATE:g} in magnitude")
+        _check_columns(facts, name)
+        if n_features is not None:
+            check_features(facts[0].n_features, n_features, name)
+        sizes = [fact.n_rows for fact in facts]
+        weights, weight_facts = _take_weights(client, sample_weight, sizes)
+        return _make_pieces(client, chunks, facts, weights, weight_facts)
+
+
+def find_client(points: Any) -> Client:
+    """Return the client that futures in the batch came from, or the one that is running."""
+    futures = points if isinstance(points, list | tuple) else futures_of(points)
+    if futures:
+        return futures[0].client
+    try:
+        return get_client(timeout=0)
+    except ValueError as error:
+        raise ValueError(f"a Dask batch needs a running Dask client. {WAYS_OUT}") from error
+
+
+def _futures_of(client: Client, points: Any, name: str) -> list[Future]:
+    if isinstance(points, list | tuple):
+        return list(points)
+    if hasattr(points, "npartitions") and hasattr(points, "columns"):
+        _check_dtypes(points, name)
+        return _computed(client, points)
+    if not isinstance(points, da.Array):
+        raise TypeError(
+            f"{name} must be a Dask array, a Dask data frame or a list of futures, "
+            f"got {type(points).__name__}."
+        )
+    if points.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, got shape {points.shape}.")
+    if points.dtype.kind not in "fiubO":
+        raise TypeError(f"{name} must be numeric, got dtype {points.dtype}.")
+    return _computed(client, points if points.numblocks[1] == 1 else points.rechunk({1: -1}))
+
+
+def _check_dtypes(frame: Any, name: str) -> None:
+    bad = [
+        str(column)
+        for column, dtype in frame.dtypes.items()
+        if getattr(dtype, "kind", "O") not in "fiub"
+    ]
+    if bad:
+        raise TypeError(
+            f"{name} must have numeric columns, got {', '.join(bad)}. "
+            "Choose columns first: frame[['x', 'y']]."
+        )
+
+
+def _computed(client: Client, collection: Any) -> list[Future]:
+    parts = np.ravel(collection.to_delayed(optimize_graph=False)).tolist()
+    futures: list[Future] = client.compute(parts, optimize_graph=False)
+    return futures
+
+
+def _groups(client: Client, futures: list[Future], weigh: list[int]) -> list[tuple[str, list[int]]]:
+    """Numbers of the futures on each worker, in a portion for each of its threads or more.
+
+    `weigh` are their bytes.
+    """
+    by_worker: dict[str, list[int]] = defaultdict(list)
+    for number, worker in enumerate(holders_of(futures)):
+        by_worker[worker].append(number)
+    n_threads, groups = client.nthreads(), []
+    for worker, numbers in by_worker.items():
+        n_bytes = sum(weigh[number] for number in numbers)
+        n_groups = max(n_threads.get(worker, 1), -(-n_bytes // _MOST_BYTES))
+        portions = np.array_split(numbers, min(n_groups, len(numbers)))
+        groups.extend((worker, portion.tolist()) for portion in portions)
+    return groups
+
+
+def _facts_of(
+    client: Client, describe: Callable[..., list[ChunkFacts]], chunks: list[Future]
+) -> list[ChunkFacts]:
+    """Have workers look at the chunks they hold, a task for each thread."""
+    groups = _groups(client, chunks, [0] * len(chunks))
+    found = gathered(
+        [_submit(client, worker, describe, [chunks[n] for n in group]) for worker, group in groups]
+    )
+    facts = {
+        n: fact
+        for (_, group), part in zip(groups, found, strict=True)
+        for n, fact in zip(group, part, strict=True)
+    }
+    return [facts[n] for n in range(len(chunks))]
+
+
+def _submit(client: Client, worker: str, function: Any, *arguments: Any, **options: Any) -> Future:
+    """Run a function on a worker, on another one only if that is gone."""
+    where = [worker] if worker else None
+    return client.submit(
+        function,
+        *arguments,
+        workers=where,
+        allow_other_workers=bool(worker),
+        pure=False,
+        **options,
+    )
+
+
+def _check_chunks(facts: list[ChunkFacts], name: str, rule: str) -> None:
+    first_row = 0
+    for number, fact in enumerate(facts):
+        if fact.error is not None:
+            raise type(fact.error)(f"chunk {number} of {name}: {fact.error}")
+        if fact.bad_row is not None:
+            raise ValueError(
+                f"{name} must {rule}, got {fact.bad_value} in row {fact.bad_row} of chunk "
+                f"{number} (row {first_row + fact.bad_row} of the batch)."
+            )
+        first_row += fact.n_rows
+
+
+def _check_columns(facts: list[ChunkFacts], name: str) -> None:
+    first = facts[0]
+    for number, fact in enumerate(facts):
+        if (fact.columns is None) != (first.columns is None) or (
+            first.columns is not None and set(fact.columns or ()) != set(first.columns)
+        ):
+            raise ValueError(
+                f"{name} must have the same columns in every chunk, got "
+                f"{_listed(first.columns)} in chunk 0 and {_listed(fact.columns)} in chunk {number}."
+            )
+        if fact.n_features != first.n_features:
+            raise ValueError(
+                f"{name} must have as many features in every chunk, got {first.n_features} in "
+                f"chunk 0 and {fact.n_features} in chunk {number}."
+            )
+    if first.columns is not None and len(set(first.columns)) < len(first.columns):
+        raise ValueError(f"{name} must have columns of different names, got {list(first.columns)}.")
+
+
+def _listed(columns: tuple[Any, ...] | None) -> str:
+    return "an array without names" if columns is None else str(list(columns))
+
+
+def _take_weights(
+    client: Client, weights: Any, sizes: list[int]
+) -> tuple[list[Future] | None, list[ChunkFacts]]:
+    if weights is None:
+        return None, []
+    chunks = _weight_futures(client, weights, sizes)
+    facts = _facts_of(client, describe_weights, chunks)
+    _check_chunks(facts, "sample_weight", f"be at least 0 and at most {MAX_WEIGHT:g}")
+    if [fact.n_rows for fact in facts] != sizes:
+        raise ValueError(
+            f"sample_weight must have one value for each of {sum(sizes)} points, in the same "
+            f"chunks; got chunks of {[fact.n_rows for fact in facts]} for {sizes}."
+        )
+    return chunks, facts
+
+
+def _weight_futures(client: Client, weights: Any, sizes: list[int]) -> list[Future]:
+    if isinstance(weights, list | tuple) and weights and isinstance(weights[0], Future):
+        return list(weights)
+    if not hasattr(weights, "to_delayed"):
+        weights = da.from_array(checked_weights(weights, sum(sizes)), chunks=(tuple(sizes),))
+    is_known = isinstance(weights, da.Array) and not np.isnan(weights.shape).any()
+    if is_known and weights.ndim == 1 and weights.shape[0] == sum(sizes):
+        weights = weights.rechunk((tuple(sizes),))
+    return _computed(client, weights)
+
+
+def _make_pieces(
+    client: Client,
+    chunks: list[Future],
+    facts: list[ChunkFacts],
+    weights: list[Future] | None,
+    weight_facts: list[ChunkFacts],
+) -> DaskBatch:
+    """Group the chunks by the worker and thread that looks after them."""
+    first_rows = list(accumulate((fact.n_rows for fact in facts), initial=0))
+    numbers = [n for n, fact in enumerate(facts) if fact.n_rows]
+    weigh = [8 * facts[n].n_rows * facts[n].n_features for n in numbers]
+    name, pieces, infos = f"dynmeans-{uuid.uuid4().hex}", [], []
+    for worker, group in _groups(client, [chunks[n] for n in numbers], weigh):
+        members = [numbers[n] for n in group]
+        info = [
+            ChunkInfo(
+                n,
+                first_rows[n],
+                facts[n].n_rows,
+                facts[n].checksum,
+                weight_facts[n].checksum if weights else None,
+            )
+            for n in members
+        ]
+        own = [weights[n] for n in members] if weights else None
+        piece = _submit(
+            client,
+            worker,
+            _make_piece,
+            info,
+            [chunks[n] for n in members],
+            own,
+            facts[0].columns,
+            key=piece_key(name, len(pieces)),
+        )
+        pieces.append(piece)
+        infos.append(info)
+    n_features, columns = facts[0].n_features, facts[0].columns
+    found = gathered([client.submit(Piece.magnitudes, piece, pure=False) for piece in pieces])
+    return DaskBatch(
+        client=client,
+        name=name,
+        pieces=pieces,
+        chunks=infos,
+        sizes=[fact.n_rows for fact in facts],
+        n_features=n_features,
+        feature_names=None if columns is None else list(columns),
+        is_weighted=weights is not None,
+        has_weight=any(fact.has_weight for fact in weight_facts) if weights else bool(pieces),
+        magnitudes=_merged(found, n_features),
+    )
+
+
+def _make_piece(*arguments: Any) -> Piece:
+    answer_requests()
+    return make_piece(*arguments)
+
+
+def _merged(
+    parts: list[tuple[FloatArray, float, float]], n_features: int
+) -> tuple[FloatArray, float, float]:
+    farthest = np.max([part[0] for part in parts], axis=0, initial=0.0) if parts else None
+    return (
+        np.zeros(n_features) if farthest is None else farthest,
+        min((part[1] for part in parts), default=np.inf),
+        max((part[2] for part in parts), default=0.0),
+    )
