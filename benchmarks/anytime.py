@@ -55,7 +55,7 @@ def write_points(path: Path, n_rows: int, layout: str, seed: int = 0) -> None:
 
 def judge(points: Any, rows: Any, state: ClusterState, penalties: Penalties) -> float:
     """Cost of a row, estimated on rows that no one else looks at."""
-    costs = native.predict_labels(np.ascontiguousarray(points[rows]), state, penalties, "paper")[1]
+    costs = native.predict_labels(np.ascontiguousarray(points[rows]), state, penalties)[1]
     return float(costs.mean()) + penalties.new_penalty * state.n_clusters / len(points)
 
 

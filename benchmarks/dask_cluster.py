@@ -24,9 +24,7 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
 
-from dynmeans import ClusterState, HashOrders, Penalties
-from dynmeans.engine import native
-from dynmeans.engine.compiled import compiled
+from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.engine.dask.spread_batch import take_batch
 from dynmeans.engine.dask.spread_step import step_with_rounds
 
@@ -103,7 +101,7 @@ def run_spread(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[
     before = resident_mb()
     forget_peak()
     began, cpu = time.perf_counter(), cpu_seconds(client)
-    orders = HashOrders(seed=7, n_init=n_init)
+    orders = VisitingOrders(entropy=7, n_init=n_init, by="row")
     _, found, rounds = step_with_rounds(
         taken, ClusterState.empty(N_FEATURES), PENALTIES, orders, 1.0, "paper"
     )
@@ -124,18 +122,10 @@ def run_spread(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[
 def run_native(n_rows: int, n_threads: int, n_init: int) -> dict[str, Any]:
     """The same step in this process."""
     rows = make_rows(0, n_rows)
-    orders = compiled.hash_orders(n_rows, 7, n_init)
+    orders = VisitingOrders(7, n_init, by="row")
     began, cpu = time.perf_counter(), time.process_time()
-    _, found = native.step(
-        rows,
-        ClusterState.empty(N_FEATURES),
-        PENALTIES,
-        orders,
-        1.0,
-        None,
-        "paper",
-        n_threads=n_threads,
-    )
+    state = ClusterState.empty(N_FEATURES)
+    _, found = step(rows, state, PENALTIES, orders=orders, n_threads=n_threads)
     return {
         "seconds": time.perf_counter() - began,
         "cpu_seconds": time.process_time() - cpu,

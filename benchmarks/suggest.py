@@ -23,8 +23,10 @@ from cases import RESULTS, machine, write_results
 from ships import SHIPS, read_ships
 from suggest_streams import FAMILIES, FIRST_TEST_SEED, make_stream
 
-from dynmeans import Penalties
-from dynmeans.engine import native
+from dynmeans import Penalties, VisitingOrders
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.execution import Execution
+from dynmeans.engine.sequence import step_sequence
 from dynmeans.metrics import accuracy_global
 from dynmeans.parameters.suggest_penalties import suggest_details
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -76,16 +78,12 @@ def run_labels(
     batches: Sequence[FloatArray], penalties: Penalties, seed: int = 7
 ) -> list[IntArray]:
     """Cluster all batches with three restarts."""
-    n = len(batches)
-    results = native.sequence(
-        list(batches),
+    results = step_sequence(
+        [Batch(points) for points in batches],
         penalties,
-        [1.0] * n,
-        [None] * n,
-        "paper",
-        entropy=seed,
-        n_init=3,
-        n_threads=1,
+        VisitingOrders(seed, n_init=3),
+        [1.0] * len(batches),
+        Execution(n_threads=1),
     )
     return [clustering.labels for _, clustering in results]
 

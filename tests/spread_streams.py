@@ -3,7 +3,7 @@
 import dask.array as da
 import numpy as np
 
-from dynmeans import ClusterState, HashOrders, Penalties, step
+from dynmeans import ClusterState, Penalties, VisitingOrders, step
 
 BLOCK = 16384  # rows summed together; below, everything goes to one worker
 
@@ -45,7 +45,7 @@ class SpreadStream:
             points = points.astype(np.float32)
         weights = rng.choice([0, 0.5, 1, 2.0], size=n) if rng.random() < 0.3 else None
         n_init = 1 if self.is_large else int(rng.integers(1, 3))
-        orders = HashOrders(int(rng.integers(2**63)), n_init)
+        orders = VisitingOrders(int(rng.integers(2**63)), n_init, by="row")
         if rng.random() < 0.2:
             orders = np.array([rng.permutation(n) for _ in range(n_init)]).reshape(n_init, n)
         return points, weights, orders, float(rng.choice([0.5, 1, 1, 2.5])), uneven_chunks(rng, n)
@@ -60,11 +60,10 @@ class SpreadStream:
             state, clustering = step(
                 points,
                 state,
-                self.penalties,
+                self.penalties.with_revival(self.revival),
                 orders=orders,
                 elapsed=elapsed,
                 sample_weight=weights,
-                revival=self.revival,
             )
             assert not on_cluster or clustering.labels.chunks == (chunks,)
             results.append((state, clustering, np.asarray(clustering.labels)))

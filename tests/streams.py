@@ -68,11 +68,10 @@ def run(batches, penalties, *, revival="paper", backend="reference"):
         state, clustering = step(
             batch.points,
             state,
-            penalties,
+            penalties.with_revival(revival),
             orders=batch.orders,
             elapsed=batch.elapsed,
             sample_weight=batch.sample_weight,
-            revival=revival,
             backend=backend,
         )
         results.append((clustering, state))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dynmeans.records.events import Event
     from dynmeans.records.group_states import GroupStates
     from dynmeans.records.history import History
-    from dynmeans.records.orders import HashOrders
+    from dynmeans.records.orders import VisitingOrders
     from dynmeans.records.penalties import Penalties
     from dynmeans.records.state import Clustering, ClusterState
     from dynmeans.records.suggestion import SuggestionWarning
@@ -38,11 +38,11 @@ __all__ = [
     "Event",
     "GroupResult",
     "GroupStates",
-    "HashOrders",
     "History",
     "Penalties",
     "Run",
     "SuggestionWarning",
+    "VisitingOrders",
     "anytime_results",
     "fit_anytime",
     "fit_groups",
@@ -62,7 +62,7 @@ _HOMES = {
     "Event": "dynmeans.records.events",
     "GroupResult": "dynmeans.scale.groups.fit_groups",
     "GroupStates": "dynmeans.records.group_states",
-    "HashOrders": "dynmeans.records.orders",
+    "VisitingOrders": "dynmeans.records.orders",
     "History": "dynmeans.records.history",
     "Penalties": "dynmeans.records.penalties",
     "Run": "dynmeans.runs.run",

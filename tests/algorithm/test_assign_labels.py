@@ -18,17 +18,18 @@ def labels_of(points, state=EMPTY, labels=None, centers=None, order=None, reviva
     labels = np.full(len(points), -1) if labels is None else np.array(labels)
     centers = state.centers if centers is None else np.array(centers, dtype=float)[:, None]
     order = np.arange(len(points)) if order is None else np.array(order)
-    return assign_labels(points, labels, centers, state, PENALTIES, revival, order).tolist()
+    penalties = PENALTIES.with_revival(revival)
+    return assign_labels(points, labels, centers, state, penalties, order).tolist()
 
 
 def test_paper_rule_divides_the_distance_by_tau_dt_plus_one():
-    costs = revival_costs(REMEMBERED, PENALTIES, "paper")
+    costs = revival_costs(REMEMBERED, PENALTIES)
     assert (costs.offsets[0], costs.scales[0]) == (2.0, 0.5)
 
 
 def test_exact_rule_is_the_rise_of_the_cost_for_one_point():
     # gamma / (1 + gamma) = (1/2) / (3/2)
-    costs = revival_costs(REMEMBERED, PENALTIES, "exact")
+    costs = revival_costs(REMEMBERED, PENALTIES.with_revival("exact"))
     assert costs.offsets[0] == 2.0
     assert costs.scales[0] == pytest.approx(1 / 3)
 

@@ -33,7 +33,7 @@ def _last_solution(batches, penalties):
     state = let_time_pass(state, last.elapsed)
     weights = np.ones(len(last.points)) if last.sample_weight is None else last.sample_weight
     order = last.orders[0][weights[last.orders[0]] > 0]
-    solution = cluster(last.points, weights, state, penalties, "paper", order)
+    solution = cluster(last.points, weights, state, penalties, order)
     return last, weights, state, solution
 
 
@@ -63,7 +63,7 @@ def test_forgotten_cluster_could_not_have_been_revived(batches, penalties):
 def test_stops_when_no_label_changes():
     points, order = np.array([[0.0], [1.0], [9.0]]), np.arange(3)
     penalties = Penalties(4.0, revival_penalty=1.0, drift=0.5)
-    found = cluster(points, np.ones(3), ClusterState.empty(1), penalties, "paper", order)
+    found = cluster(points, np.ones(3), ClusterState.empty(1), penalties, order)
     # Two clusters, and 0.5 for the two points half a unit from their mean; the second pass
     # changes nothing.
     assert found.cost_trace == [8.5, 8.5]
@@ -74,7 +74,7 @@ def test_cheapest_restart_is_kept():
     # 4 + 2 * 1.5^2 = 8.5.
     points, penalties = np.array([[0.0], [1.5], [3.0]]), Penalties(4.0, max_gap=2, reach=1)
     orders = np.array([[0, 1, 2], [1, 0, 2]])
-    _, clustering = step(points, ClusterState.empty(1), penalties, orders, 1.0, None, "paper")
+    _, clustering = step(points, ClusterState.empty(1), penalties, orders, 1.0, None)
     assert clustering.cost == 8.5
     assert clustering.labels.tolist() == [0, 0, 0]
 
@@ -83,15 +83,13 @@ def test_first_of_equally_cheap_restarts_is_kept():
     # 2 joins 0 or 4, whichever was opened first; both cost the same.
     points, penalties = np.array([[0.0], [2.0], [4.0]]), Penalties(4.0, max_gap=2, reach=1)
     orders = np.array([[2, 1, 0], [0, 1, 2]])
-    _, clustering = step(points, ClusterState.empty(1), penalties, orders, 1.0, None, "paper")
+    _, clustering = step(points, ClusterState.empty(1), penalties, orders, 1.0, None)
     assert clustering.labels.tolist() == [1, 0, 0]
 
 
 def test_new_identities_are_handed_out_in_order_of_birth():
     points, penalties = np.array([[9.0], [0.0]]), Penalties(4.0, max_gap=2, reach=1)
-    _, clustering = step(
-        points, ClusterState.empty(1), penalties, np.array([[1, 0]]), 1.0, None, "paper"
-    )
+    _, clustering = step(points, ClusterState.empty(1), penalties, np.array([[1, 0]]), 1.0, None)
     assert clustering.labels.tolist() == [1, 0]
 
 
@@ -110,7 +108,7 @@ def test_empty_batch_lets_time_pass():
     penalties = Penalties(4.0, max_gap=5, reach=1.5)
     state = ClusterState([0], [[0.0]], [1.0], [1.0], next_id=1)
     state, clustering = step(
-        np.empty((0, 1)), state, penalties, np.empty((1, 0), dtype=int), 2.0, None, "paper"
+        np.empty((0, 1)), state, penalties, np.empty((1, 0), dtype=int), 2.0, None
     )
     assert state.ages.tolist() == [3.0]
     assert (clustering.cost, len(clustering.labels), len(clustering.ids)) == (0.0, 0, 0)
@@ -120,7 +118,7 @@ def test_zero_weight_point_changes_nothing_and_is_labelled_as_predicted():
     penalties = Penalties(4.0, max_gap=5, reach=1.5)
     points, weights = np.array([[0.0], [1.0], [7.0]]), np.array([1.0, 0.0, 0.0])
     state, clustering = step(
-        points, ClusterState.empty(1), penalties, np.array([[2, 1, 0]]), 1.0, weights, "paper"
+        points, ClusterState.empty(1), penalties, np.array([[2, 1, 0]]), 1.0, weights
     )
     assert clustering.labels.tolist() == [0, 0, -1]
     assert state.centers.tolist() == [[0.0]]

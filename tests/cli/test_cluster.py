@@ -93,7 +93,7 @@ def test_all_parameters_reach_the_run(rows):
     with Run.open("run") as run:
         config = run.config
     assert (config.penalties.max_gap, config.penalties.reach) == (9.0, 1.7)
-    assert (config.n_init, config.random_state, config.revival) == (2, 5, "exact")
+    assert (config.n_init, config.random_state, config.penalties.revival) == (2, 5, "exact")
     assert (config.standardise, config.source["id"], config.source["weight"]) == (2, "truth", "x")
 
 

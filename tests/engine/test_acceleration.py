@@ -14,6 +14,8 @@ import pytest
 
 from dynmeans import ClusterState, Penalties
 from dynmeans.engine import blas, native
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.execution import Execution
 from dynmeans.engine.threads import choose_n_threads
 
 N_STREAMS, N_STREAMS_SLOW = 60, 1200
@@ -53,7 +55,9 @@ def random_stream(rng):
 def run(penalties, batches, revival, **way):
     state, results = ClusterState.empty(batches[0][0].shape[1]), []
     for X, weights, orders in batches:
-        state, found = native.step(X, state, penalties, orders, 1.0, weights, revival, **way)
+        batch, execution = Batch(X, weights), Execution(**way)
+        ruled = penalties.with_revival(revival)
+        state, found = native.step(batch, state, ruled, orders, 1.0, execution)
         results.append((state, found))
     return results
 
@@ -275,7 +279,7 @@ def _labels_of_a_large_batch(seed):
     X = np.random.default_rng(seed).random((40_000, 3))
     order, penalties = np.arange(40_000)[None, :], Penalties(0.2, max_gap=3, reach=1)
     empty = ClusterState.empty(3)
-    return native.step(X, empty, penalties, order, 1.0, None, "paper", n_threads=2)[1].labels
+    return native.step(Batch(X), empty, penalties, order, 1.0, Execution(n_threads=2))[1].labels
 
 
 def test_threads_work_in_a_forked_process_too():
@@ -295,15 +299,8 @@ def test_small_work_gets_one_thread_and_large_work_the_cores_that_may_be_used(mo
 
 def test_blas_has_its_threads_back_afterwards():
     X = np.random.default_rng(0).normal(size=(2000, 64))
-    native.step(
-        X,
-        ClusterState.empty(64),
-        Penalties(9.0, max_gap=3, reach=1),
-        np.arange(2000)[None, :],
-        1.0,
-        None,
-        "paper",
-    )
+    penalties, order = Penalties(9.0, max_gap=3, reach=1), np.arange(2000)[None, :]
+    native.step(Batch(X), ClusterState.empty(64), penalties, order, 1.0, Execution())
     before = [library["num_threads"] for library in blas._controller().info()]
     with blas.one_thread():
         inside = {

@@ -10,8 +10,10 @@ from streams import batch_lists, penalties_strategy, run
 
 from dynmeans import ClusterState, Penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.engine import BACKENDS, get_backend, native
+from dynmeans.engine import native
+from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import INSTRUCTION_SETS, baseline
+from dynmeans.engine.execution import BACKENDS, DEFAULT, Execution
 
 FAST_BACKENDS = [name for name in BACKENDS if name != "reference"]
 REVIVALS = st.sampled_from(["paper", "exact"])
@@ -59,8 +61,9 @@ def test_backend_agrees_beyond_one_block_of_points(backend):
     points = rng.normal(size=(20000, 3)) + 20.0 * rng.integers(2, size=(20000, 1))
     order = rng.permutation(20000)[None, :]
     penalties, state = Penalties(200.0, max_gap=3, reach=1.1), ClusterState.empty(3)
-    expected = get_backend("reference").step(points, state, penalties, order, 1.0, None, "paper")
-    found = get_backend(backend).step(points, state, penalties, order, 1.0, None, "paper")
+    reference, fast = Execution("reference").load(), Execution(backend).load()
+    expected = reference.step(Batch(points), state, penalties, order, 1.0, DEFAULT)
+    found = fast.step(Batch(points), state, penalties, order, 1.0, DEFAULT)
     assert_same([found[::-1]], [expected[::-1]])
 
 
@@ -70,8 +73,9 @@ def test_backend_agrees_beyond_one_block_of_points(backend):
 def test_prediction_agrees_with_specification(backend, batches, penalties, revival):
     state = run(batches, penalties, revival=revival)[-1][1]
     points = np.vstack([batch.points for batch in batches])
-    expected = get_backend("reference").predict_labels(points, state, penalties, revival)
-    found = get_backend(backend).predict_labels(points, state, penalties, revival)
+    penalties = penalties.with_revival(revival)
+    expected = Execution("reference").load().predict_labels(points, state, penalties)
+    found = Execution(backend).load().predict_labels(points, state, penalties)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_array_equal(found[1], expected[1])
 
@@ -80,12 +84,12 @@ def test_same_input_gives_the_same_bits_twice():
     stream = moving_gaussians(n_steps=5, rng=np.random.default_rng(3))
     penalties, state = Penalties(0.04, max_gap=6.8, reach=1.01), ClusterState.empty(2)
     order = np.random.default_rng(1).permutation(75)[None, :]
-    step = get_backend("native").step
-    first = step(stream.batches[0], state, penalties, order, 1.0, None, "paper")
-    second = step(stream.batches[0], state, penalties, order, 1.0, None, "paper")
+    batch = Batch(stream.batches[0])
+    first = native.step(batch, state, penalties, order, 1.0, DEFAULT)
+    second = native.step(batch, state, penalties, order, 1.0, DEFAULT)
     assert_same([first[::-1]], [second[::-1]])
 
 
 def test_unknown_backend_is_refused_by_name():
     with pytest.raises(ValueError, match="backend must be one of native, reference, got 'gpu9'"):
-        get_backend("gpu9")
+        Execution("gpu9")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dynmeans import ClusterState, Penalties, step
-from dynmeans.engine.batch import checked_orders, checked_points
+from dynmeans.engine.checks import checked_orders, checked_points
 from dynmeans.engine.compiled import compiled
 
 ROWS = np.random.default_rng(0).normal(size=(6, 2))

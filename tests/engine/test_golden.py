@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dynmeans import ClusterState, Penalties, step
-from dynmeans.engine import BACKENDS
+from dynmeans.engine.execution import BACKENDS
 
 OURS = sorted(Path(__file__).parents[1].joinpath("golden").glob("*.npz"))
 # Traces of the authors' own implementation lie beside the checkout where there are any.
@@ -29,7 +29,8 @@ def renamed_by_first_use(labels):
 def test_our_golden_stream_replays(path, backend):
     trace = dict(np.load(path))
     new_penalty, revival_penalty, drift = trace["penalties"]
-    penalties = Penalties(new_penalty, revival_penalty=revival_penalty, drift=drift)
+    rule = str(trace["revival"])
+    penalties = Penalties(new_penalty, revival_penalty=revival_penalty, drift=drift, revival=rule)
     state = ClusterState.empty(trace["points"].shape[1])
     for t, rows in enumerate(batch_slices(trace)):
         state, clustering = step(
@@ -39,7 +40,6 @@ def test_our_golden_stream_replays(path, backend):
             orders=trace["orders"][:, rows],
             elapsed=trace["elapsed"][t],
             sample_weight=trace["sample_weight"][rows],
-            revival=str(trace["revival"]),
             backend=backend,
         )
         np.testing.assert_array_equal(clustering.labels, trace["labels"][rows])
@@ -57,6 +57,7 @@ def test_trace_of_the_authors_implementation_replays(path, backend):
         float(trace["new_penalty"]),
         revival_penalty=float(trace["revival_penalty"]),
         drift=float(trace["drift"]),
+        revival="exact",
     )
     state, labels, costs = ClusterState.empty(trace["points"].shape[1]), [], []
     for rows in batch_slices(trace):
@@ -65,7 +66,6 @@ def test_trace_of_the_authors_implementation_replays(path, backend):
             state,
             penalties,
             orders=trace["orders"][:, rows],
-            revival="exact",
             backend=backend,
         )
         labels.append(clustering.labels)

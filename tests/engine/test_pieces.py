@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from spread_streams import SpreadStream
 
-from dynmeans import ClusterState, HashOrders, Penalties, step
+from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.algorithm.update_state import let_time_pass
 from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
@@ -19,8 +19,8 @@ N_STREAMS = 25
 def solve(batch, state, penalties, revival, n_workers=3, cuts=()):
     """Run Algorithm 2 in every order; yields cost traces, centers and counts by slot."""
     points, weights, orders, elapsed = batch
-    remembered = remember(let_time_pass(state, elapsed), penalties, revival)
-    for number, (seed, positions) in enumerate(keys_of(orders)):
+    remembered = remember(let_time_pass(state, elapsed), penalties.with_revival(revival))
+    for number, (seed, positions) in enumerate(keys_of(orders, state.n_steps)):
         crew = OneProcess(cut_here(points, weights, positions, cuts), n_workers)
         n_keys = 2**64 if positions is None else len(points)
         order = SpreadOrder(f"test/{number}", seed, n_keys)
@@ -40,20 +40,23 @@ def check_batches(batches, penalties, revival, seed):
     for points, weights, orders, elapsed, *_ in batches:
         if not len(points):
             continue
-        options = {"elapsed": elapsed, "sample_weight": weights, "revival": revival}
+        options = {"elapsed": elapsed, "sample_weight": weights}
+        ruled = penalties.with_revival(revival)
         batch = (points, weights, orders, elapsed)
         cuts = rng.integers(len(points), size=5).tolist()
         listed = orders
-        if isinstance(orders, HashOrders):
-            listed = compiled.hash_orders(len(points), orders.seed, orders.n_init)
+        if isinstance(orders, VisitingOrders):
+            listed = compiled.hash_orders(
+                len(points), orders.row_seed(state.n_steps), orders.n_init
+            )
         solved = solve(batch, state, penalties, revival, 3, cuts)
         for order, found in zip(listed, solved, strict=True):
-            _, alone = step(points, state, penalties, orders=order[None], **options)
+            _, alone = step(points, state, ruled, orders=order[None], **options)
             np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
             seen = found.counts > 0
             np.testing.assert_array_equal(found.centers[seen], alone.centers)
             np.testing.assert_array_equal(found.counts[seen], alone.counts)
-        state, _ = step(points, state, penalties, orders=orders, **options)
+        state, _ = step(points, state, ruled, orders=orders, **options)
 
 
 @pytest.mark.parametrize("seed", range(N_STREAMS))
@@ -75,7 +78,9 @@ def test_clusters_that_empty_within_a_pass_equal_the_whole_batch(seed):
     rng, batches = np.random.default_rng(seed), []
     for _ in range(3):
         points, weights = rng.random((190, 3)).round(1), np.exp(4 * rng.normal(size=190))
-        batches.append((points, weights, HashOrders(int(rng.integers(2**32)), 2), 1.0))
+        batches.append(
+            (points, weights, VisitingOrders(int(rng.integers(2**32)), 2, by="row"), 1.0)
+        )
     check_batches(batches, Penalties(0.01, revival_penalty=0.00001, drift=2.0), "exact", seed)
 
 
@@ -106,7 +111,7 @@ def test_every_way_of_searching_equals_the_whole_batch(n_features, n_clusters, d
     noise = rng.integers(-1, 2, size=(20_000, n_features)) * 0.25
     points = (centers[rng.integers(n_clusters, size=20_000)] + noise).astype(dtype)
     penalties = Penalties(0.5 * n_features**0.5, max_gap=3, reach=1)
-    orders = HashOrders(n_clusters)
+    orders = VisitingOrders(n_clusters, by="row")
     (found,) = solve(
         (points, None, orders, 1.0), ClusterState.empty(n_features), penalties, "paper"
     )
@@ -151,7 +156,7 @@ def test_rows_too_far_off_for_cells_equal_the_whole_batch():
     rng = np.random.default_rng(0)
     places = np.array([*np.ndindex(10, 10), *([[1e13, 0.0]] * 3)])
     points = places[rng.integers(len(places), size=20_000)] + 0.1 * rng.normal(size=(20_000, 2))
-    penalties, orders = Penalties(0.5, max_gap=3, reach=1), HashOrders(3)
+    penalties, orders = Penalties(0.5, max_gap=3, reach=1), VisitingOrders(3, by="row")
     (found,) = solve((points, None, orders, 1.0), ClusterState.empty(2), penalties, "paper")
     _, alone = step(points, ClusterState.empty(2), penalties, orders=orders)
     np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from dynmeans import Penalties
+from dynmeans import Penalties, VisitingOrders
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.engine import native
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.sequence import label_sequence, step_sequence
 
 BATCHES = moving_gaussians(6, 4, rng=np.random.default_rng(0)).batches
 PENALTIES = Penalties(0.04, max_gap=3, reach=1.2)
@@ -13,9 +14,10 @@ EMPTY = np.empty((0, 2))
 
 
 def both(batches, weights, revival):
-    arguments = (batches, PENALTIES, [1.0] * len(batches), weights, revival)
-    chosen = {"entropy": 5, "n_init": 2}
-    return native.sequence(*arguments, **chosen), native.sequence_labels(*arguments, **chosen)
+    rows = [Batch(points, weight) for points, weight in zip(batches, weights, strict=True)]
+    penalties, orders = PENALTIES.with_revival(revival), VisitingOrders(5, n_init=2)
+    arguments = (rows, penalties, orders, [1.0] * len(batches))
+    return list(step_sequence(*arguments)), label_sequence(*arguments)
 
 
 @pytest.mark.parametrize("revival", ["paper", "exact"])

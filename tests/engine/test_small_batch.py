@@ -21,7 +21,7 @@ def remembered(centers, weight=1.0):
 
 def assert_equal_plain(points, state, penalties, orders, revival="exact"):
     found, plain = (
-        step(points, state, penalties, orders=orders, revival=revival, acceleration=way)
+        step(points, state, penalties.with_revival(revival), orders=orders, acceleration=way)
         for way in ("auto", "none")
     )
     assert found[0] == plain[0]
@@ -35,7 +35,7 @@ def test_tie_of_an_active_slot_with_a_later_one_that_sleeps_goes_to_the_active_o
     state = remembered([[1.5, 0.5], [1.0, 1.0]])
     penalties = Penalties(10.0, revival_penalty=0.0, drift=0.0)
     points = np.array([[0.5, -0.5], [0.0, 0.0]])
-    _, found = step(points, state, penalties, orders=[[0, 1]], revival="exact")
+    _, found = step(points, state, penalties.with_revival("exact"), orders=[[0, 1]])
     assert found.labels.tolist() == [0, 0]
 
 

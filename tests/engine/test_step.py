@@ -58,7 +58,6 @@ def call(**changes):
         ({"sample_weight": [1.0, np.nan]}, ValueError, "sample_weight must be at least 0"),
         ({"sample_weight": [1.0, 1e60]}, ValueError, "at most 1e\\+50, got 1e\\+60"),
         ({"sample_weight": [1.0]}, ValueError, "one value for each of 2 points, got shape"),
-        ({"revival": "fuzzy"}, ValueError, "revival must be one of paper, exact, got 'fuzzy'"),
         ({"backend": "abacus"}, ValueError, "backend must be one of"),
         ({"state": None}, TypeError, "state must be a ClusterState, got NoneType"),
         ({"penalties": 1.0}, TypeError, "penalties must be a Penalties, got float"),

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dynmeans import DPMeans, DynamicMeans
-from dynmeans.engine.dp_means import dp_means
+from dynmeans import ClusterState, DPMeans, DynamicMeans, step
+from dynmeans.records.penalties import dp_means_penalties
 
 X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0)
 
@@ -36,9 +36,10 @@ def test_repeated_rows_equal_weights():
     assert weighted.cost_ == pytest.approx(repeated.cost_)
 
 
-def test_function_gives_what_the_estimator_gives_for_its_order():
+def test_cost_is_that_of_dp_means():
     # One cluster at 0.2 with two points 0.2 away, and one alone: 2 lambda + 2 * 0.04
-    _, found = dp_means([[0.0], [0.4], [9.0]], 1.0, orders=[[0, 1, 2]])
+    points, state = [[0.0], [0.4], [9.0]], ClusterState.empty(1)
+    _, found = step(points, state, dp_means_penalties(1.0), orders=[[0, 1, 2]])
     assert found.cost == pytest.approx(2.08)
 
 

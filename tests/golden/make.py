@@ -35,11 +35,10 @@ def make(name: str, settings: dict) -> None:
         state, clustering = step(
             points,
             state,
-            penalties,
+            penalties.with_revival(revival),
             orders=orders[-1],
             elapsed=gap,
             sample_weight=weights[-1],
-            revival=revival,
             backend="reference",
         )
         found.append(clustering)

@@ -54,7 +54,7 @@ def agreement(stream, sigma, revival):
     state, shares = ClusterState.empty(2), []
     for points in stream.batches:
         in_order = [np.arange(len(points))]
-        after, clustering = step(points, state, STREAM, orders=in_order, revival=revival)
+        after, clustering = step(points, state, STREAM.with_revival(revival), orders=in_order)
         found = gibbs_labels(points, state, STREAM, sigma)
         expected = numbered_by_appearance(clustering.labels, state.next_id)
         shares.append(np.mean(found == expected))
@@ -88,7 +88,7 @@ def test_tied_prior_is_that_of_tied_parameters():
 @pytest.mark.parametrize("distance", np.linspace(0.05, 2.0, 14))
 def test_one_point_chooses_as_dynamic_means_does(w, distance):
     points = np.array([[distance]])
-    _, expected = step(points, remembered(w), REVIVAL, orders=[[0]], revival="exact")
+    _, expected = step(points, remembered(w), REVIVAL.with_revival("exact"), orders=[[0]])
     found = gibbs_labels(points, remembered(w), REVIVAL, sigma=1e-6)
     np.testing.assert_array_equal(found, expected.labels)
 
@@ -96,7 +96,7 @@ def test_one_point_chooses_as_dynamic_means_does(w, distance):
 @pytest.mark.parametrize("distance", np.linspace(0.05, 2.0, 14))
 def test_one_point_chooses_by_equation_5_where_the_old_position_is_known(distance):
     points = np.array([[distance]])
-    _, expected = step(points, remembered(1e9), REVIVAL, orders=[[0]], revival="paper")
+    _, expected = step(points, remembered(1e9), REVIVAL, orders=[[0]])
     found = gibbs_labels(points, remembered(1e9), REVIVAL, sigma=1e-6)
     np.testing.assert_array_equal(found, expected.labels)
 

@@ -21,6 +21,13 @@ def test_revival_penalty_and_drift_give_max_gap_and_reach():
     assert penalties.reach == 1.5
 
 
+def test_unknown_revival_rule_is_refused():
+    with pytest.raises(ValueError, match="revival must be one of paper, exact, got 'fuzzy'"):
+        Penalties(1.0, max_gap=2, reach=1, revival="fuzzy")
+    with pytest.raises(ValueError, match="revival must be one of paper, exact, got 'fuzzy'"):
+        Penalties(1.0, max_gap=2, reach=1).with_revival("fuzzy")
+
+
 def test_infinite_max_gap_means_revival_is_free_forever():
     # The limit of tau as N_Q grows is k_tau - 1.
     penalties = Penalties(2.0, max_gap=math.inf, reach=1.5)

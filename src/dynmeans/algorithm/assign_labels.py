@@ -11,7 +11,6 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 UNLABELLED = -1
-REVIVAL_RULES = ("paper", "exact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +21,10 @@ class RevivalCosts:
     scales: FloatArray
 
 
-def revival_costs(state: ClusterState, penalties: Penalties, revival: str) -> RevivalCosts:
+def revival_costs(state: ClusterState, penalties: Penalties) -> RevivalCosts:
     """Q dt and the factor on the distance: 1/(tau dt + 1), or the exact one (decision 0001)."""
     dt, tau = state.ages, penalties.drift
-    fading = dt * tau if revival == "paper" else 1.0 / state.weights + dt * tau
+    fading = dt * tau if penalties.revival == "paper" else 1.0 / state.weights + dt * tau
     return RevivalCosts(penalties.revival_penalty * dt, 1.0 / (fading + 1.0))
 
 
@@ -35,7 +34,6 @@ def assign_labels(
     centers: FloatArray,
     state: ClusterState,
     penalties: Penalties,
-    revival: str,
     order: IntArray,
 ) -> IntArray:
     """Visit the points in `order` and give each the slot that is cheapest at that moment.
@@ -44,7 +42,7 @@ def assign_labels(
     `centers` are those that `labels` led to; they stand still within the pass, except that a
     cluster is created or revived at its first point and gone with its last.
     """
-    board = _Board(labels, centers, state, penalties, revival)
+    board = _Board(labels, centers, state, penalties)
     labels = labels.copy()
     for i in order:
         left, y = labels[i], points[i]
@@ -71,10 +69,9 @@ class _Board:
         centers: FloatArray,
         state: ClusterState,
         penalties: Penalties,
-        revival: str,
     ) -> None:
         self.state, self.gamma = state, prior_weights(state, penalties)
-        self.dormant = revival_costs(state, penalties, revival)
+        self.dormant = revival_costs(state, penalties)
         self.centers = centers.copy()
         self.counts = np.bincount(labels[labels >= 0], minlength=len(centers))
         self.offsets, self.scales = np.zeros(len(centers)), np.ones(len(centers))

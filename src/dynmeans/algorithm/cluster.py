@@ -34,7 +34,6 @@ def cluster(
     point_weights: FloatArray,
     state: ClusterState,
     penalties: Penalties,
-    revival: str,
     order: IntArray,
 ) -> Solution:
     """Cluster one batch given what is remembered from earlier batches."""
@@ -42,7 +41,7 @@ def cluster(
     cost_trace: list[float] = []
     while True:
         previous = labels
-        labels = assign_labels(points, labels, centers, state, penalties, revival, order)
+        labels = assign_labels(points, labels, centers, state, penalties, order)
         counts, centers = assign_params(points, point_weights, labels, state, penalties)
         cost = clustering_cost(points, point_weights, labels, counts, centers, state, penalties)
         fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)

@@ -18,7 +18,7 @@ def dynamic_means(
     """Algorithm 1: cluster (points, orders) one after the other, carrying the state along."""
     state = ClusterState.empty(n_features)
     for points, orders in batches:
-        state, clustering = step(points, state, penalties, orders, 1.0, None, "paper")
+        state, clustering = step(points, state, penalties, orders, 1.0, None)
         yield clustering
 
 
@@ -29,7 +29,6 @@ def step(
     orders: IntArray,
     elapsed: float,
     point_weights: FloatArray | None,
-    revival: str,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch once for each visiting order, keep the cheapest, remember it.
 
@@ -40,7 +39,7 @@ def step(
     best: Solution | None = None
     for order in orders:
         order = order[weights[order] > 0]  # A point of weight 0 takes no part.
-        found = cluster(points, weights, arrived, penalties, revival, order)
+        found = cluster(points, weights, arrived, penalties, order)
         # The first of equals is kept: a later one must be lower.
         if best is None or found.cost < best.cost * (1.0 - NO_FALL):
             best = found
@@ -50,7 +49,7 @@ def step(
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
     labels = np.append(ids, -1)[best.labels]
     bystanders = weights == 0
-    labels[bystanders], _ = predict_labels(points[bystanders], new_state, penalties, revival)
+    labels[bystanders], _ = predict_labels(points[bystanders], new_state, penalties)
     clustering = _name_clusters(best, ids, labels, counts_are_integers=point_weights is None)
     return new_state, clustering
 

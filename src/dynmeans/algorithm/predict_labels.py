@@ -12,7 +12,7 @@ from dynmeans.records.state import ClusterState
 
 
 def predict_labels(
-    points: BatchArray, state: ClusterState, penalties: Penalties, revival: str
+    points: BatchArray, state: ClusterState, penalties: Penalties
 ) -> tuple[IntArray, FloatArray]:
     """Return each point's cheapest identity and its cost J, as of the last batch.
 
@@ -20,7 +20,7 @@ def predict_labels(
     would be cheaper the label is -1 and the cost is lambda.
     """
     is_active = state.ages == 1.0
-    dormant = revival_costs(replace(state, ages=_time_unseen(state)), penalties, revival)
+    dormant = revival_costs(replace(state, ages=_time_unseen(state)), penalties)
     offsets = np.where(is_active, 0.0, dormant.offsets)
     scales = np.where(is_active, 1.0, dormant.scales)
 

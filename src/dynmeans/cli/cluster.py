@@ -203,9 +203,9 @@ def cluster(
         options=window_options,
         reading={"sql": sql, "table": database_table},
         penalties={name: value for name, value in parameters.items() if value is not None},
+        revival=revival,
         settings={
             "n_init": n_init,
-            "revival": revival,
             "random_state": seed,
             "standardise": standardise,
         },

@@ -50,6 +50,7 @@ class ClusterJob:
     options: WindowOptions
     reading: dict[str, str | None]
     penalties: dict[str, float]
+    revival: str
     settings: dict[str, Any]
     is_suggested: bool
     is_quiet: bool = False
@@ -137,7 +138,7 @@ class ClusterJob:
             return
         windows = self._windows(source, None)
         found = self._suggested(source) if self.is_suggested else None
-        config = self._config(source, found.penalties if found else self._given_penalties())
+        config = self._config(source, self._chosen(found) if found else self._given_penalties())
         with Run.create(self.out, config, overwrite=overwrite or self._is_empty()) as run:
             yield run, windows, found.doubts if found else ()
 
@@ -166,7 +167,10 @@ class ClusterJob:
         return RunConfig(features, penalties, source=fields, **self.settings)
 
     def _given_penalties(self) -> Penalties:
-        return penalties_with_defaults(**self.penalties)
+        return penalties_with_defaults(**self.penalties, revival=self.revival)
+
+    def _chosen(self, found: Suggestion) -> Penalties:
+        return found.penalties.with_revival(self.revival)
 
     def _suggested(self, source: Source | None) -> Suggestion:
         from dynmeans.cli.suggestion_job import (

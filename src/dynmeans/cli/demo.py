@@ -52,6 +52,7 @@ def demo(
         options=options,
         reading={"sql": None, "table": None},
         penalties=_PENALTIES,
+        revival="paper",
         settings={"random_state": 0},
         is_suggested=False,
         is_quiet=as_json,

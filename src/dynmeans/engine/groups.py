@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.engine.compiled import compiled
+from dynmeans.engine.execution import Execution
 from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.group_states import GroupStates
@@ -27,11 +28,8 @@ def fit_groups(
     before: GroupStates,
     seeds: npt.NDArray[np.uint32],
     penalties: Penalties,
-    revival: str,
-    *,
     n_init: int,
-    acceleration: str = "auto",
-    n_threads: int | None = None,
+    execution: Execution,
 ) -> tuple[tuple[IntArray, IntArray, IntArray, FloatArray], dict[str, Any]]:
     """Cluster every group from its own state, batch after batch.
 
@@ -59,10 +57,10 @@ def fit_groups(
         penalties.new_penalty,
         penalties.revival_penalty,
         penalties.drift,
-        revival == "exact",
+        penalties.revival == "exact",
         n_init,
-        acceleration == "auto",
-        choose_n_threads(points.size) if n_threads is None else n_threads,
+        execution.is_accelerated,
+        execution.n_threads or choose_n_threads(points.size),
     )
     labels, n_clusters, n_iters, costs = columns
     integers = (array.view(np.int64) for array in (labels, n_clusters, n_iters))

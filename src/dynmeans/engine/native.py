@@ -1,13 +1,18 @@
 """Prepares arrays and calls the compiled module."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from dynmeans.engine import blas
+from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import compiled
+from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.engine.orders import Orders, list_orders
 from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -17,25 +22,21 @@ _STATE_FIELDS = tuple(getattr(ClusterState, name) for name in ClusterState.__slo
 
 
 def step(
-    points: BatchArray,
+    batch: Batch,
     state: ClusterState,
     penalties: Penalties,
-    orders: IntArray,
+    orders: Orders,
     elapsed: float,
-    point_weights: FloatArray | None,
-    revival: str,
-    *,
-    acceleration: str = "auto",
-    n_threads: int | None = None,
+    execution: Execution,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch and return what is remembered, and the clustering."""
-    is_accelerated = acceleration == "auto"
-    n_threads = choose_n_threads(points.size) if n_threads is None else n_threads
+    points, n_threads = batch.points, execution.n_threads
+    is_accelerated = execution.is_accelerated
     sgemm = blas.sgemm_for(points) if is_accelerated else None
     arguments: Any = (
         points,
-        point_weights,
-        orders,
+        batch.weights,
+        list_orders(orders, batch, state.n_steps),
         state.ids,
         state.centers,
         state.weights,
@@ -45,10 +46,10 @@ def step(
         penalties.new_penalty,
         penalties.revival_penalty,
         penalties.drift,
-        revival == "exact",
+        penalties.revival == "exact",
         elapsed,
         is_accelerated,
-        n_threads,
+        choose_n_threads(points.size) if n_threads is None else n_threads,
         sgemm,
     )
     if sgemm is None:
@@ -59,76 +60,76 @@ def step(
     return _to_records(arrays, state.n_steps + 1, state.time + elapsed)
 
 
-def sequence(
-    batches: list[BatchArray],
-    penalties: Penalties,
-    elapsed: list[float],
-    point_weights: list[FloatArray | None],
-    revival: str,
-    *,
-    entropy: int,
-    n_init: int,
-    acceleration: str = "auto",
-    n_threads: int | None = None,
-) -> list[tuple[ClusterState, Clustering]]:
-    """Cluster a sequence of small batches from nothing, without coming back in between."""
-    n_threads = _n_threads_for(batches) if n_threads is None else n_threads
-    arguments: Any = (
-        *_sequence_arguments(batches, penalties, elapsed, point_weights, revival),
-        *(acceleration == "auto", n_threads, entropy, n_init),
+def predict_labels(
+    points: BatchArray, state: ClusterState, penalties: Penalties
+) -> tuple[IntArray, FloatArray]:
+    """Return the identity and the cost of each point, changing nothing."""
+    return compiled.predict(
+        points,
+        state.ids,
+        state.centers,
+        state.weights,
+        state.ages,
+        penalties.new_penalty,
+        penalties.revival_penalty,
+        penalties.drift,
+        penalties.revival == "exact",
     )
-    results = compiled.sequence(*arguments)
-    records, time = [], 0.0
-    for t, arrays in enumerate(results):
+
+
+def sequence(
+    batches: Sequence[Batch],
+    penalties: Penalties,
+    orders: VisitingOrders,
+    elapsed: Sequence[float],
+    execution: Execution,
+) -> Iterator[tuple[ClusterState, Clustering]]:
+    """Cluster a sequence of small batches from nothing, without coming back in between."""
+    arguments = _sequence_arguments(batches, penalties, orders, elapsed, execution)
+    time = 0.0
+    for t, arrays in enumerate(compiled.sequence(*arguments)):
         time += elapsed[t]
-        records.append(_to_records(arrays, t + 1, time))
-    return records
+        yield _to_records(arrays, t + 1, time)
 
 
 def sequence_labels(
-    batches: list[BatchArray],
+    batches: Sequence[Batch],
     penalties: Penalties,
-    elapsed: list[float],
-    point_weights: list[FloatArray | None],
-    revival: str,
-    *,
-    entropy: int,
-    n_init: int,
+    orders: VisitingOrders,
+    elapsed: Sequence[float],
 ) -> tuple[IntArray, int, int]:
-    """As `sequence`, with less to show for it.
-
-    Returns the labels of all points that weigh something, batch after batch; how many clusters
-    the batches had, all together; and how many identities there were.
-    """
-    arguments: Any = (
-        *_sequence_arguments(batches, penalties, elapsed, point_weights, revival),
-        *(True, _n_threads_for(batches), entropy, n_init),
+    """As `sequence`: labels, clusters of all batches together, identities."""
+    return compiled.sequence_labels(
+        *_sequence_arguments(batches, penalties, orders, elapsed, DEFAULT)
     )
-    return compiled.sequence_labels(*arguments)
 
 
 def _sequence_arguments(
-    batches: list[BatchArray],
+    batches: Sequence[Batch],
     penalties: Penalties,
-    elapsed: list[float],
-    point_weights: list[FloatArray | None],
-    revival: str,
-) -> tuple[Any, ...]:
-    if len({batch.dtype for batch in batches}) > 1:
-        batches = [batch.astype(np.float64, copy=False) for batch in batches]
+    orders: VisitingOrders,
+    elapsed: Sequence[float],
+    execution: Execution,
+) -> Any:
+    rows = [batch.points for batch in batches]
+    if len({points.dtype for points in rows}) > 1:
+        rows = [points.astype(np.float64, copy=False) for points in rows]
+    n_threads = execution.n_threads
+    if n_threads is None:
+        n_threads = choose_n_threads(max((points.size for points in rows), default=0))
     return (
-        batches,
-        point_weights,
+        rows,
+        [batch.weights for batch in batches],
         np.array(elapsed, dtype=np.float64),
         penalties.new_penalty,
         penalties.revival_penalty,
         penalties.drift,
-        revival == "exact",
+        penalties.revival == "exact",
+        execution.is_accelerated,
+        n_threads,
+        orders.entropy,
+        orders.n_init,
     )
-
-
-def _n_threads_for(batches: list[BatchArray]) -> int:
-    return choose_n_threads(max((batch.size for batch in batches), default=0))
 
 
 def _to_records(arrays: Any, n_steps: int, time: float) -> tuple[ClusterState, Clustering]:
@@ -145,20 +146,3 @@ def _to_records(arrays: Any, n_steps: int, time: float) -> tuple[ClusterState, C
         (ids, centers, weights, ages, next_id, n_steps, counts, time),
     )
     return state, clustering
-
-
-def predict_labels(
-    points: BatchArray, state: ClusterState, penalties: Penalties, revival: str
-) -> tuple[IntArray, FloatArray]:
-    """Return the identity and the cost of each point, changing nothing."""
-    return compiled.predict(
-        points,
-        state.ids,
-        state.centers,
-        state.weights,
-        state.ages,
-        penalties.new_penalty,
-        penalties.revival_penalty,
-        penalties.drift,
-        revival == "exact",
-    )

@@ -2,7 +2,9 @@
 
 from dynmeans.algorithm import dynamic_means
 from dynmeans.algorithm.predict_labels import predict_labels
-from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.execution import Execution
+from dynmeans.engine.orders import Orders, list_orders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -10,17 +12,14 @@ __all__ = ["predict_labels", "step"]
 
 
 def step(
-    points: BatchArray,
+    batch: Batch,
     state: ClusterState,
     penalties: Penalties,
-    orders: IntArray,
+    orders: Orders,
     elapsed: float,
-    point_weights: FloatArray | None,
-    revival: str,
-    *,
-    acceleration: str = "auto",
-    n_threads: int | None = None,
+    execution: Execution,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch slowly; there is one way to do that, and one thread."""
-    rows = points.astype(float, copy=False)
-    return dynamic_means.step(rows, state, penalties, orders, elapsed, point_weights, revival)
+    rows = batch.points.astype(float, copy=False)
+    listed = list_orders(orders, batch, state.n_steps)
+    return dynamic_means.step(rows, state, penalties, listed, elapsed, batch.weights)

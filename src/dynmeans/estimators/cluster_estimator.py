@@ -2,32 +2,34 @@
 
 import logging
 from abc import abstractmethod
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from types import NoneType
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dynmeans.engine import get_backend
-from dynmeans.engine.batch import checked_weights
-from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask_batches import is_spread, spread_backend
-from dynmeans.engine.step import check_revival, check_way
-from dynmeans.estimators.stream_estimator import StreamEstimator
+from dynmeans.engine.batch import AnyBatch, take_batch
+from dynmeans.engine.execution import Execution
+from dynmeans.engine.predict import center_distances, predict_labels
+from dynmeans.engine.step import step_batch
+from dynmeans.estimators.base import StreamEstimator
 from dynmeans.inputs.numbers import checked_count
-from dynmeans.parameters.suggest_penalties import suggest_details
-from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.orders import HashOrders
+from dynmeans.parameters.suggest_penalties import suggest_for
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 from dynmeans.records.suggestion import warn_of_doubts
 
 AUTO = "auto"
-ONLY_ZEROS = "sample_weight must have a value above 0, got only zeros."
+ORDERS = {"random": "content", "hash": "row"}
 _logger = logging.getLogger(__name__)
-
-ORDERS = ("random", "hash")
+# Checks take as long as a quarter of a small step, and what they check seldom changes.
+_execution_of = lru_cache(maxsize=64)(Execution)
+_PLAIN = {float, int, str, NoneType}
 
 
 class ClusterEstimator(TransformerMixin, StreamEstimator):
@@ -50,10 +52,6 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
     @abstractmethod
     def _suggestable(self) -> dict[str, Any]:
         """Return the parameters beside lambda that "auto" chooses where they are None."""
-
-    @abstractmethod
-    def _revival(self) -> str:
-        """Name the rule for the cost of reviving."""
 
     @property
     def cluster_weights_(self) -> FloatArray:
@@ -79,10 +77,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         A Dask array or data frame gives a Dask array, computed when it is asked for.
         """
         check_is_fitted(self, "state_")
-        if is_spread(X):
-            distances: FloatArray = spread_backend(self.backend).distances(X, self.state_)
-            return distances
-        return np.asarray(cdist(self._checked_points(X, reset=False), self.state_.centers))
+        return center_distances(X, self.state_, partial(self._checked_points, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Name the columns of `transform` after the identities of the clusters."""
@@ -92,91 +87,59 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
 
     def _predict_labels(self, X: Any) -> tuple[IntArray, FloatArray]:
         check_is_fitted(self, "state_")
-        if is_spread(X):
-            found: tuple[IntArray, FloatArray] = spread_backend(self.backend).predict_labels(
-                X, self.state_, self._penalties(), self._revival()
-            )
-            return found
-        points = self._checked_points(X, reset=False)
-        runner = get_backend(self.backend)
-        return runner.predict_labels(points, self.state_, self._penalties(), self._revival())
+        rows_of = partial(self._checked_points, reset=False)
+        return predict_labels(X, self.state_, self._penalties(), self._execution(), rows_of)
 
     def _fit_one_batch(self, X: Any, sample_weight: Any) -> None:
         self._start_over()
-        if is_spread(X):
-            self._check_features_of(X, reset=True)
-            self._take_in(X, ClusterState.empty(self.n_features_in_), 1.0, sample_weight)
-            if len(self.labels_) == 0:
-                raise ValueError("X must have at least one row, got none.")
-            if self.state_.n_clusters == 0:  # Only rows that take no part open none.
-                raise ValueError(ONLY_ZEROS)
-            return
-        points = self._checked_points(X, reset=True)
-        weights = checked_weights(sample_weight, len(points))
-        if weights is not None and not weights.any():
-            raise ValueError(ONLY_ZEROS)
-        self._take_in(points, ClusterState.empty(points.shape[1]), 1.0, weights)
+        batch = self._checked_batch(X, sample_weight, reset=True, min_points=1)
+        if batch.n_points == 0:
+            raise ValueError("X must have at least one row, got none.")
+        if not batch.has_weight:
+            raise ValueError("sample_weight must have a value above 0, got only zeros.")
+        self._take_in(batch, ClusterState.empty(batch.n_features), 1.0)
 
-    def _take_in(self, points: Any, state: ClusterState, elapsed: float, weights: Any) -> None:
-        """Run one step from `state` and keep its result.
-
-        What lies on a cluster is checked there, with its weights; all else has been checked.
-        """
-        self._check_way()
-        self._settle_penalties([points], [elapsed], [weights])
-        if is_spread(points):
-            after, clustering = self._step_on_cluster(points, state, elapsed, weights)
-        else:
-            after, clustering = get_backend(self.backend).step(
-                points,
-                state,
-                self._penalties(),
-                self._orders_of(points, state.n_steps),
-                elapsed,
-                weights,
-                self._revival(),
-                acceleration=self.acceleration,
-                n_threads=self.n_threads,
-            )
-        self._remember(state, elapsed, clustering, after)
-
-    def _orders_of(self, points: BatchArray, n_steps: int) -> IntArray:
-        entropy, n_init = self._entropy_drawn(), checked_count("n_init", self.n_init)
-        if self.order == "random":
-            return compiled.visiting_orders(points, entropy, n_steps, n_init)
-        seed = HashOrders.for_step(entropy, n_steps, n_init).seed
-        return compiled.hash_orders(len(points), seed, n_init)
-
-    def _step_on_cluster(
-        self, points: Any, state: ClusterState, elapsed: float, weights: Any
-    ) -> tuple[ClusterState, Clustering]:
-        n_init = checked_count("n_init", self.n_init)
-        orders = HashOrders.for_step(self._entropy_drawn(), state.n_steps, n_init)
-        runner = spread_backend(self.backend)
-        batch = runner.take_batch(points, weights, state.n_features, "X")
-        result: tuple[ClusterState, Clustering] = runner.step(
-            batch, state, self._penalties(), orders, elapsed, self._revival()
-        )
-        return result
-
-    def _check_features_of(self, X: Any, *, reset: bool) -> None:
-        """Check number and names of the columns of a batch on a cluster."""
-        runner = spread_backend(self.backend)
-        n_found, names = runner.count_features(X), runner.feature_names(X)
+    def _checked_batch(
+        self, X: Any, sample_weight: Any, *, reset: bool, min_points: int = 0
+    ) -> AnyBatch:
+        """Check a batch and its features against those of the first one."""
+        rows_of = partial(self._checked_points, reset=reset, min_points=min_points)
+        n_features = None if reset else self.state_.n_features
+        batch = take_batch(X, sample_weight, n_features, name="X", rows_of=rows_of)
         if reset:
-            self.n_features_in_ = n_found
-            if names is not None and all(isinstance(name, str) for name in names):
-                self.feature_names_in_ = np.asarray(names, dtype=object)
-        elif n_found != self.state_.n_features:
-            raise ValueError(
-                f"X has {n_found} features, but the state was built with "
-                f"{self.state_.n_features}. Call fit() to start over."
-            )
-        elif names is not None and names != list(getattr(self, "feature_names_in_", names)):
+            self.n_features_in_ = batch.n_features
+        if batch.feature_names is not None:
+            self._check_names(batch.feature_names, reset=reset)
+        return batch
+
+    def _check_names(self, names: list[Any], *, reset: bool) -> None:
+        if reset and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif names != list(getattr(self, "feature_names_in_", names)):
             raise ValueError(
                 f"X must have the columns of the first batch, {list(self.feature_names_in_)}, "
                 f"in that order, got {names}."
             )
+
+    def _take_in(self, batch: AnyBatch, state: ClusterState, elapsed: float) -> None:
+        """Run one step from `state` and keep its result."""
+        penalties = self._settle_penalties([batch], [elapsed])
+        after, clustering = step_batch(
+            batch, state, penalties, self._visiting_orders(), elapsed, self._execution()
+        )
+        self._remember(state, elapsed, clustering, after)
+
+    def _visiting_orders(self) -> VisitingOrders:
+        if self.order not in ORDERS:
+            raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {self.order!r}.")
+        n_init = checked_count("n_init", self.n_init)
+        return VisitingOrders(self._entropy_drawn(), n_init, ORDERS[self.order])
+
+    def _execution(self) -> Execution:
+        values = (self.backend, self.acceleration, self.n_threads)
+        if set(map(type, values)) <= _PLAIN:
+            return _execution_of(*values)
+        return Execution(*values)
 
     def _penalties(self) -> Penalties:
         """lambda, Q and tau: given, or chosen; before the first point anything will do."""
@@ -194,37 +157,19 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
             )
         return isinstance(self.new_penalty, str)
 
-    def _settle_penalties(
-        self,
-        batches: list[BatchArray],
-        elapsed: list[float],
-        weights: list[FloatArray | None],
-    ) -> None:
+    def _settle_penalties(self, batches: Sequence[AnyBatch], elapsed: Sequence[float]) -> Penalties:
         """Set `penalties_`; for "auto" choose them once, on the first batches with points."""
+        penalties = self._penalties()
         if not self._is_auto():
-            self.penalties_ = self._penalties()
-        elif not hasattr(self, "penalties_") and is_spread(batches[0]):
-            raise ValueError(
-                "new_penalty='auto' needs a first batch in memory. Choose on a part of the rows "
-                "with suggest_penalties, and give new_penalty, max_gap and reach."
-            )
-        elif not hasattr(self, "penalties_") and _has_points(batches, weights):
-            found = suggest_details(
-                batches,
-                elapsed=elapsed,
-                sample_weight=weights,
-                n_init=checked_count("n_init", self.n_init),
-                **self._suggestable(),
-            )
-            self.penalties_ = self._adopted(found.penalties)
+            self.penalties_ = penalties
+        elif not hasattr(self, "penalties_") and any(batch.has_weight for batch in batches):
+            rows = [batch.in_memory("new_penalty='auto'") for batch in batches]
+            n_init = checked_count("n_init", self.n_init)
+            found = suggest_for(rows, elapsed, n_init=n_init, **self._suggestable())
+            self.penalties_ = penalties = self._adopted(found.penalties)
             _logger.info("%s", found.explanation)
             warn_of_doubts(found.doubts)
-
-    def _check_way(self) -> None:
-        check_revival(self._revival())
-        if self.order not in ORDERS:
-            raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {self.order!r}.")
-        check_way(self.acceleration, self.n_threads)
+        return penalties
 
     def _remember(
         self, before: ClusterState, elapsed: float, clustering: Clustering, after: ClusterState
@@ -236,10 +181,3 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         self.cost_ = clustering.cost
         self.cost_trace_ = clustering.cost_trace
         self.n_iter_ = clustering.n_iter
-
-
-def _has_points(batches: list[BatchArray], weights: list[FloatArray | None]) -> bool:
-    return any(
-        len(batch) > 0 and (weight is None or bool(weight.any()))
-        for batch, weight in zip(batches, weights, strict=True)
-    )

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from dynmeans.engine.batch import checked_elapsed, one_for_each
-from dynmeans.estimators.history_keeping import HistoryKeeper
+from dynmeans.engine.checks import checked_elapsed, one_for_each
+from dynmeans.estimators.base import HistoryKeeper
 from dynmeans.estimators.mixture_estimator import MixtureEstimator
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.mixture.carried_sample import (

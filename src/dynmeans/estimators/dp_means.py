@@ -2,9 +2,8 @@
 
 from typing import Any, Self
 
-from dynmeans.engine.dp_means import dp_means_penalties
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
-from dynmeans.records.penalties import Penalties
+from dynmeans.records.penalties import Penalties, dp_means_penalties
 
 
 class DPMeans(ClusterEstimator):
@@ -81,6 +80,3 @@ class DPMeans(ClusterEstimator):
 
     def _suggestable(self) -> dict[str, Any]:
         return {}
-
-    def _revival(self) -> str:
-        return "paper"

@@ -6,23 +6,22 @@ from types import NoneType
 from typing import Any, Self
 
 from dynmeans.algorithm.life_cycle import find_events
-from dynmeans.engine import native
-from dynmeans.engine.batch import checked_elapsed, checked_weights, one_for_each
-from dynmeans.engine.dask_batches import is_spread
+from dynmeans.engine.batch import AnyBatch
+from dynmeans.engine.checks import checked_elapsed, one_for_each
+from dynmeans.engine.sequence import step_sequence
+from dynmeans.estimators.base import HistoryKeeper
 from dynmeans.estimators.cluster_estimator import AUTO, ClusterEstimator
-from dynmeans.estimators.history_keeping import HistoryKeeper
-from dynmeans.inputs.numbers import checked_count
-from dynmeans.records.arrays import BatchArray, IntArray
+from dynmeans.records.arrays import IntArray
 from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
-from dynmeans.records.state import Clustering, ClusterState
+from dynmeans.records.state import ClusterState
 
 _AUTO_BATCHES = 30  # on which "auto" chooses where they come together
-_SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
+_PLAIN = {float, int, str, NoneType}
 
 
 def _checked_penalties(new_penalty: Any, *others: Any) -> Penalties:
-    names = ("max_gap", "reach", "revival_penalty", "drift")
+    names = ("max_gap", "reach", "revival_penalty", "drift", "revival")
     return penalties_with_defaults(new_penalty, **dict(zip(names, others, strict=True)))
 
 
@@ -141,7 +140,7 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         place of its parameters, as is needed where they were chosen by "auto".
         """
         if penalties is not None:
-            parameters |= _as_parameters(penalties, parameters)
+            parameters = _as_parameters(penalties, parameters)
         elif parameters.get("new_penalty") == AUTO:
             raise ValueError(
                 'new_penalty must be what the state was made with, got "auto". '
@@ -174,18 +173,10 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         with self._all_or_nothing():
             elapsed = checked_elapsed(elapsed)
             is_first = not hasattr(self, "state_")
-            points, weights = self._checked_batch(X, sample_weight, reset=is_first)
-            state = ClusterState.empty(self.n_features_in_) if is_first else self.state_
-            self._take_in(points, state, elapsed, weights)
+            batch = self._checked_batch(X, sample_weight, reset=is_first)
+            state = ClusterState.empty(batch.n_features) if is_first else self.state_
+            self._take_in(batch, state, elapsed)
         return self
-
-    def _checked_batch(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Any]:
-        """Check what can be checked here: what lies on a cluster is left to it."""
-        if is_spread(X):
-            self._check_features_of(X, reset=reset)
-            return X, sample_weight
-        points = self._checked_points(X, reset=reset, min_points=0)
-        return points, checked_weights(sample_weight, len(points))
 
     def fit_sequence(
         self,
@@ -207,75 +198,53 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         with self._all_or_nothing():
             window = self._checked_window()
             self._start_over()
-            rows, gaps, weights = self._checked_sequence(list(batches), elapsed, sample_weight)
+            rows, gaps = self._checked_sequence(list(batches), elapsed, sample_weight)
             n = _first_batches(rows)
-            self._settle_penalties(rows[:n], gaps[:n], weights[:n])
-            for step in self._steps_of(rows, gaps, weights):
-                history.append(*step, find_events)
-                labels.append(step[2].labels)
-            self._remember(*step)
+            penalties = self._settle_penalties(rows[:n], gaps[:n])
+            before = self.state_
+            steps = step_sequence(rows, penalties, self._visiting_orders(), gaps, self._execution())
+            for gap, (after, clustering) in zip(gaps, steps, strict=True):
+                history.append(before, gap, clustering, after, find_events)
+                labels.append(clustering.labels)
+                last, before = (before, gap, clustering, after), after
+            self._remember(*last)
             if self.keep_history is not False:
                 self.history_ = history.last(window)
         return labels, history
 
     def _checked_sequence(
         self, batches: list[Any], elapsed: Any, sample_weight: Any
-    ) -> tuple[list[Any], list[float], list[Any]]:
+    ) -> tuple[list[AnyBatch], list[float]]:
         """Check every batch before the first is taken in."""
         gaps = one_for_each("elapsed", elapsed, len(batches))
         weights = one_for_each("sample_weight", sample_weight, len(batches))
-        rows: list[Any] = []
+        rows: list[AnyBatch] = []
         for t, X in enumerate(batches):
             try:
-                points, weights[t] = self._checked_batch(X, weights[t], reset=not rows)
-                rows.append(points)
+                rows.append(self._checked_batch(X, weights[t], reset=not rows))
                 gaps[t] = checked_elapsed(gaps[t])
             except (TypeError, ValueError) as error:
                 raise type(error)(f"batches[{t}]: {error}") from error
             if t == 0:
                 self.state_ = ClusterState.empty(self.n_features_in_)
-        return rows, gaps, weights
+        return rows, gaps
 
-    def _steps_of(
-        self, rows: list[Any], gaps: list[float], weights: list[Any]
-    ) -> Iterable[tuple[ClusterState, float, Clustering, ClusterState]]:
-        """Take the batches in: small ones all at once in compiled code, others one by one."""
-        if not self._can_run_at_once(rows):
-            for X, gap, weight in zip(rows, gaps, weights, strict=True):
-                self._take_in(X, self.state_, gap, weight)
-                yield self._last_step
-            return
-        self._check_way()
-        results = native.sequence(
-            rows,
-            self._penalties(),
-            gaps,
-            weights,
-            self.revival,
-            entropy=self._entropy_drawn(),
-            n_init=checked_count("n_init", self.n_init),
-            acceleration=self.acceleration,
-            n_threads=self.n_threads,
-        )
-        before = self.state_
-        for gap, (after, clustering) in zip(gaps, results, strict=True):
-            yield before, gap, clustering, after
-            before = after
-
-    def _can_run_at_once(self, rows: list[Any]) -> bool:
-        is_plain = self.backend == "native" and self.order == "random"
-        return is_plain and not any(is_spread(X) or len(X) > _SMALL_BATCH for X in rows)
-
-    def _take_in(self, points: Any, state: ClusterState, elapsed: float, weights: Any) -> None:
+    def _take_in(self, batch: AnyBatch, state: ClusterState, elapsed: float) -> None:
         window = self._checked_window()
-        super()._take_in(points, state, elapsed, weights)
+        super()._take_in(batch, state, elapsed)
         self._record(window)
 
     def _penalties_for(self, new_penalty: Any) -> Penalties:
-        values = (new_penalty, self.max_gap, self.reach, self.revival_penalty, self.drift)
-        if set(map(type, values)) <= {float, int, NoneType}:
+        values = (
+            *(new_penalty, self.max_gap, self.reach, self.revival_penalty, self.drift),
+            self.revival,
+        )
+        if set(map(type, values)) <= _PLAIN:
             return _penalties_of(*values)
         return _checked_penalties(*values)
+
+    def _adopted(self, suggested: Penalties) -> Penalties:
+        return suggested.with_revival(self.revival)
 
     def _suggestable(self) -> dict[str, Any]:
         if self.revival_penalty is not None or self.drift is not None:
@@ -285,13 +254,10 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
             )
         return {"max_gap": self.max_gap, "reach": self.reach}
 
-    def _revival(self) -> str:
-        return self.revival
 
-
-def _first_batches(rows: list[BatchArray]) -> int:
+def _first_batches(rows: list[AnyBatch]) -> int:
     """Count the batches up to the last of the first 30 that have points."""
-    filled = [t for t, batch in enumerate(rows) if len(batch)][:_AUTO_BATCHES]
+    filled = [t for t, batch in enumerate(rows) if batch.n_points][:_AUTO_BATCHES]
     return filled[-1] + 1 if filled else len(rows)
 
 
@@ -302,4 +268,5 @@ def _as_parameters(penalties: Penalties, others: dict[str, Any]) -> dict[str, An
     names = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift")
     if given := [name for name in names if name in others]:
         raise ValueError(f"give either penalties or {', '.join(given)}, and not both.")
-    return {name: getattr(penalties, name) for name in ("new_penalty", "revival_penalty", "drift")}
+    taken = ("new_penalty", "revival_penalty", "drift", "revival")
+    return {name: getattr(penalties, name) for name in taken} | others

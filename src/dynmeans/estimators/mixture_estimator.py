@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
-from dynmeans.estimators.stream_estimator import StreamEstimator
+from dynmeans.estimators.base import StreamEstimator
 from dynmeans.mixture.model import BatchPrior, batch_prior, log_first_densities
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.mixture import MixtureParameters, MixtureState

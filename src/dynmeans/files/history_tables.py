@@ -1,4 +1,4 @@
-"""A History as Arrow tables and as a Parquet file; loaded only when frames or files are asked for."""
+"""A History as Arrow tables and as a Parquet file; loaded only when one is asked for."""
 
 import os
 from collections.abc import Callable

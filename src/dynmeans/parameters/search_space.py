@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from dynmeans.records.arrays import FloatArray
+from dynmeans.records.arrays import BatchArray
 from dynmeans.records.penalties import Penalties
 
 Ranges = Mapping[str, tuple[float, float]]
@@ -19,7 +20,7 @@ _REACHES = (1.0, 4.0)
 
 
 def search_ranges(
-    batches: Sequence[FloatArray], ranges: Ranges | None
+    batches: Sequence[BatchArray], ranges: Ranges | None
 ) -> dict[str, tuple[float, float]]:
     """Return lowest and highest value of each parameter, those of the user first."""
     given = dict(ranges or {})
@@ -40,7 +41,7 @@ def grid_values(ranges: Mapping[str, tuple[float, float]], n_trials: int) -> dic
     return {name: np.geomspace(*ranges[name], counts[name]).tolist() for name in PARAMETERS}
 
 
-def _batch_variance(batches: Sequence[FloatArray]) -> float:
+def _batch_variance(batches: Sequence[BatchArray]) -> float:
     """Mean squared distance of the points to the mean of their batch."""
     squares = sum(float(((b - b.mean(axis=0)) ** 2).sum()) for b in batches if len(b))
     variance = squares / max(sum(map(len, batches)), 1)
@@ -57,7 +58,8 @@ def _checked(name: str, ends: tuple[float, float]) -> tuple[float, float]:
     if np.shape(ends) != (2,):
         raise ValueError(f"ranges[{name!r}] must be (lowest, highest), got {ends!r}.")
     for end in ends:
-        Penalties(**({"new_penalty": 1.0, "max_gap": 2.0, "reach": 1.0} | {name: end}))
+        values: dict[str, Any] = {"new_penalty": 1.0, "max_gap": 2.0, "reach": 1.0, name: end}
+        Penalties(**values)
     low, high = map(float, ends)
     if not low < high < math.inf:
         raise ValueError(f"ranges[{name!r}] must rise and be finite, got {ends!r}.")

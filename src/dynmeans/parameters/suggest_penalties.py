@@ -1,24 +1,18 @@
 """The door: lambda, max_gap and reach for batches of your own, without labels."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.batch import (
-    checked_elapsed,
-    checked_points,
-    checked_weights,
-    one_for_each,
-)
+from dynmeans.engine.batch import Batch, take_batches
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.search import search
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import Feed, Trials
 from dynmeans.parameters.warnings import find_doubts
-from dynmeans.records.arrays import BatchArray, FloatArray
+from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
 from dynmeans.records.suggestion import Candidate, Suggestion, warn_of_doubts
 
@@ -100,44 +94,42 @@ def suggest_details(
 
     Nothing is warned of: `doubts` of what is returned says it.
     """
-    n_init = checked_count("n_init", n_init)
-    if max_gap is not None:
-        max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
-    if reach is not None:
-        reach = checked_number("reach", reach, at_least=1)
     if getattr(batches, "ndim", 0) == 2:
         raise ValueError(
             "batches must be a list with an array for each batch, got a single table of "
             f"{counted(len(list(batches)), 'row')}. For one batch give [X]."
         )
-    rows, gaps, weights = _checked_batches(list(batches), elapsed, sample_weight)
+    rows, gaps = take_batches(list(batches), elapsed, sample_weight)
+    n_init = checked_count("n_init", n_init)
+    return suggest_for(rows, gaps, n_init=n_init, max_gap=max_gap, reach=reach, rng=rng)
+
+
+def suggest_for(
+    batches: list[Batch],
+    elapsed: Sequence[float],
+    *,
+    n_init: int,
+    max_gap: float | None = None,
+    reach: float | None = None,
+    rng: np.random.Generator | None = None,
+) -> Suggestion:
+    """As `suggest_details`, for batches that were checked."""
+    if max_gap is not None:
+        max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
+    if reach is not None:
+        reach = checked_number("reach", reach, at_least=1)
+    gaps = list(elapsed)
+    rows, weights = [b.points for b in batches], [b.weights for b in batches]
     points = Points.gather(rows, weights, np.cumsum(gaps))
     n_points = len(points.rows)
     if not points.variance > 0:
         return _placeholder(points.n_batches, n_points, max_gap, reach)
-    entropy = 0 if rng is None else int(rng.integers(2**63))
-    trials = Trials(points, Feed(rows, weights, gaps, n_init, entropy, max_gap, reach))
+    orders = VisitingOrders(0 if rng is None else int(rng.integers(2**63)), n_init)
+    trials = Trials(points, Feed(batches, gaps, orders, max_gap, reach))
     setting = search(trials)
     doubts = find_doubts(trials, setting)
     chosen, tried = trials.candidate(setting), tuple(trials.candidates.values())
     return Suggestion(chosen, tried, points.n_batches, n_points, doubts=doubts)
-
-
-def _checked_batches(
-    batches: list[Any], elapsed: Any, sample_weight: Any
-) -> tuple[list[BatchArray], list[float], list[FloatArray | None]]:
-    gaps = one_for_each("elapsed", elapsed, len(batches))
-    weights = one_for_each("sample_weight", sample_weight, len(batches))
-    rows: list[BatchArray] = []
-    for t, batch in enumerate(batches):
-        n_features = rows[0].shape[1] if rows else np.shape(batch)[-1] if np.ndim(batch) else 0
-        rows.append(checked_points(batch, n_features, f"batches[{t}]"))
-        try:
-            gaps[t] = checked_elapsed(gaps[t])
-            weights[t] = checked_weights(weights[t], len(rows[t]))
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"batches[{t}]: {error}") from error
-    return rows, gaps, weights
 
 
 def _placeholder(

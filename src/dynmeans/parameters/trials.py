@@ -1,15 +1,17 @@
 """Runs over the batches with one choice of parameters after the other, and what each gave."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from dynmeans.engine import native
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.sequence import label_sequence
 from dynmeans.parameters.description_length import describe
 from dynmeans.parameters.tracks import Points
-from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.arrays import IntArray
+from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.suggestion import Candidate
 
@@ -37,19 +39,17 @@ class Feed:
 
     Attributes
     ----------
-    batches, weights, elapsed : list
-        As for `native.sequence`.
-    n_init, entropy : int
-        Visiting orders of each batch, and their seed.
+    batches, elapsed : list
+        As for `label_sequence`.
+    orders : VisitingOrders
+        Those of each batch.
     max_gap, reach : float, optional
         Kept where they are given; chosen otherwise.
     """
 
-    batches: list[BatchArray]
-    weights: list[FloatArray | None]
+    batches: list[Batch]
     elapsed: list[float]
-    n_init: int
-    entropy: int
+    orders: VisitingOrders
     max_gap: float | None = None
     reach: float | None = None
 
@@ -74,7 +74,7 @@ class Trials:
 
     def candidate(self, setting: Setting, n_init: int | None = None) -> Candidate:
         """Run over the batches, unless that was done before."""
-        key = setting, self.feed.n_init if n_init is None else n_init
+        key = setting, self.feed.orders.n_init if n_init is None else n_init
         if key not in self.candidates:
             self.candidates[key] = self._run(*key)
         return self.candidates[key]
@@ -82,15 +82,8 @@ class Trials:
     def labels(self, setting: Setting, n_init: int | None = None) -> tuple[IntArray, int, int]:
         """Labels of all points, clusters seen in all batches, and identities."""
         feed = self.feed
-        return native.sequence_labels(
-            feed.batches,
-            self._penalties(setting),
-            feed.elapsed,
-            feed.weights,
-            "paper",
-            entropy=feed.entropy,
-            n_init=feed.n_init if n_init is None else n_init,
-        )
+        orders = feed.orders if n_init is None else replace(feed.orders, n_init=n_init)
+        return label_sequence(feed.batches, self._penalties(setting), orders, feed.elapsed)
 
     def _run(self, setting: Setting, n_init: int) -> Candidate:
         penalties = self._penalties(setting)

@@ -15,13 +15,16 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from dynmeans import metrics
-from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.engine.batch import Batch, take_batches
+from dynmeans.engine.execution import Execution
+from dynmeans.engine.sequence import step_sequence
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.parameters.search_space import PARAMETERS, Ranges, grid_values, search_ranges
 from dynmeans.records.arrays import IntArray
+from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 
-Setting = dict[str, float]
+Setting = dict[str, Any]
 Metric = Callable[[Sequence[Any], Sequence[IntArray]], float]
 
 METHODS = ("bayesian", "grid")
@@ -34,6 +37,7 @@ METRICS = (
 ROUND = 8
 # The best of many noisy scores is too good; visiting orders are noise that runs can average out.
 N_RUNS = 3
+N_INIT = 3  # as `DynamicMeans` by default
 _N_RANDOM = 16  # trials before the model of the score is trusted
 
 _logger = logging.getLogger(__name__)
@@ -117,9 +121,9 @@ def tune(
     n_trials = checked_count("n_trials", n_trials)
     random_state = checked_count("random_state", random_state, at_least=0)
     score = _checked_metric(metric)
-    rows = [np.asarray(batch, dtype=np.float64) for batch in batches]
-    spaces = search_ranges(rows, ranges)
-    run = partial(_score, rows, truth, score, random_state)
+    checked, _ = take_batches(list(batches))
+    spaces = search_ranges([batch.points for batch in checked], ranges)
+    run = partial(_score, checked, truth, score, random_state)
     with Parallel(n_jobs=n_jobs) as parallel:
         tried = (
             _try_grid(run, spaces, n_trials, parallel)
@@ -128,13 +132,14 @@ def tune(
         )
         frame = pd.DataFrame([{**setting, "score": found} for setting, found in tried])
     best = frame.loc[frame["score"].idxmax()]
-    penalties = Penalties(**{name: float(best[name]) for name in PARAMETERS})
+    setting: Setting = {name: float(best[name]) for name in PARAMETERS}
+    penalties = Penalties(**setting)
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
     return TuningResult(penalties, float(best["score"]), frame, name)
 
 
 def _score(
-    rows: list[npt.NDArray[np.float64]],
+    batches: list[Batch],
     truth: Sequence[Any],
     metric: Metric,
     random_state: int,
@@ -142,15 +147,13 @@ def _score(
 ) -> float:
     """Return the mean score over a few visiting orders."""
     scores = []
+    penalties, execution = Penalties(**setting), Execution(n_threads=1)
     for seed in np.random.SeedSequence(random_state).generate_state(N_RUNS):
-        model = DynamicMeans(
-            setting["new_penalty"],
-            max_gap=setting["max_gap"],
-            reach=setting["reach"],
-            n_threads=1,
-            random_state=int(seed),
-        )
-        scores.append(metric(truth, model.fit_sequence(rows)[0]))
+        # Drawn as `DynamicMeans` draws it from this random_state.
+        entropy = int(np.random.RandomState(seed).randint(2**63, dtype=np.int64))
+        orders, elapsed = VisitingOrders(entropy, N_INIT), [1.0] * len(batches)
+        steps = step_sequence(batches, penalties, orders, elapsed, execution)
+        scores.append(metric(truth, [clustering.labels for _, clustering in steps]))
     return float(np.mean(scores))
 
 

@@ -9,7 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.transforms import ScaledTranslation
 
-from dynmeans.engine.batch import checked_points
+from dynmeans.engine.checks import checked_points
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History, StepRecord
 

@@ -1,5 +1,6 @@
 """The three free parameters: lambda, Q and tau, or lambda, N_Q and k_tau (Eq. 16)."""
 
+import copy
 import math
 from dataclasses import dataclass
 
@@ -8,6 +9,8 @@ from dynmeans.inputs.numbers import checked_number
 # Good over many kinds of stream when only lambda is known (decision 0007).
 DEFAULT_MAX_GAP = 6.8
 DEFAULT_REACH = 1.2
+# The cost of reviving a cluster: equation 5 as printed, or the true rise of L_t (decision 0001).
+REVIVAL_RULES = ("paper", "exact")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -27,7 +30,9 @@ class Penalties:
         infinity for never forgetting.
     reach : float, optional
         k_tau. Squared distance, in units of lambda, over which a cluster seen in the last
-        batch is still recognised; at least 1.
+        batch is still recognized; at least 1.
+    revival : {"paper", "exact"}
+        The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
 
     Examples
     --------
@@ -43,6 +48,7 @@ class Penalties:
     drift: float
     max_gap: float
     reach: float
+    revival: str
 
     def __init__(
         self,
@@ -52,11 +58,13 @@ class Penalties:
         drift: float | None = None,
         max_gap: float | None = None,
         reach: float | None = None,
+        revival: str = "paper",
     ) -> None:
         new_penalty = checked_number("new_penalty", new_penalty, above=0)
         direct = {"revival_penalty": revival_penalty, "drift": drift}
-        behaviour = {"max_gap": max_gap, "reach": reach}
-        _check_one_pair(direct, behaviour)
+        behavior = {"max_gap": max_gap, "reach": reach}
+        _check_one_pair(direct, behavior)
+        _check_revival(revival)
         if max_gap is not None:
             max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
             reach = checked_number("reach", reach, at_least=1)
@@ -73,8 +81,16 @@ class Penalties:
             ("drift", drift),
             ("max_gap", max_gap),
             ("reach", reach),
+            ("revival", revival),
         ):
             object.__setattr__(self, name, value)
+
+    def with_revival(self, revival: str) -> "Penalties":
+        """Return the same penalties with this revival rule."""
+        _check_revival(revival)
+        changed = copy.copy(self)
+        object.__setattr__(changed, "revival", revival)
+        return changed
 
 
 def penalties_with_defaults(
@@ -84,6 +100,7 @@ def penalties_with_defaults(
     reach: float | None = None,
     revival_penalty: float | None = None,
     drift: float | None = None,
+    revival: str = "paper",
 ) -> Penalties:
     """lambda, Q and tau from what was given; `max_gap` and `reach` have defaults."""
     if revival_penalty is None and drift is None:
@@ -95,7 +112,13 @@ def penalties_with_defaults(
         drift=drift,
         max_gap=max_gap,
         reach=reach,
+        revival=revival,
     )
+
+
+def dp_means_penalties(new_penalty: float) -> Penalties:
+    """Return penalties whose memory is never used: with one batch, Q and tau play no part."""
+    return Penalties(new_penalty, revival_penalty=0.0, drift=0.0)
 
 
 def _drift_from_reach(max_gap: float, reach: float) -> float:
@@ -105,9 +128,14 @@ def _drift_from_reach(max_gap: float, reach: float) -> float:
     return (max_gap * (reach - 1) + 1) / (max_gap - 1)
 
 
-def _check_one_pair(direct: dict[str, float | None], behaviour: dict[str, float | None]) -> None:
-    given = {k: v for k, v in (direct | behaviour).items() if v is not None}
-    if given.keys() not in (direct.keys(), behaviour.keys()):
+def _check_revival(revival: object) -> None:
+    if revival not in REVIVAL_RULES:
+        raise ValueError(f"revival must be one of {', '.join(REVIVAL_RULES)}, got {revival!r}.")
+
+
+def _check_one_pair(direct: dict[str, float | None], behavior: dict[str, float | None]) -> None:
+    given = {k: v for k, v in (direct | behavior).items() if v is not None}
+    if given.keys() not in (direct.keys(), behavior.keys()):
         raise ValueError(
             "give either revival_penalty and drift, or max_gap and reach, and not both pairs; "
             f"got {', '.join(f'{name}={value!r}' for name, value in given.items()) or 'neither'}."

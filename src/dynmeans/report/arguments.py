@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.batch import checked_points
+from dynmeans.engine.checks import checked_points
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.runs.reading.sampling import Sample

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from dynmeans.algorithm.assign_labels import REVIVAL_RULES
 from dynmeans.records.penalties import Penalties
 
-_PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift")
+_PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +19,9 @@ class RunConfig:
     features : tuple of str
         Names of the features, in the order of the columns of the points.
     penalties : Penalties
-        lambda, Q and tau.
+        lambda, Q and tau, and the revival rule.
     n_init : int
         Visiting orders tried on every batch.
-    revival : {"paper", "exact"}
-        The cost of reviving a cluster.
     random_state : int
         Seed of the visiting orders.
     standardise : int
@@ -48,7 +45,6 @@ class RunConfig:
     features: tuple[str, ...]
     penalties: Penalties
     n_init: int = 3
-    revival: str = "paper"
     random_state: int = 0
     standardise: int = 0
     sample_size: int = 200
@@ -61,10 +57,6 @@ class RunConfig:
             raise ValueError("features must name at least one column, got none.")
         if len(set(self.features)) < len(self.features):
             raise ValueError(f"features must not repeat a column, got {', '.join(self.features)}.")
-        if self.revival not in REVIVAL_RULES:
-            raise ValueError(
-                f"revival must be one of {', '.join(REVIVAL_RULES)}, got {self.revival!r}."
-            )
         for name, least in (
             ("n_init", 1),
             ("random_state", 0),
@@ -97,7 +89,7 @@ class RunConfig:
             for name in list(plain)
             if name.startswith("source.")
         }
-        direct = {name: numbers[name] for name in ("revival_penalty", "drift")}
+        direct = {name: numbers[name] for name in ("revival_penalty", "drift", "revival")}
         penalties = Penalties(numbers["new_penalty"], **direct)
         # The pair that was derived then could differ from one derived now in its last bit.
         for name, value in numbers.items():

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from dynmeans.algorithm.life_cycle import find_events
-from dynmeans.engine.batch import checked_points
-from dynmeans.engine.compiled import compiled
-from dynmeans.engine.step import step
+from dynmeans.engine.batch import take_batch
+from dynmeans.engine.checks import checked_elapsed
+from dynmeans.engine.execution import Execution
+from dynmeans.engine.step import step_batch
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.history import History, StepRecord
+from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.batch import Batch
@@ -38,8 +40,9 @@ class Stepper:
         self._state = state
         # Drawn as the estimators draw it: the same seed gives the same identities there and here.
         random = np.random.RandomState(config.random_state)
-        self._entropy = int(random.randint(2**63, dtype=np.int64))
-        self._n_threads: int | None = None
+        entropy = int(random.randint(2**63, dtype=np.int64))
+        self._orders = VisitingOrders(entropy, config.n_init)
+        self._execution = Execution()
         counts = store.manifest("counts") or {"n_rows": 0, "n_dropped": 0, "n_late": 0}
         self._counts: dict[str, int] = counts
         self._columns: list[list[str]] | None = store.manifest("label_columns")
@@ -47,7 +50,7 @@ class Stepper:
 
     def set_n_threads(self, n_threads: int | None) -> None:
         """Use that many threads from now on."""
-        self._n_threads = n_threads
+        self._execution = Execution(n_threads=n_threads)
 
     def learn_scaling(self, batches: Sequence[BatchArray]) -> None:
         """Learn mean and spread; they are stored with the first commit."""
@@ -100,16 +103,10 @@ class Stepper:
 
     def _step(self, batch: Batch) -> StepRecord:
         config, before = self._config, self._state
-        points = checked_points(self._scaled(batch), before.n_features)
-        after, clustering = step(
-            points,
-            before,
-            config.penalties,
-            orders=compiled.visiting_orders(points, self._entropy, before.n_steps, config.n_init),
-            elapsed=batch.elapsed,
-            sample_weight=batch.weights,
-            revival=config.revival,
-            n_threads=self._n_threads,
+        rows = take_batch(self._scaled(batch), batch.weights, before.n_features)
+        elapsed = checked_elapsed(batch.elapsed)
+        after, clustering = step_batch(
+            rows, before, config.penalties, self._orders, elapsed, self._execution
         )
         history = History(window=1)
         history.append(before, batch.elapsed, clustering, after, find_events)

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from pyspark.sql.functions import pandas_udf
 
-from dynmeans.engine import native
-from dynmeans.engine.batch import MAX_COORDINATE
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.checks import MAX_COORDINATE
+from dynmeans.engine.predict import predict_labels
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -40,7 +41,7 @@ def assign_udf(state: Any, model: DynamicMeans | None = None) -> Any:
         assign = assign_udf("run")
         frame.withColumn("cluster_id", assign("x", "y"))
     """
-    clusters, penalties, revival, scaling = _read(state, model)
+    clusters, penalties, scaling = _read(state, model)
     n_features = clusters.n_features
 
     def assign(*columns: pd.Series) -> pd.Series:
@@ -54,21 +55,20 @@ def assign_udf(state: Any, model: DynamicMeans | None = None) -> Any:
         is_whole = (np.abs(points) <= MAX_COORDINATE).all(axis=1)
         rows = points[is_whole] if scaling is None else scaling.apply(points[is_whole])
         labels = pd.Series(pd.NA, index=range(len(points)), dtype="Int64")
-        found, _ = native.predict_labels(np.ascontiguousarray(rows), clusters, penalties, revival)
+        batch = Batch(np.ascontiguousarray(rows))
+        found, _ = predict_labels(batch, clusters, penalties)
         labels[is_whole] = found
         return labels
 
     return pandas_udf(assign, "long")
 
 
-def _read(
-    state: Any, model: DynamicMeans | None
-) -> tuple[ClusterState, Penalties, str, Scaling | None]:
+def _read(state: Any, model: DynamicMeans | None) -> tuple[ClusterState, Penalties, Scaling | None]:
     if isinstance(state, str | os.PathLike) and Path(state).is_dir():
         if model is not None:
             raise ValueError("model must not be given for a run folder, which knows its own.")
         with Run.open(state) as run:
-            return run.state, run.config.penalties, run.config.revival, run.scaling
+            return run.state, run.config.penalties, run.scaling
     if isinstance(state, str | os.PathLike):
         state = ClusterState.load(state)
     if not isinstance(state, ClusterState):
@@ -79,4 +79,4 @@ def _read(
         raise TypeError(
             f"model must be the DynamicMeans whose parameters made the state, got {model!r}."
         )
-    return state, model._penalties(), model.revival, None
+    return state, model._penalties(), None

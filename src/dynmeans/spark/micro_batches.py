@@ -133,7 +133,6 @@ def _config(features: tuple[str, ...], model: DynamicMeans, source: dict[str, An
         features,
         model._penalties(),
         n_init=model.n_init,
-        revival=model.revival,
         random_state=0 if model.random_state is None else model.random_state,
         source=source,
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from spread_streams import SpreadStream, assert_same_bits
 
-from dynmeans import ClusterState, HashOrders, Penalties, step
+from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask import crew, spread_pass, take_batch, worker_memory
 from dynmeans.engine.dask.spread_step import step_with_rounds
@@ -51,14 +51,14 @@ def watch_barriers(monkeypatch):
 
 def test_memory_that_falls_asleep_within_a_pass_is_a_barrier(client, monkeypatch):
     barriers = watch_barriers(monkeypatch)
-    penalties = Penalties(0.01, revival_penalty=0.00001, drift=2.0)
+    penalties = Penalties(0.01, revival_penalty=0.00001, drift=2.0, revival="exact")
     states = [ClusterState.empty(3)] * 2
     for seed in range(3):
-        rng, orders = np.random.default_rng(seed), HashOrders(seed)
+        rng, orders = np.random.default_rng(seed), VisitingOrders(seed, by="row")
         points, weights = rng.random((190, 3)).round(1), np.exp(4 * rng.normal(size=190))
         batch = da.from_array(points, chunks=(77, 3))
         states = [
-            step(x, state, penalties, orders=orders, revival="exact", sample_weight=weights)[0]
+            step(x, state, penalties, orders=orders, sample_weight=weights)[0]
             for x, state in zip((points, batch), states, strict=True)
         ]
         assert states[0] == states[1]
@@ -134,9 +134,8 @@ def test_replies_are_small_beside_the_rows(client):
         batch,
         ClusterState.empty(2),
         Penalties(1.0, max_gap=3, reach=1),
-        HashOrders(0),
+        VisitingOrders(0, by="row"),
         1.0,
-        "paper",
     )
     assert max(entry.bytes_in for entry in rounds) < points.nbytes / 100
     assert sum(entry.n_proposals for entry in rounds) < 1000
@@ -162,7 +161,8 @@ def replay(path, n_batches=None):
     new_penalty, revival_penalty, drift = (
         trace["penalties"] if is_ours else [float(trace[name]) for name in names]
     )
-    penalties = Penalties(new_penalty, revival_penalty=revival_penalty, drift=drift)
+    rule = str(trace["revival"]) if is_ours else "exact"
+    penalties = Penalties(new_penalty, revival_penalty=revival_penalty, drift=drift, revival=rule)
     state = ClusterState.empty(trace["points"].shape[1])
     for t, (a, b) in list(enumerate(pairwise(trace["offsets"])))[:n_batches]:
         chunks = (max(1, (b - a) // 3), trace["points"].shape[1])
@@ -173,7 +173,6 @@ def replay(path, n_batches=None):
             orders=trace["orders"][:, a:b],
             elapsed=trace["elapsed"][t] if is_ours else 1.0,
             sample_weight=trace["sample_weight"][a:b] if is_ours else None,
-            revival=str(trace["revival"]) if is_ours else "exact",
         )
         yield clustering, trace["labels"][a:b], trace["costs"][t], int(trace.get("n_restarts", 1))
 

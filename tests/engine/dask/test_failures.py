@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from distributed import Client
 
-from dynmeans import ClusterState, DynamicMeans, HashOrders, Penalties, step
+from dynmeans import ClusterState, DynamicMeans, Penalties, VisitingOrders, step
 from dynmeans.engine.dask import crew, direct_calls, take_batch, worker_memory
 from dynmeans.engine.dask.spread_step import step_with_rounds
 
-PENALTIES = Penalties(0.02, revival_penalty=0.001, drift=0.5)
+PENALTIES = Penalties(0.02, revival_penalty=0.001, drift=0.5, revival="exact")
 
 
 def crowd(seed):
@@ -82,7 +82,7 @@ def run_and_kill(monkeypatch, happenings):
     rounds = before_rounds(monkeypatch, happenings)
     batch = take_batch(lazy_batch(), None, 2)
     state, clustering, _ = step_with_rounds(
-        batch, ClusterState.empty(2), PENALTIES, HashOrders(4, 2), 1.0, "exact"
+        batch, ClusterState.empty(2), PENALTIES, VisitingOrders(4, 2, by="row"), 1.0
     )
     labels = clustering.labels.compute()
     assert next(rounds) > max(happenings)
@@ -92,7 +92,7 @@ def run_and_kill(monkeypatch, happenings):
 def assert_as_on_one_machine(found):
     state, clustering, labels = found
     expected, here = step(
-        crowd(0), ClusterState.empty(2), PENALTIES, orders=HashOrders(4, 2), revival="exact"
+        crowd(0), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(4, 2, by="row")
     )
     np.testing.assert_array_equal(labels, here.labels)
     np.testing.assert_array_equal(clustering.cost_trace, here.cost_trace)
@@ -150,7 +150,7 @@ def test_step_without_mishap_needs_no_tasks(client, monkeypatch):
 @pytest.mark.slow
 def test_labels_are_made_again_when_their_worker_dies_later(cluster_to_break):
     _, clustering = step(
-        lazy_batch(), ClusterState.empty(2), PENALTIES, orders=HashOrders(4), revival="exact"
+        lazy_batch(), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(4, by="row")
     )
     before = clustering.labels.compute()
     kill_a_worker(cluster_to_break, 0)
@@ -214,4 +214,4 @@ def test_rows_that_cannot_be_made_again_are_a_clear_error(cluster_to_break, monk
     batch = cluster_to_break.scatter(np.array_split(crowd(0), 4))
     before_rounds(monkeypatch, {1: let_one_die_at_work})
     with pytest.raises(ConnectionError, match="Dask cluster was lost"):
-        step(batch, ClusterState.empty(2), PENALTIES, orders=HashOrders(0))
+        step(batch, ClusterState.empty(2), PENALTIES, orders=VisitingOrders(0, by="row"))

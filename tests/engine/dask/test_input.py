@@ -6,17 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dynmeans import ClusterState, DPMeans, DynamicMeans, HashOrders, Penalties, step
+from dynmeans import ClusterState, DPMeans, DynamicMeans, Penalties, VisitingOrders, step
 from dynmeans.engine.compiled import compiled
 
 RNG = np.random.default_rng(0)
 POINTS = np.vstack([RNG.normal(size=(40, 2)), RNG.normal(size=(50, 2)) + 9])
 PENALTIES = Penalties(20.0, max_gap=3, reach=1.2)
-EXPECTED = step(POINTS, ClusterState.empty(2), PENALTIES, orders=HashOrders(1, 2))
+EXPECTED = step(POINTS, ClusterState.empty(2), PENALTIES, orders=VisitingOrders(1, 2, by="row"))
 
 
 def call(points, **changes):
-    arguments = {"orders": HashOrders(1, 2), **changes}
+    arguments = {"orders": VisitingOrders(1, 2, by="row"), **changes}
     return step(points, ClusterState.empty(2), PENALTIES, **arguments)
 
 
@@ -48,19 +48,27 @@ def test_list_of_futures_is_taken(client):
 
 def test_chunks_of_different_precision_are_taken_as_on_one_machine(client):
     halves = [POINTS[:40].astype(np.float32), POINTS[40:]]
-    expected, _ = step(np.vstack(halves), ClusterState.empty(2), PENALTIES, orders=HashOrders(1, 2))
+    expected, _ = step(
+        np.vstack(halves), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(1, 2, by="row")
+    )
     assert call(client.scatter(halves))[0] == expected
 
 
 def test_integers_are_taken_like_floats(client):
     whole = np.round(POINTS * 2).astype(int)
-    expected, _ = step(whole, ClusterState.empty(2), PENALTIES, orders=HashOrders(1, 2))
+    expected, _ = step(
+        whole, ClusterState.empty(2), PENALTIES, orders=VisitingOrders(1, 2, by="row")
+    )
     assert call(da.from_array(whole, chunks=(25, 2)))[0] == expected
 
 
 def test_batch_of_nothing_lets_time_pass(client):
     state, clustering = step(
-        da.empty((0, 2), chunks=(5, 2)), EXPECTED[0], PENALTIES, orders=HashOrders(0), elapsed=2.0
+        da.empty((0, 2), chunks=(5, 2)),
+        EXPECTED[0],
+        PENALTIES,
+        orders=VisitingOrders(0, by="row"),
+        elapsed=2.0,
     )
     assert state.ages.tolist() == [3.0, 3.0]
     assert clustering.labels.shape == (0,)
@@ -69,7 +77,11 @@ def test_batch_of_nothing_lets_time_pass(client):
 def test_weights_may_be_a_plain_array_or_lie_in_other_chunks(client):
     weights = RNG.choice([0.0, 1.0, 2.0], size=90)
     expected, _ = step(
-        POINTS, ClusterState.empty(2), PENALTIES, orders=HashOrders(1, 2), sample_weight=weights
+        POINTS,
+        ClusterState.empty(2),
+        PENALTIES,
+        orders=VisitingOrders(1, 2, by="row"),
+        sample_weight=weights,
     )
     rows = da.from_array(POINTS, chunks=(25, 2))
     assert call(rows, sample_weight=weights)[0] == expected
@@ -218,14 +230,14 @@ def test_unknown_order_is_refused():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((-1, 1), ValueError, "seed must be from 0 to"),
-        ((0.5, 1), TypeError, "seed must be an integer"),
+        ((-1, 1), ValueError, "entropy must be from 0 to"),
+        ((0.5, 1), TypeError, "entropy must be an integer"),
         ((0, 0), ValueError, "n_init must be from 1"),
     ],
 )
 def test_impossible_hash_orders_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
-        HashOrders(*arguments)
+        VisitingOrders(*arguments, by="row")
 
 
 def test_hash_orders_are_listed_alike_for_one_machine():

@@ -33,7 +33,6 @@ class Remembered:
 
     state: ClusterState
     penalties: Penalties
-    revival: str
 
     @cached_property
     def gamma(self) -> FloatArray:
@@ -43,7 +42,7 @@ class Remembered:
     @cached_property
     def costs(self) -> RevivalCosts:
         """Offset and scale of reviving each cluster."""
-        return revival_costs(self.state, self.penalties, self.revival)
+        return revival_costs(self.state, self.penalties)
 
     def asleep(self, slots: IntArray) -> ClusterTable:
         """Some of the clusters, waiting to be revived."""

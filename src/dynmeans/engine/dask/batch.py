@@ -11,7 +11,8 @@ import dask.array as da
 import numpy as np
 from distributed import Client, Future, futures_of, get_client
 
-from dynmeans.engine.batch import MAX_COORDINATE, MAX_WEIGHT, check_features, checked_weights
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT, check_features, checked_weights
 from dynmeans.engine.dask.chunks import ChunkFacts, describe_points, describe_weights
 from dynmeans.engine.dask.piece import ChunkInfo, Piece, make_piece
 from dynmeans.engine.dask.workers import (
@@ -21,6 +22,8 @@ from dynmeans.engine.dask.workers import (
     piece_key,
     speaking_clearly,
 )
+from dynmeans.engine.dask_input import dask_engine
+from dynmeans.engine.execution import Execution
 from dynmeans.records.arrays import FloatArray
 
 WAYS_OUT = (
@@ -71,6 +74,17 @@ class DaskBatch:
     def n_points(self) -> int:
         """Rows of the whole batch."""
         return sum(self.sizes)
+
+    def in_memory(self, purpose: str) -> Batch:
+        """Refuse: the rows stay on the cluster."""
+        raise ValueError(
+            f"{purpose} needs a first batch in memory. Choose on a part of the rows "
+            "with suggest_penalties, and give new_penalty, max_gap and reach."
+        )
+
+    def engine(self, execution: Execution) -> Any:
+        """Return the module that runs a step on a cluster."""
+        return dask_engine(execution)
 
 
 def take_batch(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.engine.batch import MAX_COORDINATE, MAX_WEIGHT, as_floats, as_rows
+from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT, as_floats, as_rows
 from dynmeans.engine.compiled import compiled
 from dynmeans.records.arrays import BatchArray, FloatArray
 

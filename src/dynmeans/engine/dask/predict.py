@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from dynmeans.engine import native
-from dynmeans.engine.batch import checked_points
+from dynmeans.engine.checks import checked_points
 from dynmeans.engine.dask.chunks import to_rows
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.records.penalties import Penalties
@@ -15,7 +15,7 @@ from dynmeans.records.state import ClusterState
 
 
 def predict_labels(
-    points: Any, state: ClusterState, penalties: Penalties, revival: str
+    points: Any, state: ClusterState, penalties: Penalties
 ) -> tuple[da.Array, da.Array]:
     """Return the identity and the cost of each row as Dask arrays in the chunks of `points`."""
     parts = [
@@ -24,7 +24,6 @@ def predict_labels(
             _as_array(points),
             state,
             penalties,
-            revival,
             column,
             drop_axis=1,
             dtype=dtype,
@@ -55,10 +54,8 @@ def _as_array(points: Any) -> da.Array:
     return array if array.numblocks[1] == 1 else array.rechunk({1: -1})
 
 
-def _predict(
-    chunk: Any, state: ClusterState, penalties: Penalties, revival: str, column: int
-) -> Any:
-    return native.predict_labels(_rows(chunk, state), state, penalties, revival)[column]
+def _predict(chunk: Any, state: ClusterState, penalties: Penalties, column: int) -> Any:
+    return native.predict_labels(_rows(chunk, state), state, penalties)[column]
 
 
 def _distances(chunk: Any, state: ClusterState) -> FloatArray:

@@ -12,6 +12,7 @@ from distributed import Future
 from dynmeans.algorithm.cluster import NO_FALL
 from dynmeans.algorithm.update_state import let_time_pass, update_state
 from dynmeans.engine import native
+from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import Remembered
 from dynmeans.engine.dask.batch import DaskBatch
@@ -20,8 +21,9 @@ from dynmeans.engine.dask.messages import Labelling, Run
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.workers import Round, Workers, order_key, speaking_clearly, wait_for
+from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.records.arrays import IntArray
-from dynmeans.records.orders import HashOrders
+from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -30,35 +32,34 @@ def step(
     batch: DaskBatch,
     state: ClusterState,
     penalties: Penalties,
-    orders: HashOrders | IntArray,
+    orders: VisitingOrders | IntArray,
     elapsed: float,
-    revival: str,
+    execution: Execution = DEFAULT,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster a batch that lies on a Dask cluster; its labels stay there.
 
     `orders` may be given row by row too: each row is then sent its place.
     """
     with speaking_clearly():
-        return step_with_rounds(batch, state, penalties, orders, elapsed, revival)[:2]
+        return step_with_rounds(batch, state, penalties, orders, elapsed)[:2]
 
 
 def step_with_rounds(
     batch: DaskBatch,
     state: ClusterState,
     penalties: Penalties,
-    orders: HashOrders | IntArray,
+    orders: VisitingOrders | IntArray,
     elapsed: float,
-    revival: str,
 ) -> tuple[ClusterState, Clustering, list[Round]]:
     """The same, and what crossed the network."""
     if batch.n_points == 0:
-        return _step_over_nothing(batch, state, penalties, elapsed, revival)
+        return _step_over_nothing(batch, state, penalties, elapsed)
     arrived = let_time_pass(state, elapsed)
-    remembered = Remembered(arrived, penalties, revival)
+    remembered = Remembered(arrived, penalties)
     workers = Workers(batch.client, batch.name, batch.pieces)
     best: DaskSolution | None = None
     best_positions: list[Future] = []
-    for number, (seed, places) in enumerate(keys_of(orders)):
+    for number, (seed, places) in enumerate(keys_of(orders, state.n_steps)):
         positions = []
         if places is not None:
             positions = _send_positions(batch, places, str(number))
@@ -73,7 +74,7 @@ def step_with_rounds(
             best, best_positions = found, positions
     assert best is not None, "there is at least one order"
     after = update_state(best.counts, best.centers, arrived, penalties, elapsed)
-    clustering = _name_clusters(batch, best, best_positions, arrived, (after, penalties, revival))
+    clustering = _name_clusters(batch, best, best_positions, arrived, (after, penalties))
     return after, clustering, workers.rounds
 
 
@@ -86,10 +87,11 @@ def sum_facts(batch: DaskBatch, arrived: ClusterState, penalties: Penalties) -> 
     return farthest, lightest, heaviest, n, is_weighted, penalties.new_penalty
 
 
-def keys_of(orders: HashOrders | IntArray) -> list[tuple[int, KeyArray | None]]:
+def keys_of(orders: VisitingOrders | IntArray, n_steps: int) -> list[tuple[int, KeyArray | None]]:
     """For each restart the seed of its keys, or the place of each row."""
-    if isinstance(orders, HashOrders):
-        return [(int(seed), None) for seed in compiled.order_seeds(orders.seed, orders.n_init)]
+    if isinstance(orders, VisitingOrders):
+        seeds = compiled.order_seeds(orders.row_seed(n_steps), orders.n_init)
+        return [(int(seed), None) for seed in seeds]
     places = np.empty(orders.shape, dtype=np.uint64)
     np.put_along_axis(places, orders, np.arange(orders.shape[1], dtype=np.uint64)[None, :], axis=1)
     return [(0, row) for row in places]
@@ -121,7 +123,7 @@ def _name_clusters(
     solution: DaskSolution,
     positions: list[Future],
     arrived: ClusterState,
-    rule: tuple[ClusterState, Penalties, str],
+    rule: tuple[ClusterState, Penalties],
 ) -> Clustering:
     """Identities for slots."""
     counts, centers, trace = solution.counts, solution.centers, solution.cost_trace
@@ -143,7 +145,7 @@ def _name_rows(
     labelling: Labelling,
     positions: list[Future],
     ids: IntArray,
-    rule: tuple[ClusterState, Penalties, str],
+    rule: tuple[ClusterState, Penalties],
 ) -> da.Array:
     """Have every worker label its rows, and leave the labels there."""
     client, name = batch.client, f"labels-{uuid.uuid4().hex}"
@@ -185,12 +187,12 @@ def _hold(value: Any) -> Any:
 
 
 def _step_over_nothing(
-    batch: DaskBatch, state: ClusterState, penalties: Penalties, elapsed: float, revival: str
+    batch: DaskBatch, state: ClusterState, penalties: Penalties, elapsed: float
 ) -> tuple[ClusterState, Clustering, list[Round]]:
     """An empty batch needs no cluster: it only lets time pass."""
     nobody = np.empty((1, 0), dtype=np.int64)
     weights = np.empty(0) if batch.is_weighted else None
-    rows = np.empty((0, state.n_features))
-    after, clustering = native.step(rows, state, penalties, nobody, elapsed, weights, revival)
+    rows = Batch(np.empty((0, state.n_features)), weights)
+    after, clustering = native.step(rows, state, penalties, nobody, elapsed, DEFAULT)
     labels = da.empty(0, dtype=np.int64, chunks=(tuple(batch.sizes),))
     return after, replace(clustering, labels=labels), []

@@ -19,7 +19,7 @@ from dynmeans.parameters.tune import tune
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 
-Setting = dict[str, float]
+Setting = dict[str, Any]
 
 _REFERENCE_HOURS = 2.0  # the window that the recipe's reach is for
 _PENALTY_RANGE = (0.05, 3.0)  # of the total variance

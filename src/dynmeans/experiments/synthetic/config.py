@@ -6,7 +6,7 @@ from typing import Any
 
 from dynmeans.datasets.moving_gaussians import NOISES
 
-Setting = dict[str, float]
+Setting = dict[str, Any]
 
 METHODS = ("dynamic_means", "gibbs", "variational", "particle")
 SAMPLERS = METHODS[1:]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.batch import check_size
+from dynmeans.engine.checks import check_size
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
 _PER_ROW = ("row_ids", "rows", "times", "weights", "truth")

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.engine import native
-from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dp_means import dp_means_penalties
-from dynmeans.engine.step import check_way
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.execution import Execution
+from dynmeans.engine.predict import predict_labels
+from dynmeans.engine.step import step_batch
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.arrays import BatchArray
-from dynmeans.records.penalties import Penalties
+from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.penalties import Penalties, dp_means_penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.scale.anytime.result import AnytimeResult
 from dynmeans.scale.anytime.sources import open_source
@@ -55,15 +56,14 @@ class _Way:
 
     penalties: Penalties
     keep: float  # share of a weight that lasts to the next batch
-    entropy: int
-    n_threads: int | None
+    orders: VisitingOrders
+    execution: Execution
 
     def take_in(self, batch: BatchArray, state: ClusterState) -> ClusterState:
         """Run one step of Dynamic Means from faded weights; unseen clusters stay as they are."""
         faded = replace(state, weights=np.maximum(state.weights * self.keep, _NO_WEIGHT))
-        orders = compiled.visiting_orders(batch, self.entropy, state.n_steps, 1)
-        after, _ = native.step(
-            batch, faded, self.penalties, orders, 1.0, None, "paper", n_threads=self.n_threads
+        after, _ = step_batch(
+            Batch(batch), faded, self.penalties, self.orders, execution=self.execution
         )
         # Nothing is forgotten, so the clusters there were before come first.
         weights = after.weights.copy()
@@ -75,7 +75,7 @@ class _Way:
         self, holdout: BatchArray, state: ClusterState, n_rows: int
     ) -> tuple[float, float]:
         """Estimate the cost of a row, with its standard error."""
-        costs = native.predict_labels(holdout, state, self.penalties, "paper")[1]
+        costs = predict_labels(Batch(holdout), state, self.penalties)[1]
         shared = self.penalties.new_penalty * state.n_clusters / n_rows
         return float(costs.mean()) + shared, float(costs.std()) / math.sqrt(len(costs))
 
@@ -115,9 +115,9 @@ def anytime_results(
     penalties = dp_means_penalties(new_penalty)
     rule = _checked_rule(time_limit, max_batches, patience, tol)
     keep = 1.0 - 1.0 / checked_number("memory", memory, at_least=1, infinity_allowed=True)
-    check_way("auto", n_threads)
+    execution = Execution(n_threads=n_threads)
     generator = np.random.default_rng(rng)
-    way = _Way(penalties, keep, int(generator.integers(2**63)), n_threads)
+    way = _Way(penalties, keep, VisitingOrders(int(generator.integers(2**63))), execution)
     batch_size = checked_count("batch_size", batch_size)
     opened: Any = open_source(source, columns, batch_size)
     kind = RandomSubsets if hasattr(opened, "read") else IteratorSubsets

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.engine import native
-from dynmeans.engine.batch import checked_coordinates
-from dynmeans.engine.dp_means import dp_means_penalties
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.checks import checked_coordinates
+from dynmeans.engine.predict import predict_labels
 from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.penalties import dp_means_penalties
 from dynmeans.scale.anytime.array_source import ArraySource
 from dynmeans.scale.anytime.result import AnytimeResult
 from dynmeans.scale.anytime.sources import open_source
@@ -175,8 +176,8 @@ def labelled(
     penalties = dp_means_penalties(result.new_penalty)
 
     def label(rows: BatchArray) -> tuple[IntArray, FloatArray]:
-        checked_coordinates(rows, "source")
-        return native.predict_labels(rows, result.state, penalties, "paper")
+        batch = Batch(checked_coordinates(rows, "source"))
+        return predict_labels(batch, result.state, penalties)
 
     with ThreadPoolExecutor(n_threads) as pool:
         waiting = []

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy.typing as npt
 
-from dynmeans.engine import native
-from dynmeans.engine.batch import checked_points
-from dynmeans.engine.dp_means import dp_means_penalties
+from dynmeans.engine.predict import predict_labels
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.penalties import dp_means_penalties
 from dynmeans.records.state import ClusterState
 
 
@@ -57,6 +56,4 @@ class AnytimeResult:
 
     def predict(self, points: npt.ArrayLike) -> IntArray:
         """Give the cluster of each row, -1 where all are farther than lambda."""
-        rows = checked_points(points, self.state.n_features)
-        penalties = dp_means_penalties(self.new_penalty)
-        return native.predict_labels(rows, self.state, penalties, "paper")[0]
+        return predict_labels(points, self.state, dp_means_penalties(self.new_penalty))[0]

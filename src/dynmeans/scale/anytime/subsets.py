@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.engine.batch import MAX_COORDINATE, checked_points
+from dynmeans.engine.checks import MAX_COORDINATE, checked_points
 from dynmeans.engine.compiled import compiled
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.scale.anytime.array_source import as_batch

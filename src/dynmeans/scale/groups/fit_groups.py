@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.engine import groups as native_groups
-from dynmeans.engine.step import check_revival, check_way
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.inputs.time_steps import checked_time_step
@@ -137,10 +136,8 @@ def fit_table(
         before,
         seeds_of_keys(settings["seed"], rows.keys),
         model._penalties(),
-        model.revival,
-        n_init=settings["n_init"],
-        acceleration=model.acceleration,
-        n_threads=model.n_threads,
+        settings["n_init"],
+        model._execution(),
     )
     after = replace(before, **remembered, **_clocks(rows, before, elapsed))
     batches = _batch_table(rows, columns, n_clusters, n_iters, costs)
@@ -161,8 +158,7 @@ def _settings(
     columns: Columns, model: DynamicMeans, time_step: Any, state: GroupStates | None
 ) -> dict[str, Any]:
     """What later calls must repeat to go on from these states."""
-    check_revival(model.revival)
-    check_way(model.acceleration, model.n_threads)
+    model._execution()
     if model.new_penalty == "auto":
         raise ValueError(
             'new_penalty must be a number for groups, got "auto". Choose it on the batches of one '
@@ -180,7 +176,7 @@ def _settings(
         "new_penalty": penalties.new_penalty,
         "revival_penalty": penalties.revival_penalty,
         "drift": penalties.drift,
-        "revival": model.revival,
+        "revival": penalties.revival,
         "n_init": checked_count("n_init", model.n_init),
         "seed": state.settings["seed"]
         if is_open and state is not None

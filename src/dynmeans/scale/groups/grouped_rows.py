@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.engine.batch import MAX_COORDINATE, MAX_WEIGHT
+from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.groups import sort_by_group
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray

@@ -3,20 +3,24 @@
 import importlib
 from typing import Any
 
+from dynmeans.engine.execution import DEFAULT, Execution
+
 _ROOTS = ("dask", "dask_expr")
 
 
-def is_spread(points: object) -> bool:
+def is_on_dask(points: object) -> bool:
     """Say whether this is a Dask collection, or a list of futures."""
     if isinstance(points, list | tuple):
         return bool(points) and all(_root(part) == "distributed" for part in points)
     return _root(points) in _ROOTS
 
 
-def spread_backend(backend: str) -> Any:
+def dask_engine(execution: Execution = DEFAULT) -> Any:
     """Load what runs a step on a cluster; the workers use the native backend."""
-    if backend != "native":
-        raise ValueError(f"backend must be native for a batch on a cluster, got {backend!r}.")
+    if execution.backend != "native":
+        raise ValueError(
+            f"backend must be native for a batch on a cluster, got {execution.backend!r}."
+        )
     try:
         return importlib.import_module("dynmeans.engine.dask")
     except ModuleNotFoundError as error:

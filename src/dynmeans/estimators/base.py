@@ -1,4 +1,4 @@
-"""What every estimator of this package does around its mathematics: check, seed, all or nothing."""
+"""What every estimator does around its mathematics: check, seed, all or nothing, history."""
 
 from abc import ABC
 from collections.abc import Iterator
@@ -10,9 +10,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from dynmeans.engine.batch import MAX_COORDINATE, MAX_POINTS, check_size, checked_coordinates
-from dynmeans.engine.compiled import compiled
+from dynmeans.algorithm.life_cycle import find_events
+from dynmeans.engine.checks import check_size, checked_coordinates, is_checked_batch
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.events import Event
+from dynmeans.records.history import History
+from dynmeans.records.state import Clustering, ClusterState
 
 
 class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
@@ -76,9 +79,9 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
 
     def _is_ready(self, X: Any) -> bool:
         """Say whether X is a plain array that needs neither conversion nor complaint."""
-        n_features, allow_float32 = self.state_.n_features, self._dtypes is not np.float64
+        allow_float32 = self._dtypes is not np.float64
         return (
-            compiled.is_plain_batch(X, n_features, MAX_POINTS, MAX_COORDINATE, allow_float32)
+            is_checked_batch(X, self.state_.n_features, allow_float32=allow_float32)
             and len(X) > 0
             and not hasattr(self, "feature_names_in_")
         )
@@ -115,3 +118,44 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+
+class HistoryKeeper:
+    """Gives `events_` and `history_` to an estimator that sets `_last_step` after each batch."""
+
+    keep_history: bool | int
+    history_: History
+    _last_step: tuple[ClusterState, float, Clustering, ClusterState]
+
+    @property
+    def events_(self) -> list[Event]:
+        """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
+        if not hasattr(self, "_last_step"):
+            raise AttributeError("events_ is there after the first batch; none was taken in yet.")
+        return find_events(*self._last_step)
+
+    def _record(self, window: int | None) -> None:
+        """Append the last step to `history_`, where `keep_history` asks for it."""
+        if self.keep_history is False:
+            return
+        if self._last_step[0].n_steps == 0 or not hasattr(self, "history_"):
+            self.history_ = History(window)
+        elif self.history_.window != window:
+            self.history_ = self.history_.last(window)
+        self._append_to(self.history_)
+
+    def _append_to(self, history: History) -> None:
+        history.append(*self._last_step, find_events)
+
+    def _checked_window(self) -> int | None:
+        """The number of batches to keep: None for all of them."""
+        if isinstance(self.keep_history, bool):
+            return None
+        if not isinstance(self.keep_history, int | np.integer):
+            raise TypeError(
+                "keep_history must be True, False or a number of batches, "
+                f"got {self.keep_history!r}."
+            )
+        if self.keep_history < 1:
+            raise ValueError(f"keep_history must be at least 1, got {self.keep_history!r}.")
+        return int(self.keep_history)

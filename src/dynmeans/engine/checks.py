@@ -1,0 +1,144 @@
+"""Checks of points, weights, orders and times from outside, at the door of the engine."""
+
+import math
+from typing import Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.engine.compiled import compiled
+from dynmeans.inputs.numbers import checked_number
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+
+MAX_POINTS = 2**31 - 1
+# As compiled code reads arrays: by rows, aligned (those off a network may not be), no subclass.
+READABLE: tuple[Literal["C"], Literal["A"], Literal["E"]] = ("C", "A", "E")
+# Weighted squares of differences, summed over any number of points, must stay finite.
+MAX_COORDINATE, MAX_WEIGHT = 1e100, 1e50
+
+
+def check_size(name: str, n_points: int) -> None:
+    """Refuse a batch whose rows a 32-bit slot number cannot count."""
+    if n_points > MAX_POINTS:
+        raise ValueError(f"{name} must have at most 2**31 - 1 points, got {n_points}.")
+
+
+def is_checked_batch(points: object, n_features: int, *, allow_float32: bool = True) -> bool:
+    """Say whether this is a plain array that needs neither conversion nor complaint."""
+    return compiled.is_plain_batch(points, n_features, MAX_POINTS, MAX_COORDINATE, allow_float32)
+
+
+def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points") -> BatchArray:
+    """Return the points as an array of rows, or say what is wrong with them.
+
+    float32 stays float32, without a copy; everything else becomes float64.
+    """
+    if is_checked_batch(points, n_features):
+        return cast(BatchArray, points)
+    array = as_rows(points, name)
+    check_features(array.shape[1], n_features, name)
+    return checked_coordinates(array, name)
+
+
+def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
+    """Return the points as an array of rows of floats, whatever their values."""
+    if hasattr(points, "toarray"):
+        raise TypeError(f"{name} must be a dense array, got a sparse {type(points).__name__}.")
+    array = np.asarray(points)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, got shape {array.shape}.")
+    check_size(name, len(array))
+    if array.dtype == np.float32:
+        return np.require(array, requirements=READABLE)
+    return as_floats(name, array)
+
+
+def check_features(n_found: int, n_features: int, name: str = "points") -> None:
+    """Refuse points of another dimension than the state's."""
+    if n_found != n_features:
+        raise ValueError(
+            f"{name} has {n_found} features, but the state was built with {n_features}. "
+            "Start from ClusterState.empty() for other data."
+        )
+
+
+def checked_coordinates(array: BatchArray, name: str) -> BatchArray:
+    """Return `array` if every value is finite and small enough to be squared."""
+    if not compiled.all_within(array, MAX_COORDINATE):
+        bad = next(x for x in array.ravel().tolist() if not abs(x) <= MAX_COORDINATE)
+        raise ValueError(
+            f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {bad}."
+        )
+    return array
+
+
+def checked_weights(
+    weights: npt.ArrayLike | None, n_points: int, name: str = "sample_weight"
+) -> FloatArray | None:
+    """Return one weight for each point, or None where every point weighs 1."""
+    if weights is None:
+        return None
+    array = as_floats(name, np.asarray(weights))
+    if array.shape != (n_points,):
+        raise ValueError(
+            f"{name} must have one value for each of {n_points} points, got shape {array.shape}."
+        )
+    if array.size and not (array.min() >= 0 and array.max() <= MAX_WEIGHT):
+        bad = array[~((array >= 0) & (array <= MAX_WEIGHT))][0]
+        raise ValueError(f"{name} must be at least 0 and at most {MAX_WEIGHT:g}, got {bad}.")
+    return array
+
+
+def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
+    """Return the visiting orders, one permutation of the rows in each row."""
+    if compiled.are_plain_orders(orders, n_points):
+        return cast(IntArray, orders)
+    array = np.asarray(orders)
+    if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] != n_points:
+        raise ValueError(
+            f"orders must have shape (n_init, {n_points}) with n_init at least 1, "
+            f"got {array.shape}."
+        )
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"orders must hold integers, got dtype {array.dtype}.")
+    array = np.require(array, np.int64, READABLE)
+    row = compiled.first_bad_order(array)
+    if row >= 0:
+        raise ValueError(
+            f"orders must hold permutations of 0 to {n_points - 1}, got {array[row]} in row {row}."
+        )
+    return array
+
+
+def checked_elapsed(elapsed: object) -> float:
+    """Return the time since the previous batch; less than 1e-12 would be lost in the ages."""
+    if type(elapsed) is float and 1e-12 <= elapsed < math.inf:
+        return elapsed
+    number = checked_number("elapsed", elapsed, above=0)
+    return checked_number("elapsed", number, at_least=1e-12)
+
+
+def one_for_each(name: str, value: Any, n_batches: int) -> list[Any]:
+    """Spread one value over all batches, or check that there is one for each."""
+    if n_batches == 0:
+        raise ValueError("batches must hold at least one batch, got none.")
+    if not np.iterable(value):
+        return [value] * n_batches
+    values = list(value)
+    if len(values) != n_batches:
+        raise ValueError(
+            f"{name} must have one value for each of {n_batches} batches, got {len(values)}."
+        )
+    return values
+
+
+def as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
+    """Return the array as float64, or say why it cannot be."""
+    if array.dtype.kind == "c":
+        raise TypeError(f"{name} must be real, got complex numbers.")
+    if array.dtype.kind not in "fiubO":
+        raise TypeError(f"{name} must be numeric, got dtype {array.dtype}.")
+    try:
+        return np.require(array, np.float64, READABLE)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be numeric: {error}.") from error

@@ -1,0 +1,66 @@
+"""Execution: how a step is run; never what it finds."""
+
+import importlib
+from dataclasses import dataclass
+from functools import cache
+from numbers import Integral
+from typing import Any
+
+BACKENDS = ("native", "reference")
+ACCELERATIONS = ("auto", "none")
+MAX_THREADS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """Backend, acceleration and threads; any choice gives the same bits.
+
+    Attributes
+    ----------
+    backend : {"native", "reference"}
+        Compiled code, or the specification in NumPy.
+    acceleration : {"auto", "none"}
+        Whether the compiled code may leave out comparisons that cannot change a label, or visits
+        every point in every pass.
+    n_threads : int, optional
+        Threads of the compiled code: by default all cores for large batches, one for small ones.
+
+    Examples
+    --------
+    >>> Execution(n_threads=2)
+    Execution(backend='native', acceleration='auto', n_threads=2)
+    """
+
+    backend: str = "native"
+    acceleration: str = "auto"
+    n_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown name or an impossible number of threads."""
+        for name, known in (("backend", BACKENDS), ("acceleration", ACCELERATIONS)):
+            if getattr(self, name) not in known:
+                value = getattr(self, name)
+                raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}.")
+        if self.n_threads is None:
+            return
+        if isinstance(self.n_threads, bool) or not isinstance(self.n_threads, Integral):
+            raise TypeError(f"n_threads must be an integer or None, got {self.n_threads!r}.")
+        if not 1 <= int(self.n_threads) <= MAX_THREADS:
+            raise ValueError(f"n_threads must be from 1 to {MAX_THREADS}, got {self.n_threads!r}.")
+
+    @property
+    def is_accelerated(self) -> bool:
+        """Whether comparisons that cannot change a label may be left out."""
+        return self.acceleration == "auto"
+
+    def load(self) -> Any:
+        """Return the module that runs a step in memory: `step` and `predict_labels`."""
+        return _load(self.backend)
+
+
+DEFAULT = Execution()
+
+
+@cache
+def _load(backend: str) -> Any:
+    return importlib.import_module(f"dynmeans.engine.{backend}")

@@ -1,0 +1,26 @@
+"""Visiting orders of one batch, made where they are used."""
+
+import numpy.typing as npt
+
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.checks import checked_orders
+from dynmeans.engine.compiled import compiled
+from dynmeans.records.arrays import IntArray
+from dynmeans.records.orders import VisitingOrders
+
+Orders = VisitingOrders | IntArray
+
+
+def take_orders(orders: npt.ArrayLike | VisitingOrders, n_points: int) -> Orders:
+    """Check visiting orders from outside; those given by their seed need no check."""
+    return orders if isinstance(orders, VisitingOrders) else checked_orders(orders, n_points)
+
+
+def list_orders(orders: Orders, batch: Batch, n_steps: int) -> IntArray:
+    """Return the orders of this batch, one permutation of the rows in each row."""
+    if not isinstance(orders, VisitingOrders):
+        return orders
+    if orders.by == "content":
+        return compiled.visiting_orders(batch.points, orders.entropy, n_steps, orders.n_init)
+    listed = compiled.hash_orders(batch.n_points, orders.row_seed(n_steps), orders.n_init)
+    return listed.view("int64")
