@@ -98,12 +98,8 @@ def _table(clusters: _Clusters, remembered: Remembered) -> ClusterTable:
     return ClusterTable(clusters.centers, offsets, scales, is_active.astype(np.uint8))
 
 
-def _cost(
-    clusters: _Clusters, replies: list[Reply], remembered: Remembered, run: Run
-) -> float:
+def _cost(clusters: _Clusters, replies: list[Reply], remembered: Remembered, run: Run) -> float:
     """L_t, Eq. 15."""
     within = compiled.total_within(np.sum([reply.within for reply in replies], axis=0), run.sums)
-    terms = cluster_terms(
-        clusters.counts, clusters.centers, remembered.state, remembered.penalties
-    )
+    terms = cluster_terms(clusters.counts, clusters.centers, remembered.state, remembered.penalties)
     return terms + within

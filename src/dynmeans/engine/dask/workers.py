@@ -111,9 +111,7 @@ class Round:
     n_proposals: int
 
     @classmethod
-    def of(
-        cls, request: Request, seconds: float, bytes_out: int, replies: list[Reply]
-    ) -> "Round":
+    def of(cls, request: Request, seconds: float, bytes_out: int, replies: list[Reply]) -> "Round":
         """Count what was sent."""
         n_proposals = sum(len(reply.proposals.keys) for reply in replies if reply.proposals)
         bytes_in = sum(map(_count_bytes, replies))
