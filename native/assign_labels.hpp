@@ -15,10 +15,17 @@ namespace dynmeans {
 // Z_t and the clusters of one run. Slots 0 .. n_remembered - 1 are the remembered clusters, later
 // ones the new ones in order of birth.
 struct Assignment {
+    struct Move {
+        std::int32_t point;
+        Slot from;  // kUnlabelled where that slot is gone
+    };
+
     std::vector<Slot> labels;
     std::vector<std::int64_t> n_members;    // points now in each slot
     std::vector<std::uint8_t> has_changed;  // slots whose members changed in this pass
     CostTable table;
+    std::vector<Move> moves;    // of points that had a label before this pass
+    std::vector<Slot> renamed;  // where slots went when gaps were closed after it; empty: nowhere
     bool has_any_changed = false;
 
     Assignment(std::size_t n_points, const Memory& memory)
@@ -34,6 +41,8 @@ struct Assignment {
     void start(const Memory& memory) {
         std::fill(labels.begin(), labels.end(), kUnlabelled);
         has_gaps_ = false;
+        moves.clear();
+        renamed.clear();
         n_members.assign(memory.n_clusters, 0);
         has_changed.assign(memory.n_clusters, 0);
         table.shrink(0);
@@ -46,6 +55,8 @@ struct Assignment {
     void start_pass() {
         std::fill(has_changed.begin(), has_changed.end(), 0);
         has_any_changed = false;
+        moves.clear();
+        renamed.clear();
     }
 
     // Puts point i, at y, where `choice` says; true if this changed what there is to choose from.
@@ -67,6 +78,7 @@ struct Assignment {
         has_changed[k] = 1;
         if (left == kUnlabelled) return is_event;
         has_changed[left] = 1;
+        moves.push_back({static_cast<std::int32_t>(i), left});
         if (--n_members[left] > 0) return is_event;
         put_to_sleep(left, memory);
         return true;
@@ -76,16 +88,34 @@ struct Assignment {
     void close_gaps(std::size_t n_remembered) {
         if (!has_gaps_) return;
         has_gaps_ = false;
-        std::vector<Slot> renamed(n_members.size());
-        std::size_t next = n_remembered;
+        renamed.assign(n_members.size(), kUnlabelled);
+        std::size_t next = 0;
         for (std::size_t k = 0; k < n_members.size(); ++k) {
-            renamed[k] = static_cast<Slot>(k < n_remembered ? k : next);
-            if (k >= n_remembered && n_members[k] > 0) n_members[next++] = n_members[k];
+            if (k >= n_remembered && n_members[k] == 0) continue;
+            renamed[k] = static_cast<Slot>(next);
+            if (k != next) table.set(next, table.center(k), table.offset(k), table.scale(k));
+            n_members[next] = n_members[k];
+            has_changed[next++] = has_changed[k];
         }
         n_members.resize(next);
-        has_changed.assign(next, 1);
+        has_changed.resize(next);
         for (Slot& label : labels)
             if (label != kUnlabelled) label = renamed[label];
+        for (Move& move : moves) move.from = renamed[move.from];
+    }
+
+    // Moves one row of `width` values for each slot to where gaps were closed; new slots get zeros.
+    template <typename T>
+    void follow_slots(std::vector<T>& rows, std::size_t width) const {
+        std::size_t n_kept = 0;
+        for (std::size_t k = 0; k < renamed.size() && (k + 1) * width <= rows.size(); ++k) {
+            if (renamed[k] == kUnlabelled) continue;
+            n_kept = static_cast<std::size_t>(renamed[k]) + 1;
+            if (n_kept <= k)
+                std::copy_n(rows.begin() + k * width, width, rows.begin() + renamed[k] * width);
+        }
+        if (!renamed.empty()) rows.resize(n_kept * width);
+        rows.resize(n_members.size() * width);
     }
 
   private:

@@ -36,6 +36,10 @@ template <typename Value>
 using PieceList = std::vector<PieceArrays<Value>>;
 // centers, offsets, scales, is_active
 using BoardArrays = std::tuple<Table<double>, Floats, Floats, Flags>;
+// largest coordinate by feature, lightest and heaviest weight
+using MagnitudeArrays = std::tuple<Floats, double, double>;
+// of the whole batch with the remembered centers; its points, whether they have weights, lambda
+using SumArrays = std::tuple<Floats, double, double, std::size_t, bool, double>;
 // keys, slots, then as a board
 using EventArrays = std::tuple<Keys, Ints, Table<double>, Floats, Floats, Flags>;
 
@@ -71,6 +75,15 @@ Events view(const EventArrays& arrays) {
     const auto& [keys, slots, centers, offsets, scales, is_active] = arrays;
     return {keys.data(),   slots.data(),     centers.data(), offsets.data(),
             scales.data(), is_active.data(), keys.size()};
+}
+
+BatchSums view(const SumArrays& arrays) {
+    const auto& [farthest, lightest, heaviest, n_points, has_weights, new_penalty] = arrays;
+    Magnitudes magnitudes(farthest.size());
+    magnitudes.farthest.assign(farthest.data(), farthest.data() + farthest.size());
+    magnitudes.lightest = lightest;
+    magnitudes.heaviest = heaviest;
+    return BatchSums(magnitudes, n_points, has_weights, new_penalty);
 }
 
 template <typename Value>
@@ -160,26 +173,53 @@ count_moves_arrays(PieceList<Value> list, std::uint64_t seed, std::size_t n_slot
 }
 
 template <typename Value>
-std::tuple<Column<double>, Column<double>> update_own_arrays(PieceList<Value> list,
-                                                             Table<double> centers, Flags has_moved,
-                                                             std::optional<Floats> highest) {
-    Spreads spreads;
+std::tuple<Column<double>, double, double> magnitudes_arrays(Table<Value> points,
+                                                             std::optional<Floats> weights) {
+    Magnitudes found(points.shape(1));
     {
         nb::gil_scoped_release release;
-        spreads = update_own(view(list, 0), centers.data(), has_moved.data(),
-                             highest ? highest->data() : nullptr, centers.shape(0));
+        const Points<Value> batch{points.data(), weights ? weights->data() : nullptr,
+                                  points.shape(0), points.shape(1)};
+        found.add(batch, 0, batch.n_points);
     }
-    return {column(std::move(spreads.of_block)), column(std::move(spreads.highest))};
+    return {column(std::move(found.farthest)), found.lightest, found.heaviest};
 }
 
 template <typename Value>
-Column<double> sum_blocks_arrays(PieceList<Value> list, Ints columns, std::size_t n_columns) {
-    std::vector<double> sums;
+std::tuple<Column<double>, Column<double>> update_own_arrays(PieceList<Value> list,
+                                                             Table<double> centers, Flags has_moved,
+                                                             std::optional<Floats> highest,
+                                                             SumArrays sums) {
+    OwnSums found;
     {
         nb::gil_scoped_release release;
-        sums = sum_blocks(view(list, 0), columns.data(), columns.size(), n_columns);
+        found = update_own(view(list, 0), centers.data(), has_moved.data(),
+                           highest ? highest->data() : nullptr, centers.shape(0), view(sums).costs);
     }
-    return column(std::move(sums));
+    return {column(std::move(found.bins)), column(std::move(found.highest))};
+}
+
+template <typename Value>
+Rows<double> sum_slots_arrays(PieceList<Value> list, Ints columns, std::size_t n_columns,
+                              SumArrays sums) {
+    std::vector<double> found;
+    const BatchSums how = view(sums);
+    {
+        nb::gil_scoped_release release;
+        found = sum_slots(view(list, 0), columns.data(), columns.size(), n_columns, how);
+    }
+    return rows(std::move(found), n_columns, how.columns.size());
+}
+
+// The totals of sums in bins, by slot; those of own costs have one row.
+Rows<double> totals_of_bins(Table<double> bins, SumArrays sums, bool are_costs) {
+    const BatchSums how = view(sums);
+    const Bins& kind = are_costs ? how.costs : how.columns;
+    std::vector<double> totals;
+    for (std::size_t k = 0; k < bins.shape(0); ++k)
+        for (std::size_t c = 0; c < kind.n_columns(); ++c)
+            totals.push_back(kind.total(bins.data() + k * kind.size(), c));
+    return rows(std::move(totals), bins.shape(0), kind.n_columns());
 }
 
 std::tuple<Column<std::uint64_t>, Column<std::int64_t>, Rows<double>> replay_arrays(
@@ -228,8 +268,10 @@ void bind_passes(nb::module_& module) {
     module.def("count_moves", &count_moves_arrays<Value>, "pieces"_a, "seed"_a, "n_slots"_a,
                "last"_a);
     module.def("update_own", &update_own_arrays<Value>, "pieces"_a, "centers"_a, "has_moved"_a,
-               "highest"_a.none());
-    module.def("sum_blocks", &sum_blocks_arrays<Value>, "pieces"_a, "columns"_a, "n_columns"_a);
+               "highest"_a.none(), "sums"_a);
+    module.def("sum_slots", &sum_slots_arrays<Value>, "pieces"_a, "columns"_a, "n_columns"_a,
+               "sums"_a);
+    module.def("magnitudes", &magnitudes_arrays<Value>, "points"_a.noconvert(), "weights"_a.none());
 }
 
 }  // namespace
@@ -239,6 +281,7 @@ void bind_pieces(nb::module_& module) {
     bind_passes<float>(module);
     module.def("replay", &replay_arrays, "board"_a, "keys"_a, "points"_a, "theta_old"_a, "gamma"_a,
                "new_penalty"_a);
+    module.def("totals_of_bins", &totals_of_bins, "bins"_a, "sums"_a, "are_costs"_a);
     module.def("hash_orders", &hash_orders, "n_points"_a, "seed"_a, "n_init"_a);
     module.def("order_seeds", &order_seeds, "seed"_a, "n_init"_a);
 }

@@ -24,7 +24,7 @@ template <typename Value>
 class Clusterer {
   public:
     Clusterer(const Points<Value>& points, const Memory& memory, const Penalties& penalties,
-              const Means& means, ThreadPool& pool)
+              const Means& means, const BatchSums& sums, ThreadPool& pool)
         : points_(points),
           memory_(memory),
           penalties_(penalties),
@@ -32,7 +32,8 @@ class Clusterer {
           is_accelerated_(means.is_accelerated),
           is_small_(points.n_points < kFewPoints),
           assignment_(points.n_points, memory),
-          own_(points.n_points),
+          own_(points.n_points, sums.costs),
+          slot_sums_(sums),
           small_pass_(points, memory, penalties.new_penalty) {
         if (!is_accelerated_ || is_small_) return;
         const BlasFilter filter(means.sgemm, points.n_features);
@@ -44,15 +45,17 @@ class Clusterer {
     void run(const std::int64_t* order, Solution& best) {
         assignment_.start(memory_);
         slot_sums_.start();
+        own_.start();
         if (later_pass_) later_pass_->start(order);
+        counts_.clear();
         cost_trace_.clear();
         bool has_converged = false;
         while (!has_converged) {
             make_pass(order);
             assignment_.close_gaps(memory_.n_clusters);
-            assign_params(points_, memory_, pool_, slot_sums_, assignment_);
+            assign_params(points_, memory_, pool_, slot_sums_, assignment_, counts_);
             own_.update(points_, assignment_, pool_);
-            const double cost = cluster_terms(memory_, penalties_, assignment_) + own_.spread();
+            const double cost = cluster_terms(memory_, penalties_, assignment_) + own_.total();
             const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
             cost_trace_.push_back(cost);
             has_converged = !fell || !assignment_.has_any_changed;
@@ -80,7 +83,7 @@ class Clusterer {
 
     void store(Solution& best) const {
         best.labels = assignment_.labels;
-        best.counts = slot_sums_.counts();
+        best.counts = counts_;
         best.centers.assign(assignment_.table.center(0),
                             assignment_.table.center(assignment_.table.size()));
         best.cost_trace = cost_trace_;
@@ -97,7 +100,7 @@ class Clusterer {
     std::optional<FirstPass<Value>> first_pass_;  // for large batches
     std::optional<LaterPass<Value>> later_pass_;
     SmallPass<Value> small_pass_;
-    std::vector<double> cost_trace_;
+    std::vector<double> counts_, cost_trace_;
     std::vector<std::uint8_t> has_moved_;
 };
 

@@ -30,6 +30,7 @@
 #include "points.hpp"
 #include "simd.hpp"
 #include "solution.hpp"
+#include "sum_units.hpp"
 
 namespace dynmeans {
 
@@ -41,7 +42,7 @@ inline bool is_small_batch(std::size_t n_points, std::size_t n_features, std::si
 // Memory that one small batch leaves to the next one of the same thread.
 struct SmallBatchRoom {
     Assignment assignment{0, Memory(nullptr, nullptr, {}, 1, {})};
-    std::vector<double> widened, columns, of_points, sums, counts, cost_trace;
+    std::vector<double> widened, columns, of_points, terms, parts, bins, sum, counts, cost_trace;
     std::vector<std::int32_t> dormant_slots;
     std::vector<std::int64_t> leavers;
     std::vector<std::uint8_t> is_active, is_current, is_dormant_column, movers;
@@ -52,10 +53,11 @@ template <typename Value, std::size_t D>
 class SmallBatch {
   public:
     SmallBatch(const Points<Value>& points, const Memory& memory, const Penalties& penalties,
-               SmallBatchRoom& room)
+               const BatchSums& sums, SmallBatchRoom& room)
         : points_(points),
           memory_(memory),
           penalties_(penalties),
+          sums_(sums),
           room_(room),
           assignment_(room.assignment),
           n_padded_((points.n_points + kSimd - 1) / kSimd * kSimd),
@@ -70,6 +72,7 @@ class SmallBatch {
             next += n_padded_;
         }
         take_points();
+        split_points();
         compare_with_memory();
     }
 
@@ -80,8 +83,10 @@ class SmallBatch {
         first_pass(order);
         while (true) {
             assignment_.close_gaps(memory_.n_clusters);
+            if (!assignment_.renamed.empty())
+                std::fill(assignment_.has_changed.begin(), assignment_.has_changed.end(), 1);
             update_slots();
-            const double cost = cluster_terms(memory_, penalties_, assignment_) + spread();
+            const double cost = cluster_terms(memory_, penalties_, assignment_) + within();
             const bool fell = cost_trace.empty() || has_fallen(cost, cost_trace.back());
             cost_trace.push_back(cost);
             if (!fell || !assignment_.has_any_changed) break;
@@ -120,6 +125,26 @@ class SmallBatch {
         for (std::size_t i = points_.n_points; i < n_padded_; ++i) {
             for (std::size_t j = 0; j < d; ++j) features_[j * n_padded_ + i] = 0.0;
             label_values_[i] = kOutside;
+        }
+    }
+
+    // The terms of every point in the sums of its slot, dealt out to bins once for all runs.
+    void split_points() {
+        const Bins& bins = sums_.columns;
+        const std::size_t d = n_features(), first = sums_.has_weights ? 1 : 0;
+        room_.parts.resize(points_.n_points * bins.size());
+        room_.terms.resize(std::max(bins.n_columns(), n_padded_));
+        room_.sum.resize(std::max(d, sums_.costs.n_bins()));
+        for (std::size_t i = 0; i < points_.n_points; ++i) {
+            const double weight = points_.weight(i);
+            const double* y = row(i);
+            if (first > 0) room_.terms[0] = weight;
+            for (std::size_t j = 0; j < d; ++j) room_.terms[first + j] = weight * y[j];
+            double* parts = room_.parts.data() + i * bins.size();
+            if (first > 0)
+                bins.split<0>(room_.terms.data(), parts);
+            else
+                bins.split<D>(room_.terms.data(), parts);
         }
     }
 
@@ -288,7 +313,7 @@ class SmallBatch {
 
     // Sums, centers and columns of the slots that changed.
     void update_slots() {
-        const std::size_t d = n_features(), n_slots = assignment_.n_members.size();
+        const std::size_t n_slots = assignment_.n_members.size();
         for (std::size_t i = 0; i < points_.n_points; ++i)
             label_values_[i] = static_cast<double>(assignment_.labels[i]);
         sum_members();
@@ -299,7 +324,7 @@ class SmallBatch {
         for (std::size_t k = 0; k < n_slots; ++k) {
             if (!assignment_.has_changed[k] && room_.is_current[k]) continue;
             const bool is_active = assignment_.n_members[k] > 0;
-            if (is_active) move_center(k, room_.counts[k], &room_.sums[k * d], memory_, table);
+            if (is_active) move_center(k, room_.counts[k], sum_of(k), memory_, table);
             take_column(k, table.center(k), table.offset(k), table.scale(k));
             room_.is_current[k] = 1;
             if (k < memory_.n_clusters) room_.is_dormant_column[k] = !is_active;
@@ -307,29 +332,30 @@ class SmallBatch {
         table.shrink(n_slots);
     }
 
-    // In row order, as decision 0006 has it; slots that did not change get the sums they had.
     void sum_members() {
-        const std::size_t d = n_features(), n_slots = assignment_.n_members.size();
-        room_.sums.assign(n_slots * d, 0.0);
-        room_.counts.assign(n_slots, 0.0);
-        double *sums = room_.sums.data(), *counts = room_.counts.data();
+        const Bins& bins = sums_.columns;
+        const std::size_t size = bins.size(), n_slots = assignment_.n_members.size();
+        room_.bins.assign(n_slots * size, 0.0);
+        room_.counts.resize(n_slots);
         const Slot* labels = assignment_.labels.data();
-        if (!points_.weights) {
-            for (std::size_t k = 0; k < n_slots; ++k)
-                counts[k] = static_cast<double>(assignment_.n_members[k]);
-            for (std::size_t i = 0; i < points_.n_points; ++i) {
-                double* sum = sums + static_cast<std::size_t>(labels[i]) * d;
-                const double* y = row(i);
-                for (std::size_t j = 0; j < d; ++j) sum[j] += y[j];
-            }
-            return;
+        const double* parts = room_.parts.data();
+        for (std::size_t i = 0; i < points_.n_points; ++i, parts += size) {
+            if (labels[i] == kUnlabelled) continue;
+            double* sums = room_.bins.data() + static_cast<std::size_t>(labels[i]) * size;
+            for (std::size_t b = 0; b < size; ++b) sums[b] += parts[b];
         }
-        for (std::size_t i = 0; i < points_.n_points; ++i) {
-            if (!points_.takes_part(i)) continue;
-            const auto k = static_cast<std::size_t>(labels[i]);
-            counts[k] += points_.weight(i);
-            for (std::size_t j = 0; j < d; ++j) sums[k * d + j] += points_.weight(i) * row(i)[j];
-        }
+        for (std::size_t k = 0; k < n_slots; ++k)
+            room_.counts[k] = sums_.has_weights ? bins.total(&room_.bins[k * size], 0)
+                                                : static_cast<double>(assignment_.n_members[k]);
+    }
+
+    // n_kt * m_kt
+    const double* sum_of(std::size_t k) {
+        const double* sums = room_.bins.data() + k * sums_.columns.size();
+        const std::size_t first = sums_.has_weights ? 1 : 0;
+        for (std::size_t j = 0; j < n_features(); ++j)
+            room_.sum[j] = sums_.columns.total(sums, first + j);
+        return room_.sum.data();
     }
 
     void take_column(std::size_t k, const double* theta, double offset, double scale) {
@@ -358,14 +384,17 @@ class SmallBatch {
         }
     }
 
-    double spread() {
-        double total = 0.0;
+    // The within-cluster term of L_t.
+    double within() {
         const Slot* labels = assignment_.labels.data();
-        for (std::size_t i = 0; i < points_.n_points; ++i) {
-            if (points_.takes_part(i))
-                total += points_.weight(i) * column(static_cast<std::size_t>(labels[i]))[i];
-        }
-        return total;
+        double* terms = room_.terms.data();
+        for (std::size_t i = 0; i < points_.n_points; ++i)
+            terms[i] = labels[i] == kUnlabelled
+                           ? 0.0
+                           : points_.weight(i) * column(static_cast<std::size_t>(labels[i]))[i];
+        std::fill(room_.sum.begin(), room_.sum.end(), 0.0);
+        sums_.costs.add(terms, points_.n_points, room_.sum.data());
+        return sums_.costs.total(room_.sum.data(), 0);
     }
 
     void keep(Solution& best) const {
@@ -379,6 +408,7 @@ class SmallBatch {
     const Points<Value>& points_;
     const Memory& memory_;
     const Penalties& penalties_;
+    const BatchSums& sums_;
     SmallBatchRoom& room_;
     Assignment& assignment_;
     std::size_t n_padded_;  // points, rounded up to whole registers

@@ -53,9 +53,9 @@ Solution run_all(Way&& way, const std::int64_t* orders, std::size_t n_orders,
 
 template <std::size_t D, typename Value>
 Solution run_small(const Points<Value>& points, const std::int64_t* orders, std::size_t n_orders,
-                   const Memory& memory, const Penalties& penalties) {
+                   const Memory& memory, const Penalties& penalties, const BatchSums& sums) {
     thread_local SmallBatchRoom room;
-    return run_all(SmallBatch<Value, D>(points, memory, penalties, room), orders, n_orders,
+    return run_all(SmallBatch<Value, D>(points, memory, penalties, sums, room), orders, n_orders,
                    points.n_points);
 }
 
@@ -64,22 +64,23 @@ template <typename Value>
 Solution best_of_orders(const Points<Value>& points, const std::int64_t* orders,
                         std::size_t n_orders, const Memory& memory, const Penalties& penalties,
                         const Means& means, ThreadPool& pool) {
+    const BatchSums sums = sums_of_batch(points, memory, penalties.new_penalty, pool);
     if (means.is_accelerated &&
         is_small_batch(points.n_points, points.n_features, memory.n_clusters)) {
         switch (points.n_features) {
             case 1:
-                return run_small<1>(points, orders, n_orders, memory, penalties);
+                return run_small<1>(points, orders, n_orders, memory, penalties, sums);
             case 2:
-                return run_small<2>(points, orders, n_orders, memory, penalties);
+                return run_small<2>(points, orders, n_orders, memory, penalties, sums);
             case 3:
-                return run_small<3>(points, orders, n_orders, memory, penalties);
+                return run_small<3>(points, orders, n_orders, memory, penalties, sums);
             case 4:
-                return run_small<4>(points, orders, n_orders, memory, penalties);
+                return run_small<4>(points, orders, n_orders, memory, penalties, sums);
             default:
-                return run_small<0>(points, orders, n_orders, memory, penalties);
+                return run_small<0>(points, orders, n_orders, memory, penalties, sums);
         }
     }
-    return run_all(Clusterer<Value>(points, memory, penalties, means, pool), orders, n_orders,
+    return run_all(Clusterer<Value>(points, memory, penalties, means, sums, pool), orders, n_orders,
                    points.n_points);
 }
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynmeans.algorithm.sums import sum_by_slot
+from dynmeans.algorithm.sums import sum_by_slot, sum_units
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -26,8 +26,9 @@ def assign_params(
     An unseen cluster keeps the center it is remembered by.
     """
     n_slots = max(state.n_clusters, int(labels.max(initial=-1)) + 1)
-    n = sum_by_slot(point_weights[:, None], labels, n_slots)[:, 0]
-    sums = sum_by_slot(point_weights[:, None] * points, labels, n_slots)  # n_kt * m_kt
+    units, w = sum_units(points, point_weights, state, penalties), point_weights[:, None]
+    n = sum_by_slot(w, labels, n_slots, units.weight)[:, 0]
+    sums = sum_by_slot(w * points, labels, n_slots, units.coordinates)  # n_kt * m_kt
     return n, weighted_means(n, sums, state, penalties)
 
 

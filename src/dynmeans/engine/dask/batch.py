@@ -160,7 +160,7 @@ def _groups(client: Client, futures: list[Future], weigh: list[int]) -> list[tup
     by_worker: dict[str, list[int]] = defaultdict(list)
     for number, worker in enumerate(holders_of(futures)):
         by_worker[worker].append(number)
-    n_threads, groups = client.nthreads(), []
+    n_threads, groups = client.nthreads(), list[tuple[str, list[int]]]()
     for worker, numbers in by_worker.items():
         n_bytes = sum(weigh[number] for number in numbers)
         n_groups = max(n_threads.get(worker, 1), -(-n_bytes // _MOST_BYTES))
@@ -218,8 +218,8 @@ def _check_columns(facts: list[ChunkFacts], name: str) -> None:
             first.columns is not None and set(fact.columns or ()) != set(first.columns)
         ):
             raise ValueError(
-                f"{name} must have the same columns in every chunk, got "
-                f"{_listed(first.columns)} in chunk 0 and {_listed(fact.columns)} in chunk {number}."
+                f"{name} must have the same columns in every chunk, got {_listed(first.columns)} "
+                f"in chunk 0 and {_listed(fact.columns)} in chunk {number}."
             )
         if fact.n_features != first.n_features:
             raise ValueError(
@@ -272,7 +272,8 @@ def _make_pieces(
     first_rows = list(accumulate((fact.n_rows for fact in facts), initial=0))
     numbers = [n for n, fact in enumerate(facts) if fact.n_rows]
     weigh = [8 * facts[n].n_rows * facts[n].n_features for n in numbers]
-    name, pieces, infos = f"dynmeans-{uuid.uuid4().hex}", [], []
+    name, pieces = f"dynmeans-{uuid.uuid4().hex}", list[Future]()
+    infos: list[list[ChunkInfo]] = []
     for worker, group in _groups(client, [chunks[n] for n in numbers], weigh):
         members = [numbers[n] for n in group]
         info = [

@@ -88,8 +88,14 @@ def _describe_points(chunk: Any) -> ChunkFacts:
         allowed = np.abs(rows) <= MAX_COORDINATE
         bad_row = int(np.argmin(allowed.all(axis=1)))
         bad_value = float(rows[bad_row][~allowed[bad_row]][0])
+    n_rows, n_features = rows.shape
     return ChunkFacts(
-        *rows.shape, columns_of(chunk), checksum(rows), bad_row=bad_row, bad_value=bad_value
+        n_rows,
+        n_features,
+        columns_of(chunk),
+        checksum(rows),
+        bad_row=bad_row,
+        bad_value=bad_value,
     )
 
 

@@ -18,7 +18,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class DaskSolution:
-    """One run of Algorithm 2, by slot; the labels stay where the rows are, and follow from a log."""
+    """One run of Algorithm 2, by slot; the labels stay where the rows are."""
 
     labelling: Labelling
     counts: FloatArray
@@ -83,7 +83,10 @@ def _move_centers(
     n_remembered = remembered.state.n_clusters
     is_kept[n_remembered:] = n_members[n_remembered:] > 0
     n_members, sums = n_members[is_kept], sums[is_kept]
-    counts, totals = compiled.total_sums(sums, n_members, run.sums)
+    totals = compiled.totals_of_bins(sums, run.sums, False)
+    is_weighted = totals.shape[1] > remembered.state.n_features
+    counts = totals[:, 0] if is_weighted else n_members.astype(np.float64)
+    totals = totals[:, 1:] if is_weighted else totals
     centers = weighted_means(counts, totals, remembered.state, remembered.penalties)
     log = replace(log, renamed=np.where(is_kept, np.cumsum(is_kept) - 1, -1))
     has_moved = (moves.n_joined + moves.n_left > 0)[is_kept].astype(np.uint8)
@@ -100,6 +103,7 @@ def _table(clusters: _Clusters, remembered: Remembered) -> ClusterTable:
 
 def _cost(clusters: _Clusters, replies: list[Reply], remembered: Remembered, run: Run) -> float:
     """L_t, Eq. 15."""
-    within = compiled.total_within(np.sum([reply.within for reply in replies], axis=0), run.sums)
+    own = np.sum([reply.within for reply in replies], axis=0)
+    within: float = compiled.totals_of_bins(own[None], run.sums, True).item()
     terms = cluster_terms(clusters.counts, clusters.centers, remembered.state, remembered.penalties)
     return terms + within

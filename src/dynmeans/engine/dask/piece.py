@@ -1,7 +1,6 @@
 """A piece: the chunks that one thread of a worker looks after, as rows that can be compared."""
 
 import sys
-from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -102,7 +101,7 @@ def _unchanged(info: ChunkInfo, expected: int | None, values: Values, name: str)
     if checksum(values) != expected:
         raise RowsChangedError(
             f"chunk {info.number} of {name} (rows {info.first_row} to "
-            f"{info.first_row + info.n_rows - 1} of the batch) was computed again, because a worker "
+            f"{info.first_row + info.n_rows - 1} of the batch) was computed again after a worker "
             "died, and holds other values than before: its file was rewritten, or it is random "
             "without a seed. Nothing was changed. Make the batch from data that stay the same, and "
             "repeat the step."
@@ -115,7 +114,8 @@ def _in_order(rows: BatchArray, chunk: Any, columns: tuple[Any, ...] | None) -> 
     own = columns_of(chunk)
     if own is None or columns is None or own == columns:
         return rows
-    return np.ascontiguousarray(rows[:, [own.index(column) for column in columns]])
+    ordered: BatchArray = rows[:, [own.index(column) for column in columns]]
+    return np.ascontiguousarray(ordered)
 
 
 def _join_neighbors(

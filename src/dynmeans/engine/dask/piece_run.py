@@ -5,6 +5,7 @@ missing, or belongs to another moment of the run, is computed again from the req
 """
 
 from contextlib import nullcontext
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ class PieceRun:
     def __init__(self, parts: list[Part], run: Run, positions: KeyArray | None) -> None:
         self._parts, self._run, self._positions = parts, run, positions
         edges = np.cumsum([0, *(len(part.points) for part in parts)]).tolist()
-        self._spans = [slice(*span) for span in zip(edges, edges[1:], strict=False)]
+        self._spans = [slice(*span) for span in pairwise(edges)]
         self._forget(edges[-1], n_passes=0)
 
     def _forget(self, n_rows: int, n_passes: int) -> None:
@@ -155,17 +156,16 @@ class PieceRun:
         n_pass, before = request.n_pass, request.before.log
         if self.own_pass == n_pass:
             return
-        highest = within = None
+        highest = None
         if self.own_pass == n_pass - 1 and before is not None and before.renamed is not None:
             renamed = before.renamed[: len(self.highest)]
-            highest, within = np.zeros(request.log.table.n_slots), self.within
+            highest = np.zeros(request.log.table.n_slots)
             highest[renamed[renamed >= 0]] = self.highest[renamed >= 0]
         self.within, self.highest = compiled.update_own(
             self._arrays(),
             request.log.table.centers,
             request.has_moved,
             highest,
-            within,
             self._run.sums,
         )
         self.own_pass = n_pass
@@ -199,8 +199,29 @@ class PieceRun:
         if with_sums:
             columns = np.full(n_slots, -1)
             columns[slots] = np.arange(len(slots))
-            sums = compiled.sum_moves(arrays, columns, len(slots), self._run.sums)
-        return Moves(n_slots, slots, *(array[slots] for array in found), sums)
+            sums = self._sum_moves(columns, len(slots))
+        n_joined, n_left, first_join, last_leave = found
+        return Moves(
+            n_slots,
+            slots,
+            n_joined[slots],
+            n_left[slots],
+            first_join[slots],
+            last_leave[slots],
+            sums,
+        )
+
+    def _sum_moves(self, columns: IntArray, n_columns: int) -> FloatArray:
+        """w and w y of who joined, less those of who left, in bins."""
+        is_moved = (self.next != self.labels) & (self.next >= 0)
+        both = []
+        for slots in (self.next, self.labels):
+            arrays = [
+                (*array[:4], np.where(is_moved[span], slots[span], np.int32(-1)), *array[5:])
+                for span, array in zip(self._spans, self._arrays(), strict=True)
+            ]
+            both.append(compiled.sum_slots(arrays, columns, n_columns, self._run.sums))
+        return both[0] - both[1]
 
 
 def _changed_since(request: Request, first: int) -> FlagArray:
