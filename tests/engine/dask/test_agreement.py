@@ -6,7 +6,7 @@ from pathlib import Path
 import dask.array as da
 import numpy as np
 import pytest
-from spread_streams import SpreadStream, assert_same_bits
+from dask_streams import DaskStream, assert_same_bits
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.engine.compiled import compiled
@@ -19,7 +19,7 @@ N_STREAMS, N_STREAMS_SLOW = 11, 75  # 26 batches, and over 500 on one, two and f
 
 
 def check_stream(seed):
-    stream = SpreadStream(seed)
+    stream = DaskStream(seed)
     assert_same_bits(stream.run(on_cluster=True), stream.run(on_cluster=False))
 
 

@@ -22,7 +22,7 @@ from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.workers import Round, Workers, order_key, speaking_clearly, wait_for
 from dynmeans.engine.execution import DEFAULT, Execution
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
@@ -56,6 +56,7 @@ def step_with_rounds(
         return _step_over_nothing(batch, state, penalties, elapsed)
     arrived = let_time_pass(state, elapsed)
     remembered = Remembered(arrived, penalties)
+    sums = sum_facts(batch.magnitudes, batch.n_points, batch.is_weighted, remembered)
     workers = Workers(batch.client, batch.name, batch.pieces)
     best: DaskSolution | None = None
     best_positions: list[Future] = []
@@ -65,8 +66,7 @@ def step_with_rounds(
             positions = _send_positions(batch, places, str(number))
             workers.visit_by(str(number), positions)
         n_keys = 2**64 if places is None else batch.n_points
-        sums = sum_facts(batch, arrived, penalties)
-        run = Run(f"{uuid.uuid4().hex}", seed, n_keys, penalties.new_penalty, sums)
+        run = Run(uuid.uuid4().hex, seed, n_keys, penalties.new_penalty, sums)
         kept = () if best is None else (best.labelling.run.name,)
         found = cluster(workers, batch.n_points, remembered, run, kept)
         # The first of equals is kept: a later one must be lower.
@@ -78,13 +78,17 @@ def step_with_rounds(
     return after, clustering, workers.rounds
 
 
-def sum_facts(batch: DaskBatch, arrived: ClusterState, penalties: Penalties) -> tuple[Any, ...]:
+def sum_facts(
+    magnitudes: tuple[FloatArray, float, float],
+    n_points: int,
+    is_weighted: bool,
+    remembered: Remembered,
+) -> tuple[Any, ...]:
     """What the units of all sums follow from (native/sum_units.hpp)."""
-    farthest, lightest, heaviest = batch.magnitudes
-    remembered = np.abs(arrived.centers).max(axis=0, initial=0.0)
-    farthest = np.maximum(farthest, remembered)
-    n, is_weighted = batch.n_points, batch.is_weighted
-    return farthest, lightest, heaviest, n, is_weighted, penalties.new_penalty
+    farthest, lightest, heaviest = magnitudes
+    farthest = np.maximum(farthest, np.abs(remembered.state.centers).max(axis=0, initial=0.0))
+    new_penalty = remembered.penalties.new_penalty
+    return farthest, lightest, heaviest, n_points, is_weighted, new_penalty
 
 
 def keys_of(orders: VisitingOrders | IntArray, n_steps: int) -> list[tuple[int, KeyArray | None]]:
