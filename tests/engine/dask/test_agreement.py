@@ -10,8 +10,10 @@ from dask_streams import DaskStream, assert_same_bits
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask import spread_pass, take_batch, worker_memory
-from dynmeans.engine.dask.spread_step import step_with_rounds
+from dynmeans.engine.dask import assign_labels, take_batch
+from dynmeans.engine.dask.piece import Piece
+from dynmeans.engine.dask.piece_run import PieceRun
+from dynmeans.engine.dask.step import step_with_rounds
 
 OURS = sorted(Path(__file__).parents[2].joinpath("golden").glob("*.npz"))
 AUTHORS = sorted(Path(__file__).parents[4].joinpath("shared", "golden").glob("*.npz"))
@@ -36,16 +38,17 @@ def test_any_number_of_workers_equals_one_machine_to_the_bit(client_of_many, see
 
 def watch_barriers(monkeypatch):
     """Note the kind of every cluster whose emptying made labels void."""
-    barriers, original = [], spread_pass._let_clusters_empty
+    barriers, original = [], assign_labels._let_clusters_empty
 
-    def watch(talk, log, n_members, moves, end):
-        result = original(talk, log, n_members, moves, end)
+    def watch(requests, log, n_members, moves, end):
+        result = original(requests, log, n_members, moves, end)
         if result[1] < end:
-            emptied = result[0].events.slots[result[0].events.is_active == 0]
-            barriers.append("asleep" if emptied[-1] < talk.remembered.n_clusters else "closed")
+            emptied = result[0].changes.slots[result[0].changes.is_active == 0]
+            is_asleep = emptied[-1] < requests.remembered.state.n_clusters
+            barriers.append("asleep" if is_asleep else "closed")
         return result
 
-    monkeypatch.setattr(spread_pass, "_let_clusters_empty", watch)
+    monkeypatch.setattr(assign_labels, "_let_clusters_empty", watch)
     return barriers
 
 
@@ -105,10 +108,10 @@ def test_new_cluster_that_empties_unnoticed_is_no_barrier(client, monkeypatch):
 
 def test_workers_that_remember_nothing_give_the_same_bits(client):
     def forget_always():
-        worker_memory._recall = lambda run, info: worker_memory.PieceState.new(info.n_rows)
+        Piece.run = lambda piece, run, kept, positions: PieceRun(piece.parts, run, positions)
 
-    def remember_again(original=worker_memory._recall):
-        worker_memory._recall = original
+    def remember_again(original=Piece.run):
+        Piece.run = original
 
     client.run(forget_always)
     try:

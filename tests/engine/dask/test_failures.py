@@ -12,10 +12,10 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client
+from dynmeans.engine.dask.spread_step import step_with_rounds
 
 from dynmeans import ClusterState, DynamicMeans, Penalties, VisitingOrders, step
 from dynmeans.engine.dask import crew, direct_calls, take_batch, worker_memory
-from dynmeans.engine.dask.spread_step import step_with_rounds
 
 PENALTIES = Penalties(0.02, revival_penalty=0.001, drift=0.5, revival="exact")
 
