@@ -286,6 +286,8 @@ def _make_pieces(
             )
             for n in members
         ]
+        info.sort(key=lambda chunk: chunk.is_small)
+        members = [chunk.number for chunk in info]
         own = [weights[n] for n in members] if weights else None
         piece = _submit(
             client,

@@ -1,6 +1,7 @@
 """A piece: the chunks that one thread of a worker looks after, as rows that can be compared."""
 
 import sys
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece_run import Part, PieceRun
 from dynmeans.records.arrays import BatchArray, FloatArray
 
-_SMALL = 4096  # Rows of a chunk that is joined with its neighbors.
+_SMALL = 4096  # Rows below which a chunk is joined with others.
 
 Values = TypeVar("Values", BatchArray, FloatArray)
 
@@ -32,18 +33,23 @@ class ChunkInfo(NamedTuple):
     checksum: int
     weight_checksum: int | None
 
+    @property
+    def is_small(self) -> bool:
+        """Whether it is joined with other chunks of its piece, after all large ones."""
+        return self.n_rows < _SMALL
+
 
 class Piece:
-    """Rows of some chunks, in the order of the batch, and what is remembered of them.
+    """Rows of some chunks, and what is remembered of them.
 
     Dask keeps it in the memory of a worker for as long as a client holds its future.
 
     Parameters
     ----------
     infos : list of ChunkInfo
-        The chunks.
+        The chunks, small ones last.
     parts : list of Part
-        Their rows. Small chunks that follow each other are one part.
+        Their rows, in the same order.
     """
 
     def __init__(self, infos: list[ChunkInfo], parts: list[Part]) -> None:
@@ -94,7 +100,7 @@ def make_piece(
             _unchanged(info, info.weight_checksum, to_weights(chunk), "sample_weight")
             for info, chunk in zip(infos, weights, strict=True)
         ]
-    return Piece(infos, _join_neighbors(infos, points, masses))
+    return Piece(infos, _to_parts(infos, points, masses))
 
 
 def _unchanged(info: ChunkInfo, expected: int | None, values: Values, name: str) -> Values:
@@ -118,26 +124,19 @@ def _in_order(rows: BatchArray, chunk: Any, columns: tuple[Any, ...] | None) -> 
     return np.ascontiguousarray(ordered)
 
 
-def _join_neighbors(
+def _to_parts(
     infos: list[ChunkInfo], points: list[BatchArray], weights: list[FloatArray] | None
 ) -> list[Part]:
-    spans: list[list[int]] = []
-    for n, info in enumerate(infos):
-        before = infos[n - 1]
-        follows = n > 0 and before.first_row + before.n_rows == info.first_row
-        if follows and max(before.n_rows, info.n_rows) < _SMALL:
-            spans[-1].append(n)
-        else:
-            spans.append([n])
-    return [
-        Part(
-            infos[span[0]].first_row,
-            _joined([points[n] for n in span]),
-            None if weights is None else _joined([weights[n] for n in span]),
-        )
-        for span in spans
+    """A part for each large chunk, and one for all small ones together."""
+    masses: Sequence[FloatArray | None] = weights or [None] * len(points)
+    n_large = sum(not info.is_small for info in infos)
+    parts = [
+        Part(info.first_row, rows, mass)
+        for info, rows, mass in zip(infos[:n_large], points, masses, strict=False)
     ]
-
-
-def _joined(arrays: list[Any]) -> Any:
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    if n_large < len(infos):
+        numbers = [np.arange(i.first_row, i.first_row + i.n_rows) for i in infos[n_large:]]
+        mass = None if weights is None else np.concatenate(weights[n_large:])
+        rows = np.concatenate(points[n_large:])
+        parts.append(Part(0, rows, mass, np.concatenate(numbers).astype(np.uint64)))
+    return parts

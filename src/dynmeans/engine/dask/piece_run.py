@@ -4,6 +4,7 @@ What is remembered from one request to the next saves work and decides nothing: 
 missing, or belongs to another moment of the run, is computed again from the request.
 """
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -18,11 +19,12 @@ from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
 
 class Part(NamedTuple):
-    """Consecutive rows of the batch in one array."""
+    """Rows in one array: from `first_row` of the batch on, or those of the given `numbers`."""
 
     first_row: int
     points: BatchArray
     weights: FloatArray | None
+    numbers: KeyArray | None = None
 
 
 class PieceRun:
@@ -47,9 +49,13 @@ class PieceRun:
     """
 
     def __init__(self, parts: list[Part], run: Run, positions: KeyArray | None) -> None:
-        self._parts, self._run, self._positions = parts, run, positions
+        self._parts, self._run = parts, run
         edges = np.cumsum([0, *(len(part.points) for part in parts)]).tolist()
         self._spans = [slice(*span) for span in pairwise(edges)]
+        self._keys = [
+            _hashed(part, run.seed) if positions is None else positions[span]
+            for part, span in zip(parts, self._spans, strict=True)
+        ]
         self._forget(edges[-1], n_passes=0)
 
     def _forget(self, n_rows: int, n_passes: int) -> None:
@@ -100,21 +106,25 @@ class PieceRun:
     def _arrays(self) -> list[Any]:
         """As the compiled module takes them."""
         has_own = self.own_pass > 0 and self.own_pass >= self.n_passes
-        movers = self.movers or [None] * len(self._parts)
         return [
             (
                 part.points,
                 part.weights,
                 part.first_row,
-                None if self._positions is None else self._positions[span],
+                keys,
                 self.labels[span],
                 self.next[span],
                 self.own[span],
                 has_own,
                 rows,
             )
-            for part, span, rows in zip(self._parts, self._spans, movers, strict=True)
+            for part, span, keys, rows in zip(
+                self._parts, self._spans, self._keys, self._movers(), strict=True
+            )
         ]
+
+    def _movers(self) -> Sequence[IntArray | None]:
+        return self.movers or [None] * len(self._parts)
 
     def _settle(self, log: PassLog, end: int) -> None:
         """Make the labels of all keys below `end` final."""
@@ -213,15 +223,32 @@ class PieceRun:
 
     def _sum_moves(self, columns: IntArray, n_columns: int) -> FloatArray:
         """w and w y of who joined, less those of who left, in bins."""
-        is_moved = (self.next != self.labels) & (self.next >= 0)
-        both = []
-        for slots in (self.next, self.labels):
-            arrays = [
-                (*array[:4], np.where(is_moved[span], slots[span], np.int32(-1)), *array[5:])
-                for span, array in zip(self._spans, self._arrays(), strict=True)
-            ]
-            both.append(compiled.sum_slots(arrays, columns, n_columns, self._run.sums))
-        return both[0] - both[1]
+        if self.n_passes == 0:  # Nobody left.
+            arrays = [(*array[:4], array[5], *array[5:]) for array in self._arrays()]
+            return compiled.sum_slots(arrays, columns, n_columns, self._run.sums)
+        joined, left = [], []
+        for part, span, movers in zip(self._parts, self._spans, self._movers(), strict=True):
+            before, now = self.labels[span], self.next[span]
+            rows = np.flatnonzero((now != before) & (now >= 0)) if movers is None else movers
+            points = part.points[rows]
+            weights = None if part.weights is None else part.weights[rows]
+            for slots, moved in ((now[rows], joined), (before[rows], left)):
+                moved.append((points, weights, 0, None, slots, slots, self.own[:0], False, None))
+        found = [
+            compiled.sum_slots(moved, columns, n_columns, self._run.sums)
+            for moved in (joined, left)
+        ]
+        return found[0] - found[1]
+
+
+def _hashed(part: Part, seed: int) -> KeyArray | None:
+    """Keys of rows that are not consecutive; those of others are made where they are used."""
+    if part.numbers is None:
+        return None
+    key = part.numbers ^ np.uint64(seed)  # The finisher of splitmix64, as `mix` in native.
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return key ^ (key >> np.uint64(31))
 
 
 def _changed_since(request: Request, first: int) -> FlagArray:
