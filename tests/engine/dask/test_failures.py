@@ -12,10 +12,12 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client
-from dynmeans.engine.dask.spread_step import step_with_rounds
 
 from dynmeans import ClusterState, DynamicMeans, Penalties, VisitingOrders, step
-from dynmeans.engine.dask import crew, direct_calls, take_batch, worker_memory
+from dynmeans.engine.dask import take_batch
+from dynmeans.engine.dask.piece_run import PieceRun
+from dynmeans.engine.dask.step import step_with_rounds
+from dynmeans.engine.dask.workers import Workers
 
 PENALTIES = Penalties(0.02, revival_penalty=0.001, drift=0.5, revival="exact")
 
@@ -36,13 +38,14 @@ def kill_a_worker(client, number):
 
 def before_rounds(monkeypatch, happenings):
     """Let something happen to the workers just before the requests of these rounds go out."""
-    rounds, original = iter(range(10**6)), crew.call_workers
+    rounds, original = iter(range(10**6)), Workers._call
 
-    def call(client, seating, workers, *request):
-        happenings.get(next(rounds), lambda client, workers: None)(client, sorted(workers))
-        return original(client, seating, workers, *request)
+    def call(workers, request):
+        happen = happenings.get(next(rounds), lambda client, addresses: None)
+        happen(workers._client, sorted(workers._addresses))
+        return original(workers, request)
 
-    monkeypatch.setattr(crew, "call_workers", call)
+    monkeypatch.setattr(Workers, "_call", call)
     return rounds
 
 
@@ -62,10 +65,10 @@ def let_one_die_at_work(client, workers):
     """The next request kills the first of them in the middle of its work."""
 
     def arm():
-        def die(hand, numbers=None):
+        def die(run):
             os.kill(os.getpid(), signal.SIGKILL)
 
-        worker_memory.Hand.arrays = die
+        PieceRun._arrays = die
         return os.getpid()
 
     return run_on_one(client, workers, arm)
@@ -119,20 +122,15 @@ def test_worker_killed_in_mid_pass_ten_times_changes_no_bit(cluster_to_break, mo
     assert_as_on_one_machine(found)
 
 
-def test_workers_that_forget_which_rows_are_theirs_change_no_bit(client, monkeypatch):
-    def forget_seats(client, workers):
-        client.run(lambda: direct_calls._seatings.clear(), workers=workers[:1])
+@pytest.mark.slow
+def test_pieces_that_move_to_another_worker_change_no_bit(cluster_to_break, monkeypatch):
+    def retire_one(client, workers):
+        client.retire_workers(workers[:1])
 
-    n_tasks, original = [], crew.Crew._submit
-    monkeypatch.setattr(
-        crew.Crew, "_submit", lambda *arguments: n_tasks.append(1) or original(*arguments)
-    )
-    assert_as_on_one_machine(run_and_kill(monkeypatch, {1: forget_seats, 9: forget_seats}))
-    assert 2 <= len(n_tasks) <= 4  # the groups of one worker, twice
+    assert_as_on_one_machine(run_and_kill(monkeypatch, {3: retire_one}))
 
 
-def test_step_without_mishap_needs_no_tasks(client, monkeypatch):
-    monkeypatch.setattr(crew.Crew, "_submit", None)
+def test_given_orders_are_sent_to_the_rows(client):
     rng = np.random.default_rng(1)
     orders = np.array([rng.permutation(40_000), rng.permutation(40_000)])
     weights = rng.choice([0.5, 1.0, 2.0], size=40_000)
