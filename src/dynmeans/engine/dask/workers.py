@@ -176,14 +176,15 @@ class Workers:
             "n_pieces": self.n_pieces,
             "order": self._order,
         }
+        present = set(self._client.nthreads()) & set(self._addresses)  # A dead one is waited for.
         answers = self._client.sync(
             self._client.scheduler.broadcast,
             msg=call,
-            workers=self._addresses,
+            workers=sorted(present),
             on_error="return_pickle",
         )
         found: dict[int, Reply] = {}
-        unreachable = set()
+        unreachable = set(self._addresses) - present
         for address, answer in answers.items():
             if not isinstance(answer, dict) or "replies" not in answer:
                 unreachable.add(address)
