@@ -83,9 +83,7 @@ def test_points_of_weight_zero_do_not_change_the_units():
 
 def test_an_outlier_takes_nothing_from_the_other_clusters():
     points, labels = np.array([[1e100], [1.1], [1.3]]), np.array([0, 1, 1])
-    units = sum_units(
-        points, np.ones(3), ClusterState.empty(1), Penalties(1.0, max_gap=2, reach=1)
-    )
+    units = sum_units(points, np.ones(3), ClusterState.empty(1), Penalties(1.0, max_gap=2, reach=1))
     sums = sum_by_slot(points, labels, 2, units.coordinates)
     assert sums[:, 0].tolist() == [1e100, math.fsum([1.1, 1.3])]
 

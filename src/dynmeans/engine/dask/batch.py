@@ -9,6 +9,7 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask.core import flatten
 from distributed import Client, Future, futures_of, get_client
 
 from dynmeans.engine.batch import Batch
@@ -147,6 +148,11 @@ def _check_dtypes(frame: Any, name: str) -> None:
 
 
 def _computed(client: Client, collection: Any) -> list[Future]:
+    """Futures of the chunks: those of a persisted collection as they are."""
+    known = {future.key: future for future in futures_of(collection)}
+    keys = list(flatten(collection.__dask_keys__()))
+    if all(key in known for key in keys):
+        return [known[key] for key in keys]
     parts = np.ravel(collection.to_delayed(optimize_graph=False)).tolist()
     futures: list[Future] = client.compute(parts, optimize_graph=False)
     return futures

@@ -60,12 +60,13 @@ def _lost(reason: str) -> ClusterLostError:
 def wait_for(futures: list[Future]) -> None:
     """Wait until these are in memory, but not long for a cluster without workers."""
     patience = parse_timedelta(dask.config.get(PATIENCE, _PATIENCE))
-    began = time.monotonic()
+    client, began = futures[0].client, time.monotonic()
     while True:
         try:
-            wait(futures, timeout=_LOOK_AGAIN)
+            with client.as_current():
+                wait(futures, timeout=_LOOK_AGAIN)
         except TimeoutError:
-            if futures[0].client.nthreads():
+            if client.nthreads():
                 began = time.monotonic()
             elif time.monotonic() - began > patience:
                 raise ClusterLostError(
