@@ -74,7 +74,6 @@ def test_rows_that_change_when_a_worker_dies_in_mid_step_are_an_error(
 @pytest.mark.slow
 def test_labels_of_rows_that_changed_are_an_error(cluster_to_break):
     _, clustering = step(unseeded_batch(), ClusterState.empty(2), PENALTIES, orders=ORDERS)
-    clustering.labels.compute()
     kill_a_worker(cluster_to_break, 0)
     with pytest.raises(RowsChangedError, match=r"chunk \d of points"):
         clustering.labels.compute()

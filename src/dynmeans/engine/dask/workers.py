@@ -20,7 +20,7 @@ from typing import Any
 import dask
 import numpy as np
 from dask.utils import parse_timedelta
-from distributed import Client, Future, Worker, get_worker, wait
+from distributed import Client, Future, Worker, get_worker
 from distributed.scheduler import KilledWorker
 
 from dynmeans.engine.dask.messages import Reply, Request
@@ -58,28 +58,31 @@ def _lost(reason: str) -> ClusterLostError:
 
 
 def wait_for(futures: list[Future]) -> None:
-    """Wait until these are in memory, but not long for a cluster without workers."""
+    """Wait until these are in memory, but not long for a cluster without workers.
+
+    Dask's own `wait` with a time limit raises an error that keeps futures alive in its frames.
+    """
     patience = parse_timedelta(dask.config.get(PATIENCE, _PATIENCE))
-    client, began = futures[0].client, time.monotonic()
-    while True:
-        try:
-            with client.as_current():
-                wait(futures, timeout=_LOOK_AGAIN)
-        except TimeoutError:
-            if client.nthreads():
-                began = time.monotonic()
-            elif time.monotonic() - began > patience:
-                raise ClusterLostError(
-                    f"the Dask cluster has no workers, and got none in {patience:g} s. Nothing was "
-                    "changed: start workers and repeat the step. To wait longer: "
-                    f'dask.config.set({{"{PATIENCE}": "10 minutes"}}).'
-                ) from None
-            continue
+    had_workers = last_look = time.monotonic()
+    pause = 0.001
+    while not all(future.status == "finished" for future in futures):
         for future in futures:
             if future.status in ("error", "cancelled"):
                 future.result()
-        if all(future.status == "finished" for future in futures):
-            return
+        time.sleep(pause)
+        pause = min(0.05, 1.5 * pause)
+        now = time.monotonic()
+        if now - last_look < _LOOK_AGAIN:
+            continue
+        last_look = now
+        if futures[0].client.nthreads():
+            had_workers = now
+        elif now - had_workers > patience:
+            raise ClusterLostError(
+                f"the Dask cluster has no workers, and got none in {patience:g} s. Nothing was "
+                "changed: start workers and repeat the step. To wait longer: "
+                f'dask.config.set({{"{PATIENCE}": "10 minutes"}}).'
+            )
 
 
 def gathered(futures: list[Future]) -> list[Any]:
