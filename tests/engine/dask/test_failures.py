@@ -231,6 +231,7 @@ import dask.array as da
 import numpy as np
 from distributed import Client
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
+from dynmeans.engine.dask.workers import Workers
 
 answered = Workers._call
 
