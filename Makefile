@@ -1,22 +1,36 @@
-# Everything runs in .venv, which the first command sets up.
+# Everything runs in .venv. `make demo` sets up what the main job needs, `make test` adds the rest.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+PIP := $(BIN)/pip --quiet --disable-pip-version-check
+DEMO_READY := $(VENV)/.ready-demo
+DEV_READY := $(VENV)/.ready-dev
+NATIVE := $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
+# The versions in requirements/, checked by their hashes; LOCKED=no takes the newest ones.
+LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3, 14) else "no")')
+IS_LOCKED := $(filter yes,$(LOCKED))
 
-.PHONY: demo test test-slow bench check docs stubs sanitize dist-check clean
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow attack bench check format docs stubs sanitize dist-check lock system-deps clean
 
-demo: $(READY)  ## Make a stream, follow its clusters, write labels and a report, name it.
+help:  ## This list.
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
+	    awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
+
+demo: $(DEMO_READY)  ## Make a stream, follow its clusters, write labels and a report, name it.
 	$(BIN)/dynmeans demo
 
-test: $(READY)  ## The tests that must always pass.
+test: $(DEV_READY)  ## The tests that must always pass; the last lines say what was skipped.
 	$(BIN)/pytest
 
-test-slow: $(READY)  ## Also the long ones.
+test-slow: $(DEV_READY)  ## Also the long ones.
 	$(BIN)/pytest -m "not gpu"
 
-bench: $(READY)  ## Timings, each beside something that runs in the same process.
+attack: $(DEV_READY)  ## Ten minutes of damaged files, random streams and kills; resumes where it stopped.
+	PYTHONPATH=tools $(BIN)/python -m attack
+
+bench: $(DEV_READY)  ## Timings, each beside something that runs in the same process.
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python benchmarks/alternatives.py
@@ -32,48 +46,75 @@ bench: $(READY)  ## Timings, each beside something that runs in the same process
 	$(BIN)/python benchmarks/dask_cluster.py
 	$(BIN)/python benchmarks/message_counts.py
 
-check: $(READY)  ## Format, lint, types, layers, stub.
+check: $(DEV_READY)  ## Format, lint, types, layers, stub; changes nothing.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/clang-format --dry-run --Werror native/*.hpp native/*.cpp
+	$(BIN)/clang-format --dry-run --Werror $(NATIVE)
 	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m nanobind.stubgen -q -m dynmeans._native -o build/_native.pyi
 	diff src/dynmeans/_native.pyi build/_native.pyi
 
-docs: $(READY)  ## The site with its gallery, in build/site; a warning is an error.
-	$(BIN)/pip install --quiet --editable ".[docs]"
+format: $(DEV_READY)  ## Format Python and C++, sort imports, fix what can be fixed.
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(NATIVE)
+
+docs: $(DEV_READY)  ## The site with its gallery, in build/site; a warning is an error.
+	$(call install,docs,docs,all)
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/site
 	! grep -rlE '(src|<link[^>]*href)="https?://' build/site --include='*.html'
 	@echo "The site: build/site/index.html"
 
-stubs: $(READY)  ## Write the type stub of the compiled module.
+stubs: $(DEV_READY)  ## Write the type stub of the compiled module.
 	$(BIN)/python -m nanobind.stubgen -q -m dynmeans._native -o src/dynmeans/_native.pyi
 
-sanitize: $(READY)  ## The compiled code under ThreadSanitizer, AddressSanitizer and UBSan.
+sanitize: $(DEV_READY)  ## The compiled code under ThreadSanitizer, AddressSanitizer and UBSan.
 	mkdir -p build
 	g++ -std=c++17 -O1 -g -ffp-contract=off -fsanitize=thread -Inative tests/native/threads.cpp \
-	    -pthread -o build/threads_tsan
+	    $(filter %/step_double.cpp %/step_float.cpp,$(NATIVE)) -pthread -o build/threads_tsan
 	TSAN_OPTIONS=halt_on_error=1 build/threads_tsan
 	rm -rf $(SANITIZED)
-	$(BIN)/pip install --quiet --no-deps --target $(SANITIZED) . \
+	$(PIP) install --no-deps --target $(SANITIZED) . \
 	    -C build-dir=build/sanitize -C cmake.define.DYNMEANS_SANITIZE=ON -C install.strip=false
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
 	PYTHONPATH=$(CURDIR)/$(SANITIZED) $(BIN)/python -S tools/run_sanitized.py $(VENV)
 
-dist-check: $(READY)  ## Build sdist and wheel, install each into an empty environment, try it.
+dist-check: $(DEV_READY)  ## Build sdist and wheel, install each into an empty environment, try it.
 	rm -rf dist
 	$(BIN)/python -m build --quiet
 	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/*.tar.gz
 	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/*.whl
 
-clean:
+lock: $(DEMO_READY)  ## Write requirements/*.txt again: the newest versions, with their hashes.
+	$(PIP) install uv
+	PATH=$(BIN):$$PATH sh tools/lock.sh
+
+system-deps:  ## Install the system's packages that some tests need (needs root).
+	sh tools/install_system_packages.sh
+
+clean:  ## Remove the environment and everything built.
 	rm -rf $(VENV) build dist
 
-$(READY): pyproject.toml CMakeLists.txt $(wildcard native/*)
-	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable ".[dev]"
+# $(1): a file of requirements/, $(2): the extra that it locks, $(3): the instruction sets to build.
+# The package is built in .venv, not in a throw-away environment: the next build compiles only
+# what changed.
+define install
+	$(PIP) install --no-compile $(if $(IS_LOCKED),--require-hashes -r requirements/$(1).txt,-r requirements/build.in)
+	@echo "Compiling C++ ..."
+	SKBUILD_CMAKE_DEFINE=DYNMEANS_INSTRUCTION_SETS=$(3) $(PIP) install --no-compile \
+	    --no-build-isolation $(if $(IS_LOCKED),--no-deps --editable .,--editable ".[$(2)]")
+endef
+
+$(VENV):
+	$(PYTHON) -m venv $(VENV)
+
+$(DEMO_READY): pyproject.toml CMakeLists.txt requirements/demo.txt $(NATIVE) | $(VENV)
+	$(call install,demo,runs,$(if $(wildcard $(DEV_READY)),all,native))
 	touch $@
+
+$(DEV_READY): pyproject.toml CMakeLists.txt requirements/dev.txt $(NATIVE) | $(VENV)
+	$(call install,dev,dev,all)
+	touch $(DEMO_READY) $@

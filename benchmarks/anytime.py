@@ -20,9 +20,10 @@ from cases import RESULTS, machine
 from cases import write_results as write
 from matplotlib.figure import Figure
 
-from dynmeans import AnytimeResult, ClusterState, Penalties, anytime_results, step
+from dynmeans import ClusterState, Penalties, step
 from dynmeans.engine import native
 from dynmeans.engine.compiled import compiled
+from dynmeans.scale import AnytimeResult, anytime_results
 
 N_FEATURES, N_CLUSTERS, SPREAD = 4, 400, 0.06
 LAYOUTS = {"apart": (10 * SPREAD) ** 2, "overlapping": 0.152}  # lambda

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from dynmeans import ClusterState, DynamicMeans, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.engine import native
-from dynmeans.engine.compiled import INSTRUCTION_SETS
+from dynmeans.engine.compiled import INSTRUCTION_SETS, usable_instruction_sets
 
 # Time per pass over one call of scikit-learn, one thread.
 TO_REACH = {"A": 0.08, "B": 0.06, "C": 0.015, "D": 0.25, "E": 0.20}
@@ -152,7 +152,7 @@ def print_threads(t: dict[str, Any]) -> None:
 def time_instruction_sets(case: Case, repeats: int) -> dict[str, Any]:
     """Time the same steps with the compiled module of each instruction set, in turns."""
     batches = case.batches()
-    spent: dict[str, list[float]] = {name: [] for name in _usable_sets()}
+    spent: dict[str, list[float]] = {name: [] for name in usable_instruction_sets()}
     chosen = native.compiled
     try:
         for _ in range(repeats + 1):
@@ -163,12 +163,6 @@ def time_instruction_sets(case: Case, repeats: int) -> dict[str, Any]:
         native.compiled = chosen
     # The first turn warms up.
     return {"name": case.name, **{name: np.median(times[1:]) for name, times in spent.items()}}
-
-
-def _usable_sets() -> list[str]:
-    """Instruction sets up to the best one of this machine."""
-    names = list(INSTRUCTION_SETS)
-    return names[: names.index(native.compiled.instruction_set()) + 1]
 
 
 def with_older_blas(name: str, repeats: int) -> dict[str, Any]:
@@ -182,8 +176,8 @@ def compare_instruction_sets(case: Case, repeats: int) -> dict[str, Any]:
     """Relate AVX2 and the baseline to AVX-512; "avx2_with_older_blas" lacks it in BLAS too."""
     newest = time_instruction_sets(case, repeats)
     older = with_older_blas(case.name, repeats)
-    best = _usable_sets()[-1]
-    times = {name: newest[name] / newest[best] for name in _usable_sets()}
+    best = usable_instruction_sets()[-1]
+    times = {name: newest[name] / newest[best] for name in usable_instruction_sets()}
     return {"name": case.name, **times, "avx2_with_older_blas": older["avx2"] / newest[best]}
 
 
@@ -213,6 +207,20 @@ def time_small_step(repeats: int) -> dict[str, float]:
         for name, work in works.items():
             spent[name].append(timed(work)[1].cpu * 1e6 / len(batches))
     return {name: float(np.median(times)) for name, times in spent.items()}
+
+
+def time_without(case: Case, repeats: int) -> dict[str, float]:
+    """Time with each acceleration left out, over that with all, in turns; processor time."""
+    batches, ideas = case.batches(), ["", *native.compiled.idea_names()]
+    spent: dict[str, list[float]] = {idea: [] for idea in ideas}
+    try:
+        for _ in range(repeats):
+            for idea, times in spent.items():
+                native.compiled.leave_out([idea])
+                times.append(timed(lambda: run_steps(case, batches, n_threads=1), 0.05)[1].cpu)
+    finally:
+        native.compiled.leave_out([])
+    return {idea: min(spent[idea]) / min(spent[""]) for idea in ideas[1:]}
 
 
 def measure(names: list[str], options: argparse.Namespace) -> dict[str, Any]:
@@ -250,12 +258,19 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="one repeat; writes nothing")
     parser.add_argument("--wait", type=float, default=30, help="seconds per case for free cores")
+    parser.add_argument("--ablation", action="store_true", help="leave out one idea at a time")
     parser.add_argument("--instruction-sets", help="only print those times of one case, as JSON")
     options = parser.parse_args()
     if options.instruction_sets:
         case = next(c for c in CASES if c.name == options.instruction_sets)
         with threadpool_limits(1):
             print(json.dumps(time_instruction_sets(case, options.repeats)))
+        return
+    if options.ablation:
+        with threadpool_limits(1):
+            for case in [case for case in CASES if case.name[0] in options.cases]:
+                found = time_without(case, options.repeats)
+                print(case.name, *(f"{idea} {ratio:.2f}" for idea, ratio in found.items()))
         return
     options.repeats = 1 if options.quick else options.repeats
     config = {"cases": options.cases, "repeats": options.repeats, "quiet_below": QUIET}

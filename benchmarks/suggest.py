@@ -28,7 +28,7 @@ from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.metrics import accuracy_global
-from dynmeans.parameters.suggest_penalties import suggest_details
+from dynmeans.parameters.suggest import suggest_details
 from dynmeans.records.arrays import FloatArray, IntArray
 
 N_CHOSEN_ON = 30

@@ -16,7 +16,7 @@ from selenium.webdriver.chrome.service import Service
 
 from dynmeans import DynamicMeans, History
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.parameters.suggest_penalties import suggest_details
+from dynmeans.parameters.suggest import suggest_details
 from dynmeans.plots import (
     animate,
     identity_marker,

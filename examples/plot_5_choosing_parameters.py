@@ -15,7 +15,7 @@ import numpy as np
 from dynmeans import DynamicMeans
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import accuracy_global
-from dynmeans.parameters.suggest_penalties import suggest_details
+from dynmeans.parameters.suggest import suggest_details
 
 stream = moving_gaussians(
     n_steps=60, n_clusters=8, spread=0.03, motion=0.02, vanish=0.04, rng=np.random.default_rng(12)

@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from dynmeans import anytime_results, label_rows
+from dynmeans.scale import anytime_results, label_rows
 
 rng = np.random.default_rng(2)
 folder = Path(tempfile.mkdtemp())

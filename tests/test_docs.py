@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 PAGES = [page for page in sorted(DOCS.glob("*.md")) if "```python" in page.read_text()]
 
 
@@ -25,9 +26,8 @@ def test_code_on_the_page_runs(page, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_readme_leaves_nothing_in_the_folder_it_is_run_from(tmp_path):
-    root = DOCS.parent
     for name in ("README.md", "conftest.py"):
-        shutil.copy(root / name, tmp_path)
+        shutil.copy(ROOT / name, tmp_path)
     command = [sys.executable, "-m", "pytest", "--quiet", "--doctest-glob=README.md"]
     command += ["-p", "no:cacheprovider", "--rootdir=.", "--basetemp", str(tmp_path / "temporary")]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -36,8 +36,37 @@ def test_the_readme_leaves_nothing_in_the_folder_it_is_run_from(tmp_path):
     assert left == {"README.md", "conftest.py", "temporary"}
 
 
+def headings(page):
+    return re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+
+
+def anchors(page):
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings(page)}
+
+
 def test_links_between_pages_lead_somewhere():
-    root = DOCS.parent
-    for page in [root / "README.md", root / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
+        for target, anchor in re.findall(r"\]\(([^)#:]+)(?:#([^)]+))?\)", page.read_text()):
+            linked = page.parent / target
+            assert linked.exists(), f"{page.name} links to {target}"
+            assert not anchor or anchor in anchors(linked), (
+                f"{page.name} links to {target}#{anchor}"
+            )
+
+
+def test_every_decision_that_is_named_is_in_the_design_notes():
+    chapters = list((DOCS / "design").glob("*.md"))
+    titles = [title for chapter in chapters for title in headings(chapter)]
+    numbers = [title[:4] for title in titles if re.match(r"\d{4} ", title)]
+    assert len(numbers) == len(set(numbers))
+    folders = ("src", "native", "tests", "benchmarks", "docs")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.[cmhp]*")]
+    named = {
+        number: path
+        for path in files
+        if path.suffix in {".py", ".pyi", ".md", ".hpp", ".cpp"}
+        for number in re.findall(r"decision\s+(?:#|//)?\s*\[?(\d{4})", path.read_text())
+    }
+    assert len(named) > 20
+    for number, path in named.items():
+        assert number in numbers, f"{path} names decision {number}"

@@ -1,7 +1,11 @@
 """The package as installed: light to import, its names in place."""
 
+import importlib
+import pkgutil
 import subprocess
 import sys
+
+import pytest
 
 import dynmeans
 
@@ -10,6 +14,44 @@ def test_every_public_name_is_there():
     for name in dynmeans.__all__:
         assert getattr(dynmeans, name) is not None
         assert name in dir(dynmeans)
+
+
+def test_completion_shows_public_names_only():
+    assert set(dir(dynmeans)) == {*dynmeans.__all__, "__version__"}
+
+
+@pytest.mark.parametrize(
+    "name", ["datasets", "metrics", "parameters", "plots", "report", "runs", "scale", "spark"]
+)
+def test_namespaces_are_there_without_importing_them(name):
+    code = (
+        f"import dynmeans; print(sorted(dynmeans.{name}.__all__) == sorted(dir(dynmeans.{name})))"
+    )
+    code = code if name != "datasets" else "import dynmeans; print(bool(dynmeans.datasets.__all__))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
+
+
+@pytest.mark.parametrize("package", ["metrics", "parameters", "plots", "report", "runs", "scale"])
+def test_every_name_of_a_namespace_can_be_loaded(package):
+    namespace = getattr(dynmeans, package)
+    assert all(getattr(namespace, name) is not None for name in namespace.__all__)
+
+
+def test_function_is_not_hidden_by_the_module_it_lives_in():
+    code = (
+        "from dynmeans.parameters.tuning import tune; from dynmeans.parameters import search_space;"
+        "import dynmeans; print(dynmeans.parameters.tune is tune, callable(dynmeans.tune))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True True"
+
+
+def test_no_public_name_is_also_a_module_of_its_package():
+    for package in ("parameters", "runs", "scale", "spark", "metrics", "plots", "report"):
+        namespace = importlib.import_module(f"dynmeans.{package}")
+        modules = {module.name for module in pkgutil.iter_modules(namespace.__path__)}
+        assert not modules & set(namespace.__all__)
 
 
 def test_import_loads_neither_scikit_learn_nor_scipy_nor_frames():

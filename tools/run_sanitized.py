@@ -12,9 +12,9 @@ sys.path.append(str(site_packages.resolve()))
 
 import pytest  # noqa: E402
 
-import dynmeans._native  # noqa: E402
+from dynmeans.engine.compiled import compiled  # noqa: E402
 
-assert "sanitized" in dynmeans._native.__file__, dynmeans._native.__file__
+assert "sanitized" in compiled.__file__, compiled.__file__
 tests = [
     "tests/engine",
     "tests/mixture",

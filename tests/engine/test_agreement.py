@@ -12,16 +12,11 @@ from dynmeans import ClusterState, Penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.engine import native
 from dynmeans.engine.batch import Batch
-from dynmeans.engine.compiled import INSTRUCTION_SETS, baseline
+from dynmeans.engine.compiled import INSTRUCTION_SETS, usable_instruction_sets
 from dynmeans.engine.execution import BACKENDS, DEFAULT, Execution
 
 FAST_BACKENDS = [name for name in BACKENDS if name != "reference"]
 REVIVALS = st.sampled_from(["paper", "exact"])
-
-
-def supported_instruction_sets():
-    names = list(INSTRUCTION_SETS)
-    return names[: names.index(baseline.instruction_set()) + 1]
 
 
 def assert_same(found, expected):
@@ -44,7 +39,7 @@ def test_backend_agrees_with_specification(backend, batches, penalties, revival)
     assert_same(run(batches, penalties, revival=revival, backend=backend), expected)
 
 
-@pytest.mark.parametrize("instruction_set", supported_instruction_sets())
+@pytest.mark.parametrize("instruction_set", usable_instruction_sets())
 @settings(max_examples=60, deadline=None)
 @given(batches=batch_lists(), penalties=penalties_strategy, revival=REVIVALS)
 def test_every_instruction_set_agrees(instruction_set, batches, penalties, revival):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from dynmeans import DPMeans, DynamicMeans, SuggestionWarning, suggest_penalties
+from dynmeans import DPMeans, DynamicMeans, suggest_penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.parameters import SuggestionWarning
 
 STREAM = moving_gaussians(
     40, 4, rng=np.random.default_rng(0), spread=0.02, motion=0.01, points_per_cluster=8

@@ -28,7 +28,7 @@ FRAME = {"x": [0.0, 0.1, 5.0], "y": [1.0, 1.1, 9.0]}
 
 
 # Their points are often noise alone, from which "auto" can learn little.
-@pytest.mark.filterwarnings("ignore::dynmeans.SuggestionWarning")
+@pytest.mark.filterwarnings("ignore::dynmeans.records.suggestion.SuggestionWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

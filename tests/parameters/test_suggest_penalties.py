@@ -5,7 +5,7 @@ import dynmeans
 from dynmeans import DynamicMeans, Penalties, suggest_penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import accuracy_global
-from dynmeans.parameters.suggest_penalties import suggest_details
+from dynmeans.parameters.suggest import suggest_details
 
 
 def make_batches(n_steps=8, n_clusters=4, seed=0, **kind):

@@ -8,7 +8,7 @@ import dynmeans
 from dynmeans import DynamicMeans, tune
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import accuracy_global, idf1
-from dynmeans.parameters.tune import N_RUNS, ROUND
+from dynmeans.parameters.tuning import N_RUNS, ROUND
 from dynmeans.plots import plot_score_map
 
 
@@ -103,7 +103,7 @@ def test_optimiser_writes_nothing_to_the_terminal(stream, capfd):
 
 
 def test_scores_are_logged(stream, caplog):
-    with caplog.at_level(logging.INFO, logger="dynmeans.parameters.tune"):
+    with caplog.at_level(logging.INFO, logger="dynmeans.parameters.tuning"):
         tune(stream.batches, stream.labels, n_trials=2)
     assert len(caplog.records) == 2
 

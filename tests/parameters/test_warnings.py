@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dynmeans import SuggestionWarning, suggest_penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.parameters.suggest_penalties import suggest_details
+from dynmeans.parameters import SuggestionWarning, suggest_penalties
+from dynmeans.parameters.suggest import suggest_details
 
 
 def stream(**kind):

@@ -1,8 +1,6 @@
 """A stream small enough to check by hand, its page, and a real browser to open it in."""
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,30 +49,12 @@ def _find(names: tuple[str, ...]) -> str | None:
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
-def _install(say) -> None:
-    """Get Debian's packages, where this may be done without asking anybody."""
-    if shutil.which("apt-get") is None:
-        return
-    say("installing chromium and chromium-driver with apt-get")
-    install = ["apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--quiet"]
-    subprocess.run([*install, "chromium", "chromium-driver"], capture_output=True, check=False)
-
-
 @pytest.fixture(scope="session")
-def browser_paths(request) -> tuple[str, str]:
-    """Find Chromium and its driver, or install them, and say which."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-
-    def say(text: str) -> None:
-        with capture.global_and_fixture_disabled():
-            sys.stderr.write(f"\nbrowser tests: {text}\n")
-
-    if not (_find(BROWSERS) and _find(DRIVERS)):
-        _install(say)
+def browser_paths() -> tuple[str, str]:
+    """Find Chromium and its driver."""
     browser, driver = _find(BROWSERS), _find(DRIVERS)
     if not (browser and driver):
-        pytest.skip("needs chromium and chromium-driver, which are not here and cannot be got")
-    say(f"{browser}, driven by {driver}")
+        pytest.skip("needs chromium and chromedriver: make system-deps installs them")
     return browser, driver
 
 

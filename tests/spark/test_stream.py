@@ -21,7 +21,9 @@ DRIVER = Path(__file__).parent / "spark_driver.py"
 N_FILES = 6
 CLUSTER = "local-cluster[2,1,1024]"  # two workers, processes of their own
 
-pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
+pytestmark = pytest.mark.skipif(
+    shutil.which("java") is None, reason="Spark needs Java: make system-deps installs it"
+)
 
 
 def frame(number, n_rows=200):

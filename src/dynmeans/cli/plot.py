@@ -28,25 +28,25 @@ def plot(
 
     dynmeans plot run --kind timeline -o lives.svg
     """
-    from matplotlib.figure import Figure
-
-    from dynmeans.cli.output import check_picture, print_json
+    from dynmeans.cli.output import check_picture, print_json, say
+    from dynmeans.inputs.input_error import InputError
     from dynmeans.plots import plot_cluster_numbers, plot_costs, plot_timeline, plot_tracks
+    from dynmeans.plots.series import new_figure
     from dynmeans.records.history import History
     from dynmeans.runs.run import Run
 
     if kind not in KINDS:
-        raise ValueError(f"--kind must be one of {', '.join(KINDS)}, got {kind!r}.")
-    check_picture("--output", output)
+        raise InputError("kind", f"must be one of {', '.join(KINDS)}", got=kind)
+    check_picture("output", output)
     with Run.open(run_folder) as run:
         history, samples, features = History(), list(run.samples()), run.config.features
-        # A run that goes on may commit between the two: the samples, read first, set the end.
+        # A writer may commit between the two: the samples, read first, set the end.
         for record, sample in zip(run.history(labels=False), samples, strict=False):
             history.add(replace(record, labels=sample.cluster_ids))
     if not samples:
         raise ValueError(f"the run {str(run_folder)!r} has no windows yet.")
-    figure = Figure(figsize=(12, 9) if kind == "all" else (8, 5.5), layout="constrained")
-    axes = figure.subplots(2, 2).ravel() if kind == "all" else [figure.subplots()] * 4
+    figure, axes = new_figure((12, 9), 2, 2) if kind == "all" else new_figure((8, 5.5), 1, 1)
+    axes = axes if kind == "all" else axes * 4
     if kind in ("all", "tracks"):
         plot_tracks(history, samples[-1].points, ax=axes[0])
         if len(features) > 1:
@@ -61,4 +61,4 @@ def plot(
     if as_json:
         print_json({"file": str(output)})
     else:
-        typer.echo(str(output))
+        say(str(output))

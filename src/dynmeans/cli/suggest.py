@@ -68,12 +68,12 @@ def suggest(
     dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
     """
     from dynmeans.cli.output import check_picture
-    from dynmeans.cli.suggestion_job import suggest_on_first_windows
+    from dynmeans.runs.first_windows import suggest_on_first_windows
     from dynmeans.runs.reading.sources import Source
     from dynmeans.runs.reading.window_options import WindowOptions
 
     if picture is not None:
-        check_picture("--picture", picture)
+        check_picture("picture", picture)
     window_options = WindowOptions(
         features=tuple(features),
         time=time,
@@ -97,18 +97,17 @@ def suggest(
 
 
 def _draw(found: "Suggestion", picture: Path) -> None:
-    from matplotlib.figure import Figure
-
+    from dynmeans.plots.series import new_figure
     from dynmeans.plots.suggestion import plot_suggestion
 
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    plot_suggestion(found, ax=figure.subplots())
+    figure, (ax,) = new_figure((8, 5), 1, 1)
+    plot_suggestion(found, ax=ax)
     figure.savefig(picture, dpi=150)
 
 
 def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
-    from dynmeans.cli.output import print_json
-    from dynmeans.cli.suggestion_job import in_options, tell_doubts
+    from dynmeans.cli.output import print_json, say
+    from dynmeans.cli.suggestion_text import explanation_lines, warn
 
     p = found.penalties
     if as_json:
@@ -117,9 +116,10 @@ def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
         words = {"explanation": found.explanation, "doubts": list(found.doubts)}
         print_json({**chosen, **words, "candidates": tried})
         return
-    typer.echo(f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}")
-    typer.echo("")
-    typer.echo("\n".join(map(in_options, found.sentences)))
+    say(f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}")
+    say("")
+    for line in explanation_lines(found):
+        say(line)
     if picture is not None:
-        typer.echo(f"Picture: {picture}")
-    tell_doubts(found)
+        say(f"Picture: {picture}")
+    warn(found)

@@ -62,9 +62,14 @@ def check_features(n_found: int, n_features: int, name: str = "points") -> None:
         )
 
 
+def are_in_range(array: BatchArray) -> bool:
+    """Say whether every value is finite and small enough to be squared."""
+    return compiled.all_within(array, MAX_COORDINATE)
+
+
 def checked_coordinates(array: BatchArray, name: str) -> BatchArray:
     """Return `array` if every value is finite and small enough to be squared."""
-    if not compiled.all_within(array, MAX_COORDINATE):
+    if not are_in_range(array):
         bad = next(x for x in array.ravel().tolist() if not abs(x) <= MAX_COORDINATE)
         raise ValueError(
             f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {bad}."

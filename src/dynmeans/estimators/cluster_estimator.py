@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dynmeans.engine.batch import AnyBatch, take_batch
+from dynmeans.engine.batch import AnyBatch, Batch, take_batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.predict import center_distances, predict_labels
 from dynmeans.engine.step import step_batch
 from dynmeans.estimators.base import StreamEstimator
 from dynmeans.inputs.numbers import checked_count
-from dynmeans.parameters.suggest_penalties import suggest_for
+from dynmeans.parameters.suggest import suggest_for
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -29,6 +29,7 @@ ORDERS = {"random": "content", "hash": "row"}
 _logger = logging.getLogger(__name__)
 # Checks take as long as a quarter of a small step, and what they check seldom changes.
 _execution_of = lru_cache(maxsize=64)(Execution)
+_orders_of = lru_cache(maxsize=64)(VisitingOrders)
 _PLAIN = {float, int, str, NoneType}
 
 
@@ -43,6 +44,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
     backend: str
     acceleration: str
     n_threads: int | None
+    max_clusters: int | None
     _dtypes = (np.float64, np.float32)
 
     @abstractmethod
@@ -103,6 +105,8 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         self, X: Any, sample_weight: Any, *, reset: bool, min_points: int = 0
     ) -> AnyBatch:
         """Check a batch and its features against those of the first one."""
+        if not reset and sample_weight is None and self._is_ready(X):
+            return Batch(X)
         rows_of = partial(self._checked_points, reset=reset, min_points=min_points)
         n_features = None if reset else self.state_.n_features
         batch = take_batch(X, sample_weight, n_features, name="X", rows_of=rows_of)
@@ -133,10 +137,10 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         if self.order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {self.order!r}.")
         n_init = checked_count("n_init", self.n_init)
-        return VisitingOrders(self._entropy_drawn(), n_init, ORDERS[self.order])
+        return _orders_of(self._entropy_drawn(), n_init, ORDERS[self.order])
 
     def _execution(self) -> Execution:
-        values = (self.backend, self.acceleration, self.n_threads)
+        values = (self.backend, self.acceleration, self.n_threads, self.max_clusters)
         if set(map(type, values)) <= _PLAIN:
             return _execution_of(*values)
         return Execution(*values)

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dynmeans.engine.compiled import compiled
+from dynmeans.engine.native import instruction_set
 
 _PACKAGES = ("dynmeans", "numpy", "scipy", "scikit-learn")
 
@@ -16,7 +16,7 @@ def describe_machine() -> dict[str, Any]:
     return {
         "processor": processor_name(),
         "n_cores": n_cores(),
-        "instruction_set": compiled.instruction_set(),
+        "instruction_set": instruction_set(),
         "load_average_at_start": round(os.getloadavg()[0], 2),
         "system": platform.system(),
         "python": platform.python_version(),

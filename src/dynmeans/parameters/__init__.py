@@ -1,1 +1,9 @@
-"""Parameters from data alone: lambda, max_gap and reach without labels."""
+"""Choosing lambda, max_gap and reach: from the points alone, or with labels."""
+
+from dynmeans import _lazy
+
+__all__, __getattr__ = _lazy.public_names(__name__, __file__)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

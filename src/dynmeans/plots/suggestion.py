@@ -54,7 +54,7 @@ def plot_suggestion(suggestion: Suggestion, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from dynmeans.parameters.suggest_penalties import suggest_details
+    >>> from dynmeans.parameters.suggest import suggest_details
     >>> from matplotlib.figure import Figure
     >>> suggestion = suggest_details([[[0.0], [0.2], [9.0], [9.1]]] * 3)
     >>> ax = plot_suggestion(suggestion, ax=Figure().subplots())

@@ -1,7 +1,9 @@
 """One self-contained HTML page from a History, its points and its scores."""
 
-from dynmeans.report.build import report_data
-from dynmeans.report.data import ReportData
-from dynmeans.report.page import render_report, write_report
+from dynmeans import _lazy
 
-__all__ = ["ReportData", "render_report", "report_data", "write_report"]
+__all__, __getattr__ = _lazy.public_names(__name__, __file__)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,1 +1,9 @@
 """A long clustering as files: what is durable, and what resumes."""
+
+from dynmeans import _lazy
+
+__all__, __getattr__ = _lazy.public_names(__name__, __file__)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from blobs import blobs, write_parquet
 
-from dynmeans import fit_anytime, label_rows
+from dynmeans.scale import fit_anytime, label_rows
 
 POINTS = blobs(9000)
 RESULT = fit_anytime(POINTS[:-1000], new_penalty=4.0, batch_size=1000, max_batches=3, rng=1)

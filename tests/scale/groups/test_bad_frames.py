@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dynmeans import DynamicMeans, GroupStates, fit_groups
+from dynmeans import DynamicMeans
+from dynmeans.scale import GroupStates, fit_groups
 
 MODEL = DynamicMeans(random_state=0)
 

@@ -8,7 +8,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from dynmeans import DynamicMeans, GroupStates, fit_groups
+from dynmeans import DynamicMeans
+from dynmeans.scale import GroupStates, fit_groups
 from dynmeans.scale.groups.key_seeds import seed_of_key
 
 PARAMETERS = {"new_penalty": 2.0, "max_gap": 3.0, "reach": 1.3}

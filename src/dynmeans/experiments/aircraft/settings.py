@@ -14,8 +14,8 @@ from dynmeans.experiments.aircraft.config import (
 )
 from dynmeans.experiments.aircraft.data import AircraftData
 from dynmeans.metrics.accuracy import accuracy_global
-from dynmeans.parameters.suggest_penalties import suggest_details
-from dynmeans.parameters.tune import tune
+from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.tuning import tune
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 

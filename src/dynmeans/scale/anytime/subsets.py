@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.engine.checks import MAX_COORDINATE, checked_points
-from dynmeans.engine.compiled import compiled
+from dynmeans.engine.checks import MAX_COORDINATE, are_in_range, checked_points
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.scale.anytime.array_source import as_batch
 from dynmeans.scale.anytime.sources import Source
@@ -111,7 +110,7 @@ class RandomSubsets:
 
     def _read(self, piece: int) -> BatchArray:
         rows = self._source.read(piece)
-        if not compiled.all_within(rows, MAX_COORDINATE):
+        if not are_in_range(rows):
             row, column = np.argwhere(~(np.abs(rows) <= MAX_COORDINATE))[0]
             raise ValueError(
                 f"source must be finite and at most {MAX_COORDINATE:g} in magnitude, got "

@@ -1,5 +1,6 @@
 """The rows of a frame as streams: sorted by key, cut into batches, checked."""
 
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT
-from dynmeans.engine.compiled import compiled
+from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT, are_in_range
 from dynmeans.engine.groups import sort_by_group
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.group_states import Key
@@ -63,7 +63,7 @@ class _PlaceNames:
 
     def __getitem__(self, place: int) -> str:
         key = self.keys[int(np.searchsorted(self.starts, place, side="right")) - 1]
-        return f"{self.name_row(int(self.order[place]))} (key {key!r})"
+        return f"{self.name_row(int(self.order[place]))} (key {reprlib.repr(key)})"
 
 
 def _cut(
@@ -98,7 +98,7 @@ def _check_values(
     points: BatchArray, weights: FloatArray | None, columns: Columns, place_names: _PlaceNames
 ) -> None:
     """Refuse the first coordinate or weight that cannot be reckoned with, by row and name."""
-    if not compiled.all_within(points, MAX_COORDINATE):
+    if not are_in_range(points):
         place, j = np.argwhere(~(np.abs(points) <= MAX_COORDINATE))[0]
         raise ValueError(
             f"features must be finite and at most {MAX_COORDINATE:g} in magnitude, got "

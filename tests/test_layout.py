@@ -1,0 +1,74 @@
+"""The floor plan: folders, the import contract and CONTRIBUTING's map say the same."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import dynmeans._native
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "dynmeans"
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+    "contracts"
+]
+LAYERS = [re.findall(r"\w+", layer) for layer in CONTRACTS[0]["layers"]]
+HOMES = [contract for contract in CONTRACTS if contract.get("allow_indirect_imports")]
+
+
+def packages():
+    return {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+
+
+def test_every_package_has_its_layer():
+    assert {name for layer in LAYERS for name in layer} == packages()
+
+
+def test_map_of_the_code_is_the_contract_from_top_to_bottom():
+    table = (ROOT / "CONTRIBUTING.md").read_text().split("## The map of the code")[1]
+    first_cells = re.findall(r"^\| (`[a-z].*?) \|", table.split("**The walk")[0], re.MULTILINE)
+    assert [re.findall(r"`(\w+)/`", cell) for cell in first_cells] == LAYERS
+
+
+@pytest.mark.parametrize("contract", HOMES, ids=lambda contract: contract["name"])
+def test_library_contract_names_every_package_but_its_homes(contract):
+    named = {module.removeprefix("dynmeans.") for module in contract["source_modules"]}
+    users = {path.relative_to(PACKAGE).parts[0] for path in _users(contract)}
+    assert packages() - named == users & packages()
+
+
+def _users(contract):
+    names = "|".join(map(re.escape, contract["forbidden_modules"]))
+    pattern = re.compile(rf"^\s*(?:import|from) (?:{names})\b", re.MULTILINE)
+    return [path for path in PACKAGE.rglob("*.py") if pattern.search(path.read_text())]
+
+
+def test_compiled_module_is_imported_in_one_file_only():
+    importing = re.compile(r"^\s*(?:import|from) dynmeans\._native", re.MULTILINE)
+    found = [path.name for path in PACKAGE.rglob("*.py") if importing.search(path.read_text())]
+    assert found == ["compiled.py"]
+
+
+def test_contract_has_no_exceptions():
+    assert not any("ignore_imports" in contract for contract in CONTRACTS)
+
+
+def test_everything_else_imports_without_the_aircraft_experiment(tmp_path):
+    copy = tmp_path / "dynmeans"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    for module in Path(dynmeans._native.__file__).parent.glob("_native*.so"):
+        shutil.copy(module, copy)
+    shutil.rmtree(copy / "experiments" / "aircraft")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "import importlib, pkgutil, dynmeans\n"
+        f"assert dynmeans.__file__.startswith({str(tmp_path)!r}), dynmeans.__file__\n"
+        "for found in pkgutil.walk_packages(dynmeans.__path__, 'dynmeans.'):\n"
+        "    if not found.name.endswith('__main__'):\n"
+        "        importlib.import_module(found.name)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Install the programs that some tests call and pip does not bring; what is there is left alone.
+set -eu
+missing=
+
+# need PACKAGE COMMAND...: the package is missing if none of the commands is there.
+need() {
+    package=$1
+    shift
+    for command in "$@"; do
+        if command -v "$command" >/dev/null; then return; fi
+    done
+    missing="$missing $package"
+}
+
+need g++ g++ clang++                                   # the build
+need chromium chromium chromium-browser google-chrome  # tests of the report's page
+need chromium-driver chromedriver chromium.chromedriver
+need default-jre-headless java                         # tests of Spark streams
+
+if [ -z "$missing" ]; then
+    echo "All system packages are there."
+elif command -v apt-get >/dev/null; then
+    as_root=
+    if [ "$(id -u)" -ne 0 ]; then as_root=sudo; fi
+    $as_root apt-get -o DPkg::Lock::Timeout=300 update --quiet
+    $as_root apt-get -o DPkg::Lock::Timeout=300 install --yes --quiet --no-install-recommends $missing
+else
+    echo "Please install, in the names of Debian:$missing" >&2
+    exit 1
+fi
