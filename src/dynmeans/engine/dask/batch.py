@@ -57,7 +57,7 @@ class DaskBatch:
     is_weighted, has_weight : bool
         Whether rows have weights, and whether any is above 0.
     magnitudes : tuple
-        Largest coordinate of each feature, least and largest weight (native/sum_units.hpp).
+        Largest coordinate of each feature, least and largest weight (native/algorithm/batch_sums.hpp).
     """
 
     client: Client

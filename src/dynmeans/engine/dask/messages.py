@@ -24,7 +24,7 @@ class Run:
     new_penalty : float
         lambda.
     sums : tuple
-        What the terms of sums are rounded to (native/sum_units.hpp).
+        What the terms of sums are rounded to (native/algorithm/batch_sums.hpp).
     """
 
     name: str

@@ -152,7 +152,7 @@ class PieceRun:
 
     def _walk(self, log: PassLog, end: int) -> None:
         self.movers = None
-        compiled.walk_events(
+        compiled.walk_changes(
             self._arrays(),
             self._run.seed,
             log.table.arrays,

@@ -84,7 +84,7 @@ def sum_facts(
     is_weighted: bool,
     remembered: Remembered,
 ) -> tuple[Any, ...]:
-    """What the units of all sums follow from (native/sum_units.hpp)."""
+    """What the units of all sums follow from (native/algorithm/batch_sums.hpp)."""
     farthest, lightest, heaviest = magnitudes
     farthest = np.maximum(farthest, np.abs(remembered.state.centers).max(axis=0, initial=0.0))
     new_penalty = remembered.penalties.new_penalty

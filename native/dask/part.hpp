@@ -19,7 +19,7 @@ using namespace algorithm;
 constexpr Slot kProposer = -2;  // wants an inactive or a new cluster: not for a machine to decide
 
 template <typename Value>
-struct Piece {
+struct Part {
     Points<Value> points;
     std::uint64_t first_row;         // in the whole batch
     std::uint64_t seed;              // of this visiting order
@@ -71,9 +71,9 @@ struct ClusterTable {
         is_active[k] = active;
     }
 
-    void apply(const SlotChanges& events, std::size_t e) {
-        set(events.slots[e], events.centers + e * n_features, events.offsets[e], events.scales[e],
-            events.is_active[e]);
+    void apply(const SlotChanges& changes, std::size_t e) {
+        set(changes.slots[e], changes.centers + e * n_features, changes.offsets[e],
+            changes.scales[e], changes.is_active[e]);
     }
 
     bool is_free_to_join(std::size_t choice) const {
