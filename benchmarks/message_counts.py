@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from one_process import OneProcess, cut_here
 
 from dynmeans import ClusterState, Penalties

@@ -1,12 +1,14 @@
 """A cluster gives the labels, costs and states of one machine, to the bit."""
 
+import time
 from itertools import pairwise
 from pathlib import Path
 
 import dask.array as da
 import numpy as np
 import pytest
-from dask_streams import DaskStream, assert_same_bits
+from dask_streams import DaskStream, assert_same_bits, uneven_chunks
+from distributed import futures_of
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.engine.compiled import compiled
@@ -34,6 +36,28 @@ def test_cluster_equals_one_machine_to_the_bit(client, seed):
 @pytest.mark.parametrize("seed", range(N_STREAMS_SLOW))
 def test_any_number_of_workers_equals_one_machine_to_the_bit(client_of_many, seed):
     check_stream(1000 * len(client_of_many.nthreads()) + seed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shuffled_rows_in_other_chunks_give_the_same_bits(client, seed):
+    """Rows on a lattice with ties, visited in the same order wherever they lie."""
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 8, size=(3_000, 2)) * 0.1
+    weights = rng.choice([0.0, 0.3, 1.0, 7.0], size=3_000)
+    orders = np.array([rng.permutation(3_000) for _ in range(2)])
+    penalties, states = Penalties(0.02, max_gap=3, reach=1.2), [ClusterState.empty(2)] * 2
+    for _ in range(2):
+        moved = rng.permutation(3_000)  # Row i of the shuffled batch is row moved[i].
+        there = np.argsort(moved)[orders]
+        chunks = uneven_chunks(rng, 3_000)
+        batch = da.from_array(points[moved], chunks=(chunks, (2,)))
+        states[0], here = step(points, states[0], penalties, orders=orders, sample_weight=weights)
+        states[1], found = step(
+            batch, states[1], penalties, orders=there, sample_weight=weights[moved]
+        )
+        np.testing.assert_array_equal(found.labels, here.labels[moved])
+        np.testing.assert_array_equal(found.cost_trace, here.cost_trace)
+        assert states[0] == states[1]
 
 
 def watch_barriers(monkeypatch):
@@ -119,6 +143,18 @@ def test_workers_that_remember_nothing_give_the_same_bits(client):
             check_stream(seed)
     finally:
         client.run(remember_again)
+
+
+def test_only_labels_stay_on_the_cluster_after_a_step(client):
+    points = np.random.default_rng(0).random((9_000, 2))
+    rows = da.from_array(points, chunks=(4_000, 2))
+    penalties, orders = Penalties(0.1, max_gap=3, reach=1), VisitingOrders(0)
+    _, clustering = step(rows, ClusterState.empty(2), penalties, orders=orders)
+    deadline = time.monotonic() + 10  # Dask is told a moment later.
+    kept = {future.key for future in futures_of(clustering.labels)}
+    while set().union(*client.has_what().values()) != kept and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert set().union(*client.has_what().values()) == kept
 
 
 def test_replies_are_small_beside_the_rows(client):
