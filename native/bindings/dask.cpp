@@ -205,15 +205,14 @@ std::tuple<Column<double>, Column<double>> update_own_arrays(PartList<Value> lis
 }
 
 template <typename Value>
-Rows<double> sum_slots_arrays(PartList<Value> list, Ints columns, std::size_t n_columns,
-                              SumArrays sums) {
+Rows<double> sum_moves_arrays(PartList<Value> list, std::size_t n_slots, SumArrays sums) {
     std::vector<double> found;
     const BatchSums how = view(sums);
     {
         nb::gil_scoped_release release;
-        found = sum_slots(view(list, 0), columns.data(), columns.size(), n_columns, how);
+        found = sum_moves(view(list, 0), n_slots, how);
     }
-    return rows(std::move(found), n_columns, how.columns.size());
+    return rows(std::move(found), n_slots, how.columns.size());
 }
 
 // The totals of sums in bins, by slot; those of own costs have one row.
@@ -275,8 +274,7 @@ void bind_passes(nb::module_& module) {
                "last"_a);
     module.def("update_own", &update_own_arrays<Value>, "parts"_a, "centers"_a, "has_moved"_a,
                "highest"_a.none(), "sums"_a);
-    module.def("sum_slots", &sum_slots_arrays<Value>, "parts"_a, "columns"_a, "n_columns"_a,
-               "sums"_a);
+    module.def("sum_moves", &sum_moves_arrays<Value>, "parts"_a, "n_slots"_a, "sums"_a);
     module.def("magnitudes", &magnitudes_arrays<Value>, "points"_a.noconvert(), "weights"_a.none());
 }
 

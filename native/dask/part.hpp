@@ -34,6 +34,16 @@ struct Part {
     std::uint64_t key(std::size_t i) const {
         return positions ? positions[i] : mix((first_row + i) ^ seed);
     }
+
+    // The rows that have another slot in the pass under way.
+    template <typename Visit>
+    void for_each_mover(Visit visit) const {
+        const std::size_t n = movers ? n_movers : points.n_points;
+        for (std::size_t m = 0; m < n; ++m) {
+            const std::size_t i = movers ? static_cast<std::size_t>(movers[m]) : m;
+            if (next[i] != labels[i] && next[i] >= 0) visit(i);
+        }
+    }
 };
 
 struct KeyRange {

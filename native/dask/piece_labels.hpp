@@ -134,24 +134,16 @@ struct Moves {
 
     template <typename Value>
     void add(const Part<Value>& part, std::uint64_t last) {
-        if (part.movers)
-            for (std::size_t m = 0; m < part.n_movers; ++m) add_row(part, part.movers[m], last);
-        else
-            for (std::size_t i = 0; i < part.points.n_points; ++i) add_row(part, i, last);
-    }
-
-  private:
-    template <typename Value>
-    void add_row(const Part<Value>& part, std::size_t i, std::uint64_t last) {
-        const Slot from = part.labels[i], to = part.next[i];
-        if (to == from || to < 0) return;
-        const std::uint64_t key = part.key(i);
-        if (key > last) return;
-        ++n_joined[to];
-        first_join[to] = std::min(first_join[to], key);
-        if (from == kUnlabelled) return;
-        ++n_left[from];
-        last_leave[from] = std::max(last_leave[from], key);
+        part.for_each_mover([&](std::size_t i) {
+            const std::uint64_t key = part.key(i);
+            if (key > last) return;
+            const Slot from = part.labels[i], to = part.next[i];
+            ++n_joined[to];
+            first_join[to] = std::min(first_join[to], key);
+            if (from == kUnlabelled) return;
+            ++n_left[from];
+            last_leave[from] = std::max(last_leave[from], key);
+        });
     }
 };
 

@@ -45,17 +45,8 @@ struct OwnSums {
     std::vector<double> bins, highest;  // highest own cost of each slot
 };
 
-template <typename Value>
-void raise_highest(const Part<Value>& part, std::size_t begin, std::size_t end,
-                   std::vector<double>& highest) {
-    for (std::size_t i = begin; i < end; ++i) {
-        const Slot k = part.labels[i];
-        if (k != kUnlabelled) highest[k] = std::max(highest[k], part.own[i]);
-    }
-}
-
-// Own costs are taken again for slots that moved, and in parts that have none. `highest` is known
-// of the other slots, unless null.
+// Own costs are taken again for slots that moved, and in parts that have none. `highest` is that
+// of the other slots, null where no part has any.
 template <typename Value>
 OwnSums update_own(const std::vector<Part<Value>>& parts, const double* centers,
                    const std::uint8_t* has_moved, const double* highest, std::size_t n_slots,
@@ -79,7 +70,6 @@ OwnSums update_own(const std::vector<Part<Value>>& parts, const double* centers,
         };
         for_each_run(part, [&](std::size_t begin, std::size_t end) {
             visit_marked(part, begin, end, part.has_own ? moved : all, list, take_again);
-            if (!highest && part.has_own) raise_highest(part, begin, end, sums.highest);
             for (std::size_t i = begin; i < end; ++i)
                 terms[i - begin] =
                     part.labels[i] == kUnlabelled ? 0.0 : part.points.weight(i) * part.own[i];
@@ -89,22 +79,19 @@ OwnSums update_own(const std::vector<Part<Value>>& parts, const double* centers,
     return sums;
 }
 
-// n_kt, where points have weights, and n_kt * m_kt of the slots with a column (-1: none), in bins:
-// (n_columns, n_bins, n_terms).
+// w, where points have weights, and w y of the rows that joined each slot, less those of the rows
+// that left it, in bins: (n_slots, n_bins, n_terms).
 template <typename Value>
-std::vector<double> sum_slots(const std::vector<Part<Value>>& parts, const std::int64_t* columns,
-                              std::size_t n_slots, std::size_t n_columns, const BatchSums& sums) {
-    SlotMarks has_column(n_slots);
-    for (std::size_t k = 0; k < n_slots; ++k) has_column.set(k, columns[k] >= 0);
-    std::vector<std::uint32_t> list;
-    std::vector<double> found(n_columns * sums.columns.size());
+std::vector<double> sum_moves(const std::vector<Part<Value>>& parts, std::size_t n_slots,
+                              const BatchSums& sums) {
+    const std::size_t size = sums.columns.size();
+    std::vector<double> found(n_slots * size);
     PointAdder<0> adder(sums);
     for (const Part<Value>& part : parts)
-        for_each_run(part, [&](std::size_t begin, std::size_t end) {
-            visit_marked(part, begin, end, has_column, list, [&](std::size_t i) {
-                const auto column = static_cast<std::size_t>(columns[part.labels[i]]);
-                adder.add(part.points, i, found.data() + column * sums.columns.size());
-            });
+        part.for_each_mover([&](std::size_t i) {
+            adder.add(part.points, i, found.data() + part.next[i] * size);
+            if (part.labels[i] != kUnlabelled)
+                adder.take_out(part.points, i, found.data() + part.labels[i] * size);
         });
     return found;
 }

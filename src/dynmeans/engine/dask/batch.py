@@ -7,14 +7,19 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-import dask.array as da
 import numpy as np
-from dask.core import flatten
-from distributed import Client, Future, futures_of, get_client
+from distributed import Client, Future
 
 from dynmeans.engine.batch import Batch
-from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT, check_features, checked_weights
-from dynmeans.engine.dask.chunks import ChunkFacts, describe_points, describe_weights
+from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT, check_features
+from dynmeans.engine.dask.chunks import (
+    ChunkFacts,
+    describe_points,
+    describe_weights,
+    find_client,
+    point_chunks,
+    weight_chunks,
+)
 from dynmeans.engine.dask.piece import ChunkInfo, Piece, make_piece
 from dynmeans.engine.dask.workers import (
     answer_requests,
@@ -27,10 +32,6 @@ from dynmeans.engine.dask_input import dask_engine
 from dynmeans.engine.execution import Execution
 from dynmeans.records.arrays import FloatArray
 
-WAYS_OUT = (
-    "Start one first: from dask.distributed import Client; client = Client() uses this machine, "
-    'Client("tcp://host:8786") a cluster.'
-)
 _MOST_BYTES = 2**29  # Rows of one piece.
 
 
@@ -57,7 +58,7 @@ class DaskBatch:
     is_weighted, has_weight : bool
         Whether rows have weights, and whether any is above 0.
     magnitudes : tuple
-        Largest coordinate of each feature, least and largest weight (native/algorithm/batch_sums.hpp).
+        Largest coordinate of each feature, least and largest weight.
     """
 
     client: Client
@@ -94,7 +95,7 @@ def take_batch(
     """Bring a Dask array, a Dask data frame or a list of futures to rows on the workers."""
     client = find_client(points)
     with speaking_clearly():
-        chunks = _futures_of(client, points, name)
+        chunks = point_chunks(client, points, name)
         facts = _facts_of(client, describe_points, chunks)
         _check_chunks(facts, name, f"be finite and at most {MAX_COORDINATE:g} in magnitude")
         _check_columns(facts, name)
@@ -103,59 +104,6 @@ def take_batch(
         sizes = [fact.n_rows for fact in facts]
         weights, weight_facts = _take_weights(client, sample_weight, sizes)
         return _make_pieces(client, chunks, facts, weights, weight_facts)
-
-
-def find_client(points: Any) -> Client:
-    """Return the client that futures in the batch came from, or the one that is running."""
-    futures = points if isinstance(points, list | tuple) else futures_of(points)
-    if futures:
-        return futures[0].client
-    try:
-        return get_client(timeout=0)
-    except ValueError as error:
-        raise ValueError(f"a Dask batch needs a running Dask client. {WAYS_OUT}") from error
-
-
-def _futures_of(client: Client, points: Any, name: str) -> list[Future]:
-    if isinstance(points, list | tuple):
-        return list(points)
-    if hasattr(points, "npartitions") and hasattr(points, "columns"):
-        _check_dtypes(points, name)
-        return _computed(client, points)
-    if not isinstance(points, da.Array):
-        raise TypeError(
-            f"{name} must be a Dask array, a Dask data frame or a list of futures, "
-            f"got {type(points).__name__}."
-        )
-    if points.ndim != 2:
-        raise ValueError(f"{name} must have two dimensions, got shape {points.shape}.")
-    if points.dtype.kind not in "fiubO":
-        raise TypeError(f"{name} must be numeric, got dtype {points.dtype}.")
-    return _computed(client, points if points.numblocks[1] == 1 else points.rechunk({1: -1}))
-
-
-def _check_dtypes(frame: Any, name: str) -> None:
-    bad = [
-        str(column)
-        for column, dtype in frame.dtypes.items()
-        if getattr(dtype, "kind", "O") not in "fiub"
-    ]
-    if bad:
-        raise TypeError(
-            f"{name} must have numeric columns, got {', '.join(bad)}. "
-            "Choose columns first: frame[['x', 'y']]."
-        )
-
-
-def _computed(client: Client, collection: Any) -> list[Future]:
-    """Futures of the chunks: those of a persisted collection as they are."""
-    known = {future.key: future for future in futures_of(collection)}
-    keys = list(flatten(collection.__dask_keys__()))
-    if all(key in known for key in keys):
-        return [known[key] for key in keys]
-    parts = np.ravel(collection.to_delayed(optimize_graph=False)).tolist()
-    futures: list[Future] = client.compute(parts, optimize_graph=False)
-    return futures
 
 
 def _groups(client: Client, futures: list[Future], weigh: list[int]) -> list[tuple[str, list[int]]]:
@@ -245,7 +193,7 @@ def _take_weights(
 ) -> tuple[list[Future] | None, list[ChunkFacts]]:
     if weights is None:
         return None, []
-    chunks = _weight_futures(client, weights, sizes)
+    chunks = weight_chunks(client, weights, sizes)
     facts = _facts_of(client, describe_weights, chunks)
     _check_chunks(facts, "sample_weight", f"be at least 0 and at most {MAX_WEIGHT:g}")
     if [fact.n_rows for fact in facts] != sizes:
@@ -254,17 +202,6 @@ def _take_weights(
             f"chunks; got chunks of {[fact.n_rows for fact in facts]} for {sizes}."
         )
     return chunks, facts
-
-
-def _weight_futures(client: Client, weights: Any, sizes: list[int]) -> list[Future]:
-    if isinstance(weights, list | tuple) and weights and isinstance(weights[0], Future):
-        return list(weights)
-    if not hasattr(weights, "to_delayed"):
-        weights = da.from_array(checked_weights(weights, sum(sizes)), chunks=(tuple(sizes),))
-    is_known = isinstance(weights, da.Array) and not np.isnan(weights.shape).any()
-    if is_known and weights.ndim == 1 and weights.shape[0] == sum(sizes):
-        weights = weights.rechunk((tuple(sizes),))
-    return _computed(client, weights)
 
 
 def _make_pieces(

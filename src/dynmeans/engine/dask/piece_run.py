@@ -106,6 +106,7 @@ class PieceRun:
     def _arrays(self) -> list[Any]:
         """As the compiled module takes them."""
         has_own = self.own_pass > 0 and self.own_pass >= self.n_passes
+        movers: Sequence[IntArray | None] = self.movers or [None] * len(self._parts)
         return [
             (
                 part.points,
@@ -119,12 +120,9 @@ class PieceRun:
                 rows,
             )
             for part, span, keys, rows in zip(
-                self._parts, self._spans, self._keys, self._movers(), strict=True
+                self._parts, self._spans, self._keys, movers, strict=True
             )
         ]
-
-    def _movers(self) -> Sequence[IntArray | None]:
-        return self.movers or [None] * len(self._parts)
 
     def _settle(self, log: PassLog, end: int) -> None:
         """Make the labels of all keys below `end` final."""
@@ -203,14 +201,10 @@ class PieceRun:
 
     def _moves(self, log: PassLog, end: int, with_sums: bool) -> Moves:
         arrays, n_slots = self._arrays(), log.n_slots
-        found = compiled.count_moves(arrays, self._run.seed, n_slots, end - 1)
-        slots = np.flatnonzero(found[0] + found[1])
-        sums = None
-        if with_sums:
-            columns = np.full(n_slots, -1)
-            columns[slots] = np.arange(len(slots))
-            sums = self._sum_moves(columns, len(slots))
-        n_joined, n_left, first_join, last_leave = found
+        n_joined, n_left, first_join, last_leave = compiled.count_moves(
+            arrays, self._run.seed, n_slots, end - 1
+        )
+        slots = np.flatnonzero(n_joined + n_left)
         return Moves(
             n_slots,
             slots,
@@ -218,27 +212,8 @@ class PieceRun:
             n_left[slots],
             first_join[slots],
             last_leave[slots],
-            sums,
+            compiled.sum_moves(arrays, n_slots, self._run.sums)[slots] if with_sums else None,
         )
-
-    def _sum_moves(self, columns: IntArray, n_columns: int) -> FloatArray:
-        """w and w y of who joined, less those of who left, in bins."""
-        if self.n_passes == 0:  # Nobody left.
-            arrays = [(*array[:4], array[5], *array[5:]) for array in self._arrays()]
-            return compiled.sum_slots(arrays, columns, n_columns, self._run.sums)
-        joined, left = [], []
-        for part, span, movers in zip(self._parts, self._spans, self._movers(), strict=True):
-            before, now = self.labels[span], self.next[span]
-            rows = np.flatnonzero((now != before) & (now >= 0)) if movers is None else movers
-            points = part.points[rows]
-            weights = None if part.weights is None else part.weights[rows]
-            for slots, moved in ((now[rows], joined), (before[rows], left)):
-                moved.append((points, weights, 0, None, slots, slots, self.own[:0], False, None))
-        found = [
-            compiled.sum_slots(moved, columns, n_columns, self._run.sums)
-            for moved in (joined, left)
-        ]
-        return found[0] - found[1]
 
 
 def _hashed(part: Part, seed: int) -> KeyArray | None:
