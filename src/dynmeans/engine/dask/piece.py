@@ -120,8 +120,10 @@ def _in_order(rows: BatchArray, chunk: Any, columns: tuple[Any, ...] | None) -> 
     own = columns_of(chunk)
     if own is None or columns is None or own == columns:
         return rows
-    ordered: BatchArray = rows[:, [own.index(column) for column in columns]]
-    return np.ascontiguousarray(ordered)
+    ordered: BatchArray = np.require(
+        rows[:, [own.index(column) for column in columns]], requirements="C"
+    )
+    return ordered
 
 
 def _to_parts(
@@ -137,6 +139,6 @@ def _to_parts(
     if n_large < len(infos):
         numbers = [np.arange(i.first_row, i.first_row + i.n_rows) for i in infos[n_large:]]
         mass = None if weights is None else np.concatenate(weights[n_large:])
-        rows = np.concatenate(points[n_large:])
+        rows: Any = np.concatenate(points[n_large:])
         parts.append(Part(0, rows, mass, np.concatenate(numbers).astype(np.uint64)))
     return parts
