@@ -97,7 +97,7 @@ def test_a_database_of_two_tables_asks_which_one(database):
 
 
 def test_a_table_that_is_not_in_the_database_is_refused(database):
-    with pytest.raises(ValueError, match="database_table: there is no table 'z'; the input has 'a', 'b; c'"):
+    with pytest.raises(ValueError, match="there is no table 'z'; the input has 'a', 'b; c'"):
         Source(database, database_table="z")
 
 
