@@ -92,7 +92,9 @@ def test_a_query_over_a_database_is_read(database):
 
 
 def test_a_database_of_two_tables_asks_which_one(database):
-    with pytest.raises(ValueError, match=r"holds the tables 'a', 'b; c'\. Name one with database_table"):
+    with pytest.raises(
+        ValueError, match=r"holds the tables 'a', 'b; c'\. Name one with database_table"
+    ):
         Source(database)
 
 

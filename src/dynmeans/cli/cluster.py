@@ -90,6 +90,15 @@ def cluster(
             help="Threads of a step; never changes the result.", rich_help_panel=options.PARAMETERS
         ),
     ] = None,
+    max_clusters: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Stop before more clusters than this are remembered; a warning comes at 10,000 "
+            "without it.",
+            rich_help_panel=options.PARAMETERS,
+        ),
+    ] = None,
     timezone: options.Timezone = "UTC",
     time_unit: options.TimeUnit = None,
     time_format: options.TimeFormat = None,
@@ -217,6 +226,7 @@ def cluster(
         resume=resume,
         overwrite=overwrite,
         n_threads=threads,
+        max_clusters=max_clusters,
         progress=cluster_result.show_nothing if is_quiet else cluster_result.show_progress,
     )
     cluster_result.show_result(result, as_json=as_json, quiet=quiet)
