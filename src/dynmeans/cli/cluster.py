@@ -73,7 +73,7 @@ def cluster(
     n_init: Annotated[
         int,
         typer.Option(
-            help="Visiting orders tried on each batch.", rich_help_panel=options.PARAMETERS
+            help="Visiting orders tried on each window.", rich_help_panel=options.PARAMETERS
         ),
     ] = 3,
     revival: Annotated[
@@ -147,7 +147,7 @@ def cluster(
         bool | None,
         typer.Option(
             "--resume/--no-resume",
-            help="Go on with the run, or refuse to; by default go on if it is there and was made "
+            help="Resume the run, or refuse to; by default resume it if it is there and was made "
             "with the same options.",
             rich_help_panel=options.OUTPUT,
         ),
@@ -169,8 +169,8 @@ def cluster(
     """Find and follow clusters in the rows of INPUT, window by window.
 
     Every row gets the identity of its cluster; identities last while clusters move, vanish and
-    come back. The run is stored in a folder. Stopped in whatever way, the same command goes on
-    where it stopped, and the result is the same as if it had never stopped.
+    come back. The run is stored in a folder. However it was stopped, run the same command to
+    resume; the result is the same as if it had never stopped.
 
     [bold]Examples[/bold]
 

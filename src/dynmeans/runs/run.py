@@ -240,7 +240,7 @@ class Run(Closing):
         return self._stepper
 
     def _learn_scaling(self, stream: Iterable[Window], stepper: Stepper) -> Iterable[Window]:
-        """Look at the first windows before the first step, where standardising is asked for."""
+        """Look at the first windows before the first step, if features are standardized."""
         n_first = self.config.standardise
         if n_first == 0 or stepper.scaling is not None:
             return stream
