@@ -26,6 +26,7 @@ CHANGES = {
     "a missing option": "DELETE FROM configuration WHERE name = 'revival'",
     "manifest": "UPDATE manifest SET value = replace(value, '16', '17') WHERE name = 'counts'",
     "state": "UPDATE state SET next_id = next_id + 1",
+    "a state of text": "UPDATE state SET ids = 'text'",
     "parts": "UPDATE parts SET last_step = last_step + 1",
     "batches": "UPDATE batches SET elapsed = 2.0 WHERE step = 1",
     "a missing batch": "DELETE FROM batches WHERE step = 1",
