@@ -84,7 +84,6 @@ def add_up(entries: list[Any]) -> dict[str, Any]:
         "seconds": round(sum(e.seconds for e in entries), 4),
         "bytes_out": sum(e.bytes_out for e in entries),
         "bytes_in": sum(e.bytes_in for e in entries),
-        "bytes_between": sum(e.bytes_between for e in entries),
         "proposals": sum(e.n_proposals for e in entries),
     }
 
@@ -180,7 +179,7 @@ def _row(found: dict[str, Any]) -> str:
     n_later = max(1, spread["n_passes"] - 1)
 
     def kilobytes(passes: dict[str, Any], n: int) -> str:
-        names = ("bytes_out", "bytes_in", "bytes_between")
+        names = ("bytes_out", "bytes_in")
         return " ".join(f"{passes[name] / n / 1e3:8.0f}" for name in names)
 
     return (
@@ -224,7 +223,7 @@ def main() -> None:
         return
     print(
         "       N spread s  one s  ratio in CPU client MB passes proposals, later; first pass: "
-        "s, kB out, in, between; a later one: the same; load"
+        "s, kB out, in; a later one: the same; load"
     )
     for n_rows in options.sizes:
         found = measure(n_rows, options)

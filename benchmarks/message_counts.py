@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from dynmeans import Penalties
-from dynmeans.algorithm.sums import BLOCK
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.crew import Round
-from dynmeans.engine.dask.one_process import OneProcess, cut_here
+from dynmeans.engine.dask.one_process import BLOCK, OneProcess, cut_here
 from dynmeans.engine.dask.spread_cluster import SpreadOrder, SpreadRun
 from dynmeans.engine.dask.spread_pass import Remembered
 
@@ -73,8 +72,6 @@ def measure(n_machines: int) -> dict[str, Any]:
         "bytes_out": sum(entry.bytes_out for entry in crew.rounds),
         "bytes_out_expected": expected_out(n_machines, len(crew.rounds), n_slots),
         "bytes_in": sum(entry.bytes_in for entry in crew.rounds),
-        "bytes_between": sum(entry.bytes_between for entry in crew.rounds),
-        "bytes_between_expected": 8 * n_machines * n_slots * (1 + N_FEATURES),
     }
 
 
@@ -84,15 +81,14 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=1000)
     options = parser.parse_args()
     results = []
-    print("machines      rows  rounds  proposed  kB out a machine  kB in a machine  kB between")
+    print("machines      rows  rounds  proposed  kB out a machine  kB in a machine")
     for n_machines in [n for n in (1, 3, 10, 30, 100, 300, 1000) if n <= options.largest]:
         found = measure(n_machines)
         results.append(found)
         print(
             f"{n_machines:8d} {found['n_rows']:9d} {found['n_rounds']:7d} "
             f"{found['n_proposals']:9d} {found['bytes_out'] / n_machines / 1e3:17.1f} "
-            f"{found['bytes_in'] / n_machines / 1e3:16.1f} "
-            f"{found['bytes_between'] / n_machines / 1e3:11.1f}",
+            f"{found['bytes_in'] / n_machines / 1e3:16.1f}",
             flush=True,
         )
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")

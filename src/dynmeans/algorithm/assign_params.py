@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynmeans.algorithm.sums import sum_by_slot
+from dynmeans.algorithm.sums import sum_by_slot, sum_units
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -27,8 +27,9 @@ def assign_params(
     """
     n_remembered = state.n_clusters
     n_slots = max(n_remembered, int(labels.max(initial=-1)) + 1)
-    n = sum_by_slot(point_weights[:, None], labels, n_slots)[:, 0]
-    sums = sum_by_slot(point_weights[:, None] * points, labels, n_slots)  # n_kt * m_kt
+    units, w = sum_units(points, point_weights, state, penalties), point_weights[:, None]
+    n = sum_by_slot(w, labels, n_slots, units.weight)[:, 0]
+    sums = sum_by_slot(w * points, labels, n_slots, units.coordinates)  # n_kt * m_kt
 
     gamma = np.zeros(n_slots)
     gamma[:n_remembered] = prior_weights(state, penalties)

@@ -10,7 +10,7 @@ from spread_streams import SpreadStream, assert_same_bits
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask import crew, spread_pass, take_batch, worker_memory
+from dynmeans.engine.dask import spread_pass, take_batch, worker_memory
 from dynmeans.engine.dask.spread_step import step_with_rounds
 
 OURS = sorted(Path(__file__).parents[2].joinpath("golden").glob("*.npz"))
@@ -116,13 +116,6 @@ def test_workers_that_remember_nothing_give_the_same_bits(client):
             check_stream(seed)
     finally:
         client.run(remember_again)
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_blocks_added_up_by_the_workers_give_the_same_bits(client, monkeypatch, seed):
-    monkeypatch.setattr(crew, "MOST_BYTES_HERE", -1)
-    assert SpreadStream(seed).is_large
-    check_stream(seed)
 
 
 def test_replies_are_small_beside_the_rows(client):

@@ -98,8 +98,3 @@ def to_weights(chunk: Any) -> FloatArray:
 def hold(value: Any) -> Any:
     """Keep a value on the cluster in a form that it can make again."""
     return value
-
-
-def take_rows(array: Any, start: int, stop: int) -> Any:
-    """Copy some rows, so that they can lie elsewhere than the rest."""
-    return array[start:stop].copy()

@@ -11,33 +11,23 @@ from typing import Any
 import numpy as np
 from distributed import Client, Future, fire_and_forget
 
-from dynmeans.algorithm.sums import BLOCK
-from dynmeans.engine.dask.block_sums import (
-    MOST_BYTES_HERE,
-    add_blocks,
-    share_adding,
-    without_sums,
-)
+from dynmeans.engine.dask.bin_sums import Magnitudes, add_bins
 from dynmeans.engine.dask.clear_errors import speaking_clearly
 from dynmeans.engine.dask.direct_calls import Seat, call_workers, seat_workers
 from dynmeans.engine.dask.layout import Group, SpreadPiece, group_pieces
 from dynmeans.engine.dask.messages import Moves, Request
 from dynmeans.engine.dask.worker import sum_up
 from dynmeans.engine.dask.worker_memory import forget_step
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
 
 logger = logging.getLogger(__name__)
-
-_LARGE = 2**22  # Bytes of requests above which they go from worker to worker, not with each task.
-_MOST_SHARES = 32  # Each makes a task for every group.
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
     """One request and its replies: what for, how long, and what crossed the network.
 
-    `bytes_out` and `bytes_in` are the client's; `bytes_between` went from worker to worker, or
-    to the same one.
+    `bytes_out` and `bytes_in` are the client's.
     """
 
     run: str
@@ -46,7 +36,6 @@ class Round:
     seconds: float
     bytes_out: int
     bytes_in: int
-    bytes_between: int
     n_tasks: int
     n_proposals: int
 
@@ -57,6 +46,7 @@ class Crew:
     def __init__(self, client: Client, pieces: list[SpreadPiece], n_features: int) -> None:
         self._client, self._n_features = client, n_features
         self._n_failures = 0
+        self._magnitudes: Magnitudes | None = None
         self.seat(pieces)
         self.rounds: list[Round] = []
 
@@ -82,18 +72,24 @@ class Crew:
         self._note(request, task.__name__, time.perf_counter() - began, n_bytes, replies)
         return replies
 
-    def sum_up(self, request: Request, columns: IntArray, n_rows: int) -> tuple[Any, IntArray]:
-        """End the pass: totals of the slots with a column, and how many rows joined each slot."""
-        began, n_columns = time.perf_counter(), int(columns.max(initial=-1)) + 1
-        n_sums = -(-n_rows // BLOCK) * n_columns * (1 + self._n_features)
+    def sum_up(self, request: Request, columns: IntArray) -> tuple[FloatArray, IntArray]:
+        """End the pass: bins of the slots with a column, and how many rows joined each slot."""
+        began = time.perf_counter()
         with speaking_clearly():
-            if 8 * n_sums <= MOST_BYTES_HERE:
-                replies, n_bytes = self._call(sum_up, request, columns)
-                totals, n_between = add_blocks(replies), 0
-            else:
-                totals, replies, n_bytes, n_between = self._share_sums(request, columns, n_columns)
-        self._note(request, "sum_up", time.perf_counter() - began, n_bytes, replies, n_between)
-        return totals, Moves.merged([reply.moves for reply in replies]).n_joined
+            replies, n_bytes = self._call(sum_up, request, columns)
+        self._note(request, "sum_up", time.perf_counter() - began, n_bytes, replies)
+        return add_bins(replies), Moves.merged([reply.moves for reply in replies]).n_joined
+
+    def magnitudes(self) -> Magnitudes:
+        """Look at all rows once: what the units of sums follow from."""
+        if self._magnitudes is None:
+            parts = [
+                self._client.submit(Magnitudes.of, p.info, p.points, p.weights, pure=False)
+                for p in self._pieces
+            ]
+            with speaking_clearly():
+                self._magnitudes = Magnitudes.merged(self._client.gather(parts))
+        return self._magnitudes
 
     def _call(
         self, task: Callable[..., Any], request: Request, *extra: Any
@@ -117,27 +113,6 @@ class Crew:
             self.seat(self._pieces)
         return [found[number] for number in sorted(found)], n_bytes
 
-    def _share_sums(
-        self, request: Request, columns: IntArray, n_columns: int
-    ) -> tuple[Any, list[Any], int, int]:
-        """Let the workers add up the sums of the blocks, as tasks that depend on each other."""
-        message = self._pack(request)
-        sent: bytes | Future = message
-        if len(message) * self.n_groups > _LARGE:
-            sent = self._client.scatter(message, broadcast=True, hash=False)
-        parts = [self._submit(sum_up, sent, group, (columns,)) for group in self._groups]
-        n_workers = len({group.worker for group in self._groups})
-        n_shares = min(n_columns, n_workers, _MOST_SHARES)
-        shares = share_adding(self._client, parts, n_columns, n_shares)
-        small = [self._client.submit(without_sums, part, pure=False) for part in parts]
-        found = self._client.gather([*shares, *small])
-        totals = np.concatenate([share.totals for share in found[:n_shares]])
-        n_between = sum(share.n_bytes for share in found[:n_shares])
-        replies = found[n_shares:]
-        if any(r.worker != g.worker for r, g in zip(replies, self._groups, strict=True)):
-            self.seat(self._pieces)  # Rows lie elsewhere by now.
-        return totals, replies, len(message) * self.n_groups, n_between
-
     def _pack(self, request: Request) -> bytes:
         """What goes to the workers; after a failure they begin with an empty memory."""
         if self._n_failures:
@@ -151,7 +126,6 @@ class Crew:
         seconds: float,
         n_bytes: int,
         replies: list[Any],
-        n_between: int = 0,
     ) -> None:
         found = [getattr(reply, "proposals", None) for reply in replies]
         entry = Round(
@@ -161,7 +135,6 @@ class Crew:
             seconds=seconds,
             bytes_out=n_bytes,
             bytes_in=sum(map(count_bytes, replies)),
-            bytes_between=n_between,
             n_tasks=len(replies),
             n_proposals=sum(len(proposals.keys) for proposals in found if proposals is not None),
         )
@@ -169,12 +142,12 @@ class Crew:
         logger.debug("%s", entry)
 
     def _submit(
-        self, task: Callable[..., Any], sent: bytes | Future, group: Group, extra: tuple[Any, ...]
+        self, task: Callable[..., Any], message: bytes, group: Group, extra: tuple[Any, ...]
     ) -> Future:
         pieces = group.pieces
         return self._client.submit(
             task,
-            sent,
+            message,
             [piece.info for piece in pieces],
             [piece.points for piece in pieces],
             [piece.weights for piece in pieces],

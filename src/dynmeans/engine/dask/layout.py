@@ -1,8 +1,6 @@
 """Where the rows of a batch lie, and in which portions workers are asked about them.
 
-Sums run over blocks of 16384 rows (decision 0006), and chunks need not begin where blocks do. So
-the first rows of a chunk that belong to a block begun earlier are copied once to the worker that
-holds the beginning of that block: every block is summed in one place, in the order of its rows.
+Every chunk is one piece, and stays where it lies: sums over pieces are merged in any order.
 """
 
 from collections.abc import Sequence
@@ -12,8 +10,7 @@ from typing import Any
 import numpy as np
 from distributed import Client, Future, wait
 
-from dynmeans.algorithm.sums import BLOCK
-from dynmeans.engine.dask.chunk_facts import hold, take_rows
+from dynmeans.engine.dask.chunk_facts import hold
 from dynmeans.engine.dask.messages import PieceInfo
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.spread_batch import DaskBatch
@@ -27,7 +24,6 @@ class SpreadPiece:
 
     info: PieceInfo
     chunk: int
-    owner: int  # The chunk whose worker has the block's beginning.
     points: Future
     weights: Future | None
     positions: Future | None = None
@@ -42,21 +38,14 @@ class Group:
 
 
 def cut_into_pieces(batch: DaskBatch) -> list[SpreadPiece]:
-    """Cut chunks where blocks begin, and bring every block to one worker."""
-    holders = _holders(batch.client, batch.chunks)
-    weights_of = _beside(batch.client, batch.weights, holders)
+    """One piece for each chunk that has rows, with its weights beside it."""
+    weights_of = _beside(batch.client, batch.weights, _holders(batch.client, batch.chunks))
     pieces: list[SpreadPiece] = []
-    first_row, owner = 0, 0
+    first_row = 0
     for chunk, size in enumerate(batch.sizes):
-        head = min(size, -first_row % BLOCK)
-        for start, stop in ((0, head), (head, size)):
-            if start == stop:
-                continue
-            if (first_row + start) % BLOCK == 0:
-                owner = chunk
-            info = PieceInfo(len(pieces), first_row + start, (start, stop))
-            piece = SpreadPiece(info, chunk, owner, batch.chunks[chunk], weights_of[chunk])
-            pieces.append(piece if owner == chunk else _moved(batch, piece, holders[owner]))
+        if size:
+            info = PieceInfo(len(pieces), first_row, (0, size))
+            pieces.append(SpreadPiece(info, chunk, batch.chunks[chunk], weights_of[chunk]))
         first_row += size
     return pieces
 
@@ -80,37 +69,16 @@ def group_pieces(client: Client, pieces: list[SpreadPiece], n_features: int) -> 
     wait([future for future in beside if future is not None])
     holders = _holders(client, [piece.points for piece in pieces])
     n_threads = client.nthreads()
-    units: dict[str, list[list[SpreadPiece]]] = {}  # whole blocks, by worker
-    worker = ""
+    held: dict[str, list[SpreadPiece]] = {}
     for piece, holder in zip(pieces, holders, strict=True):
-        if piece.info.first_row % BLOCK == 0:
-            worker = holder
-            units.setdefault(worker, []).append([])
-        units[worker][-1].append(piece)
+        held.setdefault(holder, []).append(piece)
     groups = []
-    for worker, parts in units.items():
-        n_bytes = sum(8 * n_features * piece.info.n_rows for part in parts for piece in part)
+    for worker, own in held.items():
+        n_bytes = sum(8 * n_features * piece.info.n_rows for piece in own)
         n_groups = max(n_threads.get(worker, 1), -(-n_bytes // _MOST_BYTES))
-        for numbers in np.array_split(np.arange(len(parts)), min(n_groups, len(parts))):
-            together = tuple(piece for number in numbers for piece in parts[number])
-            groups.append(Group(worker, together))
+        for numbers in np.array_split(np.arange(len(own)), min(n_groups, len(own))):
+            groups.append(Group(worker, tuple(own[number] for number in numbers)))
     return groups
-
-
-def _moved(batch: DaskBatch, piece: SpreadPiece, worker: str) -> SpreadPiece:
-    """Copy the rows of a piece to the worker that has the beginning of their block."""
-    client, (start, stop) = batch.client, piece.info.rows
-
-    def move(future: Future) -> Future:
-        cut = client.submit(take_rows, future, start, stop, pure=False)
-        return _bring(client, cut, worker)
-
-    return replace(
-        piece,
-        info=replace(piece.info, rows=(0, stop - start)),
-        points=move(piece.points),
-        weights=None if piece.weights is None else move(piece.weights),
-    )
 
 
 def _beside(

@@ -1,6 +1,7 @@
 """What crosses the network: one request to all workers, and their replies."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class Request:
         Seed of the keys, where rows are visited by their hash.
     new_penalty : float
         lambda.
+    sums : tuple
+        How the sums of the batch are taken, as the compiled module has it.
     n_pass : int
         The pass under way, from 1.
     settled : PassLog or None
@@ -55,6 +58,7 @@ class Request:
     run: str
     seed: int
     new_penalty: float
+    sums: tuple[Any, ...]
     n_pass: int
     settled: PassLog | None
     log: PassLog
@@ -147,8 +151,8 @@ class Reply:
     ----------
     worker : str
         Address of the worker.
-    blocks, spreads : arrays
-        Blocks of 16384 rows, and the sum of own costs in each.
+    own_bins : FloatArray
+        The sum of own costs, in bins.
     settled : Moves, optional
         Among the rows whose labels are final; not in the first pass, where nothing can empty.
     wished : Moves, optional
@@ -157,18 +161,16 @@ class Reply:
     """
 
     worker: str
-    blocks: IntArray
-    spreads: FloatArray
+    own_bins: FloatArray
     settled: Moves | None
     wished: Moves | None
     proposals: Proposals | None
 
 
 @dataclass(frozen=True, slots=True)
-class BlockSums:
-    """What the means need: n and n * m by block and slot; and who joined in the whole pass."""
+class SlotBins:
+    """What the means need: n and n * m by slot, in bins; and who joined in the whole pass."""
 
     worker: str
     moves: Moves
-    blocks: IntArray
-    sums: FloatArray
+    bins: FloatArray

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dynmeans.algorithm.sums import BLOCK
-from dynmeans.engine.dask.block_sums import add_blocks
+from dynmeans.engine.dask.bin_sums import Magnitudes, add_bins
 from dynmeans.engine.dask.crew import Round, count_bytes
 from dynmeans.engine.dask.messages import Moves, PieceInfo, Request
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.worker import sum_up
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+
+BLOCK = 16384  # rows of a piece, at most
 
 
 class PieceHere(NamedTuple):
@@ -35,7 +36,7 @@ def cut_here(
     positions: KeyArray | None = None,
     cuts: Iterable[int] = (),
 ) -> list[PieceHere]:
-    """Cut a batch where blocks begin, and at these rows."""
+    """Cut a batch into blocks, and at these rows."""
     edges = sorted({*range(0, len(points), BLOCK), len(points), *cuts})
     return [
         PieceHere(
@@ -49,13 +50,11 @@ def cut_here(
 
 
 class OneProcess:
-    """A crew of so many workers, each with whole blocks of rows."""
+    """A crew of so many workers."""
 
     def __init__(self, pieces: list[PieceHere], n_workers: int) -> None:
-        first = [n for n, piece in enumerate(pieces) if piece.info.first_row % BLOCK == 0]
-        portions = np.array_split(first, min(n_workers, len(first)))
-        edges = [*(int(portion[0]) for portion in portions), len(pieces)]
-        self._groups = [pieces[begin:end] for begin, end in pairwise(edges)]
+        portions = np.array_split(np.arange(len(pieces)), min(n_workers, len(pieces)))
+        self._groups = [[pieces[number] for number in portion] for portion in portions]
         self.rounds: list[Round] = []
 
     @property
@@ -67,10 +66,15 @@ class OneProcess:
         """Carry out a task for every worker."""
         return self._carry_out(task, request)
 
-    def sum_up(self, request: Request, columns: IntArray, n_rows: int) -> tuple[Any, IntArray]:
-        """End the pass; the sums of the blocks count as sent between workers."""
+    def magnitudes(self) -> Magnitudes:
+        """What the units of sums follow from."""
+        parts = [Magnitudes.of(p.info, p.points, p.weights) for g in self._groups for p in g]
+        return Magnitudes.merged(parts)
+
+    def sum_up(self, request: Request, columns: IntArray) -> tuple[FloatArray, IntArray]:
+        """End the pass."""
         replies = self._carry_out(sum_up, request, columns)
-        return add_blocks(replies), Moves.merged([reply.moves for reply in replies]).n_joined
+        return add_bins(replies), Moves.merged([reply.moves for reply in replies]).n_joined
 
     def _carry_out(self, task: Callable[..., Any], request: Request, *extra: Any) -> list[Any]:
         message = pickle.dumps(request, protocol=pickle.HIGHEST_PROTOCOL)
@@ -78,7 +82,6 @@ class OneProcess:
             task(message, *(list(column) for column in zip(*group, strict=True)), *extra)
             for group in self._groups
         ]
-        between = sum(reply.sums.nbytes for reply in replies) if task is sum_up else 0
         proposals = [getattr(reply, "proposals", None) for reply in replies]
         self.rounds.append(
             Round(
@@ -87,8 +90,7 @@ class OneProcess:
                 kind=task.__name__,
                 seconds=0.0,
                 bytes_out=len(message) * self.n_groups,
-                bytes_in=sum(map(count_bytes, replies)) - between,
-                bytes_between=between,
+                bytes_in=sum(map(count_bytes, replies)),
                 n_tasks=self.n_groups,
                 n_proposals=sum(len(p.keys) for p in proposals if p is not None),
             )

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dynmeans.algorithm.cluster import NO_FALL
-from dynmeans.algorithm.sums import squared_distances, sum_in_order
+from dynmeans.algorithm.sums import squared_distances, sum_over_slots
+from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.crew import Crew
 from dynmeans.engine.dask.messages import Reply
 from dynmeans.engine.dask.pass_log import Board, FlagArray, PassLog
@@ -73,6 +74,7 @@ class SpreadRun:
             n_rows,
             remembered,
             new_penalty,
+            crew.magnitudes().sums(remembered.centers, n_rows, new_penalty),
             1,
             None,
             np.empty(0, dtype=np.uint8),
@@ -137,10 +139,13 @@ class SpreadRun:
         columns = np.where(is_changed, np.cumsum(is_changed) - 1, -1).astype(np.int64)
         talk = self._talk
         request = talk.request(log, talk.n_keys, None)
-        totals, n_joined = talk.crew.sum_up(request, columns, talk.n_rows)
+        bins, n_joined = talk.crew.sum_up(request, columns)
+        totals = compiled.totals_of_bins(bins, talk.sums, False)
         n_members = (n_joined if n_members is None else n_members)[is_kept]
         counts, sums = _grown(before.counts, is_kept), _grown(before.sums, is_kept)
-        counts[columns >= 0], sums[columns >= 0] = totals[:, 0], totals[:, 1:]
+        has_changed, has_weights = columns >= 0, talk.sums[4]
+        counts[has_changed] = totals[:, 0] if has_weights else n_members[has_changed]
+        sums[has_changed] = totals[:, 1:] if has_weights else totals
         moved = _Clusters(n_members, counts, sums, self._centers(n_members, counts, sums))
         return moved, log
 
@@ -163,17 +168,14 @@ class SpreadRun:
         return Board(clusters.centers, offsets, scales, is_active.astype(np.uint8))
 
     def _cost(self, clusters: _Clusters, replies: list[Reply]) -> float:
-        """L_t (Eq. 15); the spread of the points in the order of the blocks."""
+        """L_t (Eq. 15)."""
         old, n = self._remembered, self._remembered.n_clusters
         terms = np.full(len(clusters.counts), self._new_penalty)
         displaced = old.gamma * squared_distances(clusters.centers[:n], old.centers)
         terms[:n] = old.offsets + displaced
-        blocks = np.concatenate([reply.blocks for reply in replies])
-        spreads = np.concatenate([reply.spreads for reply in replies])[np.argsort(blocks)]
-        spread = 0.0
-        for partial in spreads.tolist():
-            spread += partial
-        return sum_in_order(terms[clusters.n_members > 0]) + spread
+        own_bins = np.sum([reply.own_bins for reply in replies], axis=0)
+        within = compiled.totals_of_bins(own_bins[None], self._talk.sums, True)
+        return sum_over_slots(terms[clusters.n_members > 0]) + within.item()
 
 
 def _grown(values: FloatArray, is_kept: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> FloatArray:

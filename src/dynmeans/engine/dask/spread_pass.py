@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.engine.compiled import compiled
+from dynmeans.engine.dask.bin_sums import SumArrays
 from dynmeans.engine.dask.crew import Crew
 from dynmeans.engine.dask.messages import Moves, Proposals, Reply, Request
 from dynmeans.engine.dask.pass_log import Board, Events, FlagArray, PassLog
@@ -62,6 +63,7 @@ class Talk:
     n_rows: int
     remembered: Remembered
     new_penalty: float
+    sums: SumArrays
     n_pass: int
     settled: PassLog | None
     has_moved: FlagArray
@@ -74,6 +76,7 @@ class Talk:
             run=self.run,
             seed=self.seed,
             new_penalty=self.new_penalty,
+            sums=self.sums,
             n_pass=self.n_pass,
             settled=self.settled,
             log=log,

@@ -116,6 +116,7 @@ def _name(
         run=solution.order.run,
         seed=solution.order.seed,
         new_penalty=penalties.new_penalty,
+        sums=(),
         n_pass=solution.n_passes + 1,
         settled=solution.log,
         log=solution.log,

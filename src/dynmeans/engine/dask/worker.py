@@ -9,12 +9,12 @@ from distributed import get_worker
 from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.messages import (
-    BlockSums,
     Moves,
     PieceInfo,
     Proposals,
     Reply,
     Request,
+    SlotBins,
 )
 from dynmeans.engine.dask.pass_log import FlagArray, KeyArray
 from dynmeans.engine.dask.worker_memory import Hand
@@ -32,9 +32,9 @@ def answer(
     request: Request = pickle.loads(message)
     hand = Hand(request, infos, points, weights, positions)
     is_first = request.n_pass == 1
-    spreads, highest = np.empty(0), np.empty(0)
+    own_bins, highest = np.empty(0), np.empty(0)
     if not is_first:
-        spreads, highest = _update_own(hand, request)
+        own_bins, highest = _update_own(hand, request)
     _settle(hand, request)
     settled = wished = proposals = None
     if request.settle and not is_first:
@@ -42,7 +42,7 @@ def answer(
     if request.propose is not None:
         proposals = _propose(hand, request, highest)
         wished = None if is_first else _moves(hand, request, request.propose[1] + 1)
-    return Reply(_address(), hand.blocks(), spreads, settled, wished, proposals)
+    return Reply(_address(), own_bins, settled, wished, proposals)
 
 
 def sum_up(
@@ -52,24 +52,23 @@ def sum_up(
     weights: list[FloatArray | None],
     positions: list[KeyArray | None],
     columns: IntArray,
-) -> BlockSums:
-    """End the pass; n and n * m of the slots with a column, in each block of rows."""
+) -> SlotBins:
+    """End the pass; n and n * m of the slots with a column, in bins."""
     request: Request = pickle.loads(message)
     hand = Hand(request, infos, points, weights, positions)
     _settle(hand, request)
     moves = _moves(hand, request, request.settle)
     hand.end_pass()
-    n_columns, blocks = int(columns.max(initial=-1)) + 1, hand.blocks()
-    sums = compiled.sum_blocks(hand.arrays(), columns, n_columns)
-    shape = (len(blocks), n_columns, 1 + points[0].shape[1])
-    return BlockSums(_address(), moves, blocks, sums.reshape(shape))
+    n_columns = int(columns.max(initial=-1)) + 1
+    bins = compiled.sum_slots(hand.arrays(), columns, n_columns, request.sums)
+    return SlotBins(_address(), moves, bins)
 
 
 def _update_own(hand: Hand, request: Request) -> tuple[FloatArray, FloatArray]:
     """Take the own costs anew where the center moved; needed before rows are compared."""
     known, highest = hand.own_facts(), None
     if known is not None and known.n_pass == request.n_pass:
-        return known.spreads, known.highest
+        return known.own_bins, known.highest
     if known is not None and request.settled is not None and request.settled.renamed is not None:
         renamed = request.settled.renamed[: len(known.highest)]
         highest = np.zeros(request.log.board.n_slots)
@@ -77,7 +76,9 @@ def _update_own(hand: Hand, request: Request) -> tuple[FloatArray, FloatArray]:
     # Rows whose own costs are of this pass are not compared again.
     is_fresh = all(state.own_pass == request.n_pass for state in hand.states)
     moved = np.zeros_like(request.has_moved) if is_fresh else request.has_moved
-    found = compiled.update_own(hand.arrays(), request.log.board.centers, moved, highest)
+    found = compiled.update_own(
+        hand.arrays(), request.log.board.centers, moved, highest, request.sums
+    )
     hand.note_own(*found)
     return found
 

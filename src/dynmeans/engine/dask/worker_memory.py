@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.algorithm.sums import BLOCK
 from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.messages import PieceInfo, Request
@@ -73,11 +72,11 @@ class PieceState:
 
 @dataclass(frozen=True, slots=True)
 class OwnFacts:
-    """What the own costs of some pieces came to in one pass: by block, and the highest by slot."""
+    """What the own costs of some pieces came to in one pass: in bins, and the highest by slot."""
 
     pieces: tuple[int, ...]
     n_pass: int
-    spreads: FloatArray
+    own_bins: FloatArray
     highest: FloatArray
 
 
@@ -119,14 +118,6 @@ class Hand:
             )
             for p in (range(len(self.states)) if numbers is None else numbers)
         ]
-
-    def blocks(self) -> IntArray:
-        """Numbers of the blocks of rows that the pieces hold, whole ones all."""
-        spans = [
-            np.arange(-(-i.first_row // BLOCK), -(-(i.first_row + i.n_rows) // BLOCK))
-            for i in self._infos
-        ]
-        return np.concatenate(spans).astype(np.int64)
 
     def sgemm(self) -> Any:
         """SciPy's sgemm where the batch is large enough for it, else None."""
@@ -171,14 +162,14 @@ class Hand:
         is_theirs = all(state.own_pass == facts.n_pass for state in self.states)
         return facts if is_theirs else None
 
-    def note_own(self, spreads: FloatArray, highest: FloatArray) -> None:
+    def note_own(self, own_bins: FloatArray, highest: FloatArray) -> None:
         """Remember them for the next request."""
         pieces, n_pass = tuple(info.number for info in self._infos), self._request.n_pass
         for state in self.states:
             state.own_pass = n_pass
         with _lock:
             found = _own_facts.setdefault(self._request.run, {})
-            found[pieces[0]] = OwnFacts(pieces, n_pass, spreads, highest)
+            found[pieces[0]] = OwnFacts(pieces, n_pass, own_bins, highest)
 
     def _catch_up(self, number: int) -> None:
         """Compute the labels after the pass before from that pass alone."""
