@@ -4,6 +4,8 @@ import importlib
 import os
 import sys
 import traceback
+import warnings
+from functools import partial
 
 # The package that is missing, and the extra that brings it.
 EXTRAS = {
@@ -33,7 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
     words = [word for word in words if word != DEBUG]
     try:
         app = importlib.import_module("dynmeans.cli.app").app
-        result = app(args=words, prog_name="dynmeans", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = partial(_show_warning, words)
+            result = app(args=words, prog_name="dynmeans", standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except KeyboardInterrupt:
@@ -86,10 +90,20 @@ def _message_of(error: Exception, words: list[str]) -> str:
     return flags.with_flags(text, words) if str(text) == str(error) else str(error)
 
 
+def _show_warning(words: list[str], warning: Warning | str, *_: object) -> None:
+    """Say a warning as errors are said; where it came from is for those who debug."""
+    text = warning.args[0] if isinstance(warning, Warning) and warning.args else warning
+    flags = importlib.import_module("dynmeans.cli.flags")
+    _print("warning", flags.with_flags(text, words) if isinstance(text, str) else str(text))
+
+
 def _print_error(message: str) -> None:
-    line = " ".join(message.split()) or "an error without a message."
+    _print("error", message or "without a message.")
+
+
+def _print(kind: str, message: str) -> None:
     output = importlib.import_module("dynmeans.cli.output")
-    sys.stderr.write(f"dynmeans: error: {output.printable(line)}\n")
+    sys.stderr.write(f"dynmeans: {kind}: {output.printable(' '.join(message.split()))}\n")
 
 
 if __name__ == "__main__":

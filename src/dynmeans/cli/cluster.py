@@ -90,6 +90,14 @@ def cluster(
             help="Threads of a step; never changes the result.", rich_help_panel=options.PARAMETERS
         ),
     ] = None,
+    max_clusters: Annotated[
+        int | None,
+        typer.Option(
+            help="Stop before a window that would leave more clusters remembered; by default a "
+            "warning from 10,000 on.",
+            rich_help_panel=options.PARAMETERS,
+        ),
+    ] = None,
     timezone: options.Timezone = "UTC",
     time_unit: options.TimeUnit = None,
     time_format: options.TimeFormat = None,
@@ -217,6 +225,7 @@ def cluster(
         resume=resume,
         overwrite=overwrite,
         n_threads=threads,
+        max_clusters=max_clusters,
         progress=cluster_result.show_nothing if is_quiet else cluster_result.show_progress,
     )
     cluster_result.show_result(result, as_json=as_json, quiet=quiet)

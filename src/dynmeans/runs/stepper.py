@@ -47,9 +47,9 @@ class Stepper:
         self._columns: list[list[str]] | None = store.manifest("label_columns")
         self._pending = Commit()
 
-    def set_n_threads(self, n_threads: int | None) -> None:
-        """Use that many threads from now on."""
-        self._execution = Execution(n_threads=n_threads)
+    def set_execution(self, execution: Execution) -> None:
+        """Run steps so from now on."""
+        self._execution = execution
 
     def learn_scaling(self, windows: Sequence[BatchArray]) -> None:
         """Learn mean and spread; they are stored with the first commit."""
