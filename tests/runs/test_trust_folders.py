@@ -23,9 +23,12 @@ CONFIG = RunConfig(("x", "y"), run_cases.PENALTIES)
 PLACES = np.array([[0.0, 0.0], [5.0, 5.0], [0.1, 0.0], [5.0, 5.2]])
 CHANGES = {
     "configuration": "UPDATE configuration SET value = '4' WHERE name = 'n_init'",
+    "a name of other bytes": "UPDATE configuration SET name = CAST(x'ff41' AS TEXT)"
+    " WHERE name = 'n_init'",
     "a missing option": "DELETE FROM configuration WHERE name = 'revival'",
     "manifest": "UPDATE manifest SET value = replace(value, '16', '17') WHERE name = 'counts'",
     "state": "UPDATE state SET next_id = next_id + 1",
+    "a state of text": "UPDATE state SET ids = 'text'",
     "parts": "UPDATE parts SET last_step = last_step + 1",
     "batches": "UPDATE batches SET elapsed = 2.0 WHERE step = 1",
     "a missing batch": "DELETE FROM batches WHERE step = 1",

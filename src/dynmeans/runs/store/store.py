@@ -147,7 +147,8 @@ class Store:
                 raise damaged(self.folder, "its state is missing")
             return ClusterState.empty(n_features)
         row = rows[0]
-        if state_checksum(row) != row["sha256"]:
+        has_bytes = all(isinstance(row[name], bytes) for name in STATE_ARRAYS)
+        if not has_bytes or state_checksum(row) != row["sha256"]:
             raise damaged(self.folder, "its state was changed")
         arrays: dict[str, Any] = {
             name: np.frombuffer(row[name], dtype=np.float64) for name in STATE_ARRAYS[1:]
