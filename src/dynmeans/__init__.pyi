@@ -12,10 +12,13 @@ from dynmeans.engine.step import step as step
 from dynmeans.estimators.ddp_mixture import DDPMixture as DDPMixture
 from dynmeans.estimators.dp_means import DPMeans as DPMeans
 from dynmeans.estimators.dynamic_means import DynamicMeans as DynamicMeans
+from dynmeans.estimators.followed import Followed as Followed
+from dynmeans.families.find import find_families as find_families
 from dynmeans.parameters.suggest import suggest_details as suggest_details
 from dynmeans.parameters.suggest import suggest_penalties as suggest_penalties
 from dynmeans.parameters.tuning import tune as tune
 from dynmeans.records.events import Event as Event
+from dynmeans.records.families import Families as Families
 from dynmeans.records.history import History as History
 from dynmeans.records.orders import VisitingOrders as VisitingOrders
 from dynmeans.records.penalties import Penalties as Penalties

@@ -33,10 +33,22 @@ def test_it_finds_the_clusters_of_the_first_batch():
     assert len(fitted(STREAM.batches[:1]).cluster_ids_) == 4
 
 
-def test_a_sequence_is_decided_on_its_first_thirty_batches():
+def test_a_sequence_is_decided_on_the_batches_that_suggest_penalties_looks_at():
     model = DynamicMeans("auto", random_state=0)
     model.fit_sequence(STREAM.batches)
-    assert model.penalties_ == suggest_penalties(STREAM.batches[:30])
+    assert model.penalties_ == suggest_penalties(STREAM.batches)
+
+
+@pytest.mark.filterwarnings("ignore::dynmeans.records.suggestion.SuggestionWarning")
+def test_what_comes_after_thirty_batches_and_enough_points_is_not_looked_at():
+    batches = [np.tile(batch, (20, 1)) for batch in STREAM.batches[:2]] * 15
+    assert suggest_penalties([*batches, batches[0] + 1e6]) == suggest_penalties(batches)
+
+
+def test_the_number_of_clusters_fixes_lambda():
+    model = DynamicMeans("auto", n_clusters=4, random_state=0)
+    model.fit_sequence(STREAM.batches)
+    assert model.penalties_ == suggest_penalties(STREAM.batches, n_clusters=4)
 
 
 def test_empty_batches_are_waited_out():

@@ -9,15 +9,18 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.cluster import DBSCAN, KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmeans import DDPMixture, DPMeans, DynamicMeans
+from dynmeans import DDPMixture, DPMeans, DynamicMeans, Followed
 
 ESTIMATORS = [
     DynamicMeans(),
     DynamicMeans("auto"),
+    Followed(KMeans(n_clusters=3, random_state=0)),
+    Followed(DBSCAN(eps=0.5)),
     DPMeans(),
     DPMeans("auto"),
     DDPMixture(),

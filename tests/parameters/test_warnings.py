@@ -64,11 +64,37 @@ def seldom_seen(n_steps=60, n_places=20):
     return [np.repeat(at, 8, axis=0) + rng.normal(0, 0.3, size=(8 * len(at), 2)) for at in seen]
 
 
-def test_a_gap_at_the_end_of_those_tried_is_doubted():
+def test_places_that_are_seldom_seen_are_never_forgotten():
     found = suggest_details(seldom_seen())
-    assert found.penalties.max_gap == 28.0
-    assert [doubt[:26] for doubt in found.doubts] == ["max_gap 28 is the longest "]
-    assert suggest_details(seldom_seen(), max_gap=28.0).doubts == ()
+    assert found.penalties.max_gap == np.inf
+    assert found.chosen.n_identities >= 19  # Two of the twenty lie within a step of each other.
+    assert found.doubts == ()
+
+
+def used_once(n_steps=10):
+    """New places in every batch: there is nothing to follow."""
+    rng = np.random.default_rng(0)
+    places = [rng.uniform(0, 100, size=(12, 2)) for _ in range(n_steps)]
+    return [np.repeat(at, 8, axis=0) + rng.normal(0, 0.3, size=(96, 2)) for at in places]
+
+
+def test_a_choice_that_follows_nothing_is_not_taken():
+    found = suggest_details(used_once())
+    n_seen = found.chosen.n_clusters * found.n_batches
+    assert n_seen / found.chosen.n_identities >= 2 or "hardly outlive a batch" in found.doubts[0]
+    assert found.chosen.n_identities < 60
+
+
+def test_about_so_many_clusters_fix_the_scale():
+    batches = stream()
+    few, many = (suggest_details(batches, n_clusters=n).chosen.n_clusters for n in (2, 6))
+    assert few == pytest.approx(2, rel=0.35)
+    assert many == pytest.approx(6, rel=0.35)
+
+
+def test_a_number_that_cannot_be_had_is_doubted():
+    (doubt, *_) = suggest_details(stream(), n_clusters=1000).doubts
+    assert doubt.startswith("no new_penalty gives about 1000 clusters")
 
 
 def test_a_single_cluster_in_every_batch_is_doubted():

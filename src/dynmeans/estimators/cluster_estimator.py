@@ -168,12 +168,18 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
             self.penalties_ = penalties
         elif not hasattr(self, "penalties_") and any(batch.has_weight for batch in batches):
             rows = [batch.in_memory("new_penalty='auto'") for batch in batches]
-            n_init = checked_count("n_init", self.n_init)
-            found = suggest_for(rows, elapsed, n_init=n_init, **self._suggestable())
+            asked = self._suggestable()
+            found = suggest_for(rows, elapsed, orders=self._trial_orders(len(rows), asked), **asked)
             self.penalties_ = penalties = self._adopted(found.penalties)
             _logger.info("%s", found.explanation)
             warn_of_doubts(found.doubts)
         return penalties
+
+    def _trial_orders(self, n_batches: int, asked: dict[str, Any]) -> VisitingOrders:
+        """Return fixed orders, but for a number of clusters in one batch: its own will meet it."""
+        own = self._visiting_orders()
+        is_own = n_batches == 1 and asked.get("n_clusters") is not None and own.by == "content"
+        return own if is_own else VisitingOrders(0, own.n_init)
 
     def _remember(
         self, before: ClusterState, elapsed: float, clustering: Clustering, after: ClusterState

@@ -11,12 +11,16 @@ from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.estimators.base import HistoryKeeper
 from dynmeans.estimators.cluster_estimator import AUTO, ClusterEstimator
+from dynmeans.estimators.family_keeping import FamilyKeeper
+from dynmeans.inputs.numbers import checked_number
+from dynmeans.parameters.suggest import first_batches
 from dynmeans.records.arrays import IntArray
+from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.state import ClusterState
 
-_AUTO_BATCHES = 30  # on which "auto" chooses where they come together
+_FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
 _PLAIN = {float, int, str, NoneType}
 
 
@@ -29,7 +33,7 @@ def _checked_penalties(new_penalty: Any, *others: Any) -> Penalties:
 _penalties_of = lru_cache(maxsize=64)(_checked_penalties)
 
 
-class DynamicMeans(HistoryKeeper, ClusterEstimator):
+class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
     """Cluster batches one after the other; every cluster keeps its identity for life.
 
     Parameters
@@ -48,6 +52,14 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         a squared distance in units of `new_penalty`; at least 1. 1.2 unless you give `drift`.
     revival_penalty, drift : float, optional
         Q and tau, the paper's other parameterisation, in place of `max_gap` and `reach`.
+    n_clusters : float, optional
+        About how many clusters a batch holds. Fixes the scale in place of `new_penalty`: lambda
+        is the one that gives as many. With `families` it chooses the level of `families_`, and
+        with "auto" lambda is then a bit finer.
+    families : bool, default=False
+        Whether to gather evidence for identities that belong together: see `families_`.
+    min_cluster_size, min_life : float and int, default=1
+        Points, and batches, that an identity must have held so far to be in `confirmed_labels_`.
     n_init : int, default=3
         Random visiting orders tried on every batch; the one of lowest cost is kept.
     order : {"random", "hash"}, default="random"
@@ -83,7 +95,16 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
     n_steps_ : int
         Batches taken in so far.
     events_ : list of Event
-        What the last batch did to each cluster.
+        What the last batch did to each cluster; with `families` also which families joined an
+        older one since this was last asked for.
+    families_ : Families
+        With `families`, the identities that belong together by all evidence so far. A family is
+        named after its oldest member, and keeps the name for life.
+    family_labels_ : array of shape (n_points,)
+        With `families`, the family of every row of the last batch.
+    confirmed_labels_ : array of shape (n_points,)
+        `labels_` with -1 for identities that are not confirmed yet (`min_cluster_size`,
+        `min_life`); confirmed later, they have kept their number.
     history_ : History
         The record of the batches, where `keep_history` asks for it.
     state_ : ClusterState
@@ -110,6 +131,10 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         reach: float | None = None,
         revival_penalty: float | None = None,
         drift: float | None = None,
+        n_clusters: float | None = None,
+        families: bool = False,
+        min_cluster_size: float = 1,
+        min_life: int = 1,
         n_init: int = 3,
         order: str = "random",
         revival: str = "paper",
@@ -125,6 +150,10 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         self.reach = reach
         self.revival_penalty = revival_penalty
         self.drift = drift
+        self.n_clusters = n_clusters
+        self.families = families
+        self.min_cluster_size = min_cluster_size
+        self.min_life = min_life
         self.n_init = n_init
         self.order = order
         self.revival = revival
@@ -205,12 +234,13 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
             window = self._checked_window()
             self._start_over()
             rows, gaps = self._checked_sequence(list(batches), elapsed, sample_weight)
-            n = _first_batches(rows)
+            n = first_batches(rows)
             penalties = self._settle_penalties(rows[:n], gaps[:n])
             before = self.state_
             steps = step_sequence(rows, penalties, self._visiting_orders(), gaps, self._execution())
-            for gap, (after, clustering) in zip(gaps, steps, strict=True):
+            for batch, gap, (after, clustering) in zip(rows, gaps, steps, strict=True):
                 history.append(before, gap, clustering, after, find_events)
+                self._follow_lives(batch, clustering, after, gap)
                 labels.append(clustering.labels)
                 last, before = (before, gap, clustering, after), after
             self._remember(*last)
@@ -239,6 +269,13 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         window = self._checked_window()
         super()._take_in(batch, state, elapsed)
         self._record(window)
+        _, _, clustering, after = self._last_step
+        self._follow_lives(batch, clustering, after, elapsed)
+
+    @property
+    def events_(self) -> list[Event]:
+        """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
+        return [*super().events_, *self._joins()]
 
     def _penalties_for(self, new_penalty: Any) -> Penalties:
         values = (
@@ -258,13 +295,17 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
                 'new_penalty="auto" goes with max_gap and reach, not with revival_penalty and '
                 f"drift, got {self.revival_penalty!r} and {self.drift!r}."
             )
-        return {"max_gap": self.max_gap, "reach": self.reach}
+        return {"max_gap": self.max_gap, "reach": self.reach, "n_clusters": self._n_wanted()}
 
+    def _is_auto(self) -> bool:
+        return super()._is_auto() or (self.n_clusters is not None and not self.families)
 
-def _first_batches(rows: list[AnyBatch]) -> int:
-    """Count the batches up to the last of the first 30 that have points."""
-    filled = [t for t, batch in enumerate(rows) if batch.n_points][:_AUTO_BATCHES]
-    return filled[-1] + 1 if filled else len(rows)
+    def _n_wanted(self) -> float | None:
+        """Clusters of a batch; more than asked for where families will join them."""
+        if self.n_clusters is None:
+            return None
+        n_clusters = checked_number("n_clusters", self.n_clusters, above=0)
+        return _FINER * n_clusters if self.families else n_clusters
 
 
 def _as_parameters(penalties: Penalties, others: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """Which parameters are tried: lambda first, then gaps and reach, then lambda again."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from dynmeans.parameters.tracks import FEWEST_POOLED, USUALLY_SEEN
 from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH
 
@@ -12,18 +14,85 @@ _NOTHING = 1e-3  # nats: less is rounding
 _FARTHEST = 8  # half-octaves that are looked at for equally good values
 _N_ROUNDS = 3
 _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
-# Beside the usual choice: clusters that move far, that stay away for long, that do neither.
+_DEFAULTS = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
+_FINEST_LEVEL = 40  # half-octaves of lambda: a part in a million
+_COARSEST_LEVEL = -6.0
+_N_HALVED = 4
+_MOST_OF_POINTS = 0.8  # Beyond, more clusters are only more points by themselves.
+# Beside the usual choice: clusters that move far, that stay away for long, that do neither, that
+# stay where they are and may come back whenever they like.
 _OTHERS = tuple(
-    (MAX_GAPS.index(gap), REACHES.index(reach)) for gap, reach in ((3.5, 2.2), (14, 1.2), (2, 1.01))
+    (MAX_GAPS.index(gap), REACHES.index(reach))
+    for gap, reach in ((3.5, 2.2), (14, 1.2), (2, 1.01), (math.inf, 1.01))
 )
+# Where no choice follows anything: a coarse lambda, at which a point as far from every cluster as
+# points are from the middle of the batch, and a bit, opens a new one; and nothing is forgotten.
+SAFE = Setting(2, MAX_GAPS.index(math.inf), REACHES.index(1.01))
 
 
 def search(trials: Trials) -> Setting:
-    """Return the best setting met on the way."""
+    """Return the best setting met on the way.
+
+    Where its clusters are seldom seen, batches are described two, four, eight at a time, as long
+    as that makes the description shorter.
+    """
+    best = _search_once(trials)
+    length = trials.length(best)
+    while length < math.inf and trials.share_seen(best) < USUALLY_SEEN:
+        n_pooled = trials.n_pooled
+        if 2 * n_pooled * FEWEST_POOLED > trials.points.n_batches:
+            break
+        trials.pool(2 * n_pooled)
+        found = _search_once(trials)
+        if trials.length(found) >= length:
+            trials.pool(n_pooled)
+            break
+        best, length = found, trials.length(found)
+    return best
+
+
+def search_number(trials: Trials, n_clusters: float) -> Setting:
+    """Return the setting that gives about so many clusters in a batch; gaps and reach as ever."""
     if trials.points.n_batches == 1:
-        defaults = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
-        return _middle(trials, _climb(trials, _halve(trials, defaults), _next_level))
-    best = _middle(trials, _climb(trials, _halve(trials, _USUAL), _next_level))
+        return _level_of_number(trials, _DEFAULTS, n_clusters)
+    best = _level_of_number(trials, _USUAL, n_clusters)
+    is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
+    if is_gap_open and is_reach_open:
+        others = [replace(best, gap=gap, reach=reach) for gap, reach in _OTHERS]
+        best = min([best, *others], key=trials.length)
+    if is_reach_open:
+        best = _climb(trials, best, _next_reach)
+    if is_gap_open:
+        best = _climb(trials, best, _next_gap)
+    return _level_of_number(trials, best, n_clusters)
+
+
+def _level_of_number(trials: Trials, start: Setting, n_clusters: float) -> Setting:
+    """Go down with lambda until there are enough clusters; then halve the last step."""
+    most = _MOST_OF_POINTS * trials.points.weight / trials.points.n_batches
+    enough = min(n_clusters, most)
+
+    def number(setting: Setting) -> float:
+        return trials.candidate(setting).n_clusters
+
+    coarse = fine = replace(start, level=_COARSEST_LEVEL)
+    while number(fine) < enough and fine.level < _FINEST_LEVEL:
+        coarse, fine = fine, replace(fine, level=fine.level + 1)
+    tried = [coarse, fine]
+    for _ in range(_N_HALVED):
+        middle = replace(fine, level=0.5 * (coarse.level + fine.level))
+        coarse, fine = (middle, fine) if number(middle) < enough else (coarse, middle)
+        tried.append(middle)
+    return min(tried, key=lambda setting: abs(math.log(number(setting) / enough)))
+
+
+def _search_once(trials: Trials) -> Setting:
+    if trials.points.n_batches == 1:
+        return _middle(trials, _climb(trials, _halve(trials, _DEFAULTS), _next_level))
+    best = _halve(trials, _USUAL)
+    if trials.length(best, 1) == math.inf:
+        return SAFE
+    best = _middle(trials, _climb(trials, best, _next_level))
     is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
     if is_gap_open and is_reach_open:
         others = [replace(best, gap=gap, reach=reach) for gap, reach in _OTHERS]

@@ -5,16 +5,21 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.batch import Batch, take_batches
+from dynmeans.engine.batch import AnyBatch, Batch, take_batches
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.inputs.plural import counted
-from dynmeans.parameters.search import search
+from dynmeans.parameters.leading_axes import leading_axes
+from dynmeans.parameters.search import search, search_number
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import Feed, Trials
 from dynmeans.parameters.warnings import find_doubts
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
 from dynmeans.records.suggestion import Candidate, Suggestion, warn_of_doubts
+
+_N_BATCHES = 30
+# Fewer points do not tell a cluster from the noise of single ones (decision 0300).
+_N_POINTS = 4000
 
 
 def suggest_penalties(
@@ -24,13 +29,16 @@ def suggest_penalties(
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
     max_gap: float | None = None,
     reach: float | None = None,
+    n_clusters: float | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Penalties:
     """Choose lambda, max_gap and reach from the points alone.
 
     The batches are clustered with some twenty choices; the one that describes the stream most
-    briefly wins. Twenty to fifty batches are plenty; with one, only lambda is chosen.
+    briefly wins. The first 30 batches that have points are looked at, and more until they hold
+    4,000 points; with one, only lambda is chosen. A choice whose clusters hardly outlive a batch
+    is never taken: if there is no other, a coarse one that is known to be safe is, with a warning.
 
     Parameters
     ----------
@@ -42,6 +50,9 @@ def suggest_penalties(
         For each batch one weight per row, or None.
     max_gap, reach : float, optional
         A value that is to be kept; by default it is chosen.
+    n_clusters : float, optional
+        About how many clusters a batch holds. Fixes the scale: lambda is the one that gives as
+        many; max_gap and reach are still chosen.
     n_init : int
         Visiting orders tried on every batch; give the one you will use.
     rng : numpy.random.Generator, optional
@@ -73,6 +84,7 @@ def suggest_penalties(
         sample_weight=sample_weight,
         max_gap=max_gap,
         reach=reach,
+        n_clusters=n_clusters,
         n_init=n_init,
         rng=rng,
     )
@@ -87,6 +99,7 @@ def suggest_details(
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
     max_gap: float | None = None,
     reach: float | None = None,
+    n_clusters: float | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Suggestion:
@@ -100,36 +113,59 @@ def suggest_details(
             f"{counted(len(list(batches)), 'row')}. For one batch give [X]."
         )
     rows, gaps = take_batches(list(batches), elapsed, sample_weight)
-    n_init = checked_count("n_init", n_init)
-    return suggest_for(rows, gaps, n_init=n_init, max_gap=max_gap, reach=reach, rng=rng)
+    entropy = 0 if rng is None else int(rng.integers(2**63))
+    orders = VisitingOrders(entropy, checked_count("n_init", n_init))
+    return suggest_for(
+        rows, gaps, orders=orders, max_gap=max_gap, reach=reach, n_clusters=n_clusters
+    )
 
 
 def suggest_for(
     batches: list[Batch],
     elapsed: Sequence[float],
     *,
-    n_init: int,
+    orders: VisitingOrders,
     max_gap: float | None = None,
     reach: float | None = None,
-    rng: np.random.Generator | None = None,
+    n_clusters: float | None = None,
 ) -> Suggestion:
     """As `suggest_details`, for batches that were checked."""
     if max_gap is not None:
         max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
     if reach is not None:
         reach = checked_number("reach", reach, at_least=1)
-    gaps = list(elapsed)
+    if n_clusters is not None:
+        n_clusters = checked_number("n_clusters", n_clusters, above=0)
+    n = first_batches(batches)
+    batches, gaps = _on_leading_axes(batches[:n]), list(elapsed[:n])
     rows, weights = [b.points for b in batches], [b.weights for b in batches]
     points = Points.gather(rows, weights, np.cumsum(gaps))
     n_points = len(points.rows)
     if not points.variance > 0:
         return _placeholder(points.n_batches, n_points, max_gap, reach)
-    orders = VisitingOrders(0 if rng is None else int(rng.integers(2**63)), n_init)
     trials = Trials(points, Feed(batches, gaps, orders, max_gap, reach))
-    setting = search(trials)
-    doubts = find_doubts(trials, setting)
+    setting = search(trials) if n_clusters is None else search_number(trials, n_clusters)
+    doubts = find_doubts(trials, setting, n_clusters)
     chosen, tried = trials.candidate(setting), tuple(trials.candidates.values())
     return Suggestion(chosen, tried, points.n_batches, n_points, doubts=doubts)
+
+
+def first_batches(batches: Sequence[AnyBatch]) -> int:
+    """Count the batches a choice is made on: 30 that have points, and more up to 4,000 points."""
+    n_filled = n_points = 0
+    for t, batch in enumerate(batches):
+        n_filled += batch.n_points > 0
+        n_points += batch.n_points
+        if n_filled >= _N_BATCHES and n_points >= _N_POINTS:
+            return t + 1
+    return len(batches)
+
+
+def _on_leading_axes(batches: list[Batch]) -> list[Batch]:
+    axes = leading_axes([batch.points for batch in batches])
+    if axes is None:
+        return batches
+    return [Batch(np.asarray(b.points, dtype=np.float64) @ axes, b.weights) for b in batches]
 
 
 def _placeholder(

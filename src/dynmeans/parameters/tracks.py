@@ -89,6 +89,13 @@ class Points:
             total,
         )
 
+    def pooled(self, n_batches: int) -> "Points":
+        """Return the same points with so many batches at a time as one."""
+        starts = np.append(self.starts[:-1:n_batches], self.starts[-1])
+        rows = np.split(self.rows, starts[1:-1])
+        weights = np.split(self.weights, starts[1:-1])
+        return Points.gather(list(rows), list(weights), self.times[::n_batches])
+
     @property
     def n_batches(self) -> int:
         """Number of batches that have points."""
@@ -165,3 +172,18 @@ class Tracks:
     def n_free(self) -> float:
         """Points less one for each cell, whose mean they have fixed."""
         return float(np.maximum(self.counts - 1.0, 0.0).sum())
+
+
+# Clusters should be seen in so many of the batches of their lives. Where they are not, a batch is
+# too short to hold one round of what comes back, and would be described by its absences.
+USUALLY_SEEN = 0.75
+FEWEST_POOLED = 4  # batches that are left
+
+
+def share_seen(labels: IntArray, starts: IntArray) -> float:
+    """Batches that saw an identity, over all from its first to its last, for all identities."""
+    batches = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    cells = np.unique(np.column_stack([labels, batches]), axis=0)
+    first = np.flatnonzero(np.append(True, np.diff(cells[:, 0]) != 0))
+    last = np.append(first[1:], len(cells)) - 1
+    return len(cells) / float(np.sum(cells[last, 1] - cells[first, 1] + 1))

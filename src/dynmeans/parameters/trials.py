@@ -9,26 +9,29 @@ import numpy as np
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.sequence import label_sequence
 from dynmeans.parameters.description_length import describe
-from dynmeans.parameters.tracks import Points
+from dynmeans.parameters.tracks import Points, share_seen
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.suggestion import Candidate
 
-MAX_GAPS = (2.0, 3.5, 6.8, 14.0, 28.0)  # in batches
+MAX_GAPS = (2.0, 3.5, 6.8, 14.0, 28.0, math.inf)  # in batches
 REACHES = (1.01, 1.2, 1.6, 2.2, 3.0)
 # A lambda at which nearly every batch is one cluster, in units of the variance of a batch.
 _HIGHEST = 2.8
 # Nats by which a description is longer for each squared doubling away from these: a gentle nudge.
 _PRIOR_NATS, _PRIOR_MAX_GAP, _PRIOR_REACH = 3.0, 6.0, 1.2
 _LEAST_MAX_GAP = 1.01
+_NEVER_FORGETTING = 56.0  # batches that an infinite gap counts as: one more doubling
+# Batches that an identity must live on average; with fewer batches, less.
+_LEAST_LIFE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One choice of parameters: half-octaves of lambda below the highest, and two list entries."""
 
-    level: int
+    level: float
     gap: int
     reach: int
 
@@ -66,11 +69,30 @@ class Trials:
     points: Points
     feed: Feed
     candidates: dict[tuple[Setting, int], Candidate] = field(default_factory=dict)
+    n_pooled: int = 1
+    _labels: dict[tuple[Setting, int], tuple[IntArray, int, int]] = field(default_factory=dict)
+    _pooled: Points | None = None
+    _candidates: dict[int, dict[tuple[Setting, int], Candidate]] = field(default_factory=dict)
 
     def length(self, setting: Setting, n_init: int | None = None) -> float:
-        """Nats that describe the stream and the setting."""
-        n_bits = self.candidate(setting, n_init).bits * self.points.weight
-        return n_bits * math.log(2.0) + _surprise(setting)
+        """Nats that describe the stream and the setting; infinite if nothing is followed."""
+        if not self.is_followed(setting, n_init):
+            return math.inf
+        bits = self.candidate(setting, n_init).bits
+        return bits * self.points.weight * math.log(2.0) + _surprise(setting)
+
+    def is_followed(self, setting: Setting, n_init: int | None = None) -> bool:
+        """Whether identities outlive a batch: a stream of names used once follows nothing.
+
+        Clusters that are seldom seen live long only if they are remembered, so that counts too.
+        """
+        n_batches = self.points.n_batches
+        least = min(_LEAST_LIFE, 1.0 + (n_batches - 1) / 3)
+        for gap in (setting.gap, len(MAX_GAPS) - 1):
+            found = self.candidate(replace(setting, gap=gap), n_init)
+            if found.n_clusters * n_batches >= least * found.n_identities:
+                return True
+        return False
 
     def candidate(self, setting: Setting, n_init: int | None = None) -> Candidate:
         """Run over the batches, unless that was done before."""
@@ -83,14 +105,28 @@ class Trials:
         """Labels of all points, clusters seen in all batches, and identities."""
         feed = self.feed
         orders = feed.orders if n_init is None else replace(feed.orders, n_init=n_init)
-        return label_sequence(feed.batches, self._penalties(setting), orders, feed.elapsed)
+        key = setting, orders.n_init
+        if key not in self._labels:
+            penalties = self._penalties(setting)
+            self._labels[key] = label_sequence(feed.batches, penalties, orders, feed.elapsed)
+        return self._labels[key]
+
+    def pool(self, n_batches: int) -> None:
+        """Describe so many batches as one from now on."""
+        self._candidates[self.n_pooled] = self.candidates
+        self.n_pooled, self._pooled = n_batches, self.points.pooled(n_batches)
+        self.candidates = self._candidates.get(n_batches, {})
+
+    def share_seen(self, setting: Setting) -> float:
+        """Pooled batches that saw a cluster, over all from its first to its last."""
+        return share_seen(self.labels(setting)[0], (self._pooled or self.points).starts)
 
     def _run(self, setting: Setting, n_init: int) -> Candidate:
-        penalties = self._penalties(setting)
+        penalties, points = self._penalties(setting), self._pooled or self.points
         labels, n_seen, n_identities = self.labels(setting, n_init)
         return Candidate(
             penalties,
-            bits=describe(self.points, labels).length / math.log(2.0) / self.points.weight,
+            bits=describe(points, labels).length / math.log(2.0) / points.weight,
             n_clusters=n_seen / self.points.n_batches,
             n_identities=n_identities,
         )
@@ -116,6 +152,6 @@ class Trials:
 
 def _surprise(setting: Setting) -> float:
     """Nats for an unusual choice of gaps and reach."""
-    gap = math.log2(MAX_GAPS[setting.gap] / _PRIOR_MAX_GAP)
+    gap = math.log2(min(MAX_GAPS[setting.gap], _NEVER_FORGETTING) / _PRIOR_MAX_GAP)
     reach = math.log2(REACHES[setting.reach] / _PRIOR_REACH)
     return _PRIOR_NATS * (gap**2 + reach**2)

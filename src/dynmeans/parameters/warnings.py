@@ -5,22 +5,26 @@ import numpy as np
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.tracks import Points
-from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
+from dynmeans.parameters.trials import REACHES, Setting, Trials
 
 _MOST = 0.5  # of the clusters of all batches
 _MANY = 0.2  # of the points: fewer may be outliers, which are alone by right
 _ALL_BUT = 0.01  # of the spread that is left for the other features
 
 
-def find_doubts(trials: Trials, chosen: Setting) -> tuple[ArgumentText, ...]:
+def find_doubts(
+    trials: Trials, chosen: Setting, n_clusters: float | None = None
+) -> tuple[ArgumentText, ...]:
     """Say in a sentence or two each what is wrong with the choice, if anything is."""
     doubts = [
         _one_feature(trials.points),
-        _one_cluster(trials, chosen),
+        _one_cluster(trials, chosen) if n_clusters is None else None,
+        _other_number(trials, chosen, n_clusters),
+        _nothing_followed(trials, chosen) if n_clusters is None else None,
         _single_points(trials, chosen),
     ]
     if trials.points.n_batches > 1:
-        doubts += [_longest_gap(trials, chosen), _farthest_move(trials, chosen)]
+        doubts.append(_farthest_move(trials, chosen))
     return tuple(doubt for doubt in doubts if doubt)
 
 
@@ -63,15 +67,30 @@ def _single_points(trials: Trials, chosen: Setting) -> ArgumentText | None:
     )
 
 
-def _longest_gap(trials: Trials, chosen: Setting) -> ArgumentText | None:
-    if trials.feed.max_gap is not None or chosen.gap < len(MAX_GAPS) - 1:
+def _nothing_followed(trials: Trials, chosen: Setting) -> ArgumentText | None:
+    candidate = trials.candidate(chosen)
+    if trials.is_followed(chosen):
         return None
-    max_gap = trials.candidate(chosen).penalties.max_gap
+    n_seen = candidate.n_clusters * trials.points.n_batches
     return ArgumentText(
-        "{max_gap} {:.3g} is the longest that was tried. Either clusters stay away for even "
-        "longer: try a larger {max_gap}; or many that come and go are few that move: try a larger "
-        "{new_penalty}.",
-        max_gap,
+        "with any {new_penalty} clusters hardly outlive a batch (here {:,} identities, seen in "
+        "{:.2g} batches each). A coarse choice was taken that forgets nothing. Say about how many "
+        "clusters a batch holds with {n_clusters}, give {new_penalty} yourself, or join identities "
+        "afterwards (families).",
+        candidate.n_identities,
+        n_seen / candidate.n_identities,
+    )
+
+
+def _other_number(trials: Trials, chosen: Setting, n_clusters: float | None) -> ArgumentText | None:
+    found = trials.candidate(chosen).n_clusters
+    if n_clusters is None or 2 / 3 <= found / n_clusters <= 3 / 2:
+        return None
+    return ArgumentText(
+        "no {new_penalty} gives about {:g} clusters in a batch; this one gives {:.3g}. A batch may "
+        "hold too few points, or too few that differ.",
+        n_clusters,
+        found,
     )
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-KINDS = ("born", "moved", "vanished", "returned", "forgotten", "split", "merged")
+KINDS = ("born", "moved", "vanished", "returned", "forgotten", "split", "merged", "joined")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,7 @@ class Event:
         seen in the last batch, not in this one. ``returned``: seen again after a gap.
         ``forgotten``: dropped from memory, it cannot come back. ``split``: a new cluster took
         over a part of an old one. ``merged``: a vanished cluster's points went to another.
+        ``joined``: a family turned out to belong to an older one; both numbers are of families.
     cluster_id : int
         Whom it happened to; in a split the new cluster, in a merger the vanished one.
     other_id : int, optional

@@ -3,7 +3,7 @@
 import importlib
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, overload
@@ -12,6 +12,7 @@ import numpy as np
 
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import KINDS, Event
+from dynmeans.records.families import Families
 from dynmeans.records.state import Clustering, ClusterState
 
 TABLES = ("labels", "clusters", "events")
@@ -170,6 +171,47 @@ class History:
         """Every identity seen in the batches kept, in order of birth."""
         seen = [record.ids for record in self if len(record.ids)]
         return np.unique(np.concatenate(seen)) if seen else np.empty(0, dtype=np.int64)
+
+    def families(
+        self,
+        batches: Iterable[Any],
+        *,
+        level: float | str = "auto",
+        n_families: float | None = None,
+    ) -> Families:
+        """Group identities that belong together, as `find_families` does.
+
+        Parameters
+        ----------
+        batches : iterable of array-like of shape (n_points, n_features)
+            The points of the batches kept here, in order: a history holds none.
+        level, n_families
+            As for `find_families`.
+        """
+        find = importlib.import_module("dynmeans.families.find").find_families
+        times = np.array([record.time for record in self])
+        elapsed = np.diff(times, prepend=times[:1] - 1.0).tolist()
+        found: Families = find(
+            batches, self.labels, elapsed=elapsed, level=level, n_families=n_families
+        )
+        return found
+
+    def confirmed_labels(self, *, min_cluster_size: float = 1, min_life: int = 1) -> list[IntArray]:
+        """Return the labels with -1 for identities that never held enough points or batches.
+
+        Parameters
+        ----------
+        min_cluster_size : float
+            Points that an identity must have had, over all batches kept.
+        min_life : int
+            Batches that must have seen it.
+        """
+        ids = np.concatenate([record.ids for record in self] or [np.empty(0, dtype=np.int64)])
+        counts = np.concatenate([record.counts for record in self] or [np.empty(0)])
+        names, rows, lives = np.unique(ids, return_inverse=True, return_counts=True)
+        is_confirmed = (lives >= min_life) & (np.bincount(rows, counts) >= min_cluster_size)
+        confirmed = names[is_confirmed]
+        return [np.where(np.isin(labels, confirmed), labels, -1) for labels in self.labels]
 
     def to_frame(self, table: str = "clusters", frame: str = "pandas") -> Any:
         """Return a view as a data frame.

@@ -1,0 +1,111 @@
+"""Families and confirmed identities of an estimator that follows clusters."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from dynmeans.engine.batch import AnyBatch
+from dynmeans.families.evidence import Evidence
+from dynmeans.families.find import families_of
+from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.events import Event
+from dynmeans.records.families import Families
+from dynmeans.records.state import Clustering, ClusterState
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lives:
+    """Points and batches of the identities that are remembered."""
+
+    ids: IntArray
+    counts: FloatArray
+    n_batches: IntArray
+
+    @classmethod
+    def none(cls) -> "Lives":
+        """Return no lives."""
+        empty = np.empty(0, dtype=np.int64)
+        return cls(empty, np.empty(0), empty)
+
+    def after(self, clustering: Clustering, state: ClusterState) -> "Lives":
+        """Return the lives after one more batch; who is forgotten is left out."""
+        ids = np.union1d(state.ids, clustering.ids)
+        counts, n_batches = np.zeros(len(ids)), np.zeros(len(ids), dtype=np.int64)
+        is_kept = np.isin(self.ids, ids)
+        rows = np.searchsorted(ids, self.ids[is_kept])
+        counts[rows], n_batches[rows] = self.counts[is_kept], self.n_batches[is_kept]
+        seen = np.searchsorted(ids, clustering.ids)
+        counts[seen] += clustering.counts
+        n_batches[seen] += 1
+        return Lives(ids, counts, n_batches)
+
+
+class FamilyKeeper:
+    """Gives `families_`, `family_labels_` and `confirmed_labels_` to an estimator."""
+
+    families: bool
+    n_clusters: float | None
+    min_cluster_size: float
+    min_life: int
+    labels_: Any
+    _evidence: Evidence
+    _lives: Lives
+    _found: tuple[int, Families]
+    _looked_at: Families
+
+    @property
+    def families_(self) -> Families:
+        """Families of the identities so far, found when asked for."""
+        check_is_fitted(self, "state_")
+        if not self.families:
+            raise AttributeError("families_ is there with families=True.")
+        n_steps = int(self.state_.n_steps)  # type: ignore[attr-defined]
+        if not hasattr(self, "_found") or self._found[0] != n_steps:
+            self._found = n_steps, families_of(self._evidence, n_families=self.n_clusters)
+        return self._found[1]
+
+    @property
+    def family_labels_(self) -> IntArray:
+        """Family of every row of the last batch, named after its oldest member."""
+        return self.families_.of(np.asarray(self.labels_))
+
+    @property
+    def confirmed_labels_(self) -> IntArray:
+        """`labels_` with -1 for identities that have not held enough points or batches so far."""
+        check_is_fitted(self, "state_")
+        size = checked_number("min_cluster_size", self.min_cluster_size, at_least=0)
+        life = checked_count("min_life", self.min_life)
+        lives = self._lives
+        confirmed = lives.ids[(lives.counts >= size) & (lives.n_batches >= life)]
+        labels = np.asarray(self.labels_)
+        return np.where(np.isin(labels, confirmed), labels, -1)
+
+    def _joins(self) -> list[Event]:
+        """Families that belong to an older one since they were last looked at."""
+        if not self.families:
+            return []
+        before, now = getattr(self, "_looked_at", None), self.families_
+        self._looked_at = now
+        if before is None:
+            return []
+        names = before.ids
+        later = now.of(names)
+        return [
+            Event("joined", int(name), other_id=int(other))
+            for name, other in zip(names, later, strict=True)
+            if other != name
+        ]
+
+    def _follow_lives(
+        self, batch: AnyBatch, clustering: Clustering, state: ClusterState, elapsed: float
+    ) -> None:
+        self._lives = getattr(self, "_lives", Lives.none()).after(clustering, state)
+        if not self.families:
+            return
+        points = batch.in_memory("families=True").points
+        if not hasattr(self, "_evidence"):
+            self._evidence = Evidence()
+        self._evidence.add(points, np.asarray(clustering.labels), elapsed)

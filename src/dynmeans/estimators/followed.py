@@ -1,0 +1,181 @@
+"""Followed: identities for life for the clusters of any clusterer."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dynmeans.engine.checks import checked_elapsed, one_for_each
+from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.events import Event
+
+_NOISE = -1
+
+
+class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+    """Cluster each batch with any clusterer, and give its clusters identities for life.
+
+    The clusters of a batch become weighted points of one Dynamic Means step, with its memory,
+    revival and gaps; each gets the identity of the remembered cluster it continues.
+
+    Parameters
+    ----------
+    clusterer : estimator
+        Any scikit-learn clusterer with `fit_predict`: HDBSCAN, DBSCAN, KMeans, a mixture. It is
+        cloned for every batch. Rows it labels -1 are noise, and stay -1.
+    new_penalty : float or "auto", default="auto"
+        lambda: how far, as a squared distance, a cluster may lie from every remembered one before
+        it is a new one. "auto" takes a quarter of the median squared distance between a cluster
+        and its nearest neighbor in the first batch that has two: half way is nobody's.
+    max_gap, reach : float
+        N_Q and k_tau, as of `DynamicMeans`.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_points,)
+        Identity of every row of the last batch; -1 for noise.
+    cluster_ids_, cluster_centers_ : arrays
+        The remembered clusters: identity, and the mean of their rows where last seen.
+    clusterer_ : estimator
+        The clusterer as fitted on the last batch.
+    follower_ : DynamicMeans
+        The memory.
+    events_ : list of Event
+        What the last batch did to each cluster.
+    n_features_in_, feature_names_in_ : int, array
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> model = Followed(KMeans(2, n_init=1, random_state=0))
+    >>> model.partial_fit([[0.0], [0.1], [9.0], [9.1]]).labels_.tolist()
+    [0, 0, 1, 1]
+    >>> model.partial_fit([[9.3], [9.2], [0.3]]).labels_.tolist()
+    [1, 1, 0]
+    """
+
+    def __init__(
+        self,
+        clusterer: Any,
+        *,
+        new_penalty: float | str = "auto",
+        max_gap: float = 6.8,
+        reach: float = 1.2,
+    ) -> None:
+        self.clusterer = clusterer
+        self.new_penalty = new_penalty
+        self.max_gap = max_gap
+        self.reach = reach
+
+    @property
+    def cluster_ids_(self) -> IntArray:
+        """Identities of the remembered clusters."""
+        return self.follower_.cluster_ids_
+
+    @property
+    def cluster_centers_(self) -> FloatArray:
+        """Means of the remembered clusters where last seen."""
+        return self.follower_.cluster_centers_
+
+    @property
+    def events_(self) -> list[Event]:
+        """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
+        return self.follower_.events_
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Forget everything and take in one batch."""
+        before = self.__dict__.copy()
+        try:
+            for name in [name for name in self.__dict__ if name.endswith("_")]:
+                delattr(self, name)
+            return self.partial_fit(X)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def partial_fit(self, X: Any, y: Any = None, *, elapsed: float = 1.0) -> Self:
+        """Take in the next batch, `elapsed` steps of time after the last one."""
+        elapsed = checked_elapsed(elapsed)
+        is_first = not hasattr(self, "follower_")
+        points = validate_data(self, X, reset=is_first, dtype=np.float64)
+        clusterer = clone(self.clusterer)
+        found = np.asarray(clusterer.fit_predict(points))
+        names, rows, sizes = np.unique(found, return_inverse=True, return_counts=True)
+        sums = np.zeros((len(names), points.shape[1]))
+        np.add.at(sums, rows, points)
+        is_cluster = names != _NOISE
+        centers = sums[is_cluster] / sizes[is_cluster, None]
+        follower = self._follower(centers)
+        follower.partial_fit(
+            centers, elapsed=elapsed, sample_weight=sizes[is_cluster].astype(np.float64)
+        )
+        identities = np.full(len(names), _NOISE)
+        identities[is_cluster] = follower.labels_
+        self.follower_, self.clusterer_ = follower, clusterer
+        self.labels_ = identities[rows]
+        return self
+
+    def fit_sequence(
+        self, batches: Iterable[Any], *, elapsed: float | Sequence[float] = 1.0
+    ) -> list[IntArray]:
+        """Forget everything, take in all batches, and return the identities of their rows."""
+        given = list(batches)
+        gaps = one_for_each("elapsed", elapsed, len(given))
+        for name in [name for name in self.__dict__ if name.endswith("_")]:
+            delattr(self, name)
+        return [
+            self.partial_fit(batch, elapsed=gap).labels_
+            for batch, gap in zip(given, gaps, strict=True)
+        ]
+
+    def predict(self, X: Any) -> IntArray:
+        """Give each row the identity of the remembered cluster whose mean is nearest."""
+        check_is_fitted(self, "follower_")
+        points = validate_data(self, X, reset=False, dtype=np.float64)
+        if not len(self.cluster_ids_):
+            return np.full(len(points), _NOISE)
+        nearest = np.argmin(self.follower_.transform(points), axis=1)
+        return np.asarray(self.cluster_ids_[nearest])
+
+    def _follower(self, centers: FloatArray) -> DynamicMeans:
+        """Return a copy of the memory; the first one has its lambda from the first two clusters."""
+        known = getattr(self, "follower_", None)
+        if known is not None and (self._is_settled(known) or len(centers) < 2):
+            return _copied(known)
+        new_penalty = self.new_penalty
+        if new_penalty == "auto":
+            new_penalty = 0.25 * _usual_distance(centers) if len(centers) > 1 else 1.0
+        elif isinstance(new_penalty, str):
+            raise ValueError(
+                f'new_penalty must be a number above 0 or "auto", got {new_penalty!r}.'
+            )
+        parameters: dict[str, Any] = {
+            "new_penalty": new_penalty,
+            "max_gap": self.max_gap,
+            "reach": self.reach,
+        }
+        if known is not None:
+            changed: DynamicMeans = _copied(known).set_params(**parameters)
+            return changed
+        return DynamicMeans(**parameters, n_init=1, random_state=0)
+
+    def _is_settled(self, known: DynamicMeans) -> bool:
+        return self.new_penalty != "auto" or known.cluster_ids_.size > 1
+
+
+def _usual_distance(centers: FloatArray) -> float:
+    squares = np.sum((centers[:, None] - centers) ** 2, axis=2)
+    np.fill_diagonal(squares, np.inf)
+    return float(np.median(squares.min(axis=1))) or 1.0
+
+
+def _copied(follower: DynamicMeans) -> DynamicMeans:
+    """Return a follower that may fail without harm to this one: states are values."""
+    copy: DynamicMeans = clone(follower)
+    copy.__dict__.update(follower.__dict__)
+    return copy

@@ -1,0 +1,1 @@
+"""Families of identities: clusters of any shape, at every scale, from one run."""

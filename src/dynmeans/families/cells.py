@@ -1,0 +1,117 @@
+"""One batch: what each identity has in it, and which pairs are near each other."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dynmeans.records.arrays import FloatArray, IntArray
+
+_N_NEAREST = 12
+_MOST_NUMBERS = 2**22  # of projections held at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchCells:
+    """A cell is what one identity has in the batch; rows are sorted by cell.
+
+    Attributes
+    ----------
+    ids, counts, means, squares : arrays with one row for each cell
+        Identity, points, mean, and squared distances from it, summed.
+    starts : IntArray of shape (n_cells,)
+        First row of each cell.
+    residuals : FloatArray of shape (n_rows, n_features)
+        Rows less the mean of their cell.
+    """
+
+    ids: IntArray
+    counts: FloatArray
+    means: FloatArray
+    squares: FloatArray
+    starts: IntArray
+    residuals: FloatArray
+
+    @classmethod
+    def gather(cls, points: FloatArray, labels: IntArray) -> "BatchCells":
+        """Sort the rows by label and sum them up."""
+        order = np.argsort(labels, kind="stable")
+        ordered = labels[order]
+        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        counts = np.diff(np.append(starts, len(labels)))
+        rows = points[order]
+        means = np.add.reduceat(rows, starts) / counts[:, None]
+        residuals = rows - means.repeat(counts, axis=0)
+        squares = np.add.reduceat(np.einsum("nd,nd->n", residuals, residuals), starts)
+        return cls(ordered[starts], counts.astype(np.float64), means, squares, starts, residuals)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearPairs:
+    """Pairs of cells of which one is among the nearest of the other.
+
+    Attributes
+    ----------
+    ids : IntArray of shape (n_pairs, 2)
+        The two identities, the smaller first; pairs ascending.
+    values : FloatArray of shape (n_pairs, 7)
+        A column for each of `COLUMNS`.
+    """
+
+    # weight n n'/(n + n'); weight x squared distance; weight/n and weight/n', the part of the
+    # distance that is sampling error; batches; scatter along the line between the means, and the
+    # points that are free for it.
+    COLUMNS: ClassVar = ("weight", "distance", "error", "other_error", "together", "along", "free")
+
+    ids: IntArray
+    values: FloatArray
+
+    @classmethod
+    def gather(cls, cells: BatchCells) -> "NearPairs":
+        """Find the pairs and measure them."""
+        first, second = _nearest_pairs(cells.means)
+        if not len(first):
+            return cls(np.empty((0, 2), dtype=np.int64), np.empty((0, len(cls.COLUMNS))))
+        gaps = cells.means[first] - cells.means[second]
+        distances = np.einsum("pd,pd->p", gaps, gaps)
+        units = gaps / np.sqrt(np.where(distances > 0, distances, 1.0))[:, None]
+        n, other_n = cells.counts[first], cells.counts[second]
+        weights = n * other_n / (n + other_n)
+        along = _scatter_along(cells, first, units) + _scatter_along(cells, second, units)
+        values = np.column_stack(
+            [
+                *(weights, weights * distances, weights / n, weights / other_n),
+                *(np.ones(len(first)), along, n + other_n - 2.0),
+            ]
+        )
+        return cls(np.column_stack([cells.ids[first], cells.ids[second]]), values)
+
+
+def _nearest_pairs(means: FloatArray) -> tuple[IntArray, IntArray]:
+    """Rows of the pairs in which one is among the nearest of the other, ascending."""
+    n = len(means)
+    if n <= _N_NEAREST + 1:
+        return np.triu_indices(n, 1)
+    lengths = np.einsum("kd,kd->k", means, means)
+    squares = lengths[:, None] + lengths - 2.0 * (means @ means.T)
+    np.fill_diagonal(squares, np.inf)
+    near = np.argpartition(squares, _N_NEAREST, axis=1)[:, :_N_NEAREST]
+    mine = np.repeat(np.arange(n), _N_NEAREST)
+    keys = np.unique(np.minimum(mine, near.ravel()) * n + np.maximum(mine, near.ravel()))
+    return np.divmod(keys, n)
+
+
+def _scatter_along(cells: BatchCells, at: IntArray, units: FloatArray) -> FloatArray:
+    """Squares of the residuals of one cell of each pair along the line of the pair, summed."""
+    counts = cells.counts[at].astype(np.int64)
+    found = np.zeros(len(at))
+    step = max(1, int(_MOST_NUMBERS / max(counts.mean() * units.shape[1], 1.0)))
+    for begin in range(0, len(at), step):
+        part = slice(begin, begin + step)
+        ends = np.cumsum(counts[part])
+        offsets = np.repeat(cells.starts[at[part]] - (ends - counts[part]), counts[part])
+        rows = np.arange(ends[-1]) + offsets
+        lines = units[part].repeat(counts[part], axis=0)
+        projections = np.einsum("rd,rd->r", cells.residuals[rows], lines)
+        found[part] = np.add.reduceat(projections**2, ends - counts[part])
+    return found

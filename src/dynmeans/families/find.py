@@ -1,0 +1,122 @@
+"""The door: families of identities from batches and their labels."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.engine.batch import take_batches
+from dynmeans.families.evidence import Evidence
+from dynmeans.families.level import choose_level
+from dynmeans.families.tree import grow_tree
+from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.plural import counted
+from dynmeans.records.arrays import IntArray
+from dynmeans.records.families import Families
+
+AUTO = "auto"
+
+
+def find_families(
+    batches: Iterable[npt.ArrayLike],
+    labels: Sequence[npt.ArrayLike],
+    *,
+    elapsed: float | Sequence[float] = 1.0,
+    level: float | str = AUTO,
+    n_families: float | None = None,
+) -> Families:
+    """Group identities that belong together: clusters of any shape, at the scale you mean.
+
+    Two identities touch if the points of both, pooled over all batches that saw both, look like
+    one cluster cut in two; those that touch always join. Beyond that every level of the tree is a
+    clustering of the whole stream. Nothing is clustered again.
+
+    Parameters
+    ----------
+    batches : iterable of array-like of shape (n_points, n_features)
+        The stream.
+    labels : sequence of array-like of int of shape (n_points,)
+        Identity of every row, as `DynamicMeans.fit_sequence` returns them. Rows labelled -1
+        belong to nothing.
+    elapsed : float or sequence of float
+        Steps of time between batches.
+    level : "auto" or float
+        "auto" takes the level that describes the stream most briefly. A number is a squared
+        distance: identities nearer than that, on average over the time seen together, join. 0
+        joins only what touches; at -8 each identity is by itself.
+    n_families : float, optional
+        About how many families a batch holds; chooses the level in place of `level`.
+
+    Returns
+    -------
+    Families
+        `of(labels)` names the families; `at(level)` and `about(n_families)` move to other levels.
+
+    Examples
+    --------
+    >>> from dynmeans import DynamicMeans
+    >>> rng = np.random.default_rng(1)
+    >>> ring = rng.uniform(0, 2 * np.pi, size=(6, 400))
+    >>> batches = [np.column_stack([np.cos(a), np.sin(a)]) for a in ring]
+    >>> labels, _ = DynamicMeans(0.3, random_state=0).fit_sequence(batches)
+    >>> families = find_families(batches, labels)
+    >>> len(families.tree.ids) > 4, families.n_families
+    (True, 1)
+    """
+    check_choice(level, n_families)
+    rows, gaps = take_batches(list(batches), elapsed)
+    found = _checked_labels(list(labels), [batch.n_points for batch in rows])
+    evidence = Evidence()
+    for batch, names, gap in zip(rows, found, gaps, strict=True):
+        evidence.add(batch.points, names, gap)
+    return families_of(evidence, level=level, n_families=n_families)
+
+
+def families_of(
+    evidence: Evidence, *, level: float | str = AUTO, n_families: float | None = None
+) -> Families:
+    """Return the families that the evidence so far speaks for."""
+    sample = list(evidence.sample)
+    seen = [np.column_stack([np.full(len(b.ids), t), b.ids]) for t, b in enumerate(sample)]
+    families = Families(
+        grow_tree(evidence),
+        level=0.0,
+        counts=evidence.n.copy(),
+        n_batches=evidence.n_batches.copy(),
+        seen=np.concatenate([np.empty((0, 2), dtype=np.int64), *seen]),
+    )
+    if n_families is not None:
+        return families.about(n_families)
+    return families.at(choose_level(families, sample) if level == AUTO else level)  # type: ignore[arg-type]
+
+
+def check_choice(level: Any, n_families: Any) -> None:
+    """Refuse a level or a number of families that means nothing."""
+    if isinstance(level, str) and level != AUTO:
+        raise ValueError(f'level must be a number or "auto", got {level!r}.')
+    if not isinstance(level, str):
+        checked_number("level", level, infinity_allowed=True)
+    if n_families is None:
+        return
+    checked_number("n_families", n_families, above=0)
+    if level != AUTO:
+        raise ValueError(f"give level or n_families, not both, got {level!r} and {n_families!r}.")
+
+
+def _checked_labels(labels: list[Any], sizes: list[int]) -> list[IntArray]:
+    if len(labels) != len(sizes):
+        raise ValueError(
+            f"labels must have one array for each of {counted(len(sizes), 'batch')}, "
+            f"got {len(labels)}."
+        )
+    found = []
+    for t, (given, size) in enumerate(zip(labels, sizes, strict=True)):
+        array = np.asarray(given)
+        if array.shape != (size,) or (size and array.dtype.kind not in "iu"):
+            raise ValueError(
+                f"labels[{t}] must have an integer for each of {counted(size, 'row')} of it, "
+                f"got an array of shape {array.shape} and type {array.dtype}."
+            )
+        found.append(array.astype(np.int64))
+    return found

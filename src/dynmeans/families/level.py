@@ -1,0 +1,64 @@
+"""Which level of the tree describes the stream most briefly (minimum description length).
+
+The same description judges penalties. Identities stay as they are; families are described in
+their place, with a covariance of their own.
+"""
+
+import numpy as np
+
+from dynmeans.families.evidence import SampledBatch
+from dynmeans.parameters.description_length import describe
+from dynmeans.parameters.leading_axes import leading_axes
+from dynmeans.parameters.tracks import FEWEST_POOLED, USUALLY_SEEN, Points, share_seen
+from dynmeans.records.arrays import BatchArray
+from dynmeans.records.families import Families
+
+_N_LEVELS = 24
+_NATS_PER_JOIN = 6.0  # that a join must bring: odds of 400 to 1
+
+
+def choose_level(families: Families, sample: list[SampledBatch]) -> float:
+    """Return the level that describes the sample best; 0 where nothing speaks for joining more.
+
+    Where families are seldom seen, batches are described two, four, eight at a time, as long as
+    that makes the description shorter.
+    """
+    levels = _candidate_levels(families)
+    points = _sampled_points(sample)
+    if len(levels) == 1 or points is None:
+        return 0.0
+    labels = np.concatenate([batch.labels for batch in sample])
+    named = [np.ascontiguousarray(families.at(level).of(labels)) for level in levels]
+    costs = _NATS_PER_JOIN * np.searchsorted(families.tree.heights, levels, side="right")
+    best, length = 0, np.inf
+    while True:
+        lengths = np.array([describe(points, label).length for label in named]) + costs
+        found = int(np.argmin(lengths))
+        if lengths[found] >= length:
+            return levels[best]
+        best, length = found, lengths[found]
+        is_last = points.n_batches < 2 * FEWEST_POOLED
+        if is_last or share_seen(named[best], points.starts) >= USUALLY_SEEN:
+            return levels[best]
+        points = points.pooled(2)
+
+
+def _candidate_levels(families: Families) -> list[float]:
+    """Heights that leave numbers of families in a geometric series, and level 0."""
+    heights = np.sort(families.tree.heights[families.tree.heights > 0])
+    n = len(heights)
+    left = np.unique(np.round(np.geomspace(1, n + 1, _N_LEVELS)).astype(np.int64))
+    return [0.0, *heights[n - left[left <= n]][::-1].tolist()]
+
+
+def _sampled_points(sample: list[SampledBatch]) -> Points | None:
+    """Rows of the sample on their leading axes, or None if they are all alike."""
+    if not sample:
+        return None
+    rows: list[BatchArray] = [batch.points for batch in sample]
+    axes = leading_axes(rows)
+    if axes is not None:
+        rows = [batch @ axes for batch in rows]
+    times = np.array([batch.time for batch in sample])
+    points = Points.gather(rows, [None] * len(rows), times)
+    return points if points.variance > 0 else None

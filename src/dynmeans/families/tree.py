@@ -1,0 +1,180 @@
+"""The tree of identities: those that touch first, then by mean squared distance."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.cluster.hierarchy import linkage
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import squareform
+
+from dynmeans.families.evidence import Evidence
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.families import FamilyTree, joined_groups
+
+# A Gaussian cut in two has a contact index of 3.5, a bar 6, a ring cut into eight arcs 7.3, and
+# anything round cut into 16 by k-means 7.4 in up to 40 dimensions; two Gaussians five deviations
+# apart have 12.5.
+TOUCHING = 8.0
+_USUALLY = 0.5  # of the batches that saw either
+_OWN_WORTH = 8.0  # points that the variance shared by all is worth against that of an identity
+_ALONG_WORTH = 4.0  # the same for the variance along a line
+_MOST_IDENTITIES = 3_000  # in the tree: the largest; its matrix grows with the square
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairMeasures:
+    """What the evidence says about each pair that was ever near.
+
+    Attributes
+    ----------
+    rows : IntArray of shape (n_pairs, 2)
+        The two identities, as rows of the evidence.
+    distances : FloatArray of shape (n_pairs,)
+        Mean squared distance while both were seen, less sampling error; at least 0.
+    contacts : FloatArray of shape (n_pairs,)
+        The contact index: squared distance over twice the variance along the line.
+    together : FloatArray of shape (n_pairs,)
+        Batches that saw both.
+    """
+
+    rows: IntArray
+    distances: FloatArray
+    contacts: FloatArray
+    together: FloatArray
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> "PairMeasures":
+        """Turn sums into means, with the shared variance where an identity has few points."""
+        rows = np.searchsorted(evidence.ids, evidence.pair_ids)
+        shared = float(evidence.squares.sum()) / max(float(evidence.free.sum()), 1.0)
+        own = (evidence.squares + _OWN_WORTH * shared) / (evidence.free + _OWN_WORTH)
+        weight, distance, error, other_error, together, along, free = evidence.pairs.T
+        sampled = error * own[rows[:, 0]] + other_error * own[rows[:, 1]]
+        distances = np.maximum((distance - sampled) / weight, 0.0)
+        per_axis = shared / max(evidence.sums.shape[1], 1)
+        variances = (along + _ALONG_WORTH * per_axis) / (free + _ALONG_WORTH)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            contacts = np.where(distances > 0, distances / (2.0 * variances), 0.0)
+        return cls(rows, distances, contacts, together)
+
+
+def grow_tree(evidence: Evidence) -> FamilyTree:
+    """Join what touches below level 0, then by average linkage over mean squared distances."""
+    measures = PairMeasures.of(evidence)
+    touching = _touching_pairs(evidence.n_batches, measures)
+    groups = joined_groups(len(evidence.ids), measures.rows[touching])
+    oldest, group_of_row = np.unique(groups, return_inverse=True)
+    sizes = np.bincount(group_of_row, evidence.n, len(oldest))
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:_MOST_IDENTITIES])
+    sides, heights = np.empty((0, 2), dtype=np.int64), np.empty(0)
+    if len(kept) > 1:
+        distances = _group_distances(evidence, measures, group_of_row, kept)
+        merges = linkage(squareform(distances, checks=False), "average")
+        sides, heights = oldest[kept][_oldest_of_sides(merges)], merges[:, 2]
+    values = np.column_stack([measures.distances, measures.contacts, measures.together])
+    values = np.concatenate([values[touching], _nearest_of_sides(groups, sides, measures, values)])
+    joined = np.concatenate([measures.rows[touching], sides])
+    heights = np.concatenate([measures.contacts[touching] - TOUCHING, heights])
+    return FamilyTree(evidence.ids, evidence.ids[joined], heights, *values.T)
+
+
+def _touching_pairs(lives: IntArray, measures: PairMeasures) -> IntArray:
+    """Pairs that touch and are usually seen together, closest first, without rings.
+
+    One that lives much shorter than those it touches joins the closest of them only: what
+    appears between two for a batch is no bridge.
+    """
+    order = np.argsort(measures.contacts, kind="stable")
+    order = order[measures.contacts[order] < TOUCHING]
+    life = lives[measures.rows[order]]
+    together = measures.together[order]
+    is_strong = together >= _USUALLY * life.max(axis=1)
+    is_short = ~is_strong & (together >= _USUALLY * life.min(axis=1))
+    shorter = measures.rows[order][np.arange(len(order)), np.argmin(life, axis=1)]
+    short = np.flatnonzero(is_short)
+    closest = short[np.unique(shorter[short], return_index=True)[1]]
+    order = order[np.sort(np.concatenate([np.flatnonzero(is_strong), closest]))]
+    # A weight of 0 would be no edge.
+    weights, n = 1.0 + np.arange(len(order)), len(lives)
+    edges = coo_array((weights, tuple(measures.rows[order].T)), shape=(n, n))
+    kept = np.sort(minimum_spanning_tree(edges.tocsr()).data).astype(np.int64) - 1
+    return np.asarray(order[kept])
+
+
+def _group_distances(
+    evidence: Evidence, measures: PairMeasures, group_of_row: IntArray, kept: IntArray
+) -> FloatArray:
+    """Mean squared distances between groups, over all pairs of members, by their points.
+
+    Pairs that were never near: from the end of one to the beginning of the other where their
+    lives do not overlap, else between their means over all time.
+    """
+    place = np.full(group_of_row.max() + 1, -1)
+    place[kept] = np.arange(len(kept))
+    rows = np.flatnonzero(place[group_of_row] >= 0)
+    squares = _far_distances(evidence, rows)
+    position = np.full(len(evidence.ids), -1)
+    position[rows] = np.arange(len(rows))
+    a, b = position[measures.rows].T
+    is_in = (a >= 0) & (b >= 0)
+    squares[a[is_in], b[is_in]] = squares[b[is_in], a[is_in]] = measures.distances[is_in]
+    if len(rows) == len(kept):
+        return squares
+    shares = np.zeros((len(kept), len(rows)))
+    shares[place[group_of_row[rows]], np.arange(len(rows))] = evidence.n[rows]
+    shares /= shares.sum(axis=1, keepdims=True)
+    pooled: FloatArray = shares @ squares @ shares.T
+    pooled = 0.5 * (pooled + pooled.T)
+    np.fill_diagonal(pooled, 0.0)
+    return pooled
+
+
+def _far_distances(evidence: Evidence, rows: IntArray) -> FloatArray:
+    means = evidence.sums[rows] / evidence.n[rows, None]
+    squares = _squared_distances(means, means)
+    ends = _squared_distances(evidence.last_means[rows], evidence.first_means[rows])
+    is_before = evidence.last_times[rows][:, None] < evidence.first_times[rows]
+    squares[is_before] = ends[is_before]
+    squares.T[is_before] = ends[is_before]
+    np.fill_diagonal(squares, 0.0)
+    return squares
+
+
+def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
+    lengths, others = np.einsum("kd,kd->k", a, a), np.einsum("kd,kd->k", b, b)
+    return np.asarray(np.maximum(lengths[:, None] + others - 2.0 * (a @ b.T), 0.0))
+
+
+def _oldest_of_sides(merges: FloatArray) -> IntArray:
+    """Rows of SciPy's tree with the smallest member of each side in place of its number."""
+    n = len(merges) + 1
+    sides = merges[:, :2].astype(np.int64)
+    smallest = np.arange(2 * n - 1)
+    for row, (a, b) in enumerate(sides.tolist()):
+        smallest[n + row] = min(smallest[a], smallest[b])
+    return np.sort(smallest[sides], axis=1)
+
+
+def _nearest_of_sides(
+    groups: IntArray, sides: IntArray, measures: PairMeasures, values: FloatArray
+) -> FloatArray:
+    """Values of the pair of least contact between the two sides of each join."""
+    near: dict[int, dict[int, int]] = {row: {} for row in np.unique(groups).tolist()}
+    for pair, (a, b) in enumerate(groups[measures.rows].tolist()):
+        best = near[a].get(b, pair)
+        if a != b and measures.contacts[pair] <= measures.contacts[best]:
+            near[a][b] = near[b][a] = pair
+    found = np.full((len(sides), values.shape[1]), np.inf)
+    found[:, -1] = 0.0
+    for row, (a, b) in enumerate(sides.tolist()):
+        if b in near[a]:
+            found[row] = values[near[a][b]]
+        for other, pair in near.pop(b).items():
+            del near[other][b]
+            if (
+                other != a
+                and not measures.contacts[near[a].get(other, pair)] < measures.contacts[pair]
+            ):
+                near[a][other] = near[other][a] = pair
+    return found

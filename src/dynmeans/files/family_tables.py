@@ -1,0 +1,53 @@
+"""Families as Arrow tables; loaded only when one is asked for."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from dynmeans.records.families import Families
+
+TABLES = ("identities", "tree")
+FRAMES = ("pandas", "polars", "arrow")
+
+
+def frame(families: "Families", table: str, kind: str) -> Any:
+    """Return a view as a frame of this kind."""
+    if table not in TABLES:
+        raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}.")
+    if kind not in FRAMES:
+        raise ValueError(f"kind must be one of {', '.join(FRAMES)}, got {kind!r}.")
+    arrow = identities_table(families) if table == "identities" else tree_table(families)
+    if kind == "polars":
+        return importlib.import_module("polars").from_arrow(arrow)
+    return arrow.to_pandas() if kind == "pandas" else arrow
+
+
+def identities_table(families: "Families") -> pa.Table:
+    """One row for each identity: its family, points and batches."""
+    return pa.table(
+        {
+            "cluster_id": families.tree.ids,
+            "family_id": families.family_of_identity,
+            "n_points": families.counts,
+            "n_batches": families.n_batches,
+        }
+    )
+
+
+def tree_table(families: "Families") -> pa.Table:
+    """One row for each join: a member of either side, the level, and the evidence."""
+    tree = families.tree
+    return pa.table(
+        {
+            "cluster_id": np.ascontiguousarray(tree.joined[:, 0]),
+            "other_id": np.ascontiguousarray(tree.joined[:, 1]),
+            "level": tree.heights,
+            "distance": tree.distances,
+            "contact": tree.contacts,
+            "n_together": tree.together,
+            "is_joined": tree.heights <= families.level,
+        }
+    )

@@ -1,0 +1,198 @@
+"""Families: identities that belong together, at every level of one tree."""
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.inputs.numbers import checked_number
+from dynmeans.records.arrays import FloatArray, IntArray
+
+APART = -8.0  # the level at which nothing is joined
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FamilyTree:
+    """The order in which identities join, and the evidence of each join.
+
+    Attributes
+    ----------
+    ids : IntArray of shape (n_identities,)
+        The identities, ascending.
+    joined : IntArray of shape (n_joins, 2)
+        One member of each of the two sides.
+    heights : FloatArray of shape (n_joins,)
+        Level at which the two sides become one, ascending; a squared distance. Those that touch
+        join below 0, closest first: their contact index less the 8 up to which two touch.
+    distances : FloatArray of shape (n_joins,)
+        Mean squared distance between the two sides while both were seen, without the part that
+        is sampling error.
+    contacts : FloatArray of shape (n_joins,)
+        Squared distance over twice the variance along the line between them, smallest over the
+        pairs of the two sides; infinite where no pair was ever near.
+    together : FloatArray of shape (n_joins,)
+        Batches that saw the nearest pair of the two sides at once.
+    """
+
+    ids: IntArray
+    joined: IntArray
+    heights: FloatArray
+    distances: FloatArray
+    contacts: FloatArray
+    together: FloatArray
+
+    @property
+    def n_joins(self) -> int:
+        """Number of joins."""
+        return len(self.heights)
+
+
+@dataclass(frozen=True, eq=False)
+class Families:
+    """Identities grouped at one level of their tree. A family is named after its oldest member.
+
+    Attributes
+    ----------
+    tree : FamilyTree
+        All joins, whatever the level.
+    level : float
+        Joins up to this height are made.
+    counts, n_batches : FloatArray, IntArray of shape (n_identities,)
+        Points of each identity, and batches that saw it.
+    seen : IntArray of shape (n_cells, 2)
+        The batch and the identity of what was seen in the last batches, to count families by.
+
+    Examples
+    --------
+    A bar of points that was cut into three identities, and one far away:
+
+    >>> from dynmeans import find_families
+    >>> rng = np.random.default_rng(0)
+    >>> bar = rng.uniform([0, 0], [3, 0.2], size=(300, 2))
+    >>> far = rng.normal([40, 0], 0.2, size=(100, 2))
+    >>> points, labels = np.vstack([bar, far]), np.append(bar[:, 0] // 1, np.full(100, 7))
+    >>> families = find_families([points], [labels.astype(int)])
+    >>> families.of([0, 1, 2, 7]).tolist()
+    [0, 0, 0, 7]
+    >>> families
+    Families(2 of 4 identities at level 0)
+    """
+
+    tree: FamilyTree
+    level: float
+    counts: FloatArray
+    n_batches: IntArray
+    seen: IntArray
+
+    def __repr__(self) -> str:
+        """Say how many there are."""
+        n_identities = len(self.tree.ids)
+        return f"Families({self.n_families} of {n_identities} identities at level {self.level:.4g})"
+
+    @property
+    def levels(self) -> FloatArray:
+        """Every height at which something joins, ascending."""
+        return np.unique(self.tree.heights)
+
+    @property
+    def n_families(self) -> int:
+        """Number of families over all time."""
+        return len(self.ids)
+
+    @cached_property
+    def ids(self) -> IntArray:
+        """Names of the families."""
+        return np.unique(self.family_of_identity)
+
+    @cached_property
+    def family_of_identity(self) -> IntArray:
+        """The family of each of `tree.ids`: the name of its oldest member."""
+        tree = self.tree
+        made = tree.joined[tree.heights <= self.level]
+        rows = np.searchsorted(tree.ids, made)
+        return tree.ids[joined_groups(len(tree.ids), rows)]
+
+    def at(self, level: float) -> "Families":
+        """Return the families at another level; at -8 each identity is by itself."""
+        return replace(self, level=checked_number("level", level, infinity_allowed=True))
+
+    def about(self, n_families: float) -> "Families":
+        """Return the families at the level where a batch holds about as many."""
+        n_families = checked_number("n_families", n_families, above=0)
+        return self.at(self._level_of_number(n_families))
+
+    @cached_property
+    def n_per_batch(self) -> float:
+        """Families that a batch holds, on average over the batches that hold any."""
+        return float(_numbers_per_batch(self, np.array([self.level]))[0])
+
+    @overload
+    def of(self, labels: Sequence[npt.ArrayLike]) -> list[IntArray]: ...
+
+    @overload
+    def of(self, labels: npt.NDArray[Any]) -> IntArray: ...
+
+    def of(self, labels: Any) -> Any:
+        """Return the family of every label, in the form of `labels`: one array, or a list of them.
+
+        -1, and identities that came later, stay as they are.
+        """
+        is_list = isinstance(labels, list | tuple) and any(np.ndim(part) for part in labels)
+        if is_list:
+            return [self.of(np.asarray(part)) for part in labels]
+        found = np.array(labels, dtype=np.int64)
+        ids = self.tree.ids
+        is_known = np.isin(found, ids)
+        found[is_known] = self.family_of_identity[np.searchsorted(ids, found[is_known])]
+        return found
+
+    def to_frame(self, table: str = "identities", kind: str = "pandas") -> Any:
+        """Return a view as a data frame.
+
+        Parameters
+        ----------
+        table : {"identities", "tree"}
+            One row for each identity with its family, or for each join with its evidence.
+        kind : {"pandas", "polars", "arrow"}
+            A pandas or polars DataFrame, or a pyarrow Table.
+        """
+        return importlib.import_module("dynmeans.files.family_tables").frame(self, table, kind)
+
+    def _level_of_number(self, n_families: float) -> float:
+        levels = np.concatenate([[APART], self.levels])
+        numbers = _numbers_per_batch(self, levels)
+        # Of levels that are as near the last is taken: it has the fewest leftovers.
+        misses = np.abs(np.log(numbers / n_families))
+        return float(levels[np.flatnonzero(misses <= misses.min() + 1e-12)[-1]])
+
+
+def joined_groups(n: int, pairs: IntArray) -> IntArray:
+    """Return the smallest member of each of the groups that pairs of 0 to n - 1 connect."""
+    first = np.arange(n)
+    for a, b in pairs.tolist():
+        while first[a] != a:
+            first[a] = first[first[a]]
+            a = first[a]
+        while first[b] != b:
+            first[b] = first[first[b]]
+            b = first[b]
+        first[max(a, b)] = min(a, b)
+    while (first[first] != first).any():
+        first = first[first]
+    return first
+
+
+def _numbers_per_batch(families: Families, levels: FloatArray) -> FloatArray:
+    """Mean number of families in a batch at each of ascending levels."""
+    batches, ids = families.seen.T
+    n_filled = max(len(np.unique(batches)), 1)
+    rows = np.searchsorted(families.tree.ids, ids)
+    numbers = []
+    for level in levels.tolist():
+        names = families.at(level).family_of_identity[rows]
+        numbers.append(len(np.unique(np.column_stack([batches, names]), axis=0)))
+    return np.array(numbers) / n_filled

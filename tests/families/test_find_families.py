@@ -1,0 +1,176 @@
+"""Families: identities that belong together, from batches and labels."""
+
+import numpy as np
+import pytest
+
+from dynmeans import DynamicMeans, find_families
+
+
+def bars(rng, n_batches=5):
+    """Two long bars far from each other; identities are pieces of one unit."""
+    batches, labels = [], []
+    for _ in range(n_batches):
+        near = rng.uniform([0, 0], [4, 0.2], size=(200, 2))
+        far = rng.uniform([0, 30], [4, 30.2], size=(200, 2))
+        batches.append(np.vstack([near, far]))
+        labels.append(np.append(near[:, 0] // 1, 10 + far[:, 0] // 1).astype(int))
+    return batches, labels
+
+
+def blobs(rng, places, n_batches=6, n_points=30):
+    batches = [
+        np.repeat(places, n_points, axis=0) + rng.normal(size=(len(places) * n_points, 2))
+        for _ in range(n_batches)
+    ]
+    return batches, [np.repeat(np.arange(len(places)), n_points)] * n_batches
+
+
+def test_pieces_of_a_bar_are_one_family():
+    batches, labels = bars(np.random.default_rng(0))
+    families = find_families(batches, labels)
+    assert families.of([0, 1, 2, 3]).tolist() == [0, 0, 0, 0]
+    assert families.of([10, 11, 12, 13]).tolist() == [10, 10, 10, 10]
+
+
+def test_separate_clusters_stay_separate():
+    batches, labels = blobs(np.random.default_rng(1), np.array([[0, 0], [9, 0], [0, 9], [9, 9]]))
+    assert find_families(batches, labels).n_families == 4
+
+
+def test_pieces_that_move_together_touch_wherever_they_are():
+    rng = np.random.default_rng(2)
+    batches, labels = [], []
+    for t in range(8):
+        bar = rng.uniform([0, 0], [2, 0.2], size=(200, 2))
+        labels.append((bar[:, 0] // 1).astype(int))
+        batches.append(bar + np.array([3.0 * t, 0]))
+    families = find_families(batches, labels)
+    assert families.n_families == 1
+    assert families.tree.contacts[0] == pytest.approx(6.0, abs=0.5)  # a bar cut in two
+
+
+def test_a_passer_by_does_not_join_what_it_passes():
+    rng = np.random.default_rng(3)
+    batches, labels = [], []
+    for t in range(20):
+        still = rng.normal(size=(40, 2))
+        passing = rng.normal([4.0 * (t - 10), 0], 1, size=(40, 2))
+        batches.append(np.vstack([still, passing]))
+        labels.append(np.repeat([0, 1], 40))
+    assert find_families(batches, labels).n_families == 2
+
+
+def test_one_seen_between_two_for_a_batch_is_no_bridge():
+    rng = np.random.default_rng(4)
+    places = np.array([[0.0, 0.0], [7.0, 0.0]])
+    batches, labels = blobs(rng, places, n_batches=12)
+    batches[5] = np.vstack([batches[5], rng.normal([3.5, 0], 1.0, size=(20, 2))])
+    labels = [*labels[:5], np.append(labels[5], np.full(20, 2)), *labels[6:]]
+    of = find_families(batches, labels).at(0).of([0, 1])
+    assert of[0] != of[1]
+
+
+def test_every_level_is_coarser_than_the_one_below():
+    batches, labels = bars(np.random.default_rng(5))
+    families = find_families(batches, labels)
+    numbers = [families.at(level).n_families for level in (-8, *families.levels)]
+    assert numbers == sorted(numbers, reverse=True)
+    assert numbers[0] == 8
+    assert numbers[-1] == 1
+
+
+def test_about_so_many_families_in_a_batch():
+    batches, labels = bars(np.random.default_rng(6))
+    families = find_families(batches, labels, n_families=2)
+    assert families.n_per_batch == 2
+    assert families.about(8).n_families == 8
+
+
+def test_family_is_named_after_its_oldest_member():
+    batches, labels = bars(np.random.default_rng(7))
+    labels = [np.where(part < 10, 3 - part, part) for part in labels]
+    assert find_families(batches, labels).of([3, 0]).tolist() == [0, 0]
+
+
+def test_family_labels_have_the_form_of_labels():
+    batches, labels = bars(np.random.default_rng(8))
+    families = find_families(batches, labels)
+    found = families.of(labels)
+    assert [part.shape for part in found] == [part.shape for part in labels]
+    np.testing.assert_array_equal(families.of(labels[0]), found[0])
+
+
+def test_noise_and_later_identities_keep_their_label():
+    batches, labels = bars(np.random.default_rng(9))
+    assert find_families(batches, labels).of([-1, 99, 1]).tolist() == [-1, 99, 0]
+
+
+def test_rows_without_a_cluster_are_left_out():
+    batches, labels = bars(np.random.default_rng(10))
+    noisy = [np.vstack([batch, [[2.0, 15.0]]]) for batch in batches]
+    named = [np.append(part, -1) for part in labels]
+    assert find_families(noisy, named).n_families == find_families(batches, labels).n_families
+
+
+def test_order_of_rows_does_not_matter():
+    rng = np.random.default_rng(11)
+    batches, labels = bars(rng)
+    orders = [rng.permutation(len(batch)) for batch in batches]
+    shuffled = find_families(
+        [b[o] for b, o in zip(batches, orders, strict=True)],
+        [part[o] for part, o in zip(labels, orders, strict=True)],
+    )
+    plain = find_families(batches, labels)
+    np.testing.assert_array_equal(shuffled.family_of_identity, plain.family_of_identity)
+
+
+def test_tree_shows_the_evidence_of_every_join():
+    batches, labels = bars(np.random.default_rng(12))
+    frame = find_families(batches, labels).to_frame("tree")
+    touching = frame[frame.level < 0]
+    assert len(touching) == 6
+    assert (touching.contact < 8).all()
+    assert (touching.n_together == 5).all()
+    # Neighboring pieces of a bar lie one unit apart.
+    np.testing.assert_allclose(touching.distance, 1.0, rtol=0.15)
+
+
+def test_frame_of_identities_has_points_and_batches():
+    batches, labels = bars(np.random.default_rng(13))
+    frame = find_families(batches, labels).to_frame()
+    assert frame.n_points.sum() == sum(map(len, batches))
+    assert (frame.n_batches == 5).all()
+
+
+def test_history_finds_the_families_of_its_batches():
+    batches, _ = bars(np.random.default_rng(14))
+    labels, history = DynamicMeans(0.3, random_state=0).fit_sequence(batches)
+    direct = find_families(batches, labels)
+    np.testing.assert_array_equal(
+        history.families(batches).family_of_identity, direct.family_of_identity
+    )
+
+
+def test_nothing_gives_no_families():
+    families = find_families([np.empty((0, 2))], [np.empty(0, dtype=int)])
+    assert families.n_families == 0
+
+
+def test_points_that_are_all_alike_are_one_cluster_each():
+    assert find_families([np.zeros((4, 2))], [[0, 0, 0, 0]]).n_families == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"level": "fine"}, 'level must be a number or "auto"'),
+        ({"n_families": 0}, "n_families must be greater than 0"),
+        ({"level": 1.0, "n_families": 3}, "give level or n_families"),
+        ({"labels": [[0, 0]]}, "labels must have one array for each of 5 batches"),
+        ({"labels": [np.zeros(3, dtype=int)] * 5}, r"labels\[0\] must have an integer"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(arguments, message):
+    batches, labels = bars(np.random.default_rng(15))
+    with pytest.raises(ValueError, match=message):
+        find_families(batches, **{"labels": labels, **arguments})
