@@ -1,6 +1,7 @@
 """What a command prints: for people on a terminal, plain in logs, JSON for machines."""
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,8 +41,16 @@ def tell(text: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON value on standard output."""
-    sys.stdout.write(json.dumps(value, default=str, allow_nan=False) + "\n")
+    """Print one JSON value on standard output; infinity as options take it, "inf"."""
+    sys.stdout.write(json.dumps(_without_infinity(value), default=str, allow_nan=False) + "\n")
+
+
+def _without_infinity(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_infinity(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_infinity(part) for part in value]
+    return "inf" if value == math.inf else value
 
 
 def check_picture(argument: str, path: Path) -> None:
