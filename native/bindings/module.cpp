@@ -2,6 +2,7 @@
 // shapes and values.
 #define DYNMEANS_IMPORTS_NUMPY
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 

@@ -31,7 +31,7 @@ def suggest(
         typer.Option(
             "--batches",
             min=1,
-            help="Batches to choose on, from the first; by default 30, or more where those hold "
+            help="Windows to choose on, from the first; by default 30, or more where those hold "
             "fewer than 1,000 points.",
             rich_help_panel=options.CUT,
         ),
@@ -58,9 +58,9 @@ def suggest(
         bool, typer.Option("--json", help="Print JSON.", rich_help_panel=options.OUTPUT)
     ] = False,
 ) -> None:
-    """Choose --new-penalty, --max-gap and --reach from the first batches of INPUT, without labels.
+    """Choose --new-penalty, --max-gap and --reach from the first windows of INPUT, without labels.
 
-    The batches are clustered with some tens of choices; the one that describes the points most
+    The windows are clustered with some tens of choices; the one that describes the points most
     briefly wins. A warning says where the choice should not be trusted.
 
     [bold]Example[/bold]

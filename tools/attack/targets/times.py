@@ -51,7 +51,7 @@ def _check(length: object, time: float) -> None:
     start, end = (length.start_of(i) for i in (index, index + 1))  # type: ignore[attr-defined]
     if not start <= time < end:
         raise AssertionError(f"{time} is not in the window from {start} to {end} of {length}")
-    length.label_of(index)  # type: ignore[attr-defined]
+    length.name_of(index)  # type: ignore[attr-defined]
 
 
 def _time(rng: random.Random, is_number: bool) -> float:

@@ -131,8 +131,8 @@ def database_errors(path: Path) -> Iterator[None]:
         text = str(error)
         if "full" in text or "I/O" in text:
             raise OSError(
-                f"no space, or a failing disk, under {str(path.parent)!r}: {text}. What was "
-                "committed is safe; make room and start the same command again."
+                f"no space, or a failing disk, under {str(path.parent)!r}: {text}. Committed "
+                "work is safe; make room and run the same command to resume."
             ) from error
         if "readonly" in text or "unable to open" in text:
             raise PermissionError(f"cannot write {str(path)!r}: {text}.") from error

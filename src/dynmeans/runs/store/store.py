@@ -140,7 +140,7 @@ class Store:
         return [Part(**{name: row[name] for name in names}) for row in rows]
 
     def state(self, n_features: int) -> ClusterState:
-        """Return what is remembered after the last committed batch."""
+        """Return what is remembered after the last committed window."""
         rows = self.query("SELECT * FROM state")
         if not rows:
             if self.query("SELECT 1 FROM batches LIMIT 1"):
@@ -167,7 +167,7 @@ class Store:
         return self._lock is not None or is_locked(self.folder)
 
     def begin_writing(self) -> None:
-        """Take the lock, and put away what a stopped process left behind."""
+        """Take the lock, and remove what a stopped process left behind."""
         if self._lock is None:
             self._begin_writing(WriterLock(self.folder))
 
@@ -202,8 +202,8 @@ class Store:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise
             raise OSError(
-                f"no space left under {str(self.folder)!r}. What was committed is safe; make room "
-                "and start the same command again."
+                f"no space left under {str(self.folder)!r}. Committed work is safe; make room "
+                "and run the same command to resume."
             ) from error
         commit.manifest["written_by"] = dynmeans.__version__
         with self._transaction():
