@@ -34,9 +34,7 @@ def lazy_batch():
 def run_on_one(client, workers, function):
     """Run a function on a worker that is alive: the first of these, if it is."""
     while True:
-        client.wait_for_workers(
-            2, timeout=60
-        )  # A nanny may give up on one that dies while it starts.
+        client.wait_for_workers(1, timeout=60)  # A nanny gives up on one that dies while it starts.
         alive = client.nthreads()
         chosen = [worker for worker in [*workers, *alive] if worker in alive][:1]
         for pid in client.run(function, workers=chosen, on_error="ignore").values():

@@ -25,8 +25,8 @@ from dynmeans.engine.dask.workers import (
     answer_requests,
     gathered,
     holders_of,
+    lost_cluster_errors,
     piece_key,
-    speaking_clearly,
 )
 from dynmeans.engine.dask_input import dask_engine
 from dynmeans.engine.execution import Execution
@@ -94,7 +94,7 @@ def take_batch(
 ) -> DaskBatch:
     """Bring a Dask array, a Dask data frame or a list of futures to rows on the workers."""
     client = find_client(points)
-    with speaking_clearly():
+    with lost_cluster_errors():
         chunks = point_chunks(client, points, name)
         facts = _facts_of(client, describe_points, chunks)
         _check_chunks(facts, name, f"be finite and at most {MAX_COORDINATE:g} in magnitude")

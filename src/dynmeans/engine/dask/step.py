@@ -20,7 +20,7 @@ from dynmeans.engine.dask.cluster import DaskSolution, cluster
 from dynmeans.engine.dask.messages import Labelling, Run
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece import Piece
-from dynmeans.engine.dask.workers import Round, Workers, order_key, speaking_clearly, wait_for
+from dynmeans.engine.dask.workers import Round, Workers, lost_cluster_errors, order_key, wait_for
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
@@ -40,7 +40,7 @@ def step(
 
     `orders` may be given row by row too: each row is then sent its place.
     """
-    with speaking_clearly():
+    with lost_cluster_errors():
         return step_with_rounds(batch, state, penalties, orders, elapsed)[:2]
 
 

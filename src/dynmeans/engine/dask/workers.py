@@ -27,8 +27,8 @@ from dynmeans.engine.dask.messages import Reply, Request
 
 logger = logging.getLogger(__name__)
 
-PATIENCE = "dynmeans.no-worker-timeout"  # in Dask's configuration
-_PATIENCE = "10s"
+TIMEOUT = "dynmeans.no-worker-timeout"  # in Dask's configuration
+_TIMEOUT = "10s"
 _LOOK_AGAIN = 0.5  # Seconds between two looks at whether there are workers at all.
 _OPERATION = "dynmeans_answer"
 _MOST_ATTEMPTS = 100
@@ -39,7 +39,7 @@ class ClusterLostError(ConnectionError):
 
 
 @contextmanager
-def speaking_clearly() -> Iterator[None]:
+def lost_cluster_errors() -> Iterator[None]:
     """Turn the many ways in which a cluster can be lost into one error."""
     try:
         yield
@@ -62,7 +62,7 @@ def wait_for(futures: list[Future]) -> None:
 
     Dask's own `wait` with a time limit raises an error that keeps futures alive in its frames.
     """
-    patience = parse_timedelta(dask.config.get(PATIENCE, _PATIENCE))
+    timeout = parse_timedelta(dask.config.get(TIMEOUT, _TIMEOUT))
     had_workers = last_look = time.monotonic()
     pause = 0.001
     while not all(future.status == "finished" for future in futures):
@@ -77,11 +77,11 @@ def wait_for(futures: list[Future]) -> None:
         last_look = now
         if futures[0].client.nthreads():
             had_workers = now
-        elif now - had_workers > patience:
+        elif now - had_workers > timeout:
             raise ClusterLostError(
-                f"the Dask cluster has no workers, and got none in {patience:g} s. Nothing was "
+                f"the Dask cluster has no workers, and got none in {timeout:g} s. Nothing was "
                 "changed: start workers and repeat the step. To wait longer: "
-                f'dask.config.set({{"{PATIENCE}": "10 minutes"}}).'
+                f'dask.config.set({{"{TIMEOUT}": "10 minutes"}}).'
             )
 
 
@@ -146,7 +146,7 @@ class Workers:
         began, dead = time.perf_counter(), set()
         most_dead = dask.config.get("distributed.scheduler.allowed-failures")
         for attempt in range(_MOST_ATTEMPTS):
-            with speaking_clearly():
+            with lost_cluster_errors():
                 self._addresses = self._addresses or self._find_pieces()
                 found, unreachable, n_bytes = self._call(request)
             if len(found) == self.n_pieces:
