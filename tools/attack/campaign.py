@@ -27,12 +27,14 @@ class Outcome:
     note: str = ""
 
 
-def run_slice(name: str, seed: int, first_case: int, seconds: float) -> Outcome:
-    """Attack for so many seconds; a child that dies or hangs is replaced by another."""
+def run_slice(
+    name: str, seed: int, first_case: int, seconds: float, n_cases: int = 1 << 60
+) -> Outcome:
+    """Attack for so many seconds or cases; a child that dies or hangs is replaced by another."""
     outcome = Outcome(first_case)
-    end = time.monotonic() + seconds
-    while len(outcome.failures) < MAX_FAILURES:
-        part = _run_child(name, seed, outcome.next_case, end)
+    end, end_case = time.monotonic() + seconds, first_case + n_cases
+    while len(outcome.failures) < MAX_FAILURES and outcome.next_case < end_case:
+        part = _run_child(name, seed, (outcome.next_case, end_case), end)
         outcome.n_tried += part.n_tried
         outcome.failures += part.failures
         outcome.next_case, outcome.note = part.next_case, part.note
@@ -42,14 +44,14 @@ def run_slice(name: str, seed: int, first_case: int, seconds: float) -> Outcome:
     return outcome
 
 
-def _run_child(name: str, seed: int, first_case: int, end: float) -> Outcome:
+def _run_child(name: str, seed: int, cases: tuple[int, int], end: float) -> Outcome:
     """Run one process until it ends; it writes down each failure before the next case."""
     with tempfile.TemporaryDirectory(prefix="dynmeans-attack-") as folder:
         progress, report = Progress(Path(folder) / "progress"), Path(folder) / "report"
-        progress.set(first_case, 0)
+        progress.set(cases[0], 0)
         report.touch()
         seconds = max(end - time.monotonic(), 0.0)
-        words = [TARGETS[name].module, name, str(seed), str(first_case), str(seconds), folder]
+        words = [TARGETS[name].module, name, *map(str, (seed, *cases, seconds)), folder]
         child = subprocess.Popen(
             [sys.executable, "-m", "attack.slice", *words],
             env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},

@@ -1,6 +1,6 @@
 """The process of one slice: tries case after case until its time is over.
 
-Usage: python -m attack.slice MODULE NAME SEED FIRST_CASE SECONDS FOLDER
+Usage: python -m attack.slice MODULE NAME SEED FIRST_CASE END_CASE SECONDS FOLDER
 """
 
 import json
@@ -46,24 +46,23 @@ class Progress:
         return case, n_tried
 
 
-def main(module: str, name: str, seed: int, first_case: int, seconds: float, folder: Path) -> None:
-    """Attack for so many seconds from now on."""
+def main(target: Loaded, seed: int, cases: range, seconds: float, folder: Path) -> None:
+    """Attack for so many seconds from now on, at least once."""
     end = time.monotonic() + seconds
     with open(folder / "report", "w", buffering=1) as report:
         try:
-            target = Loaded(name, module)
-            _attack(target, seed, first_case, end, Progress(folder / "progress"), report)
+            _attack(target, seed, cases, end, Progress(folder / "progress"), report)
         except Skipped as reason:
             print(json.dumps({"note": f"skipped: {reason}"}), file=report)
 
 
 def _attack(
-    target: Loaded, seed: int, first_case: int, end: float, progress: Progress, report: TextIO
+    target: Loaded, seed: int, cases: range, end: float, progress: Progress, report: TextIO
 ) -> None:
-    case, n_tried, n_failures = first_case, 0, 0
+    n_tried, n_failures = 0, 0
     with target.ready() as attack:
         before = _peak_bytes()
-        while n_failures < MAX_FAILURES and (time.monotonic() < end or case == first_case):
+        for case in cases:
             progress.set(case, n_tried)
             try:
                 n_tried += attack(target.rng(seed, case)) or 1
@@ -74,8 +73,9 @@ def _attack(
                 n_failures += 1
                 n_tried += 1
                 print(json.dumps(_failure(case, error)._asdict()), file=report)
-            case += 1
-        progress.set(case, n_tried)
+            progress.set(case + 1, n_tried)
+            if n_failures == MAX_FAILURES or time.monotonic() >= end:
+                break
 
 
 def _peak_bytes() -> int:
@@ -88,5 +88,6 @@ def _failure(case: int, error: Exception) -> Failure:
 
 
 if __name__ == "__main__":
-    module, name, seed, first_case, seconds, folder = sys.argv[1:]
-    main(module, name, int(seed), int(first_case), float(seconds), Path(folder))
+    module, name, seed, first_case, end_case, seconds, folder = sys.argv[1:]
+    cases = range(int(first_case), int(end_case))
+    main(Loaded(name, module), int(seed), cases, float(seconds), Path(folder))

@@ -14,7 +14,7 @@ class Target(NamedTuple):
 
     module: str
     share: float
-    max_seconds: float = 30.0
+    max_seconds: float = 120.0
 
 
 class Skipped(Exception):  # noqa: N818
