@@ -51,18 +51,21 @@ struct Magnitudes {
         heaviest = std::max(heaviest, other.heaviest);
     }
 
+    static constexpr std::size_t kFew = 4 * kSimd;  // values kept on the stack
+
     // Whole rows, one after the other. kSimd rows fill one register for each feature.
     template <typename Value>
     void add_values(const Value* values, std::size_t n) {
         const std::size_t d = farthest.size(), size = d * kSimd;
         std::size_t at = 0;
         if (n >= 2 * size) {
-            std::vector<double> most(size, 0.0);
+            std::vector<double> many(size > kFew ? size : 0, 0.0);
+            double few[kFew] = {}, *most = size > kFew ? many.data() : few;
             for (; at + size <= n; at += size)
                 for (std::size_t r = 0; r < size; r += kSimd) {
                     const Doubles x = load(values + at + r), y = x < 0.0 ? -x : x;
-                    const Doubles before = load(&most[r]);
-                    store(&most[r], before < y ? y : before);
+                    const Doubles before = load(most + r);
+                    store(most + r, before < y ? y : before);
                 }
             for (std::size_t r = 0; r < size; ++r)
                 farthest[r % d] = std::max(farthest[r % d], most[r]);
@@ -93,16 +96,18 @@ struct BatchSums {
             of_columns.push_back(
                 {heaviest * y, unit_exponent(lightest * std::min(reach, y), kCoordinateBits)});
             widest = std::max(widest, y);
-            squares += (4.0 * y) * (4.0 * y);
+            // A center lies among its points and its memory, but for rounding, which is much where
+            // products underflow.
+            const double widest_gap = (lightest * y < 1e-300 ? 4.0 : 2.001) * y;
+            squares += widest_gap * widest_gap;
         }
         columns = Bins(n_points, of_columns);
-        // A center lies among its points and its memory; 4 instead of 2 is for rounding.
         const double least = lightest * std::min(new_penalty, widest * widest);
         costs = Bins(n_points, {{heaviest * squares, unit_exponent(least, kCostBits)}});
     }
 
   private:
-    static constexpr int kCoordinateBits = 60, kCostBits = 90;
+    static constexpr int kCoordinateBits = 60, kCostBits = 80;
 };
 
 // Adds points to the sums of their slots, and takes them out. C is the number of columns where that

@@ -89,6 +89,7 @@ class SmallBatch {
     void run(const std::int64_t* order, Solution& best) {
         std::vector<double>& cost_trace = scratch_.cost_trace;
         cost_trace.clear();
+        scratch_.bins.clear();
         first_pass(order);
         while (true) {
             assignment_.close_gaps(remembered_.n_clusters);
@@ -339,21 +340,36 @@ class SmallBatch {
         table.shrink(n_slots);
     }
 
+    // All of them after the first pass, later on those that moved.
     void sum_members() {
-        const Bins& bins = sums_.columns;
-        const std::size_t size = bins.size(), n_slots = assignment_.n_members.size();
-        scratch_.bins.assign(n_slots * size, 0.0);
-        scratch_.counts.resize(n_slots);
+        const std::size_t size = sums_.columns.size(), n_slots = assignment_.n_members.size();
         const Slot* labels = assignment_.labels.data();
-        const double* parts = scratch_.parts.data();
-        for (std::size_t i = 0; i < points_.n_points; ++i, parts += size) {
-            if (labels[i] == kUnlabelled) continue;
-            double* sums = scratch_.bins.data() + static_cast<std::size_t>(labels[i]) * size;
-            for (std::size_t b = 0; b < size; ++b) sums[b] += parts[b];
+        const bool is_first = scratch_.bins.empty();
+        assignment_.follow_slots(scratch_.bins, size);
+        for (std::size_t i = 0; is_first && i < points_.n_points; ++i)
+            if (labels[i] != kUnlabelled) add_parts<1>(i, labels[i]);
+        for (const Assignment::Move& move : assignment_.moves) {
+            const auto i = static_cast<std::size_t>(move.point);
+            add_parts<1>(i, labels[i]);
+            if (move.from != kUnlabelled) add_parts<-1>(i, move.from);
         }
+        scratch_.counts.resize(n_slots);
         for (std::size_t k = 0; k < n_slots; ++k)
-            scratch_.counts[k] = sums_.has_weights ? bins.total(&scratch_.bins[k * size], 0)
-                                                   : static_cast<double>(assignment_.n_members[k]);
+            scratch_.counts[k] = sums_.has_weights
+                                     ? sums_.columns.total(&scratch_.bins[k * size], 0)
+                                     : static_cast<double>(assignment_.n_members[k]);
+    }
+
+    template <int Sign>
+    void add_parts(std::size_t i, Slot k) {
+        const std::size_t size = sums_.columns.size();
+        const double* parts = scratch_.parts.data() + i * size;
+        double* bins = scratch_.bins.data() + static_cast<std::size_t>(k) * size;
+        if (D > 0 && size == 2 * D) {  // most often there are two bins
+            for (std::size_t b = 0; b < 2 * D; ++b) bins[b] += Sign * parts[b];
+            return;
+        }
+        for (std::size_t b = 0; b < size; ++b) bins[b] += Sign * parts[b];
     }
 
     // n_kt * m_kt
@@ -395,10 +411,15 @@ class SmallBatch {
     double within() {
         const Slot* labels = assignment_.labels.data();
         double* terms = scratch_.terms.data();
-        for (std::size_t i = 0; i < points_.n_points; ++i)
-            terms[i] = labels[i] == kUnlabelled
-                           ? 0.0
-                           : points_.weight(i) * column(static_cast<std::size_t>(labels[i]))[i];
+        const double* costs = scratch_.columns.data();
+        const auto own = [&](std::size_t i) {
+            return costs[static_cast<std::size_t>(labels[i]) * n_padded_ + i];
+        };
+        if (!points_.weights)
+            for (std::size_t i = 0; i < points_.n_points; ++i) terms[i] = own(i);
+        else
+            for (std::size_t i = 0; i < points_.n_points; ++i)
+                terms[i] = points_.takes_part(i) ? points_.weights[i] * own(i) : 0.0;
         std::fill(scratch_.sum.begin(), scratch_.sum.end(), 0.0);
         sums_.costs.add(terms, points_.n_points, scratch_.sum.data());
         return sums_.costs.total(scratch_.sum.data(), 0);

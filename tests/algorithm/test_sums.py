@@ -71,7 +71,7 @@ def test_units_follow_from_the_lightest_point_and_the_reach_of_a_cluster():
     units = sum_units(points, weights, ClusterState.empty(2), Penalties(4.0, max_gap=2, reach=1))
     assert units.weight == 0.25 * 2.0**-60
     assert units.coordinates.tolist() == [0.5 * 2.0**-60, 0.25 * 2.0**-60]
-    assert units.cost == 1.0 * 2.0**-90
+    assert units.cost == 1.0 * 2.0**-80
 
 
 def test_points_of_weight_zero_do_not_change_the_units():

@@ -16,7 +16,7 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 LANES = 8
-COORDINATE_BITS, COST_BITS = 60, 90  # A unit is 2**-60 or 2**-90 of the least that matters.
+COORDINATE_BITS, COST_BITS = 60, 80  # A unit is 2**-60 or 2**-80 of the least that matters.
 LEAST_EXPONENT = -1074  # Every float64 is a multiple of 2**-1074.
 
 
