@@ -14,7 +14,7 @@ import pytest
 import run_cases
 
 from dynmeans import Run
-from dynmeans.cli import cluster_job  # noqa: F401  (loaded while every file may be read)
+from dynmeans.cli import cluster_result  # noqa: F401  (loaded while every file may be read)
 from dynmeans.cli.__main__ import main
 
 CUT = ["--time", "when", "--every", "1min"]
@@ -58,7 +58,7 @@ def test_a_table_becomes_a_run_and_one_line_says_so(rows, capsys):
 def test_json_tells_machines_all(rows, capsys):
     assert main(["cluster", rows, *USUAL, "-o", "run", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["n_batches"], found["new_rows"], found["is_finished"]) == (8, 96, True)
+    assert (found["n_windows"], found["new_rows"], found["is_finished"]) == (8, 96, True)
 
 
 def test_quiet_prints_nothing(rows, capsys):
@@ -70,7 +70,7 @@ def test_quiet_prints_nothing(rows, capsys):
 def test_the_same_command_again_has_nothing_left_to_do(run, capsys):
     assert main(["cluster", "rows.csv", *USUAL, "-o", run, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["is_resumed"], found["new_batches"], found["n_batches"]) == (True, 0, 8)
+    assert (found["is_resumed"], found["new_windows"], found["n_windows"]) == (True, 0, 8)
 
 
 def test_a_growing_file_is_followed_with_its_last_window_held(tmp_path, monkeypatch, capsys):
@@ -179,7 +179,7 @@ def test_overwrite_starts_over(run, capsys):
     again = ["cluster", "rows.csv", *USUAL, "--n-init", "9", "-o", run, "--overwrite", "-q"]
     assert main(again) == 0
     with Run.open(run) as found:
-        assert (found.config.n_init, found.status().n_batches) == (9, 8)
+        assert (found.config.n_init, found.status().n_windows) == (9, 8)
 
 
 def test_resume_needs_a_run_and_no_resume_needs_none(run, capsys):
@@ -417,3 +417,33 @@ def test_a_run_among_its_own_rows_is_refused(rows, capsys):
     message = error_of(capsys, "cluster", ".", *USUAL, "-o", "run")
     assert "--out must not lie in the folder of the rows, '.'" in message
     assert not Path("run").exists()
+
+
+def exploding_table(folder, n_rows):
+    path = folder / "outliers.csv"
+    path.write_text("x\n" + "".join(f"{1000 * i}\n" for i in range(n_rows)))
+    return path
+
+
+def test_max_clusters_stops_a_run_with_a_line_and_keeps_what_was_committed(tmp_path, capsys):
+    table = exploding_table(tmp_path, 60)
+    words = ["cluster", str(table), "--count", "10", "-f", "x", "--new-penalty", "1"]
+    words += ["--max-gap", "inf", "-o", str(tmp_path / "run")]
+    assert main([*words, "--max-clusters", "35"]) == 1
+    error = capsys.readouterr().err.strip().splitlines()
+    assert error[-1].startswith(
+        "dynmeans: error: --max-clusters: this batch would leave 40 clusters remembered, more than "
+    )
+    assert "raise --new-penalty or lower --max-gap, or raise --max-clusters" in error[-1]
+    assert main([*words, "--quiet"]) == 0
+
+
+@pytest.mark.filterwarnings("default")
+def test_growth_of_clusters_is_one_line_of_warning(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("dynmeans.engine.guard._MANY_CLUSTERS", 20)
+    table = exploding_table(tmp_path, 30)
+    words = ["cluster", str(table), "--count", "10", "-f", "x", "--new-penalty", "1", "--quiet"]
+    assert main([*words, "--max-gap", "inf", "-o", str(tmp_path / "run")]) == 0
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("dynmeans: warning: 20 clusters are remembered, and their number grows.")
+    assert line.endswith("--max-clusters sets a limit.")

@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "step.hpp"
+#include "engine/step.hpp"
 
-using namespace dynmeans;
+using namespace dynmeans::engine;
 
 int main() {
     std::mt19937_64 random(0);
@@ -23,24 +23,14 @@ int main() {
         const Penalties penalties{8.0 * static_cast<double>(d), 0.5, 0.5, false};
         double costs[2];
         for (const std::size_t n_threads : {1, 4}) {
-            Watch watch([] { return false; });
-            ThreadPool pool(n_threads, watch);
+            InterruptCheck interrupts([] { return false; });
+            ThreadPool pool(n_threads, interrupts);
             const State nothing;
-            StateView before{nothing.ids.data(),
-                             nothing.centers.data(),
-                             nothing.weights.data(),
-                             nothing.ages.data(),
-                             nothing.counts.data(),
-                             0,
-                             0};
+            GivenOrders orders(order.data(), 1, n), again = orders;
             const StepResult first =
-                step(points, order.data(), 1, before, penalties, 1.0, {true, nullptr}, pool);
-            const State& state = first.state;
-            before = {state.ids.data(),  state.centers.data(), state.weights.data(),
-                      state.ages.data(), state.counts.data(),  state.ids.size(),
-                      state.next_id};
+                step(points, orders, view(nothing), penalties, 1.0, {true, nullptr}, pool);
             const StepResult second =
-                step(points, order.data(), 1, before, penalties, 1.0, {true, nullptr}, pool);
+                step(points, again, view(first.state), penalties, 1.0, {true, nullptr}, pool);
             costs[n_threads > 1] = second.cost_trace.back();
         }
         std::printf("d=%zu: cost %.17g with one thread, %.17g with four\n", d, costs[0], costs[1]);

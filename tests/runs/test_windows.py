@@ -35,7 +35,7 @@ def test_rows_of_one_window_make_one_batch_in_order_of_time():
     batches, windows = windows_of(table, time="t", every="30min")
     assert rows_of(batches) == [[1, 3], [0, 2]]
     assert batches[1].points.tolist() == [[1.0], [3.0]]
-    assert [batch.label for batch in batches] == [
+    assert [batch.name for batch in batches] == [
         "1970-01-01T00:00:00+00:00",
         "1970-01-01T00:30:00+00:00",
     ]
@@ -71,7 +71,7 @@ def test_days_are_those_of_the_time_zone():
     table = pa.table({"t": times, "x": [0.0, 1.0]})
     assert len(windows_of(table, time="t", every="1d")[0]) == 1
     batches, _ = windows_of(table, time="t", every="1d", timezone="Europe/Zurich")
-    assert [batch.label for batch in batches] == ["2024-03-22", "2024-03-23"]
+    assert [batch.name for batch in batches] == ["2024-03-22", "2024-03-23"]
 
 
 def test_times_without_an_offset_are_times_of_the_zone():
@@ -128,7 +128,7 @@ def test_integers_that_a_batch_column_lacks_are_empty_batches():
 def test_a_batch_column_of_text_is_taken_in_its_order():
     table = pa.table({"b": ["tue", "mon", "tue"], "x": [0.0, 1.0, 2.0]})
     batches, _ = windows_of(table, batch="b")
-    assert [(batch.label, batch.elapsed) for batch in batches] == [("mon", 1.0), ("tue", 1.0)]
+    assert [(batch.name, batch.elapsed) for batch in batches] == [("mon", 1.0), ("tue", 1.0)]
     assert rows_of(batches) == [[1], [0, 2]]
 
 
@@ -154,7 +154,7 @@ def test_names_weights_and_truth_come_with_the_rows():
 @pytest.mark.parametrize("bad", [None, float("nan"), float("inf")])
 def test_a_missing_feature_is_an_error_that_names_row_and_column(bad):
     table = pa.table({"x": [1.0, 2.0, bad], "y": [1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match=r"row 2 .* no finite value for 'x'\. --on-missing drop"):
+    with pytest.raises(ValueError, match=r"row 2 .* no finite value for 'x'\. on_missing=.drop."):
         windows_of(table, count=2, features=("x", "y"))
 
 
@@ -191,7 +191,7 @@ def test_text_that_is_no_time_is_named_with_its_row():
 
 def test_numbers_that_lose_digits_are_refused():
     table = pa.table({"t": [1_700_000_000_000_000_001, 1_700_000_000_000_000_002], "x": [0.0, 1.0]})
-    with pytest.raises(ValueError, match=r"too large to be told apart.*--time-unit"):
+    with pytest.raises(ValueError, match=r"too large to be told apart.*time_unit"):
         windows_of(table, time="t", every="1")
 
 
@@ -276,7 +276,7 @@ def test_new_rows_of_a_closed_window_are_refused():
     table = pa.table({"t": minutes(10, 70), "x": [0.0, 1.0]})
     position = windows_of(table, time="t", every="1h")[1].position
     longer = pa.table({"t": minutes(10, 70, 75, 130), "x": [0.0, 1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match=r"01:00.* already, but 1 more row came.*--hold-last"):
+    with pytest.raises(ValueError, match=r"01:00.* already, but 1 more row came.*hold_last=True"):
         windows_of(longer, position, time="t", every="1h")
 
 
@@ -307,7 +307,7 @@ def test_times_of_a_local_form_are_read_in_the_zone(tmp_path):
         time_format="%d.%m.%Y %H:%M",
     )
     with Source(path) as source:
-        assert [batch.label for batch in Windows(source, options)] == ["2024-12-31", "2025-01-01"]
+        assert [batch.name for batch in Windows(source, options)] == ["2024-12-31", "2025-01-01"]
 
 
 @pytest.mark.parametrize(
@@ -318,14 +318,14 @@ def test_the_form_decides_which_number_is_the_month(tmp_path, form, labels):
     path.write_text("day,x\n01/02/2024,1\n")
     options = WindowOptions(features=("x",), time="day", every="1d", time_format=form)
     with Source(path, text_column=options.text_column) as source:
-        assert [batch.label for batch in Windows(source, options)] == labels
+        assert [batch.name for batch in Windows(source, options)] == labels
 
 
 def test_dates_written_as_numbers_have_a_form_too():
     frame = pd.DataFrame({"day": [20240131, 20240201], "x": [1.0, 2.0]})
     options = WindowOptions(features=("x",), time="day", every="1mo", time_format="%Y%m%d")
     with Source(frame) as source:
-        assert [batch.label for batch in Windows(source, options)] == ["2024-01-01", "2024-02-01"]
+        assert [batch.name for batch in Windows(source, options)] == ["2024-01-01", "2024-02-01"]
 
 
 def test_text_of_another_form_is_refused_by_name():
@@ -363,6 +363,6 @@ def test_words_for_none_stop_a_run_that_wants_all_values():
 
 
 def test_text_that_is_no_number_is_named_with_its_row():
-    message = r"row 1 of the input .from 0. has '1,5' in column 'x'. A query .sql=....* may turn"
+    message = r"row 1 of the input .from 0. has '1,5' in column 'x'. A query .query=....* may turn"
     with pytest.raises(ValueError, match=message):
         windows_of(pa.table({"x": ["1", "1,5"]}), count=9)

@@ -1,11 +1,23 @@
-"""Sums in one fixed order, so that every backend can give the same bits (decision 0006)."""
+"""Sums whose bits do not depend on the order of their terms (decision 0006).
+
+Each term is rounded to a multiple of a unit, a power of two that follows from the batch as a whole;
+the multiples are added exactly, and only the total is rounded. So terms may come in any order, in
+parts that are added later, and may be taken out again. It is Demmel and Nguyen's reproducible
+summation; compiled code adds the multiples in bins, as ReproBLAS does.
+"""
+
+import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
 
 LANES = 8
-BLOCK = 16384
+COORDINATE_BITS, COST_BITS = 60, 80  # A unit is 2**-60 or 2**-80 of the least that matters.
+LEAST_EXPONENT = -1074  # Every float64 is a multiple of 2**-1074.
 
 
 def squared_distances(points: FloatArray, centers: FloatArray) -> FloatArray:
@@ -28,27 +40,75 @@ def squared_distances(points: FloatArray, centers: FloatArray) -> FloatArray:
     return lanes[..., 0]
 
 
-def sum_by_slot(values: FloatArray, labels: IntArray, n_slots: int) -> FloatArray:
-    """Add the rows of `values` (n_points, n_columns) into their slots, block by block.
+@dataclass(frozen=True, slots=True)
+class SumUnits:
+    """What the terms of a batch's sums are rounded to multiples of: w, w y by feature, w |y|^2."""
+
+    weight: float
+    coordinates: FloatArray
+    cost: float
+
+
+def sum_units(
+    points: FloatArray, point_weights: FloatArray, state: ClusterState, penalties: Penalties
+) -> SumUnits:
+    """Return the units: tiny beside the lightest point, times the reach of a cluster or the data.
+
+    A cluster reaches sqrt(lambda) far, so a center that is off by 2**-60 of that changes nothing.
+    """
+    takes_part = point_weights > 0
+    lightest = float(point_weights[takes_part].min(initial=np.inf))
+    lightest = lightest if math.isfinite(lightest) else 1.0
+    rows = np.abs(np.concatenate([points[takes_part], state.centers]))
+    farthest = rows.max(axis=0, initial=0.0)  # the largest coordinate, by feature
+    widest = float(farthest.max(initial=0.0))
+    new_penalty = penalties.new_penalty
+    return SumUnits(
+        weight=_unit_of(lightest, COORDINATE_BITS),
+        coordinates=np.array(
+            [_unit_of(lightest * min(math.sqrt(new_penalty), y), COORDINATE_BITS) for y in farthest]
+        ),
+        cost=_unit_of(lightest * min(new_penalty, widest * widest), COST_BITS),
+    )
+
+
+def _unit_of(least: float, n_bits: int) -> float:
+    """`least` / 2**n_bits, rounded down to a power of two."""
+    exponent = math.frexp(least)[1] - 1 - n_bits if least > 0 else LEAST_EXPONENT
+    return math.ldexp(1.0, max(exponent, LEAST_EXPONENT))
+
+
+def round_to(values: FloatArray, unit: FloatArray | float) -> FloatArray:
+    """Round to the nearest multiple of a unit, to an even one on a tie; large values are some."""
+    is_large = np.abs(values) >= 2.0**53 * unit
+    small = np.where(is_large, 0.0, values)
+    return np.where(is_large, values, np.rint(small / unit) * unit)
+
+
+def sum_by_slot(
+    values: FloatArray, labels: IntArray, n_slots: int, units: FloatArray | float
+) -> FloatArray:
+    """Add the rows of `values` (n_points, n_columns) into their slots.
 
     Rows with a negative label belong to no slot.
     """
     totals = np.zeros((n_slots, values.shape[1]))
-    for start in range(0, len(values), BLOCK):
-        block = slice(start, start + BLOCK)
-        rows = labels[block] >= 0
-        partial = np.zeros_like(totals)
-        np.add.at(partial, labels[block][rows], values[block][rows])
-        totals += partial
+    placed = np.flatnonzero(labels >= 0)
+    if not len(placed):
+        return totals
+    in_order = placed[np.argsort(labels[placed], kind="stable")]
+    rounded = round_to(values[in_order], units)
+    slots, starts = np.unique(labels[in_order], return_index=True)
+    for k, rows in zip(slots, np.split(rounded, starts[1:]), strict=True):
+        totals[k] = [math.fsum(column) for column in rows.T.tolist()]
     return totals
 
 
-def sum_in_order(values: FloatArray) -> float:
-    """Add `values` one by one, block by block."""
-    total = 0.0
-    for start in range(0, len(values), BLOCK):
-        partial = 0.0
-        for value in values[start : start + BLOCK].tolist():
-            partial += value
-        total += partial
-    return total
+def sum_of(values: FloatArray, unit: float) -> float:
+    """Add `values`."""
+    return math.fsum(round_to(values, unit).tolist())
+
+
+def sum_over_slots(values: FloatArray) -> float:
+    """Add one value for each slot, one by one: slots have an order of their own."""
+    return float(np.add.accumulate(values)[-1]) if len(values) else 0.0

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from dynmeans.algorithm.assign_params import prior_weights
-from dynmeans.algorithm.cluster import Solution
+from dynmeans.records.arrays import FloatArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
@@ -16,14 +16,18 @@ def let_time_pass(state: ClusterState, elapsed: float) -> ClusterState:
 
 
 def update_state(
-    solution: Solution, state: ClusterState, penalties: Penalties, elapsed: float
+    counts: FloatArray,
+    centers: FloatArray,
+    state: ClusterState,
+    penalties: Penalties,
+    elapsed: float,
 ) -> ClusterState:
     """Build C_{t+1} from C_t: seen clusters get age 1, unseen ones grow a batch older.
 
     A cluster too old to be revived at any distance is forgotten.
     """
-    n_new = len(solution.counts) - state.n_clusters
-    seen = solution.counts > 0
+    n_new = len(counts) - state.n_clusters
+    seen = counts > 0
     new_ids = state.next_id + np.arange(n_new)
 
     prior = np.concatenate([prior_weights(state, penalties), np.zeros(n_new)])
@@ -35,12 +39,12 @@ def update_state(
     kept = seen | can_come_back(ages, penalties, elapsed)
     return ClusterState(
         ids=np.concatenate([state.ids, new_ids])[kept],
-        centers=solution.centers[kept],
-        weights=np.where(seen, prior + solution.counts, unseen_weights)[kept],
+        centers=centers[kept],
+        weights=np.where(seen, prior + counts, unseen_weights)[kept],
         ages=ages[kept],
         next_id=state.next_id + n_new,
         n_steps=state.n_steps + 1,
-        counts=np.where(seen, solution.counts, unseen_counts)[kept],
+        counts=np.where(seen, counts, unseen_counts)[kept],
         time=state.time + elapsed,
     )
 

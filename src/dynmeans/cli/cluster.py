@@ -1,6 +1,7 @@
 """dynmeans cluster: from a table or a stream of rows to a run folder."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,7 +73,7 @@ def cluster(
     n_init: Annotated[
         int,
         typer.Option(
-            help="Visiting orders tried on each batch.", rich_help_panel=options.PARAMETERS
+            help="Visiting orders tried on each window.", rich_help_panel=options.PARAMETERS
         ),
     ] = 3,
     revival: Annotated[
@@ -87,6 +88,15 @@ def cluster(
         int | None,
         typer.Option(
             help="Threads of a step; never changes the result.", rich_help_panel=options.PARAMETERS
+        ),
+    ] = None,
+    max_clusters: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Stop before more clusters than this are remembered; a warning comes at 10,000 "
+            "without it.",
+            rich_help_panel=options.PARAMETERS,
         ),
     ] = None,
     timezone: options.Timezone = "UTC",
@@ -137,7 +147,7 @@ def cluster(
         bool | None,
         typer.Option(
             "--resume/--no-resume",
-            help="Go on with the run, or refuse to; by default go on if it is there and was made "
+            help="Resume the run, or refuse to; by default resume it if it is there and was made "
             "with the same options.",
             rich_help_panel=options.OUTPUT,
         ),
@@ -159,8 +169,8 @@ def cluster(
     """Find and follow clusters in the rows of INPUT, window by window.
 
     Every row gets the identity of its cluster; identities last while clusters move, vanish and
-    come back. The run is stored in a folder. Stopped in whatever way, the same command goes on
-    where it stopped, and the result is the same as if it had never stopped.
+    come back. The run is stored in a folder. However it was stopped, run the same command to
+    resume; the result is the same as if it had never stopped.
 
     [bold]Examples[/bold]
 
@@ -170,7 +180,8 @@ def cluster(
 
     tail -f log | dynmeans cluster - -t at --every 1min --lateness 9s -f x,y --new-penalty 1 -o run
     """
-    from dynmeans.cli.cluster_job import ClusterJob, show_result
+    from dynmeans.cli import cluster_result
+    from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.reading.window_options import WindowOptions
 
     window_options = WindowOptions(
@@ -197,20 +208,32 @@ def cluster(
         "revival_penalty": revival_penalty,
         "drift": drift,
     }
+    is_quiet = quiet or as_json
     job = ClusterJob(
         table=table,
         out=out,
         options=window_options,
-        reading={"sql": sql, "table": database_table},
+        query=sql,
+        database_table=database_table,
         penalties={name: value for name, value in parameters.items() if value is not None},
         revival=revival,
-        settings={
-            "n_init": n_init,
-            "random_state": seed,
-            "standardise": standardise,
-        },
-        is_suggested=suggest,
-        is_quiet=quiet or as_json,
+        settings={"n_init": n_init, "random_state": seed, "standardise": standardise},
+        suggest=suggest,
+        lines=_standard_input(),
+        on_suggestion=None if is_quiet else cluster_result.show_suggestion,
     )
-    result = job.start(resume=resume, overwrite=overwrite, threads=threads)
-    show_result(result, as_json=as_json, quiet=quiet, errors=sys.stderr)
+    result = job.start(
+        resume=resume,
+        overwrite=overwrite,
+        n_threads=threads,
+        max_clusters=max_clusters,
+        progress=cluster_result.show_nothing if is_quiet else cluster_result.show_progress,
+    )
+    cluster_result.show_result(result, as_json=as_json, quiet=quiet)
+
+
+def _standard_input() -> Iterator[bytes]:
+    """Read lines when they are asked for, which only a live source does."""
+    from dynmeans.runs.reading.json_lines import bounded_lines
+
+    yield from bounded_lines(sys.stdin.buffer)

@@ -31,7 +31,7 @@ def suggest(
         typer.Option(
             "--batches",
             min=1,
-            help="Batches to choose on, from the first; by default 30, or more where those hold "
+            help="Windows to choose on, from the first; by default 30, or more where those hold "
             "fewer than 1,000 points.",
             rich_help_panel=options.CUT,
         ),
@@ -58,9 +58,9 @@ def suggest(
         bool, typer.Option("--json", help="Print JSON.", rich_help_panel=options.OUTPUT)
     ] = False,
 ) -> None:
-    """Choose --new-penalty, --max-gap and --reach from the first batches of INPUT, without labels.
+    """Choose --new-penalty, --max-gap and --reach from the first windows of INPUT, without labels.
 
-    The batches are clustered with some tens of choices; the one that describes the points most
+    The windows are clustered with some tens of choices; the one that describes the points most
     briefly wins. A warning says where the choice should not be trusted.
 
     [bold]Example[/bold]
@@ -68,12 +68,12 @@ def suggest(
     dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
     """
     from dynmeans.cli.output import check_picture
-    from dynmeans.cli.suggestion_job import suggest_on_first_windows
+    from dynmeans.runs.first_windows import suggest_on_first_windows
     from dynmeans.runs.reading.sources import Source
     from dynmeans.runs.reading.window_options import WindowOptions
 
     if picture is not None:
-        check_picture("--picture", picture)
+        check_picture("picture", picture)
     window_options = WindowOptions(
         features=tuple(features),
         time=time,
@@ -106,8 +106,8 @@ def _draw(found: "Suggestion", picture: Path) -> None:
 
 
 def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
-    from dynmeans.cli.output import print_json
-    from dynmeans.cli.suggestion_job import in_options, tell_doubts
+    from dynmeans.cli.output import print_json, say
+    from dynmeans.cli.suggestion_text import explanation_lines, warn
 
     p = found.penalties
     if as_json:
@@ -116,9 +116,10 @@ def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
         words = {"explanation": found.explanation, "doubts": list(found.doubts)}
         print_json({**chosen, **words, "candidates": tried})
         return
-    typer.echo(f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}")
-    typer.echo("")
-    typer.echo("\n".join(map(in_options, found.sentences)))
+    say(f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}")
+    say("")
+    for line in explanation_lines(found):
+        say(line)
     if picture is not None:
-        typer.echo(f"Picture: {picture}")
-    tell_doubts(found)
+        say(f"Picture: {picture}")
+    warn(found)

@@ -9,7 +9,7 @@ from dynmeans.engine import blas
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import INSTRUCTION_SET, compiled
 from dynmeans.engine.execution import DEFAULT, Execution
-from dynmeans.engine.orders import Orders, list_orders
+from dynmeans.engine.orders import Orders
 from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
@@ -38,10 +38,11 @@ def step(
     points, n_threads = batch.points, execution.n_threads
     is_accelerated = execution.is_accelerated
     sgemm = blas.sgemm_for(points) if is_accelerated else None
+    call, visits = _how_to_visit(orders, state.n_steps)
     arguments: Any = (
         points,
         batch.weights,
-        list_orders(orders, batch, state.n_steps),
+        *visits,
         state.ids,
         state.centers,
         state.weights,
@@ -58,11 +59,20 @@ def step(
         sgemm,
     )
     if sgemm is None:
-        arrays = compiled.step(*arguments)
+        arrays = call(*arguments)
     else:
         with blas.one_thread():
-            arrays = compiled.step(*arguments)
+            arrays = call(*arguments)
     return _to_records(arrays, state.n_steps + 1, state.time + elapsed)
+
+
+def _how_to_visit(orders: Orders, n_steps: int) -> tuple[Any, tuple[Any, ...]]:
+    """Choose the compiled function and its arguments for these orders."""
+    if not isinstance(orders, VisitingOrders):
+        return compiled.step, (orders,)
+    by_content = orders.by == "content"
+    visits = (orders.entropy, n_steps, orders.n_init, by_content)
+    return compiled.step_in_random_orders, visits
 
 
 def predict_labels(

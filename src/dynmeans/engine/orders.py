@@ -21,6 +21,8 @@ def list_orders(orders: Orders, batch: Batch, n_steps: int) -> IntArray:
     if not isinstance(orders, VisitingOrders):
         return orders
     if orders.by == "content":
-        return compiled.visiting_orders(batch.points, orders.entropy, n_steps, orders.n_init)
+        return compiled.visiting_orders(
+            batch.points, orders.entropy, n_steps, orders.n_init, batch.weights
+        )
     listed = compiled.hash_orders(batch.n_points, orders.row_seed(n_steps), orders.n_init)
     return listed.view("int64")

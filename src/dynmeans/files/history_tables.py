@@ -1,6 +1,5 @@
-"""A History as Arrow tables and as a Parquet file; loaded only when one is asked for."""
+"""A History as Arrow tables, one view each; loaded only when frames are asked for."""
 
-import os
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -8,36 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
-
-from dynmeans.files.whole_file import whole_file
 
 if TYPE_CHECKING:
     from dynmeans.records.history import History
 
-_VERSION = b"1"
-_EVENT = pa.struct(
+EVENT = pa.struct(
     [
         ("kind", pa.string()),
         ("cluster_id", pa.int64()),
         ("other_id", pa.int64()),
         ("displacement", pa.float64()),
         ("gap", pa.float64()),
-    ]
-)
-_PER_STEP = pa.schema(
-    [
-        ("step", pa.int64()),
-        ("time", pa.float64()),
-        ("labels", pa.list_(pa.int64())),
-        ("ids", pa.list_(pa.int64())),
-        ("counts", pa.list_(pa.float64())),
-        ("centers", pa.list_(pa.float64())),
-        ("weights", pa.list_(pa.float64())),
-        ("ages", pa.list_(pa.float64())),
-        ("cost_trace", pa.list_(pa.float64())),
-        ("n_remembered", pa.int64()),
-        ("events", pa.list_(_EVENT)),
     ]
 )
 
@@ -79,7 +59,7 @@ def events_table(history: "History") -> pa.Table:
         for record in history
         for event in record.events
     ]
-    schema = pa.schema([("step", pa.int64()), ("time", pa.float64()), *_EVENT])
+    schema = pa.schema([("step", pa.int64()), ("time", pa.float64()), *EVENT])
     return pa.Table.from_pylist(rows, schema=schema)
 
 
@@ -88,63 +68,6 @@ TABLE_MAKERS: dict[str, Callable[["History"], pa.Table]] = {
     "clusters": clusters_table,
     "events": events_table,
 }
-
-
-def write_history(history: "History", path: str | os.PathLike[str]) -> None:
-    """Write one Parquet file, replacing an old one only once all is on disk."""
-    rows = [
-        {
-            **{name: getattr(record, name) for name in ("step", "time", "n_remembered")},
-            **{
-                name: getattr(record, name).ravel()
-                for name in ("labels", "ids", "counts", "centers", "weights", "ages", "cost_trace")
-            },
-            "events": [asdict(event) for event in record.events],
-        }
-        for record in history
-    ]
-    n_features = history[0].centers.shape[1] if len(history) else 0
-    metadata = {
-        b"dynmeans.history": _VERSION,
-        b"window": str(history.window or 0).encode(),
-        b"n_features": str(n_features).encode(),
-    }
-    table = pa.Table.from_pylist(rows, schema=_PER_STEP.with_metadata(metadata))
-    with whole_file(path) as temporary:
-        pq.write_table(table, temporary)
-
-
-def read_history(path: str | os.PathLike[str]) -> tuple[int | None, list[dict[str, Any]]]:
-    """Read what `write_history` wrote: its window, and the fields of each batch's record.
-
-    Anything else is refused with the reason.
-    """
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise ValueError(f"{os.fspath(path)!r} is not a Parquet file: {error}") from error
-    metadata = table.schema.metadata or {}
-    version = metadata.get(b"dynmeans.history")
-    if version != _VERSION or not table.schema.equals(_PER_STEP):
-        raise ValueError(
-            f"{os.fspath(path)!r} is not a dynmeans history that this version reads "
-            f"(its version is {version!r}, this one reads {_VERSION!r})."
-        )
-    n_features = int(metadata[b"n_features"])
-    fields = [_record_fields(row, n_features) for row in table.to_pylist()]
-    return int(metadata[b"window"]) or None, fields
-
-
-def _record_fields(row: dict[str, Any], n_features: int) -> dict[str, Any]:
-    integers = {name: np.array(row[name], dtype=np.int64) for name in ("labels", "ids")}
-    floats = ("counts", "weights", "ages", "cost_trace")
-    centers = np.array(row["centers"], dtype=np.float64)
-    return {
-        **row,
-        **integers,
-        **{name: np.array(row[name], dtype=np.float64) for name in floats},
-        "centers": centers.reshape(len(integers["ids"]), n_features),
-    }
 
 
 def _concatenate(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:

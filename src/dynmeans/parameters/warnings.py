@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import REACHES, Setting, Trials
@@ -13,7 +14,7 @@ _ALL_BUT = 0.01  # of the spread that is left for the other features
 
 def find_doubts(
     trials: Trials, chosen: Setting, n_clusters: float | None = None
-) -> tuple[str, ...]:
+) -> tuple[ArgumentText, ...]:
     """Say in a sentence or two each what is wrong with the choice, if anything is."""
     doubts = [
         _one_feature(trials.points),
@@ -27,7 +28,7 @@ def find_doubts(
     return tuple(doubt for doubt in doubts if doubt)
 
 
-def _one_feature(points: Points) -> str | None:
+def _one_feature(points: Points) -> ArgumentText | None:
     centred = points.rows - points.mean
     spreads = points.weights @ centred**2
     is_used = spreads > 0
@@ -36,63 +37,68 @@ def _one_feature(points: Points) -> str | None:
     if np.count_nonzero(is_used) < 2 or share <= 1 - _ALL_BUT:
         return None
     shown = min(99.99, 100 * share)
-    return (
+    return ArgumentText(
         f"feature {first + 1} of {points.n_features} has {shown:.4g} % of the spread, so the "
-        "others hardly count. Bring all features to like scales (standardise)."
+        "others hardly count. Bring all features to like scales ({standardise})."
     )
 
 
-def _one_cluster(trials: Trials, chosen: Setting) -> str | None:
+def _one_cluster(trials: Trials, chosen: Setting) -> ArgumentText | None:
     candidate = trials.candidate(chosen)
     if candidate.n_clusters > 1:
         return None
-    return (
-        "all points of a batch make one cluster, and any larger new_penalty would give the same. "
+    return ArgumentText(
+        "all points of a batch make one cluster, and any larger {new_penalty} would give the same. "
         "If there should be more, give a smaller one."
     )
 
 
-def _single_points(trials: Trials, chosen: Setting) -> str | None:
+def _single_points(trials: Trials, chosen: Setting) -> ArgumentText | None:
     labels, _, _ = trials.labels(chosen)
     parts = np.split(labels, trials.points.starts[1:-1])
     counts = np.concatenate([np.unique(part, return_counts=True)[1] for part in parts])
     n_single = int(np.count_nonzero(counts == 1))
     if n_single <= _MOST * len(counts) or n_single <= _MANY * counts.sum():
         return None
-    return (
+    return ArgumentText(
         f"{n_single:,} of {counted(len(counts), 'cluster')} in all batches hold a single point: "
         "nothing tells their size. Make batches that hold several points of each cluster, or give "
-        "new_penalty yourself."
+        "{new_penalty} yourself."
     )
 
 
-def _nothing_followed(trials: Trials, chosen: Setting) -> str | None:
+def _nothing_followed(trials: Trials, chosen: Setting) -> ArgumentText | None:
     candidate = trials.candidate(chosen)
     if trials.is_followed(chosen):
         return None
     n_seen = candidate.n_clusters * trials.points.n_batches
-    return (
-        f"with any new_penalty clusters hardly outlive a batch (here {candidate.n_identities:,} "
-        f"identities, seen in {n_seen / candidate.n_identities:.2g} batches each). A coarse choice "
-        "was taken that forgets nothing. Say about how many clusters a batch holds (n_clusters), "
-        "give new_penalty yourself, or join identities afterwards (find_families)."
+    return ArgumentText(
+        "with any {new_penalty} clusters hardly outlive a batch (here {:,} identities, seen in "
+        "{:.2g} batches each). A coarse choice was taken that forgets nothing. Say about how many "
+        "clusters a batch holds with {n_clusters}, give {new_penalty} yourself, or join identities "
+        "afterwards (families).",
+        candidate.n_identities,
+        n_seen / candidate.n_identities,
     )
 
 
-def _other_number(trials: Trials, chosen: Setting, n_clusters: float | None) -> str | None:
+def _other_number(trials: Trials, chosen: Setting, n_clusters: float | None) -> ArgumentText | None:
     found = trials.candidate(chosen).n_clusters
     if n_clusters is None or 2 / 3 <= found / n_clusters <= 3 / 2:
         return None
-    return (
-        f"no new_penalty gives about {n_clusters:g} clusters in a batch; this one gives "
-        f"{found:.3g}. A batch may hold too few points, or too few that differ."
+    return ArgumentText(
+        "no {new_penalty} gives about {:g} clusters in a batch; this one gives {:.3g}. A batch may "
+        "hold too few points, or too few that differ.",
+        n_clusters,
+        found,
     )
 
 
-def _farthest_move(trials: Trials, chosen: Setting) -> str | None:
+def _farthest_move(trials: Trials, chosen: Setting) -> ArgumentText | None:
     if trials.feed.reach is not None or chosen.reach < len(REACHES) - 1:
         return None
-    return (
-        f"reach {trials.candidate(chosen).penalties.reach:.3g} is the farthest that was tried, so "
-        "clusters may move farther from batch to batch than they lie apart. Make shorter batches."
+    return ArgumentText(
+        "{reach} {:.3g} is the farthest that was tried, so clusters may move farther from batch to "
+        "batch than they lie apart. Make shorter batches.",
+        trials.candidate(chosen).penalties.reach,
     )

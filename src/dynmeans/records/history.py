@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.events import Event
+from dynmeans.records.events import KINDS, Event
 from dynmeans.records.families import Families
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -107,7 +107,7 @@ class History:
         than keeping what the steps returned.
         """
         self._last_time = after.time
-        make = partial(_make_record, before, elapsed, clustering, after, find_events)
+        make = partial(make_record, before, elapsed, clustering, after, find_events)
         self._steps.append(make)
 
     def add(self, record: StepRecord) -> None:
@@ -213,47 +213,56 @@ class History:
         confirmed = names[is_confirmed]
         return [np.where(np.isin(labels, confirmed), labels, -1) for labels in self.labels]
 
-    def to_frame(self, table: str = "clusters", kind: str = "pandas") -> Any:
+    def to_frame(self, table: str = "clusters", frame: str = "pandas") -> Any:
         """Return a view as a data frame.
 
         Parameters
         ----------
         table : {"clusters", "labels", "events"}
             One row for each cluster and batch, for each point, or for each event.
-        kind : {"pandas", "polars", "arrow"}
+        frame : {"pandas", "polars", "arrow"}
             A pandas or polars DataFrame, or a pyarrow Table.
         """
         if table not in TABLES:
             raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}.")
-        if kind not in FRAMES:
-            raise ValueError(f"kind must be one of {', '.join(FRAMES)}, got {kind!r}.")
-        arrow = _tables().TABLE_MAKERS[table](self)
-        if kind == "polars":
+        if frame not in FRAMES:
+            raise ValueError(f"frame must be one of {', '.join(FRAMES)}, got {frame!r}.")
+        arrow = _loaded("history_tables").TABLE_MAKERS[table](self)
+        if frame == "polars":
             return importlib.import_module("polars").from_arrow(arrow)
-        return arrow.to_pandas() if kind == "pandas" else arrow
+        return arrow.to_pandas() if frame == "pandas" else arrow
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the history to one Parquet file, a row for each batch; whole or not at all."""
-        _tables().write_history(self, path)
+        _loaded("history_file").write_history(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "History":
-        """Read a history written by `save`."""
-        window, records = _tables().read_history(path)
+        """Read a history written by `save`; a damaged or foreign file raises `ValueError`."""
+        history: History = _loaded("history_file").read_history(path, cls._from_records)
+        return history
+
+    @classmethod
+    def _from_records(cls, window: int | None, records: list[dict[str, Any]]) -> "History":
         history = cls(window)
         for fields in records:
             events = tuple(Event(**event) for event in fields.pop("events"))
+            if any(event.kind not in KINDS or event.cluster_id is None for event in events):
+                raise ValueError(
+                    f"events must be of the kinds {', '.join(KINDS)}, each of a cluster."
+                )
             history.add(StepRecord(**fields, events=events))
         return history
 
 
-def _make_record(
+def make_record(
     before: ClusterState,
     elapsed: float,
     clustering: Clustering,
     after: ClusterState,
     find_events: EventFinder,
 ) -> StepRecord:
+    """Return the record of the batch that came `elapsed` steps after `before`."""
     rows = np.searchsorted(after.ids, clustering.ids)
     was_known = np.isin(clustering.ids, before.ids)
     ages = np.zeros(len(clustering.ids))
@@ -274,6 +283,6 @@ def _make_record(
     )
 
 
-def _tables() -> Any:
-    """Load the module that needs Arrow, which only frames and files do."""
-    return importlib.import_module("dynmeans.files.history_tables")
+def _loaded(name: str) -> Any:
+    """Load a module that needs Arrow, which only frames and files do."""
+    return importlib.import_module(f"dynmeans.files.{name}")

@@ -4,6 +4,7 @@ import copy
 import math
 from dataclasses import dataclass
 
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_number
 
 # Good over many kinds of stream when only lambda is known (decision 0007).
@@ -130,13 +131,15 @@ def _drift_from_reach(max_gap: float, reach: float) -> float:
 
 def _check_revival(revival: object) -> None:
     if revival not in REVIVAL_RULES:
-        raise ValueError(f"revival must be one of {', '.join(REVIVAL_RULES)}, got {revival!r}.")
+        raise InputError("revival", f"must be one of {', '.join(REVIVAL_RULES)}", got=revival)
 
 
 def _check_one_pair(direct: dict[str, float | None], behavior: dict[str, float | None]) -> None:
     given = {k: v for k, v in (direct | behavior).items() if v is not None}
     if given.keys() not in (direct.keys(), behavior.keys()):
-        raise ValueError(
-            "give either revival_penalty and drift, or max_gap and reach, and not both pairs; "
-            f"got {', '.join(f'{name}={value!r}' for name, value in given.items()) or 'neither'}."
+        got = ", ".join(f"{{{name}={value!r}}}" for name, value in given.items()) or "neither"
+        raise InputError(
+            "",
+            "give either {revival_penalty} and {drift}, or {max_gap} and {reach}, and not both "
+            f"pairs; got {got}",
         )

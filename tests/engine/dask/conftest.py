@@ -8,6 +8,7 @@ from distributed import Client, LocalCluster
 def start_cluster(n_workers):
     # Every death counts against the tasks that were running; tests kill many workers.
     dask.config.set({"distributed.scheduler.allowed-failures": 20})
+    dask.config.set({"dynmeans.no-worker-timeout": "60s"})  # A busy machine starts them slowly.
     return LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,

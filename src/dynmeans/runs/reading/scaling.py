@@ -26,19 +26,19 @@ class Scaling:
     spread: FloatArray
 
     @classmethod
-    def learned(cls, batches: Sequence[BatchArray]) -> "Scaling":
-        """Take mean and standard deviation over all rows of the batches."""
-        points = np.concatenate([np.asarray(batch, dtype=np.float64) for batch in batches])
+    def learned(cls, windows: Sequence[BatchArray]) -> "Scaling":
+        """Take mean and standard deviation over all rows of the windows."""
+        points = np.concatenate([np.asarray(window, dtype=np.float64) for window in windows])
         spread = points.std(axis=0)
         return cls(points.mean(axis=0), np.where(spread > 0, spread, 1.0))
 
     def apply(self, points: BatchArray) -> BatchArray:
-        """Return standardised points, in the precision they came in."""
+        """Return standardized points, in the precision they came in."""
         scaled = (points - self.mean) / self.spread
         return scaled.astype(np.float32) if points.dtype == np.float32 else scaled
 
     def restore(self, centers: FloatArray) -> FloatArray:
-        """Return standardised centers in the units of the source."""
+        """Return standardized centers in the units of the source."""
         return centers * self.spread + self.mean
 
     def to_json(self) -> dict[str, Any]:

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dynmeans.runs.store.digests import TABLES as DIGESTED_TABLES
+
 DATABASE = "run.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+READABLE_VERSIONS = (1, 2)  # 1 has no digests of rows
 APPLICATION_ID = 0x44594D52  # "DYMR", in the header of the file
 
 TABLES = """
@@ -44,6 +47,14 @@ CREATE TABLE events (
 ) WITHOUT ROWID;
 CREATE TABLE tokens (token TEXT PRIMARY KEY, n_steps INTEGER NOT NULL);
 """
+# What schema 2 adds; a row's digest is its last column.
+DIGEST_COLUMNS = tuple(
+    f"ALTER TABLE {table} ADD COLUMN {column} BLOB NOT NULL DEFAULT x''"
+    for table, column in (
+        ("batches", "events_digest"),
+        *((table, "digest") for table in DIGESTED_TABLES),
+    )
+)
 
 
 def create_database(path: Path) -> None:
@@ -55,7 +66,7 @@ def create_database(path: Path) -> None:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            connection.executescript(f"BEGIN; {TABLES} COMMIT;")
+            connection.executescript(f"BEGIN; {TABLES} {'; '.join(DIGEST_COLUMNS)}; COMMIT;")
         finally:
             connection.close()
 
@@ -94,14 +105,21 @@ def _connect(path: Path, writable: bool) -> sqlite3.Connection:
 
 def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    version = schema_version(connection)
     if application != APPLICATION_ID:
         raise ValueError(f"{str(path)!r} is not the database of a dynmeans run.")
-    if version != SCHEMA_VERSION:
+    if version not in READABLE_VERSIONS:
+        known = " and ".join(map(str, READABLE_VERSIONS))
         raise ValueError(
-            f"{str(path)!r} has schema version {version}; this dynmeans understands version "
-            f"{SCHEMA_VERSION}. Use the release of dynmeans that wrote it."
+            f"{str(path)!r} has schema version {version}; this dynmeans understands versions "
+            f"{known}. Use the release of dynmeans that wrote it."
         )
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    """Return the version of the tables; 1 has no digests of rows."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
 
 
 @contextmanager
@@ -113,9 +131,11 @@ def database_errors(path: Path) -> Iterator[None]:
         text = str(error)
         if "full" in text or "I/O" in text:
             raise OSError(
-                f"no space, or a failing disk, under {str(path.parent)!r}: {text}. What was "
-                "committed is safe; make room and start the same command again."
+                f"no space, or a failing disk, under {str(path.parent)!r}: {text}. Committed "
+                "work is safe; make room and run the same command to resume."
             ) from error
+        if "decode" in text:
+            raise ValueError(f"the run is damaged: {str(path)!r}: {text}.") from error
         if "readonly" in text or "unable to open" in text:
             raise PermissionError(f"cannot write {str(path)!r}: {text}.") from error
         raise OSError(f"{str(path)!r}: {text}.") from error

@@ -1,0 +1,163 @@
+// Units of reproducible sums: what the sums of a batch are made in, units that follow from its
+// largest coordinates and weights, whatever the order of its points (decision 0006).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "numeric/bins.hpp"
+#include "numeric/simd.hpp"
+#include "records/points.hpp"
+#include "records/remembered.hpp"
+#include "threads/thread_pool.hpp"
+
+namespace dynmeans::algorithm {
+
+using namespace numeric;
+using namespace threads;
+using namespace records;
+
+// The largest coordinate of each feature, and the range of the weights, over the points that take
+// part; parts of a batch are merged.
+struct Magnitudes {
+    std::vector<double> farthest;
+    double lightest = std::numeric_limits<double>::infinity(), heaviest = 0.0;
+
+    explicit Magnitudes(std::size_t n_features) : farthest(n_features, 0.0) {}
+
+    template <typename Value>
+    void add(const Points<Value>& points, std::size_t begin, std::size_t end) {
+        if (!points.weights) {
+            add_values(points.values + begin * points.n_features,
+                       (end - begin) * points.n_features);
+            if (begin < end) lightest = heaviest = 1.0;
+            return;
+        }
+        for (std::size_t i = begin; i < end; ++i) {
+            if (!points.takes_part(i)) continue;
+            lightest = std::min(lightest, points.weights[i]);
+            heaviest = std::max(heaviest, points.weights[i]);
+            add_values(points.values + i * points.n_features, points.n_features);
+        }
+    }
+
+    void merge(const Magnitudes& other) {
+        for (std::size_t j = 0; j < farthest.size(); ++j)
+            farthest[j] = std::max(farthest[j], other.farthest[j]);
+        lightest = std::min(lightest, other.lightest);
+        heaviest = std::max(heaviest, other.heaviest);
+    }
+
+    static constexpr std::size_t kFew = 4 * kSimd;  // values kept on the stack
+
+    // Whole rows, one after the other. kSimd rows fill one register for each feature.
+    template <typename Value>
+    void add_values(const Value* values, std::size_t n) {
+        const std::size_t d = farthest.size(), size = d * kSimd;
+        std::size_t at = 0;
+        if (n >= 2 * size) {
+            std::vector<double> many(size > kFew ? size : 0, 0.0);
+            double few[kFew] = {}, *most = size > kFew ? many.data() : few;
+            for (; at + size <= n; at += size)
+                for (std::size_t r = 0; r < size; r += kSimd) {
+                    const Doubles x = load(values + at + r), y = x < 0.0 ? -x : x;
+                    const Doubles before = load(most + r);
+                    store(most + r, before < y ? y : before);
+                }
+            for (std::size_t r = 0; r < size; ++r)
+                farthest[r % d] = std::max(farthest[r % d], most[r]);
+        }
+        for (; at < n; at += d)
+            for (std::size_t j = 0; j < d; ++j)
+                farthest[j] = std::max(farthest[j], std::abs(static_cast<double>(values[at + j])));
+    }
+};
+
+// How the sums of one batch are taken.
+struct BatchSums {
+    Bins columns;  // w, where points have weights, then w y of each feature
+    Bins costs;    // w |y - theta|^2
+    bool has_weights;
+
+    // `magnitudes` are those of the points and of the remembered centers.
+    BatchSums(const Magnitudes& magnitudes, std::size_t n_points, bool has_weights,
+              double new_penalty)
+        : has_weights(has_weights) {
+        const double heaviest = magnitudes.heaviest;
+        const double lightest = std::isfinite(magnitudes.lightest) ? magnitudes.lightest : 1.0;
+        const double reach = std::sqrt(new_penalty);
+        std::vector<Bins::Column> of_columns;
+        if (has_weights) of_columns.push_back({heaviest, unit_exponent(lightest, kCoordinateBits)});
+        double widest = 0.0, squares = 0.0;
+        for (const double y : magnitudes.farthest) {
+            of_columns.push_back(
+                {heaviest * y, unit_exponent(lightest * std::min(reach, y), kCoordinateBits)});
+            widest = std::max(widest, y);
+            // A center lies among its points and its memory, but for rounding, which is much where
+            // products underflow.
+            const double widest_gap = (lightest * y < 1e-300 ? 4.0 : 2.001) * y;
+            squares += widest_gap * widest_gap;
+        }
+        columns = Bins(n_points, of_columns);
+        const double least = lightest * std::min(new_penalty, widest * widest);
+        costs = Bins(n_points, {{heaviest * squares, unit_exponent(least, kCostBits)}});
+    }
+
+  private:
+    static constexpr int kCoordinateBits = 60, kCostBits = 80;
+};
+
+// Adds points to the sums of their slots, and takes them out. C is the number of columns where that
+// is known, else 0.
+template <std::size_t C>
+class PointAdder {
+  public:
+    explicit PointAdder(const BatchSums& sums) : sums_(sums) {
+        if constexpr (C == 0) terms_.resize(sums.columns.n_columns());
+    }
+
+    template <int Sign = 1, typename Value>
+    void add(const Points<Value>& points, std::size_t i, double* sums) {
+        const double weight = points.weight(i);
+        const Value* y = points.values + i * points.n_features;
+        double few[C > 0 ? C : 1], *terms = C > 0 ? few : terms_.data(), *term = terms;
+        if (sums_.has_weights) *term++ = weight;
+        const std::size_t d = C > 0 ? terms + C - term : points.n_features;
+        for (std::size_t j = 0; j < d; ++j) term[j] = weight * static_cast<double>(y[j]);
+        sums_.columns.template add_row<C, Sign>(terms, sums);
+    }
+
+    template <typename Value>
+    void take_out(const Points<Value>& points, std::size_t i, double* sums) {
+        add<-1>(points, i, sums);
+    }
+
+  private:
+    const BatchSums& sums_;
+    std::vector<double> terms_;
+};
+
+template <typename Value>
+BatchSums sums_of_batch(const Points<Value>& points, const Remembered& remembered,
+                        double new_penalty, ThreadPool& pool) {
+    constexpr std::size_t kPart = 65536;
+    const std::size_t n_parts = (points.n_points + kPart - 1) / kPart;
+    Magnitudes whole(points.n_features);
+    if (n_parts == 1) {
+        whole.add(points, 0, points.n_points);
+    } else {
+        std::vector<Magnitudes> of_threads(pool.size(), whole);
+        pool.for_blocks(n_parts, [&](std::size_t part, std::size_t thread) {
+            of_threads[thread].add(points, part * kPart,
+                                   std::min((part + 1) * kPart, points.n_points));
+        });
+        for (const Magnitudes& found : of_threads) whole.merge(found);
+    }
+    whole.add_values(remembered.centers, remembered.n_clusters * points.n_features);
+    return BatchSums(whole, points.n_points, points.weights != nullptr, new_penalty);
+}
+
+}  // namespace dynmeans::algorithm

@@ -1,0 +1,132 @@
+// The cost L_t that each iteration lowers (Theorem 1, Eq. 15).
+//
+// The distance of every point to its own center is kept: it is both the within-cluster term of L_t
+// and where the next pass starts from. It is taken again only for clusters whose center moved; the
+// sum of all follows by taking out what these points cost before (bins.hpp).
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "algorithm/assign_labels.hpp"
+#include "algorithm/marked_points.hpp"
+#include "numeric/bins.hpp"
+#include "numeric/squared_distance.hpp"
+#include "records/points.hpp"
+#include "records/remembered.hpp"
+#include "threads/blocks.hpp"
+#include "threads/thread_pool.hpp"
+
+namespace dynmeans::algorithm {
+
+using namespace numeric;
+using namespace threads;
+using namespace records;
+
+class OwnCosts {
+  public:
+    OwnCosts(std::size_t n_points, const Bins& bins)
+        : bins_(bins), costs_(n_points), sums_(bins.n_bins()) {}
+
+    double operator[](std::size_t i) const { return costs_[i]; }
+    double highest(std::size_t k) const { return highest_[k]; }  // over the members of slot k
+
+    // Forgets the costs of the last run.
+    void start() {
+        has_costs_ = false;
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+        highest_.clear();
+    }
+
+    template <typename Value>
+    void update(const Points<Value>& points, const Assignment& assignment, ThreadPool& pool) {
+        if (!assignment.has_any_changed) return;
+        assignment.follow_slots(highest_, 1);
+        changed_.start(highest_.size());
+        for (std::size_t k = 0; k < highest_.size(); ++k) {
+            changed_.set(k, assignment.has_changed[k]);
+            if (assignment.has_changed[k]) highest_[k] = 0.0;
+        }
+        parts_.resize(pool.size());
+        for (Part& part : parts_) part.start(highest_.size(), points.n_features, bins_.n_bins());
+        const std::size_t n_tasks = (costs_.size() + kTask - 1) / kTask;
+        pool.for_blocks(n_tasks, [&](std::size_t task, std::size_t thread) {
+            // Backwards: the last points are those that were summed last, and still near.
+            const std::size_t begin = (n_tasks - 1 - task) * kTask;
+            const BlockRange range{begin, std::min(begin + kTask, costs_.size())};
+            update_changed(points, assignment, range, parts_[thread]);
+        });
+        for (const Part& part : parts_) {
+            for (std::size_t k = 0; k < highest_.size(); ++k)
+                highest_[k] = std::max(highest_[k], part.highest[k]);
+            for (std::size_t b = 0; b < sums_.size(); ++b) sums_[b] += part.now[b] - part.before[b];
+        }
+        has_costs_ = true;
+    }
+
+    // The within-cluster term of L_t.
+    double total() const { return bins_.total(sums_.data(), 0); }
+
+  private:
+    static constexpr std::size_t kTask = 2048, kAhead = 32;  // points
+
+    struct Part {
+        std::vector<double> highest, buffer, now, before, terms_now, terms_before;
+        std::vector<std::uint32_t> list;
+
+        void start(std::size_t n_slots, std::size_t n_features, std::size_t n_bins) {
+            highest.assign(n_slots, 0.0);
+            buffer.resize(n_features);
+            now.assign(n_bins, 0.0);
+            before.assign(n_bins, 0.0);
+            terms_now.resize(kTask + kSimd);
+            terms_before.resize(kTask + kSimd);
+        }
+    };
+
+    template <typename Value>
+    void update_changed(const Points<Value>& points, const Assignment& assignment, BlockRange range,
+                        Part& part) {
+        const std::size_t n = changed_.list(assignment.labels.data(), range, part.list);
+        for (std::size_t r = 0; r < n; ++r) {
+            if (r + kAhead < n) {
+                points.prefetch(part.list[r + kAhead]);
+                __builtin_prefetch(&costs_[part.list[r + kAhead]], 1);
+            }
+            const std::size_t i = part.list[r], k = assignment.labels[i];
+            const double weight = points.weight(i);
+            part.terms_before[r] = weight * costs_[i];
+            costs_[i] = squared_distance(points.row(i, part.buffer.data()),
+                                         assignment.table.center(k), points.n_features);
+            part.terms_now[r] = weight * costs_[i];
+            part.highest[k] = std::max(part.highest[k], costs_[i]);
+        }
+        bins_.add(part.terms_now.data(), n, part.now.data());
+        if (has_costs_) bins_.add(part.terms_before.data(), n, part.before.data());
+    }
+
+    const Bins& bins_;
+    bool has_costs_ = false;
+    SlotMarks changed_;
+    std::vector<double> costs_, highest_, sums_;
+    std::vector<Part> parts_;
+};
+
+// The terms of L_t that belong to clusters: new, revival and displacement.
+inline double cluster_terms(const Remembered& remembered, const Penalties& penalties,
+                            const Assignment& assignment) {
+    double total = 0.0;
+    for (std::size_t k = 0; k < assignment.n_members.size(); ++k) {
+        if (assignment.n_members[k] == 0) continue;
+        if (k >= remembered.n_clusters) {
+            total += penalties.new_penalty;
+            continue;
+        }
+        const double moved = squared_distance(assignment.table.center(k), remembered.center(k),
+                                              remembered.n_features);
+        total += remembered.offsets[k] + remembered.gamma[k] * moved;
+    }
+    return total;
+}
+
+}  // namespace dynmeans::algorithm

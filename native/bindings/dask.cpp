@@ -1,0 +1,293 @@
+// Passes over parts of a batch for Python: arrays in, arrays out, the GIL released in between.
+// `labels`, `next` and `own` of a part are written in place; they belong to the worker.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "algorithm/visiting_orders.hpp"
+#include "bindings/arrays.hpp"
+#include "dask/part.hpp"
+#include "dask/piece_labels.hpp"
+#include "dask/piece_proposals.hpp"
+#include "dask/piece_sums.hpp"
+#include "dask/replay.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace dynmeans::bindings {
+
+using namespace algorithm;
+using namespace dask;
+namespace {
+
+using Keys = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Writable = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// points, weights, first row, keys of a given order, labels, next, own, has_own, movers
+template <typename Value>
+using PartArrays =
+    std::tuple<Table<Value>, std::optional<Floats>, std::uint64_t, std::optional<Keys>,
+               Writable<Slot>, Writable<Slot>, Writable<double>, bool, std::optional<Ints>>;
+template <typename Value>
+using PartList = std::vector<PartArrays<Value>>;
+// centers, offsets, scales, is_active
+using ClusterArrays = std::tuple<Table<double>, Floats, Floats, Flags>;
+// largest coordinate by feature, lightest and heaviest weight
+using MagnitudeArrays = std::tuple<Floats, double, double>;
+// of the whole batch with the remembered centers; its points, whether they have weights, lambda
+using SumArrays = std::tuple<Floats, double, double, std::size_t, bool, double>;
+// keys, slots, then as a table of clusters
+using ChangeArrays = std::tuple<Keys, Ints, Table<double>, Floats, Floats, Flags>;
+
+template <typename Value>
+std::vector<Part<Value>> view(const PartList<Value>& list, std::uint64_t seed) {
+    std::vector<Part<Value>> parts;
+    for (const auto& [points, weights, first_row, keys, labels, next, own, has_own, movers] : list)
+        parts.push_back(
+            {{points.data(), weights ? weights->data() : nullptr, points.shape(0), points.shape(1)},
+             first_row,
+             seed,
+             keys ? keys->data() : nullptr,
+             labels.data(),
+             next.data(),
+             own.data(),
+             has_own,
+             movers ? movers->data() : nullptr,
+             movers ? movers->size() : 0});
+    return parts;
+}
+
+ClusterTable view(const ClusterArrays& arrays) {
+    const auto& [centers, offsets, scales, is_active] = arrays;
+    const std::size_t n_slots = centers.shape(0), d = centers.shape(1);
+    ClusterTable clusters(d, n_slots + 8);
+    for (std::size_t k = 0; k < n_slots; ++k)
+        clusters.set(k, centers.data() + k * d, offsets.data()[k], scales.data()[k],
+                     is_active.data()[k]);
+    return clusters;
+}
+
+SlotChanges view(const ChangeArrays& arrays) {
+    const auto& [keys, slots, centers, offsets, scales, is_active] = arrays;
+    return {keys.data(),   slots.data(),     centers.data(), offsets.data(),
+            scales.data(), is_active.data(), keys.size()};
+}
+
+BatchSums view(const SumArrays& arrays) {
+    const auto& [farthest, lightest, heaviest, n_points, has_weights, new_penalty] = arrays;
+    Magnitudes magnitudes(farthest.size());
+    magnitudes.farthest.assign(farthest.data(), farthest.data() + farthest.size());
+    magnitudes.lightest = lightest;
+    magnitudes.heaviest = heaviest;
+    return BatchSums(magnitudes, n_points, has_weights, new_penalty);
+}
+
+template <typename Value>
+void walk_arrays(PartList<Value> list, std::uint64_t seed, ClusterArrays clusters,
+                 ChangeArrays changes, double new_penalty, std::uint64_t last) {
+    nb::gil_scoped_release release;
+    const ClusterTable start = view(clusters);
+    for (const Part<Value>& part : view(list, seed))
+        walk_changes(part, start, view(changes), new_penalty, last);
+}
+
+template <typename Value>
+void settle_arrays(PartList<Value> list, std::uint64_t seed, ClusterArrays clusters,
+                   ChangeArrays changes, double new_penalty, std::uint64_t first,
+                   std::uint64_t last, bool is_first) {
+    nb::gil_scoped_release release;
+    const ClusterTable start = view(clusters);
+    const SlotChanges happened = view(changes);
+    SettleLabels<Value> settle(start, happened, new_penalty);
+    for (const Part<Value>& part : view(list, seed)) settle.run(part, {first, last}, is_first);
+}
+
+using ProposalArrays = std::tuple<Column<std::uint64_t>, Rows<double>, std::size_t>;
+
+ProposalArrays to_arrays(Proposals&& proposals, std::size_t n_features) {
+    const std::size_t n = proposals.keys.size();
+    return {column(std::move(proposals.keys)), rows(std::move(proposals.rows), n, n_features),
+            proposals.n_found};
+}
+
+template <typename Value>
+ProposalArrays propose_unlabelled_arrays(PartList<Value> list, std::uint64_t seed,
+                                         ClusterArrays clusters, double new_penalty,
+                                         std::uint64_t first, std::uint64_t last, std::size_t limit,
+                                         std::optional<nb::capsule> sgemm) {
+    Proposals kept;
+    const Sgemm multiply = sgemm ? reinterpret_cast<Sgemm>(sgemm->data(sgemm->name())) : nullptr;
+    {
+        nb::gil_scoped_release release;
+        const std::vector<Part<Value>> parts = view(list, seed);
+        const ClusterTable start = view(clusters);
+        ProposalList found;
+        propose_unlabelled(parts, start, new_penalty, multiply, {first, last}, found);
+        kept = found.take(parts, limit, start.n_features);
+    }
+    return to_arrays(std::move(kept), std::get<0>(clusters).shape(1));
+}
+
+using LabelledArrays =
+    std::tuple<Column<std::uint64_t>, Rows<double>, std::size_t, std::vector<Column<std::int64_t>>>;
+
+template <typename Value>
+LabelledArrays propose_labelled_arrays(PartList<Value> list, std::uint64_t seed,
+                                       ClusterArrays clusters, double new_penalty,
+                                       std::uint64_t first, std::uint64_t last, std::size_t limit,
+                                       Flags has_moved, Floats highest_own) {
+    Proposals kept;
+    std::vector<std::vector<std::int64_t>> movers;
+    {
+        nb::gil_scoped_release release;
+        const std::vector<Part<Value>> parts = view(list, seed);
+        const ClusterTable start = view(clusters);
+        const std::vector<std::uint8_t> moved(has_moved.data(),
+                                              has_moved.data() + has_moved.size());
+        InterruptCheck interrupts([] { return false; });
+        ThreadPool pool(1, interrupts);
+        ProposalList found;
+        movers = LabelledProposals<Value>(start, moved, highest_own.data(), new_penalty, pool)
+                     .find(parts, {first, last}, found);
+        kept = found.take(parts, limit, start.n_features);
+    }
+    std::vector<Column<std::int64_t>> columns;
+    for (std::vector<std::int64_t>& rows : movers) columns.push_back(column(std::move(rows)));
+    auto [keys, points, n_found] = to_arrays(std::move(kept), std::get<0>(clusters).shape(1));
+    return {std::move(keys), std::move(points), n_found, std::move(columns)};
+}
+
+template <typename Value>
+std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<std::uint64_t>, Column<std::uint64_t>>
+count_moves_arrays(PartList<Value> list, std::uint64_t seed, std::size_t n_slots,
+                   std::uint64_t last) {
+    Moves moves(n_slots);
+    {
+        nb::gil_scoped_release release;
+        for (const Part<Value>& part : view(list, seed)) moves.add(part, last);
+    }
+    return {column(std::move(moves.n_joined)), column(std::move(moves.n_left)),
+            column(std::move(moves.first_join)), column(std::move(moves.last_leave))};
+}
+
+template <typename Value>
+std::tuple<Column<double>, double, double> magnitudes_arrays(Table<Value> points,
+                                                             std::optional<Floats> weights) {
+    Magnitudes found(points.shape(1));
+    {
+        nb::gil_scoped_release release;
+        const Points<Value> batch{points.data(), weights ? weights->data() : nullptr,
+                                  points.shape(0), points.shape(1)};
+        found.add(batch, 0, batch.n_points);
+    }
+    return {column(std::move(found.farthest)), found.lightest, found.heaviest};
+}
+
+template <typename Value>
+std::tuple<Column<double>, Column<double>> update_own_arrays(PartList<Value> list,
+                                                             Table<double> centers, Flags has_moved,
+                                                             std::optional<Floats> highest,
+                                                             SumArrays sums) {
+    OwnSums found;
+    {
+        nb::gil_scoped_release release;
+        found = update_own(view(list, 0), centers.data(), has_moved.data(),
+                           highest ? highest->data() : nullptr, centers.shape(0), view(sums).costs);
+    }
+    return {column(std::move(found.bins)), column(std::move(found.highest))};
+}
+
+template <typename Value>
+Rows<double> sum_moves_arrays(PartList<Value> list, std::size_t n_slots, SumArrays sums) {
+    std::vector<double> found;
+    const BatchSums how = view(sums);
+    {
+        nb::gil_scoped_release release;
+        found = sum_moves(view(list, 0), n_slots, how);
+    }
+    return rows(std::move(found), n_slots, how.columns.size());
+}
+
+// The totals of sums in bins, by slot; those of own costs have one row.
+Rows<double> totals_of_bins(Table<double> bins, SumArrays sums, bool are_costs) {
+    const BatchSums how = view(sums);
+    const Bins& kind = are_costs ? how.costs : how.columns;
+    std::vector<double> totals;
+    for (std::size_t k = 0; k < bins.shape(0); ++k)
+        for (std::size_t c = 0; c < kind.n_columns(); ++c)
+            totals.push_back(kind.total(bins.data() + k * kind.size(), c));
+    return rows(std::move(totals), bins.shape(0), kind.n_columns());
+}
+
+std::tuple<Column<std::uint64_t>, Column<std::int64_t>, Rows<double>> replay_arrays(
+    ClusterArrays clusters, Keys keys, Table<double> points, Table<double> theta_old, Floats gamma,
+    double new_penalty) {
+    SlotChangeLists changes;
+    {
+        nb::gil_scoped_release release;
+        ClusterTable start = view(clusters);
+        changes = replay(start, keys.data(), points.data(), keys.size(), theta_old.data(),
+                         {gamma.data(), gamma.data() + gamma.size()}, new_penalty);
+    }
+    const std::size_t n = changes.keys.size();
+    return {column(std::move(changes.keys)), column(std::move(changes.slots)),
+            rows(std::move(changes.centers), n, points.shape(1))};
+}
+
+Rows<std::int64_t> hash_orders(std::size_t n_points, std::uint64_t seed, std::size_t n_init) {
+    std::vector<std::int64_t> orders(n_init * n_points);
+    {
+        nb::gil_scoped_release release;
+        VisitingOrders made(n_points, seed);
+        for (std::size_t r = 0; r < n_init; ++r) made.write_next(orders.data() + r * n_points);
+    }
+    return rows(std::move(orders), n_init, n_points);
+}
+
+// The seeds of the keys by which `hash_orders` sorts, one for each order.
+Column<std::uint64_t> order_seeds(std::uint64_t seed, std::size_t n_init) {
+    SplitMix random(seed);
+    std::vector<std::uint64_t> seeds(n_init);
+    for (std::uint64_t& made : seeds) made = random.next();
+    return column(std::move(seeds));
+}
+
+template <typename Value>
+void bind_passes(nb::module_& module) {
+    module.def("walk_changes", &walk_arrays<Value>, "parts"_a, "seed"_a, "clusters"_a, "changes"_a,
+               "new_penalty"_a, "last"_a);
+    module.def("settle_labels", &settle_arrays<Value>, "parts"_a, "seed"_a, "clusters"_a,
+               "changes"_a, "new_penalty"_a, "first"_a, "last"_a, "is_first"_a);
+    module.def("propose_unlabelled", &propose_unlabelled_arrays<Value>, "parts"_a, "seed"_a,
+               "clusters"_a, "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "sgemm"_a.none());
+    module.def("propose_labelled", &propose_labelled_arrays<Value>, "parts"_a, "seed"_a,
+               "clusters"_a, "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "has_moved"_a,
+               "highest_own"_a);
+    module.def("count_moves", &count_moves_arrays<Value>, "parts"_a, "seed"_a, "n_slots"_a,
+               "last"_a);
+    module.def("update_own", &update_own_arrays<Value>, "parts"_a, "centers"_a, "has_moved"_a,
+               "highest"_a.none(), "sums"_a);
+    module.def("sum_moves", &sum_moves_arrays<Value>, "parts"_a, "n_slots"_a, "sums"_a);
+    module.def("magnitudes", &magnitudes_arrays<Value>, "points"_a.noconvert(), "weights"_a.none());
+}
+
+}  // namespace
+
+void bind_pieces(nb::module_& module) {
+    bind_passes<double>(module);
+    bind_passes<float>(module);
+    module.def("replay", &replay_arrays, "clusters"_a, "keys"_a, "points"_a, "theta_old"_a,
+               "gamma"_a, "new_penalty"_a);
+    module.def("totals_of_bins", &totals_of_bins, "bins"_a, "sums"_a, "are_costs"_a);
+    module.def("hash_orders", &hash_orders, "n_points"_a, "seed"_a, "n_init"_a);
+    module.def("order_seeds", &order_seeds, "seed"_a, "n_init"_a);
+}
+
+}  // namespace dynmeans::bindings

@@ -1,0 +1,125 @@
+// Many small streams for Python: arrays in, arrays out, the GIL released in between. The caller has
+// checked shapes and values.
+#include "engine/groups.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <optional>
+#include <tuple>
+
+#include "bindings/arrays.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace dynmeans::bindings {
+
+using namespace engine;
+namespace {
+
+using Seeds = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// Labels of the rows; clusters, passes and cost of each batch.
+using BatchColumns =
+    std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<std::int64_t>, Column<double>>;
+// starts, ids, centers, weights, ages, counts and next_ids.
+using MemoryArrays = std::tuple<Ints, Ints, Table<double>, Floats, Floats, Floats, Ints>;
+using MemoryColumns =
+    std::tuple<Column<std::int64_t>, Column<std::int64_t>, Rows<double>, Column<double>,
+               Column<double>, Column<double>, Column<std::int64_t>>;
+
+bool is_interrupted() {
+    nb::gil_scoped_acquire acquire;
+    return PyErr_CheckSignals() != 0;
+}
+
+template <typename T>
+void append(std::vector<T>& all, const std::vector<T>& some) {
+    all.insert(all.end(), some.begin(), some.end());
+}
+
+MemoryColumns to_columns(const std::vector<State>& states, std::size_t n_features) {
+    State all;
+    std::vector<std::int64_t> starts{0}, next_ids;
+    for (const State& state : states) {
+        append(all.ids, state.ids);
+        append(all.centers, state.centers);
+        append(all.weights, state.weights);
+        append(all.ages, state.ages);
+        append(all.counts, state.counts);
+        starts.push_back(static_cast<std::int64_t>(all.ids.size()));
+        next_ids.push_back(state.next_id);
+    }
+    const std::size_t n = all.ids.size();
+    return {column(std::move(starts)),
+            column(std::move(all.ids)),
+            rows(std::move(all.centers), n, n_features),
+            column(std::move(all.weights)),
+            column(std::move(all.ages)),
+            column(std::move(all.counts)),
+            column(std::move(next_ids))};
+}
+
+template <typename Value>
+std::tuple<BatchColumns, MemoryColumns> fit_groups(
+    Table<Value> points, std::optional<Floats> point_weights, Ints batch_starts, Ints group_starts,
+    Floats elapsed, const MemoryArrays& memories, Ints n_steps, Seeds seeds, double new_penalty,
+    double revival_penalty, double drift, bool exact_revival, std::size_t n_init,
+    bool is_accelerated, std::size_t n_threads) {
+    const auto& [starts, ids, centers, weights, ages, counts, next_ids] = memories;
+    const std::size_t d = points.shape(1);
+    const GroupedPoints<Value> grouped{
+        {points.data(), point_weights ? point_weights->data() : nullptr, points.shape(0), d},
+        batch_starts.data(),
+        group_starts.data(),
+        seeds.size(),
+        elapsed.data()};
+    const GroupsRemembered before{
+        {ids.data(), centers.data(), weights.data(), ages.data(), counts.data(), ids.size(), 0},
+        starts.data(),
+        next_ids.data(),
+        n_steps.data()};
+    const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival};
+    GroupResults results;
+    try {
+        nb::gil_scoped_release release;
+        InterruptCheck interrupts(is_interrupted);
+        ThreadPool pool(n_threads, interrupts);
+        const GroupRunner<Value> runner(grouped, before, seeds.data(), n_init, penalties,
+                                        is_accelerated);
+        results = runner.run(pool);
+    } catch (const Interrupted&) {
+        throw nb::python_error();
+    }
+    return {{column(std::move(results.labels)), column(std::move(results.n_clusters)),
+             column(std::move(results.n_iters)), column(std::move(results.costs))},
+            to_columns(results.states, d)};
+}
+
+std::tuple<Column<std::int64_t>, Column<std::int64_t>> sorted_by_group(Ints groups,
+                                                                       std::size_t n_groups) {
+    std::vector<std::int64_t> order, starts;
+    {
+        nb::gil_scoped_release release;
+        sort_by_group(groups.data(), groups.size(), n_groups, order, starts);
+    }
+    return {column(std::move(order)), column(std::move(starts))};
+}
+
+template <typename Value>
+void bind_fit_groups(nb::module_& module) {
+    module.def("fit_groups", &fit_groups<Value>, "points"_a.noconvert(), "point_weights"_a.none(),
+               "batch_starts"_a, "group_starts"_a, "elapsed"_a, "memories"_a, "n_steps"_a,
+               "seeds"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a,
+               "n_init"_a, "is_accelerated"_a, "n_threads"_a);
+}
+
+}  // namespace
+
+void bind_groups(nb::module_& module) {
+    bind_fit_groups<double>(module);
+    bind_fit_groups<float>(module);
+    module.def("sort_by_group", &sorted_by_group, "groups"_a, "n_groups"_a);
+}
+
+}  // namespace dynmeans::bindings

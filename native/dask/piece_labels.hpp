@@ -1,0 +1,150 @@
+// The second half of a pass over parts: labels from the clusters as they stood, and the list of
+// what happened to them since.
+//
+// A label is a function of the row, its key, the clusters at the start of the pass and the changes
+// with lower keys, and of nothing else. So it can be computed again anywhere, at any time
+// (`walk_changes`); `settle_labels` is the fast form for a machine that still holds the row's
+// choice among the clusters at the beginning of a range of keys. Within such a range no cluster
+// empties, or none that anybody wants to join afterwards: only opened and revived ones matter.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "dask/part.hpp"
+#include "passes/neighbors.hpp"
+
+namespace dynmeans::dask {
+
+using namespace passes;
+
+using Turn = std::pair<std::uint64_t, std::size_t>;  // key, row of the part
+
+// Visits these rows in order of key, and lets the changes happen on the way.
+template <typename Value>
+void visit_turns(const Part<Value>& part, std::vector<Turn>& turns, ClusterTable clusters,
+                 const SlotChanges& changes, double new_penalty) {
+    std::sort(turns.begin(), turns.end());
+    std::vector<double> buffer(clusters.n_features);
+    std::size_t e = 0;
+    for (const auto& [key, i] : turns) {
+        for (; e < changes.n_changes && changes.keys[e] < key; ++e) clusters.apply(changes, e);
+        const double* y = part.points.row(i, buffer.data());
+        std::size_t slot = clusters.table.cheapest(y, new_penalty, CostTable::kNone).slot;
+        if (!clusters.is_free_to_join(slot)) {  // then the row itself opened or revived a cluster
+            if (e == changes.n_changes || changes.keys[e] != key || !changes.is_active[e])
+                throw std::logic_error("the changes do not belong to these rows");
+            slot = static_cast<std::size_t>(changes.slots[e]);
+        }
+        part.next[i] = static_cast<Slot>(slot);
+    }
+}
+
+// Labels every row with a key of at most `last`, given the clusters at the start of the pass.
+template <typename Value>
+void walk_changes(const Part<Value>& part, const ClusterTable& clusters, const SlotChanges& changes,
+                  double new_penalty, std::uint64_t last) {
+    std::vector<Turn> turns;
+    for (std::size_t i = 0; i < part.points.n_points; ++i)
+        if (part.points.takes_part(i) && part.key(i) <= last) turns.push_back({part.key(i), i});
+    visit_turns(part, turns, clusters, changes, new_penalty);
+}
+
+template <typename Value>
+class SettleLabels {
+  public:
+    // The clusters at the beginning of the range, and the changes within it.
+    SettleLabels(const ClusterTable& clusters, const SlotChanges& changes, double new_penalty)
+        : clusters_(clusters),
+          changes_(changes),
+          new_penalty_(new_penalty),
+          rivals_(clusters.table.size()) {
+        for (std::size_t k = 0; k < clusters.table.size(); ++k) {
+            if (!clusters.is_active[k]) continue;
+            for (std::size_t e = 0; e < changes.n_changes; ++e) {
+                if (!changes.is_active[e]) continue;
+                const double gap =
+                    squared_distance(clusters.table.center(k), center(e), clusters.n_features);
+                const double kept = keeping_cost(gap, 0.0, 1.0);
+                // No choice costs more than lambda.
+                if (kept <= new_penalty) rivals_[k].push_back({kept, e});
+            }
+            std::sort(rivals_[k].begin(), rivals_[k].end());
+        }
+    }
+
+    // `is_first`: rows had no label before, and `own` holds the cost of their choice.
+    void run(const Part<Value>& part, KeyRange range, bool is_first) {
+        buffer_.resize(clusters_.n_features);
+        std::vector<Turn> proposers;
+        for (std::size_t i = 0; i < part.points.n_points; ++i) {
+            const Slot choice = part.next[i];
+            if (choice == kUnlabelled) continue;
+            if (choice == kProposer) {
+                if (range.has(part.key(i))) proposers.push_back({part.key(i), i});
+            } else if (static_cast<std::size_t>(choice) < rivals_.size() &&
+                       !rivals_[choice].empty()) {
+                const bool has_cost = is_first || choice == part.labels[i];
+                if (has_cost && part.own[i] < rivals_[choice][0].first) continue;
+                if (range.has(part.key(i))) consider_changes(part, i, choice, has_cost);
+            }
+        }
+        if (!proposers.empty()) visit_turns(part, proposers, clusters_, changes_, new_penalty_);
+    }
+
+  private:
+    const double* center(std::size_t e) const {
+        return changes_.centers + e * clusters_.n_features;
+    }
+
+    void consider_changes(const Part<Value>& part, std::size_t i, Slot slot, bool has_cost) {
+        const double* y = part.points.row(i, buffer_.data());
+        const double cost = has_cost ? part.own[i] : clusters_.table.cost(y, slot);
+        const std::uint64_t key = part.key(i);
+        Choice choice{static_cast<std::size_t>(slot), cost};
+        for (const auto& [kept, e] : rivals_[slot]) {
+            if (kept > cost) break;
+            if (changes_.keys[e] >= key) continue;
+            CostTable::consider(choice, changes_.slots[e],
+                                squared_distance(y, center(e), clusters_.n_features));
+        }
+        part.next[i] = static_cast<Slot>(choice.slot);
+    }
+
+    const ClusterTable& clusters_;
+    const SlotChanges& changes_;
+    double new_penalty_;
+    std::vector<std::vector<std::pair<double, std::size_t>>> rivals_;  // by keeping cost
+    std::vector<double> buffer_;
+};
+
+// Who came and went, by slot, among the rows with a key of at most `last`.
+struct Moves {
+    std::vector<std::int64_t> n_joined, n_left;
+    std::vector<std::uint64_t> first_join, last_leave;
+
+    explicit Moves(std::size_t n_slots)
+        : n_joined(n_slots, 0),
+          n_left(n_slots, 0),
+          first_join(n_slots, UINT64_MAX),
+          last_leave(n_slots, 0) {}
+
+    template <typename Value>
+    void add(const Part<Value>& part, std::uint64_t last) {
+        part.for_each_mover([&](std::size_t i) {
+            const std::uint64_t key = part.key(i);
+            if (key > last) return;
+            const Slot from = part.labels[i], to = part.next[i];
+            ++n_joined[to];
+            first_join[to] = std::min(first_join[to], key);
+            if (from == kUnlabelled) return;
+            ++n_left[from];
+            last_leave[from] = std::max(last_leave[from], key);
+        });
+    }
+};
+
+}  // namespace dynmeans::dask

@@ -1,0 +1,102 @@
+// Algorithm 2, Cluster (Lloyd iterations): alternate labels and parameters until the cost stops
+// falling.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "algorithm/assign_labels.hpp"
+#include "algorithm/assign_params.hpp"
+#include "algorithm/cost.hpp"
+#include "passes/first_pass.hpp"
+#include "passes/later_pass.hpp"
+#include "records/solution.hpp"
+
+namespace dynmeans::engine {
+
+using namespace records;
+using namespace algorithm;
+using namespace passes;
+
+// What the caller chooses about the way, never about the result.
+struct Execution {
+    bool is_accelerated;
+    Sgemm sgemm;
+};
+
+template <typename Value>
+class Clusterer {
+  public:
+    Clusterer(const Points<Value>& points, const Remembered& remembered, const Penalties& penalties,
+              const Execution& execution, const BatchSums& sums, ThreadPool& pool)
+        : points_(points),
+          remembered_(remembered),
+          penalties_(penalties),
+          pool_(pool),
+          is_accelerated_(execution.is_accelerated),
+          assignment_(points.n_points, remembered),
+          own_(points.n_points, sums.costs),
+          slot_sums_(sums) {
+        if (!is_accelerated_) return;
+        first_pass_.emplace(points, remembered, penalties.new_penalty, execution.sgemm, pool);
+        later_pass_.emplace(points, remembered, penalties.new_penalty, pool);
+    }
+
+    // Runs from nothing in the given order; the result replaces `best` if it is cheaper.
+    void run(const std::int64_t* order, Solution& best) {
+        assignment_.start(remembered_);
+        slot_sums_.start();
+        own_.start();
+        if (later_pass_) later_pass_->start(order);
+        counts_.clear();
+        cost_trace_.clear();
+        bool has_converged = false;
+        while (!has_converged) {
+            make_pass(order);
+            assignment_.close_gaps(remembered_.n_clusters);
+            assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_);
+            own_.update(points_, assignment_, pool_);
+            const double cost = cluster_terms(remembered_, penalties_, assignment_) + own_.total();
+            const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
+            cost_trace_.push_back(cost);
+            has_converged = !fell || !assignment_.has_any_changed;
+        }
+        if (is_better(cost_trace_, best)) store(best);
+    }
+
+  private:
+    void make_pass(const std::int64_t* order) {
+        has_moved_ = assignment_.has_changed;
+        assignment_.start_pass();
+        if (!is_accelerated_)
+            assign_labels(points_, order, 0, remembered_, penalties_.new_penalty,
+                          pool_.interrupts(), assignment_);
+        else if (cost_trace_.empty())
+            first_pass_->run(order, assignment_);
+        else
+            later_pass_->run(own_, has_moved_, assignment_);
+    }
+
+    void store(Solution& best) const {
+        best.labels = assignment_.labels;
+        best.counts = counts_;
+        best.centers.assign(assignment_.table.center(0),
+                            assignment_.table.center(assignment_.table.size()));
+        best.cost_trace = cost_trace_;
+    }
+
+    const Points<Value>& points_;
+    const Remembered& remembered_;
+    const Penalties& penalties_;
+    ThreadPool& pool_;
+    bool is_accelerated_;
+    Assignment assignment_;
+    OwnCosts own_;
+    SlotSums slot_sums_;
+    std::optional<FirstPass<Value>> first_pass_;
+    std::optional<LaterPass<Value>> later_pass_;
+    std::vector<double> counts_, cost_trace_;
+    std::vector<std::uint8_t> has_moved_;
+};
+
+}  // namespace dynmeans::engine

@@ -1,0 +1,134 @@
+// One step of Algorithm 1: cluster the batch once for each visiting order, keep the cheapest,
+// remember it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "algorithm/predict_labels.hpp"
+#include "algorithm/update_state.hpp"
+#include "algorithm/visiting_orders.hpp"
+#include "engine/cluster.hpp"
+#include "passes/small_batch.hpp"
+
+namespace dynmeans::engine {
+
+using namespace algorithm;
+using namespace passes;
+
+struct StepResult {
+    std::vector<std::int64_t> labels;  // identities
+    std::vector<std::int64_t> ids;     // of the active clusters
+    std::vector<double> counts, centers, cost_trace;
+    State state;
+};
+
+struct StateView {
+    const std::int64_t* ids;
+    const double *centers, *weights, *ages, *counts;
+    std::size_t n_clusters;
+    std::int64_t next_id;
+};
+
+inline StateView view(const State& state) {
+    return {state.ids.data(),    state.centers.data(), state.weights.data(), state.ages.data(),
+            state.counts.data(), state.ids.size(),     state.next_id};
+}
+
+// Points of weight 0 took no part; they get the label a prediction would give them.
+template <typename Value>
+void label_bystanders(const Points<Value>& points, const Penalties& penalties, StepResult& result) {
+    if (!points.weights) return;
+    std::vector<double> buffer(points.n_features);
+    const State& state = result.state;
+    const Predictor predictor(state.centers.data(), state.weights.data(), state.ages.data(),
+                              state.ids.size(), points.n_features, penalties);
+    for (std::size_t i = 0; i < points.n_points; ++i) {
+        if (points.weights[i] != 0.0) continue;
+        const Choice choice = predictor.choose(points.row(i, buffer.data()), CostTable::kNone);
+        result.labels[i] = choice.slot == CostTable::kNone ? kUnlabelled : state.ids[choice.slot];
+    }
+}
+
+template <typename Runner>
+Solution run_all(Runner&& runner, Orders& orders) {
+    Solution best;
+    for (std::size_t r = 0; r < orders.size(); ++r) runner.run(orders.next(), best);
+    return best;
+}
+
+template <std::size_t D, typename Value>
+Solution run_small(const Points<Value>& points, Orders& orders, const Remembered& remembered,
+                   const Penalties& penalties, const BatchSums& sums) {
+    thread_local SmallBatchScratch scratch;
+    return run_all(SmallBatch<Value, D>(points, remembered, penalties, sums, scratch), orders);
+}
+
+// Algorithm 2 once for each visiting order.
+template <typename Value>
+Solution best_of_orders(const Points<Value>& points, Orders& orders, const Remembered& remembered,
+                        const Penalties& penalties, const Execution& execution, ThreadPool& pool) {
+    const BatchSums sums = sums_of_batch(points, remembered, penalties.new_penalty, pool);
+    if (execution.is_accelerated && has(Idea::kSmallTable) &&
+        is_small_batch(points.n_points, points.n_features, remembered.n_clusters)) {
+        switch (points.n_features) {
+            case 1:
+                return run_small<1>(points, orders, remembered, penalties, sums);
+            case 2:
+                return run_small<2>(points, orders, remembered, penalties, sums);
+            case 3:
+                return run_small<3>(points, orders, remembered, penalties, sums);
+            case 4:
+                return run_small<4>(points, orders, remembered, penalties, sums);
+            default:
+                return run_small<0>(points, orders, remembered, penalties, sums);
+        }
+    }
+    return run_all(Clusterer<Value>(points, remembered, penalties, execution, sums, pool), orders);
+}
+
+template <typename Value>
+StepResult step(const Points<Value>& points, Orders& orders, const StateView& before,
+                const Penalties& penalties, double elapsed, const Execution& execution,
+                ThreadPool& pool) {
+    const Remembered remembered(before.centers, before.weights,
+                                let_time_pass(before.ages, before.n_clusters, elapsed),
+                                points.n_features, penalties);
+    Solution best = best_of_orders(points, orders, remembered, penalties, execution, pool);
+
+    const std::size_t d = points.n_features, n_slots = best.counts.size();
+    std::vector<std::int64_t> slot_ids(n_slots);
+    std::copy_n(before.ids, before.n_clusters, slot_ids.begin());
+    std::iota(slot_ids.begin() + before.n_clusters, slot_ids.end(), before.next_id);
+
+    StepResult result;
+    result.labels.resize(points.n_points);
+    for (std::size_t i = 0; i < points.n_points; ++i)
+        result.labels[i] = best.labels[i] == kUnlabelled ? kUnlabelled : slot_ids[best.labels[i]];
+    result.ids.reserve(n_slots);
+    result.counts.reserve(n_slots);
+    result.centers.reserve(n_slots * d);
+    for (std::size_t k = 0; k < n_slots; ++k) {
+        if (best.counts[k] == 0.0) continue;
+        result.ids.push_back(slot_ids[k]);
+        result.counts.push_back(best.counts[k]);
+        result.centers.insert(result.centers.end(), best.centers.begin() + k * d,
+                              best.centers.begin() + (k + 1) * d);
+    }
+    result.state = update_state(best, remembered, penalties, slot_ids, before.counts, elapsed);
+    result.state.next_id = before.next_id + static_cast<std::int64_t>(n_slots - before.n_clusters);
+    result.cost_trace = std::move(best.cost_trace);
+    label_bystanders(points, penalties, result);
+    return result;
+}
+
+// Most of the time of a build goes into this function: compiled once for each type of values, in
+// step_double.cpp and step_float.cpp, not in every file that calls it.
+extern template StepResult step(const Points<double>&, Orders&, const StateView&, const Penalties&,
+                                double, const Execution&, ThreadPool&);
+extern template StepResult step(const Points<float>&, Orders&, const StateView&, const Penalties&,
+                                double, const Execution&, ThreadPool&);
+
+}  // namespace dynmeans::engine

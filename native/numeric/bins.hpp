@@ -1,0 +1,153 @@
+// Reproducible summation in bins (Demmel and Nguyen, as in ReproBLAS): sums without an order.
+//
+// Each term is rounded to a multiple of a unit, a power of two that follows from the batch as a
+// whole; the multiples are added exactly, and only the total is rounded (decision 0006). The bits
+// of a total depend on its terms, not on who adds them when: threads and workers sum what they
+// have, parts are merged in any order, and a term that is taken out leaves no trace.
+//
+// Exact because: let there be N <= 2^p terms, the bins have units v_1 > v_2 > ... > v_L = u, each
+// 2^(52-p) times the next, and N |x| <= 2^51 v_1. With M = 1.5 * 2^52 v, x + M lies where doubles
+// are v apart as long as |x| <= 2^51 v, so h = (x + M) - M is x rounded to a multiple of v, ties to
+// even, and h is exact. The rest x - h is exact: it is a multiple of the last bit of x and no
+// larger than x. It is at most v/2, so N of them are at most 2^51 times the next unit, and the same
+// step applies there. A bin holds at most N multiples of its unit whose sum is below 2^53 units, in
+// any order and with any of them taken out: every addition and subtraction is exact. All bins
+// together hold x rounded to a multiple of u, since h is an even multiple of each finer unit and
+// so moves no tie. u is at least 2^-1074, of which every double is a multiple, and M is normal.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "numeric/simd.hpp"
+
+namespace dynmeans::numeric {
+
+constexpr int kLeastExponent = -1074;
+
+// 2^exponent is `least` / 2^n_bits, rounded down to a power of two.
+inline int unit_exponent(double least, int n_bits) {
+    if (!(least > 0.0)) return kLeastExponent;
+    int exponent;
+    std::frexp(least, &exponent);
+    return std::max(exponent - 1 - n_bits, kLeastExponent);
+}
+
+// The exact sum of some doubles, rounded once (Shewchuk, as in Python's math.fsum).
+inline double rounded_sum(const double* values, std::size_t n, std::size_t stride) {
+    if (n == 1) return values[0];
+    if (n == 2) return values[0] + values[stride];
+    // Partial sums that do not overlap, the smallest first; each value adds one at most.
+    thread_local std::vector<double> partials;
+    partials.clear();
+    for (std::size_t v = 0; v < n; ++v) {
+        double x = values[v * stride];
+        std::size_t kept = 0;
+        for (double y : partials) {
+            if (std::abs(x) < std::abs(y)) std::swap(x, y);
+            const double high = x + y, low = y - (high - x);
+            if (low != 0.0) partials[kept++] = low;
+            x = high;
+        }
+        partials.resize(kept);
+        partials.push_back(x);
+    }
+    double high = partials.back(), low = 0.0;
+    std::size_t at = partials.size() - 1;
+    while (at > 0) {
+        const double x = high, y = partials[--at];
+        high = x + y;
+        low = y - (high - x);
+        if (low != 0.0) break;
+    }
+    // On a tie, what is left decides.
+    if (at > 0 && low != 0.0 && (low < 0.0) == (partials[at - 1] < 0.0)) {
+        const double twice = 2.0 * low, x = high + twice;
+        if (twice == x - high) high = x;
+    }
+    return high;
+}
+
+// How the terms of one or several columns are dealt out to bins.
+class Bins {
+  public:
+    struct Column {
+        double largest;  // no term is larger in magnitude
+        int unit;        // exponent
+    };
+
+    Bins() = default;
+
+    Bins(std::size_t n_terms, const std::vector<Column>& columns) : n_columns_(columns.size()) {
+        int p = 0;
+        while ((std::size_t{1} << p) < n_terms) ++p;
+        for (const Column& column : columns) n_bins_ = std::max(n_bins_, count_bins(column, p));
+        shifts_.resize(size());
+        for (std::size_t c = 0; c < n_columns_; ++c)
+            for (std::size_t b = 0; b < n_bins_; ++b) {
+                const int above = static_cast<int>(n_bins_ - 1 - b) * (52 - p);
+                // Beyond what any term needs, a bin stays empty.
+                shifts_[b * n_columns_ + c] =
+                    std::ldexp(1.5, 52 + std::min(columns[c].unit + above, kMostExponent));
+            }
+    }
+
+    std::size_t n_columns() const { return n_columns_; }
+    std::size_t n_bins() const { return n_bins_; }
+    std::size_t size() const { return n_columns_ * n_bins_; }  // doubles of one sum
+
+    // Adds one term to each column of a sum, or takes it out (Sign -1); `terms` is used up. C is
+    // the number of columns where that is known, else 0.
+    template <std::size_t C, int Sign>
+    void add_row(double* terms, double* sums) const {
+        const std::size_t n = C > 0 ? C : n_columns_;
+        const double* shift = shifts_.data();
+        for (std::size_t b = 0; b < n_bins_; ++b, shift += n, sums += n)
+            for (std::size_t c = 0; c < n; ++c) {
+                const double h = (terms[c] + shift[c]) - shift[c];
+                sums[c] += Sign * h;
+                terms[c] -= h;
+            }
+    }
+
+    // Adds many terms of the one column; `terms` is used up. `sums` has one number for each bin.
+    void add(double* terms, std::size_t n, double* sums) const {
+        const std::size_t n_padded = (n + kSimd - 1) / kSimd * kSimd;  // with room behind
+        std::fill(terms + n, terms + n_padded, 0.0);
+        for (std::size_t b = 0; b < n_bins_; ++b) {
+            const Doubles shift = fill(shifts_[b]);
+            Doubles sum{};
+            for (std::size_t i = 0; i < n_padded; i += kSimd) {
+                const Doubles x = load(terms + i), h = (x + shift) - shift;
+                sum += h;
+                store(terms + i, x - h);
+            }
+            sums[b] += sum_of_lanes(sum);
+        }
+    }
+
+    // The total of one column of a sum.
+    double total(const double* sums, std::size_t column) const {
+        return rounded_sum(sums + column, n_bins_, n_columns_);
+    }
+
+  private:
+    static constexpr int kMostExponent = 960;
+
+    static std::size_t count_bins(const Column& column, int p) {
+        if (!(column.largest > 0.0)) return 1;
+        int exponent = kMostExponent;
+        if (std::isfinite(column.largest)) std::frexp(column.largest, &exponent);
+        exponent = std::min(exponent, kMostExponent - 60);
+        std::size_t n = 1;
+        for (int unit = column.unit; unit < exponent + p - 51; unit += 52 - p) ++n;
+        return n;
+    }
+
+    std::size_t n_columns_ = 0, n_bins_ = 1;
+    std::vector<double> shifts_;  // (n_bins, n_columns), the coarsest bin first
+};
+
+}  // namespace dynmeans::numeric

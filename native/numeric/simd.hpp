@@ -1,0 +1,115 @@
+// Doubles side by side, as many as the widest register of the instruction set holds. How many
+// makes no difference to any result: lanes never mix, except by steps that are written out.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace dynmeans::numeric {
+
+#if defined(__AVX512F__)
+constexpr std::size_t kSimd = 8;
+#elif defined(__AVX__)
+constexpr std::size_t kSimd = 4;
+#else
+constexpr std::size_t kSimd = 2;
+#endif
+
+using Doubles [[gnu::vector_size(kSimd * sizeof(double))]] = double;
+using Singles [[gnu::vector_size(kSimd * sizeof(float))]] = float;
+
+inline Doubles load(const double* from) {
+    Doubles values;
+    std::memcpy(&values, from, sizeof values);
+    return values;
+}
+
+// As many floats, widened.
+inline Doubles load(const float* from) {
+    Singles values;
+    std::memcpy(&values, from, sizeof values);
+    return __builtin_convertvector(values, Doubles);
+}
+
+inline void store(double* to, Doubles values) { std::memcpy(to, &values, sizeof values); }
+
+// Rounded to as many floats.
+inline void store(float* to, Doubles values) {
+    const Singles narrowed = __builtin_convertvector(values, Singles);
+    std::memcpy(to, &narrowed, sizeof narrowed);
+}
+
+inline double lowest_lane(Doubles values) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_min_pd(values);
+#elif defined(__AVX__)
+    const __m128d half =
+        _mm_min_pd(_mm256_castpd256_pd128(values), _mm256_extractf128_pd(values, 1));
+    return _mm_cvtsd_f64(_mm_min_sd(half, _mm_unpackhi_pd(half, half)));
+#else
+    return values[0] < values[1] ? values[0] : values[1];
+#endif
+}
+
+inline double sum_of_lanes(Doubles values) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_add_pd(values);
+#else
+    double sum = 0.0;
+    for (std::size_t lane = 0; lane < kSimd; ++lane) sum += values[lane];
+    return sum;
+#endif
+}
+
+inline Doubles fill(double value) { return value - Doubles{}; }
+
+inline Doubles root_of(Doubles values) {
+#if defined(__AVX512F__)
+    return _mm512_sqrt_pd(values);
+#elif defined(__AVX__)
+    return _mm256_sqrt_pd(values);
+#elif defined(__SSE2__)
+    return _mm_sqrt_pd(values);
+#else
+    for (std::size_t lane = 0; lane < kSimd; ++lane) values[lane] = std::sqrt(values[lane]);
+    return values;
+#endif
+}
+
+// Bit `lane` is set where a[lane] == b[lane].
+inline unsigned lanes_equal(Doubles a, Doubles b) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ);
+#elif defined(__AVX__)
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ)));
+#elif defined(__SSE2__)
+    return static_cast<unsigned>(_mm_movemask_pd(_mm_cmpeq_pd(a, b)));
+#else
+    unsigned bits = 0;
+    for (std::size_t lane = 0; lane < kSimd; ++lane) bits |= (a[lane] == b[lane]) << lane;
+    return bits;
+#endif
+}
+
+// Bit `lane` is set where values[lane] <= limit.
+inline unsigned lanes_at_most(Doubles values, double limit) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_pd_mask(values, fill(limit), _CMP_LE_OQ);
+#elif defined(__AVX__)
+    return static_cast<unsigned>(
+        _mm256_movemask_pd(_mm256_cmp_pd(values, fill(limit), _CMP_LE_OQ)));
+#elif defined(__SSE2__)
+    return static_cast<unsigned>(_mm_movemask_pd(_mm_cmple_pd(values, fill(limit))));
+#else
+    unsigned bits = 0;
+    for (std::size_t lane = 0; lane < kSimd; ++lane) bits |= (values[lane] <= limit) << lane;
+    return bits;
+#endif
+}
+
+}  // namespace dynmeans::numeric

@@ -1,0 +1,231 @@
+// Elkan and Hamerly bounds between passes: which points of a cluster could prefer another slot at
+// all?
+//
+// Let a point lie at distance u from its own center, and let the centers of its cluster a and of
+// slot k be D apart. Its distance to k is at least D - u, so its cost for k is at least
+// offset + scale (D - u)^2, which is above its own u^2 for every u below the root r of
+// u^2 = offset + scale (D - u)^2; for an active slot r = D/2. So a point keeps its label if u^2 is
+// below r^2 for every slot and below lambda, and otherwise has to look only at the slots whose r^2
+// its own cost reaches. And as it won against all others in the last pass, it has to look only at
+// slots that are not as they were then, unless its own center has moved. That holds for exact
+// numbers; kSlack makes room for the rounding of every step above, which is below 1e-10 of each
+// value for any number of features that fits memory.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "algorithm/assign_labels.hpp"
+#include "algorithm/cost.hpp"
+#include "numeric/squared_distance.hpp"
+#include "records/ideas.hpp"
+#include "search/center_line.hpp"
+#include "search/center_tree.hpp"
+#include "search/keeping_cost.hpp"
+#include "threads/thread_pool.hpp"
+
+namespace dynmeans::passes {
+
+using namespace numeric;
+using namespace threads;
+using namespace records;
+using namespace search;
+using namespace algorithm;
+
+class Neighbors {
+  public:
+    explicit Neighbors(std::size_t n_features)
+        : moved_(n_features, 0), tree_(n_features), moved_tree_(n_features) {}
+
+    struct Rival {
+        double keeping_cost;
+        Slot slot;
+    };
+
+    std::size_t n_slots() const { return keeping_.size(); }
+    // A point of slot k with an own cost below this keeps its label.
+    double keeping_cost_of(std::size_t k) const { return keeping_[k]; }
+    const std::vector<Rival>& rivals(std::size_t k) const { return rivals_[k]; }
+
+    // `own` knows the highest own cost of each slot.
+    template <typename Own>
+    void update(const Assignment& assignment, const std::vector<std::uint8_t>& has_moved,
+                const Own& own, double new_penalty, std::size_t n_features, ThreadPool& pool) {
+        const std::size_t n_slots = assignment.n_members.size();
+        const CostTable& table = assignment.table;
+        keeping_.resize(n_slots);
+        rivals_.resize(std::max(rivals_.size(), n_slots));
+        least_scale_ = 1.0;
+        for (std::size_t k = 0; k < n_slots; ++k)
+            least_scale_ = std::min(least_scale_, table.scale(k));
+        least_share_ = keeping_share(least_scale_);
+        const bool by_tree = n_features <= CenterTree::kMaxFeatures && n_slots >= kTreeSlots &&
+                             n_features >= kTreeFeatures;
+        const bool by_line = has(Idea::kLine) && n_features <= kFewFeatures && !by_tree;
+        if (by_line)
+            sort_by_widest_feature(has_moved, table, n_features);
+        else
+            find_moved(has_moved, assignment);
+        if (by_tree) {
+            tree_.build(table, [](std::size_t) { return true; });
+            moved_tree_.build(table, [&](std::size_t k) { return has_moved[k] != 0; });
+        }
+        gaps_.resize(pool.size());
+        const std::size_t n_groups = (n_slots + kGroup - 1) / kGroup;
+        pool.for_blocks(n_groups, [&](std::size_t group, std::size_t thread) {
+            const std::size_t begin = group * kGroup, end = std::min(begin + kGroup, n_slots);
+            for (std::size_t k = begin; k < end; ++k) {
+                if (assignment.n_members[k] == 0) continue;
+                rivals_[k].clear();
+                if (by_tree)
+                    rivals_in_tree(k, has_moved[k] ? tree_ : moved_tree_, table, own.highest(k),
+                                   n_features);
+                else if (by_line)
+                    rivals_on_line(k, has_moved[k] ? line_ : moved_line_, table, own.highest(k),
+                                   n_features);
+            }
+            if (!by_tree && !by_line)
+                rivals_of_group(begin, end, assignment, has_moved, own, gaps_[thread]);
+            for (std::size_t k = begin; k < end; ++k)
+                if (assignment.n_members[k] > 0) finish(k, new_penalty);
+        });
+    }
+
+  private:
+    static constexpr std::size_t kGroup = 64;
+    static constexpr std::size_t kFewFeatures = 3;  // above, one feature tells little
+    static constexpr std::size_t kTreeSlots = 128, kTreeFeatures = 3;  // docs/speed.md
+
+    void sort_by_widest_feature(const std::vector<std::uint8_t>& has_moved, const CostTable& table,
+                                std::size_t n_features) {
+        feature_ = 0;
+        double widest = -1.0, lowest = 0.0;
+        for (std::size_t j = 0; j < n_features; ++j) {
+            double low = CostTable::kNever, high = -CostTable::kNever;
+            for (std::size_t k = 0; k < table.size(); ++k) {
+                low = std::min(low, table.center(k)[j]);
+                high = std::max(high, table.center(k)[j]);
+            }
+            if (high - low > widest) {
+                widest = high - low;
+                lowest = low;
+                feature_ = j;
+            }
+        }
+        const auto is_open = [&](std::size_t k) { return table.offset(k) != CostTable::kNever; };
+        line_.build(table, feature_, lowest, widest, is_open);
+        moved_line_.build(table, feature_, lowest, widest,
+                          [&](std::size_t k) { return has_moved[k] != 0 && is_open(k); });
+    }
+
+    // u^2 >= scale (D - u)^2 bounds D: farther slots are no rivals of any member. An own cost below
+    // kTiny may have been rounded to nothing, and says no more than that.
+    double radius_of(double highest_own) const {
+        const double u = std::sqrt(std::max(highest_own, kTiny));
+        return (u + u / std::sqrt(least_scale_)) * (1.0 + kSlack);
+    }
+
+    void rivals_in_tree(std::size_t k, const CenterTree& tree, const CostTable& table,
+                        double highest_own, std::size_t n_features) {
+        const double* center = table.center(k);
+        tree.visit_within(center, radius_of(highest_own), [&](Slot other) {
+            consider(k, other, squared_distance(center, table.center(other), n_features),
+                     table.offset(other), table.scale(other), highest_own);
+        });
+    }
+
+    void rivals_on_line(std::size_t k, const CenterLine& line, const CostTable& table,
+                        double highest_own, std::size_t n_features) {
+        const double* center = table.center(k);
+        line.visit_within(center[feature_], radius_of(highest_own), [&](Slot other) {
+            consider(k, other, squared_distance(center, table.center(other), n_features),
+                     table.offset(other), table.scale(other), highest_own);
+        });
+    }
+
+    // A cluster that has not moved won against those that have not either in the last pass, so it
+    // looks only at the moved ones.
+    template <typename Own>
+    void rivals_of_group(std::size_t begin, std::size_t end, const Assignment& assignment,
+                         const std::vector<std::uint8_t>& has_moved, const Own& own,
+                         std::vector<double>& gaps) {
+        const CostTable& table = assignment.table;
+        for (const bool is_moved : {true, false}) {
+            const CostTable& others = is_moved ? table : moved_;
+            gaps.resize(CostTable::kAtOnce * others.capacity());
+            for (std::size_t k = begin; k < end;) {
+                std::size_t slots[CostTable::kAtOnce], n = 0;
+                for (; k < end && n < CostTable::kAtOnce; ++k)
+                    if (assignment.n_members[k] > 0 && (has_moved[k] != 0) == is_moved)
+                        slots[n++] = k;
+                if (n == 0) break;
+                const double* rows[CostTable::kAtOnce];
+                for (std::size_t r = 0; r < CostTable::kAtOnce; ++r)
+                    rows[r] = table.center(slots[std::min(r, n - 1)]);
+                others.rough_squared_distances(rows, gaps.data());
+                for (std::size_t r = 0; r < n; ++r)
+                    consider_near(slots[r], others, is_moved ? nullptr : moved_slots_.data(),
+                                  gaps.data() + r * others.capacity(), own.highest(slots[r]));
+            }
+        }
+    }
+
+    // Considers the slots of `others` but those too far off to be a rival at any scale. `numbers`
+    // are their slots, where those are not their places.
+    void consider_near(std::size_t k, const CostTable& others, const Slot* numbers,
+                       const double* gaps, double highest_own) {
+        const double limit = std::max(highest_own / least_share_, kTiny) * (1.0 + kSlack);
+        for (std::size_t base = 0; base < others.size(); base += kSimd)
+            for (unsigned left = lanes_at_most(load(gaps + base), limit); left != 0;
+                 left &= left - 1) {
+                const std::size_t place = base + __builtin_ctz(left);
+                if (place >= others.size() || others.offset(place) == CostTable::kNever) continue;
+                const Slot other = numbers ? numbers[place] : static_cast<Slot>(place);
+                consider(k, other, gaps[place], others.offset(place), others.scale(place),
+                         highest_own);
+            }
+    }
+
+    void find_moved(const std::vector<std::uint8_t>& has_moved, const Assignment& assignment) {
+        const CostTable& table = assignment.table;
+        moved_slots_.clear();
+        moved_.shrink(0);
+        bool is_needed = false;
+        for (std::size_t k = 0; k < assignment.n_members.size(); ++k)
+            is_needed |= !has_moved[k] && assignment.n_members[k] > 0;
+        if (!is_needed) return;
+        for (std::size_t k = 0; k < table.size(); ++k) {
+            if (!has_moved[k] || table.offset(k) == CostTable::kNever) continue;
+            moved_slots_.push_back(static_cast<Slot>(k));
+            moved_.set(moved_.append(), table.center(k), table.offset(k), table.scale(k));
+        }
+    }
+
+    void consider(std::size_t k, Slot other, double gap, double offset, double scale,
+                  double highest_own) {
+        if (static_cast<std::size_t>(other) == k) return;
+        const double kept = keeping_cost(gap, offset, scale);
+        if (kept <= highest_own) rivals_[k].push_back({kept, other});
+    }
+
+    void finish(std::size_t k, double new_penalty) {
+        std::vector<Rival>& found = rivals_[k];
+        std::sort(found.begin(), found.end(),
+                  [](const Rival& a, const Rival& b) { return a.keeping_cost < b.keeping_cost; });
+        keeping_[k] = found.empty() ? new_penalty : std::min(new_penalty, found[0].keeping_cost);
+    }
+
+    std::vector<double> keeping_;
+    std::vector<std::vector<Rival>> rivals_;
+    CostTable moved_;
+    CenterTree tree_, moved_tree_;
+    std::vector<Slot> moved_slots_;
+    CenterLine line_, moved_line_;
+    std::vector<std::vector<double>> gaps_;  // one for each thread
+    std::size_t feature_ = 0;
+    double least_scale_ = 1.0, least_share_ = 0.25;
+};
+
+}  // namespace dynmeans::passes

@@ -1,0 +1,72 @@
+"""A slice of `make attack`: a moment of each target, and the harness itself."""
+
+import json
+
+import pytest
+from attack import __main__ as attack
+from attack import campaign
+from attack.journal import Journal
+from attack.targets import TARGETS, Target
+
+# Those that start processes of their own are for `make attack`.
+N_CASES = {
+    "state": 300, "mixture": 300, "groups-file": 300, "history": 300, "lines": 500, "times": 500,
+    "csv": 5, "run-folder": 20, "engine": 30, "shuffles": 50, "groups": 20, "bad-frames": 100,
+    "anytime": 30,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", N_CASES)
+def test_a_moment_of_each_target_is_held(name):
+    outcome = campaign.run_slice(name, seed=0, first_case=0, seconds=600.0, n_cases=N_CASES[name])
+    assert outcome.failures == []
+    assert outcome.n_tried > 0
+
+
+@pytest.fixture
+def weak(monkeypatch, tmp_path):
+    """A target that fails in case 3, hangs in case 5 and dies in case 7."""
+    (tmp_path / "weak_target.py").write_text(
+        "import os, random, signal, time, contextlib\n"
+        "CASES = {random.Random(f'0 weak {i}').random(): i for i in range(100)}\n"
+        "@contextlib.contextmanager\n"
+        "def ready(name):\n"
+        "    yield attack\n"
+        "def attack(rng):\n"
+        "    number = CASES[rng.random()]\n"
+        "    if number == 3: raise AssertionError('not held')\n"
+        "    if number == 5: time.sleep(60)\n"
+        "    if number == 7: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return 1\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(TARGETS, "weak", Target("weak_target", 1.0, 2.0))
+    return "weak"
+
+
+def test_failures_hangs_and_crashes_are_counted_and_survived(weak):
+    outcome = campaign.run_slice(weak, seed=0, first_case=0, seconds=600.0, n_cases=9)
+    assert [(failure.case, failure.summary) for failure in outcome.failures] == [
+        (3, "AssertionError: not held"),
+        (5, "no end within 2 seconds"),
+        (7, "the process died of SIGKILL"),
+    ]
+    assert (outcome.next_case, outcome.n_tried) == (9, 9)
+
+
+def test_the_next_run_goes_on_where_the_last_one_stopped(tmp_path):
+    first = campaign.Outcome(next_case=5, n_tried=5, failures=[campaign.Failure(3, "not held", "")])
+    Journal(tmp_path, seed=0).add("state", first)
+    journal = Journal(tmp_path, seed=0)
+    assert journal.next_case("state") == 5
+    assert Journal(tmp_path, seed=1).next_case("state") == 0
+    journal.add("state", campaign.Outcome(next_case=9, n_tried=4))
+    assert journal.summary() == "in all: tried 9, failed 1; this run failed 0."
+    (line,) = (tmp_path / "failures.jsonl").read_text().splitlines()
+    assert json.loads(line)["case"] == 3
+
+
+def test_a_failure_is_seen_in_the_exit_code(weak, tmp_path, monkeypatch):
+    failed = campaign.Outcome(1, 1, failures=[campaign.Failure(0, "not held", "")])
+    monkeypatch.setattr(attack, "run_slice", lambda *arguments: failed)
+    assert attack.main(["--target", "state", "--journal", str(tmp_path / "journal")]) == 1
