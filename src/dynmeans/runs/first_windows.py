@@ -17,13 +17,14 @@ from dynmeans.runs.reading.windows import Windows
 
 
 def first_windows(windows: Iterable[Window], n_windows: int | None = None) -> list[Window]:
-    """Return the first `n_windows`; by default 30, and more until they hold 4,000 points."""
+    """Return the first `n_windows`; by default 30 with points, and more up to 4,000 points."""
     taken: list[Window] = []
-    n_points = 0
+    n_filled = n_points = 0
     for window in windows:
         taken.append(window)
+        n_filled += window.n_points > 0
         n_points += window.n_points
-        if n_windows is None and len(taken) >= N_BATCHES and n_points >= N_POINTS:
+        if n_windows is None and n_filled >= N_BATCHES and n_points >= N_POINTS:
             break
         if n_windows is not None and len(taken) >= n_windows:
             break
