@@ -43,10 +43,11 @@ def cluster(
         typer.Option(
             "--suggest",
             help="Choose --new-penalty, and --max-gap and --reach where they are not given, on "
-            "the first 30 windows, or more where those hold fewer than 1,000 points.",
+            "the first 30 windows, or more where those hold fewer than 4,000 points.",
             rich_help_panel=options.PARAMETERS,
         ),
     ] = False,
+    about: options.About = None,
     max_gap: Annotated[
         float | None,
         typer.Option(
@@ -219,6 +220,7 @@ def cluster(
         revival=revival,
         settings={"n_init": n_init, "random_state": seed, "standardise": standardise},
         suggest=suggest,
+        n_clusters=about,
         lines=_standard_input(),
         on_suggestion=None if is_quiet else cluster_result.show_suggestion,
     )

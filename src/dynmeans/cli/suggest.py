@@ -32,10 +32,11 @@ def suggest(
             "--batches",
             min=1,
             help="Windows to choose on, from the first; by default 30, or more where those hold "
-            "fewer than 1,000 points.",
+            "fewer than 4,000 points.",
             rich_help_panel=options.CUT,
         ),
     ] = None,
+    about: options.About = None,
     standardise: options.Standardise = 0,
     weight: options.Weight = None,
     timezone: options.Timezone = "UTC",
@@ -89,7 +90,11 @@ def suggest(
     text_column = window_options.text_column
     with Source(table, query=sql, database_table=database_table, text_column=text_column) as source:
         found = suggest_on_first_windows(
-            source, window_options, standardise=standardise, n_windows=n_batches
+            source,
+            window_options,
+            standardise=standardise,
+            n_windows=n_batches,
+            n_clusters=about,
         )
     if picture is not None:
         _draw(found, picture)

@@ -56,6 +56,8 @@ def search_number(trials: Trials, n_clusters: float) -> Setting:
     if trials.points.n_batches == 1:
         return _level_of_number(trials, _DEFAULTS, n_clusters)
     best = _level_of_number(trials, _USUAL, n_clusters)
+    if trials.length(best) == math.inf:
+        return _level_of_number(trials, replace(SAFE, level=best.level), n_clusters)
     is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
     if is_gap_open and is_reach_open:
         others = [replace(best, gap=gap, reach=reach) for gap, reach in _OTHERS]
@@ -116,6 +118,8 @@ def _halve(trials: Trials, start: Setting) -> Setting:
     n_idle = 0
     while n_idle < _PATIENCE:
         here = replace(here, level=here.level + 2)
+        if trials.length(here, 1) == math.inf > trials.length(best, 1):
+            break  # Finer still, clusters would live even shorter.
         is_better = trials.length(here, 1) < trials.length(best, 1) - _NOTHING
         n_idle = 0 if is_better else n_idle + 1
         best = here if is_better else best

@@ -17,9 +17,9 @@ from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
 from dynmeans.records.suggestion import Candidate, Suggestion, warn_of_doubts
 
-_N_BATCHES = 30
+N_BATCHES = 30
 # Fewer points do not tell a cluster from the noise of single ones (decision 0300).
-_N_POINTS = 4000
+N_POINTS = 4000
 
 
 def suggest_penalties(
@@ -115,8 +115,9 @@ def suggest_details(
     rows, gaps = take_batches(list(batches), elapsed, sample_weight)
     entropy = 0 if rng is None else int(rng.integers(2**63))
     orders = VisitingOrders(entropy, checked_count("n_init", n_init))
+    n = first_batches(rows)
     return suggest_for(
-        rows, gaps, orders=orders, max_gap=max_gap, reach=reach, n_clusters=n_clusters
+        rows[:n], gaps[:n], orders=orders, max_gap=max_gap, reach=reach, n_clusters=n_clusters
     )
 
 
@@ -136,8 +137,7 @@ def suggest_for(
         reach = checked_number("reach", reach, at_least=1)
     if n_clusters is not None:
         n_clusters = checked_number("n_clusters", n_clusters, above=0)
-    n = first_batches(batches)
-    batches, gaps = _on_leading_axes(batches[:n]), list(elapsed[:n])
+    batches, gaps = _on_leading_axes(batches), list(elapsed)
     rows, weights = [b.points for b in batches], [b.weights for b in batches]
     points = Points.gather(rows, weights, np.cumsum(gaps))
     n_points = len(points.rows)
@@ -147,7 +147,10 @@ def suggest_for(
     setting = search(trials) if n_clusters is None else search_number(trials, n_clusters)
     doubts = find_doubts(trials, setting, n_clusters)
     chosen, tried = trials.candidate(setting), tuple(trials.candidates.values())
-    return Suggestion(chosen, tried, points.n_batches, n_points, doubts=doubts)
+    is_followed = n_clusters is not None or trials.is_followed(setting)
+    return Suggestion(
+        *(chosen, tried, points.n_batches, n_points), is_followed=is_followed, doubts=doubts
+    )
 
 
 def first_batches(batches: Sequence[AnyBatch]) -> int:
@@ -156,7 +159,7 @@ def first_batches(batches: Sequence[AnyBatch]) -> int:
     for t, batch in enumerate(batches):
         n_filled += batch.n_points > 0
         n_points += batch.n_points
-        if n_filled >= _N_BATCHES and n_points >= _N_POINTS:
+        if n_filled >= N_BATCHES and n_points >= N_POINTS:
             return t + 1
     return len(batches)
 

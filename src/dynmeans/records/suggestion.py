@@ -60,6 +60,7 @@ class Suggestion:
     n_batches: int
     n_points: int
     is_scale_known: bool = True
+    is_followed: bool = True
     doubts: tuple[ArgumentText, ...] = ()
 
     @property
@@ -122,14 +123,17 @@ class Suggestion:
         )
         return words
 
+    def _reason_in_words(self) -> str:
+        return "describes the points most briefly" if self.is_followed else "is the safest"
+
     def _result_in_words(self) -> ArgumentText:
         batches = f"{self.n_batches} batches" if self.n_batches > 1 else "batch"
         clusters = counted(self.chosen.n_clusters, "cluster")
         return ArgumentText(
             f"So the {batches} given ({counted(self.n_points, 'point')}) hold {clusters} on "
             f"average, {counted(self.chosen.n_identities, 'identity')} in all. "
-            f"{counted(len(self.candidates), 'choice')} were tried; this one describes the points "
-            "most briefly."
+            f"{counted(len(self.candidates), 'choice')} were tried; this one "
+            f"{self._reason_in_words()}."
         )
 
 

@@ -63,6 +63,8 @@ class ClusterJob:
         The revival rule.
     suggest : bool
         Whether the penalties that were not given are chosen on the first windows.
+    n_clusters : float, optional
+        About how many clusters a window holds, for the suggestion.
     lines : iterable of bytes, optional
         A live source.
     on_suggestion : callable, optional
@@ -78,6 +80,7 @@ class ClusterJob:
     database_table: str | None = None
     revival: str = "paper"
     suggest: bool = False
+    n_clusters: float | None = None
     lines: Iterable[bytes] = ()
     on_suggestion: Callable[[Suggestion], None] | None = None
 
@@ -120,6 +123,8 @@ class ClusterJob:
     def _check(self) -> None:
         if self.suggest and not self.penalties.keys() <= {"max_gap", "reach"}:
             raise InputError("suggest", "goes with {max_gap} and {reach}, and no other penalty")
+        if self.n_clusters is not None and not self.suggest:
+            raise InputError("n_clusters", "goes with {suggest=True}")
         if not self.suggest and "new_penalty" not in self.penalties:
             raise InputError(
                 "new_penalty",
@@ -219,7 +224,26 @@ class ClusterJob:
             n_init=self.settings.get("n_init", 3),
             max_gap=self.penalties.get("max_gap"),
             reach=self.penalties.get("reach"),
+            n_clusters=self.n_clusters,
         )
+        if not found.is_followed:
+            raise InputError(
+                "suggest",
+                f": with any choice clusters hardly outlive a window. Tried: {_tried(found)}",
+                hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a "
+                "window holds.",
+            )
         if self.on_suggestion is not None:
             self.on_suggestion(found)
         return found
+
+
+def _tried(found: Suggestion) -> str:
+    """The coarsest, a middle and the finest choice in numbers."""
+    tried = sorted(found.candidates, key=lambda candidate: -candidate.penalties.new_penalty)
+    shown = dict.fromkeys([0, len(tried) // 2, len(tried) - 1])
+    return "; ".join(
+        f"{tried[k].penalties.new_penalty:.3g} gives {tried[k].n_clusters:.3g} clusters in a "
+        f"window and {tried[k].n_identities:,} identities"
+        for k in shown
+    )
