@@ -91,7 +91,7 @@ def test_groups_and_any_time_know_the_limit():
 @pytest.mark.parametrize("value", [0, -1, 2.5, "many", True])
 def test_a_limit_that_is_no_count_is_refused_by_name(value):
     with pytest.raises((TypeError, ValueError), match="max_clusters must be"):
-        DynamicMeans(max_clusters=value).fit([[0.0]])
+        DynamicMeans(1.0, max_clusters=value).fit([[0.0]])
 
 
 def test_growth_is_said_when_clusters_become_many_and_at_every_doubling(few):
