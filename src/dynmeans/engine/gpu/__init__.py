@@ -1,0 +1,1 @@
+"""A step on an NVIDIA GPU: the same bits as the specification."""
