@@ -151,7 +151,4 @@ def union(earlier: EventLog, later: EventLog) -> EventLog:
     slots = np.concatenate([earlier.revived, later.revived])
     turns = np.concatenate([earlier.revived_at, later.revived_at])
     order = np.argsort(slots)
-    return EventLog(
-        np.concatenate([earlier.born, later.born]), slots[order], turns[order]
-    )
-
+    return EventLog(np.concatenate([earlier.born, later.born]), slots[order], turns[order])

@@ -28,9 +28,7 @@ def near_versions(
     return np.cumsum(n_of_slot, dtype=np.int32), extra[which].astype(np.int32)
 
 
-def keeping_cost(
-    squared_gaps: FloatArray, offsets: FloatArray, scales: FloatArray
-) -> FloatArray:
+def keeping_cost(squared_gaps: FloatArray, offsets: FloatArray, scales: FloatArray) -> FloatArray:
     """Return the highest own cost up to which a row surely keeps its cluster.
 
     `squared_gaps` are those between the row's center and that of a version. The argument is in

@@ -94,9 +94,7 @@ class Versions:
         n = len(slots)
         since, until = np.full(n, FIRST), np.full(n, NEVER)
         numbers, dormant = np.arange(n), slots.is_dormant
-        return cls(
-            numbers, slots.centers, slots.offsets, slots.scales, dormant, since, until, n
-        )
+        return cls(numbers, slots.centers, slots.offsets, slots.scales, dormant, since, until, n)
 
     def __len__(self) -> int:
         """Return the number of versions."""

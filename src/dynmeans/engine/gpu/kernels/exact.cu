@@ -1,0 +1,195 @@
+// Exact costs by eight threads a row, which are the eight running sums of the specification.
+//
+// Compiled with R: the features that each of the eight threads keeps in registers, or 0 where rows
+// are too wide for that and are read again for each center.
+
+#if R > 0
+struct Row {
+    double y[R];
+    __device__ __forceinline__ void load(const ROW* points, i64 i, int d, int lane) {
+#pragma unroll
+        for (int r = 0; r < R; ++r) y[r] = lane + 8 * r < d ? (double)points[i * d + lane + 8 * r] : 0.0;
+    }
+    __device__ __forceinline__ double sum(const double* center, int d, int lane) const {
+        double s = 0.0;
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+            if (r < R - 1 || lane + 8 * r < d) s = add_square(s, y[r], center[lane + 8 * r]);
+        return s;
+    }
+};
+#else
+struct Row {
+    const ROW* y;
+    __device__ __forceinline__ void load(const ROW* points, i64 i, int d, int) { y = points + i * d; }
+    __device__ __forceinline__ double sum(const double* center, int d, int lane) const {
+        double s = 0.0;
+        for (int j = lane; j < d; j += 8) s = add_square(s, (double)y[j], center[j]);
+        return s;
+    }
+};
+#endif
+
+struct Best {
+    double cost;
+    int slot, version;
+    __device__ __forceinline__ void consider(double c, int s, int v) {
+        if (c < cost || (c == cost && s < slot)) { cost = c; slot = s; version = v; }
+    }
+};
+
+// The cheapest version that each listed row sees at its turn; all rows if `rows` is null. Where
+// `base` has the cheapest slot at the start of the pass, and it is still there, only versions that
+// events added are compared.
+extern "C" __global__ void __launch_bounds__(256) choose(
+    const ROW* points, int d, const int* rows, const int* base, i64 n, const u64* keys, u64 seed,
+    const double* ties, const int* slots, const double* centers, const double* offsets,
+    const double* scales, const Turn* since, const Turn* until, int n_start, int n_versions,
+    double new_penalty, int* choices, double* costs) {
+    const int lane = threadIdx.x & 7;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
+    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; p < n; p += n_groups) {
+        const i64 i = rows ? rows[p] : p;
+        const u64 key = since ? key_of(i, keys, seed) : 0;
+        Row row;
+        row.load(points, i, d, lane);
+        Best best{kInfinity, 0x7fffffff, -1};
+        int from = 0;
+        if (base) {
+            const int b = base[p];
+            if (b < 0) from = n_start;
+            else if (!is_before(until + b, key, ties, i)) {
+                from = n_start;
+                const double s = add_in_halves(row.sum(centers + (i64)b * d, d, lane), mask);
+                best.consider(cost_of(offsets[b], scales[b], s), slots[b], b);
+            }
+        }
+        for (int v = from; v < n_versions; ++v) {
+            if (since && (!is_before(since + v, key, ties, i) || is_before(until + v, key, ties, i)))
+                continue;
+            const double s = add_in_halves(row.sum(centers + (i64)v * d, d, lane), mask);
+            best.consider(cost_of(offsets[v], scales[v], s), slots[v], v);
+        }
+        if (lane == 0) {
+            const bool opens = best.version < 0 || best.cost > new_penalty;
+            choices[p] = opens ? -1 : best.version;
+            if (costs) costs[p] = opens ? new_penalty : best.cost;
+        }
+    }
+}
+
+// The cheapest slot of every row, two rows at a time; centers pass through shared memory.
+extern "C" __global__ void __launch_bounds__(256) cheapest(
+    const ROW* points, i64 n, int d, const double* centers, const double* offsets,
+    const double* scales, int n_slots, int n_tile, double new_penalty, int* wishes) {
+    extern __shared__ double tile[];
+    const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    bool is_loaded = false;
+    for (i64 first = (i64)blockIdx.x * 64; first < n; first += (i64)gridDim.x * 64) {
+        i64 at[2] = {first + group, first + group + 32};
+        Row row[2];
+        Best best[2];
+#pragma unroll
+        for (int u = 0; u < 2; ++u) {
+            row[u].load(points, at[u] < n ? at[u] : n - 1, d, lane);
+            best[u] = {kInfinity, 0x7fffffff, -1};
+        }
+        for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
+            const int n_here = min(n_tile, n_slots - k0);
+            if (!is_loaded || n_tile < n_slots) {
+                __syncthreads();
+                for (int e = threadIdx.x; e < n_here * d; e += blockDim.x)
+                    tile[e] = centers[(i64)k0 * d + e];
+                __syncthreads();
+                is_loaded = true;
+            }
+            for (int k = 0; k < n_here; ++k) {
+                const double offset = __ldg(offsets + k0 + k), scale = __ldg(scales + k0 + k);
+#pragma unroll
+                for (int u = 0; u < 2; ++u) {
+                    const double s = add_in_halves(row[u].sum(tile + k * d, d, lane), mask);
+                    best[u].consider(cost_of(offset, scale, s), k0 + k, k0 + k);
+                }
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < 2; ++u)
+            if (lane == 0 && at[u] < n)
+                wishes[at[u]] = best[u].cost > new_penalty ? -1 : best[u].version;
+    }
+}
+
+// The sum of w |y - theta|^2 in bins, and the rows that want another slot than their own.
+extern "C" __global__ void __launch_bounds__(256) own_costs(
+    const ROW* points, i64 n, int d, const double* weights, const int* labels, const int* wishes,
+    const double* centers, const double* shifts, int n_bins, double* within, int* moved,
+    int* moved_to, int* n_moved) {
+    const int lane = threadIdx.x & 7;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
+    double sums[kMostBins] = {};
+    for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; i < n; i += n_groups) {
+        const int label = labels[i];
+        if (label < 0) continue;
+        Row row;
+        row.load(points, i, d, lane);
+        const double s = add_in_halves(row.sum(centers + (i64)label * d, d, lane), mask);
+        if (lane) continue;
+        const double term = weights ? __dmul_rn(weights[i], s) : s;
+        if (n_bins <= kMostBins)
+            add_to_bins(term, shifts, 1, n_bins, sums);
+        else {
+            double rest = term;
+            for (int b = 0; b < n_bins; ++b) {
+                const double h = __dsub_rn(__dadd_rn(rest, shifts[b]), shifts[b]);
+                if (h != 0.0) atomicAdd(within + b, h);
+                rest = __dsub_rn(rest, h);
+            }
+        }
+        const int wish = wishes[i];
+        const int at = reserve(wish != label, n_moved);
+        if (wish != label) {
+            moved[at] = (int)i;
+            moved_to[at] = wish;
+        }
+    }
+    if (n_bins <= kMostBins) {
+        __syncwarp();
+        flush_bins(sums, n_bins, within);
+    }
+}
+
+// Rows not listed yet that may prefer one of the versions near their slot.
+extern "C" __global__ void __launch_bounds__(256) followers(
+    const ROW* points, i64 n, int d, const int* labels, u8* is_listed, const u64* keys, u64 seed,
+    const double* ties, u64 low, const double* start_centers, const int* starts, const int* near,
+    const double* centers, const double* offsets, const double* scales, const Turn* since,
+    int* listed, int* n_listed) {
+    const int lane = threadIdx.x & 7;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
+    for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; i < n; i += n_groups) {
+        const int label = labels[i];
+        if (label < 0) continue;
+        const int begin = starts[label], end = starts[label + 1];
+        if (begin == end || is_listed[i]) continue;
+        const u64 key = key_of(i, keys, seed);
+        if (key < low) continue;
+        Row row;
+        row.load(points, i, d, lane);
+        const double own = add_in_halves(row.sum(start_centers + (i64)label * d, d, lane), mask);
+        bool wants = false;
+        for (int q = begin; q < end && !wants; ++q) {
+            const int v = near[q];
+            if (!is_before(since + v, key, ties, i)) continue;
+            const double s = add_in_halves(row.sum(centers + (i64)v * d, d, lane), mask);
+            wants = cost_of(offsets[v], scales[v], s) <= own;
+        }
+        if (wants && lane == 0) {
+            is_listed[i] = 1;
+            listed[atomicAdd(n_listed, 1)] = (int)i;
+        }
+    }
+}
