@@ -1,0 +1,263 @@
+"""The GPU backend: bits beside compiled code, times beside the floor and other ways.
+
+python benchmarks/gpu.py [--quick] [--results benchmarks/results/gpu.json]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from dynmeans.engine.batch import Batch, take_batch
+from dynmeans.engine.execution import Execution
+from dynmeans.engine.gpu.bins import bins_of_batch
+from dynmeans.engine.gpu.cluster import _params
+from dynmeans.engine.gpu.device_orders import list_device_orders
+from dynmeans.engine.gpu.device_rows import DeviceRows
+from dynmeans.engine.gpu.kernels import source_of
+from dynmeans.engine.gpu.passes import Passes
+from dynmeans.engine.gpu.slots import Memory, Slots
+from dynmeans.engine.step import step_batch
+from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
+
+PROTOTYPE = {"d2": (12.0, 2.3), "d64": (13.3, 6.3), "d400": (None, 3.5)}  # first, later pass; ms
+FAMILIES = ("rows", "exact", "grid", "filter", "sums")
+
+
+def make_rows(n: int, d: int, n_blobs: int) -> tuple[Any, float]:
+    """Blobs as in the prototype's benchmark, on the device, and lambda."""
+    random = cp.random.RandomState(0)
+    if d == 2:
+        centers, noise, penalty = random.uniform(0, 0.7 * n_blobs**0.5, (n_blobs, 2)), 0.06, 0.12
+    else:
+        centers, noise, penalty = random.standard_normal((n_blobs, d)), 0.6, 1.35 * d
+    rows, part = cp.empty((n, d)), max(1, 2**28 // d)
+    for start in range(0, n, part):
+        m = min(n, start + part) - start
+        rows[start : start + m] = centers[random.randint(0, n_blobs, m)]
+        rows[start : start + m] += noise * random.standard_normal((m, d))
+    return rows, penalty
+
+
+def seconds(work: Any) -> tuple[float, Any]:
+    """Return how long `work` takes, the device's part included, and what it gives."""
+    cp.cuda.Device().synchronize()
+    start = time.perf_counter()
+    result = work()
+    cp.cuda.Device().synchronize()
+    return time.perf_counter() - start, result
+
+
+def median_ms(work: Any, n: int = 7) -> float:
+    """Return the median time of `work` by events of the device."""
+    work()
+    times = []
+    for _ in range(n):
+        start, end = cp.cuda.Event(), cp.cuda.Event()
+        start.record()
+        work()
+        end.record()
+        end.synchronize()
+        times.append(cp.cuda.get_elapsed_time(start, end))
+    return float(np.median(times))
+
+
+def copy_rate() -> float:
+    """Bytes per ms that a copy on the device reads and writes."""
+    a = cp.ones(2**28)
+    b = cp.empty_like(a)
+    return 2 * a.nbytes / median_ms(lambda: cp.copyto(b, a))
+
+
+def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
+    """Time the first pass, each later pass and each stage of one."""
+    n, d = rows_array.shape
+    penalties, state = Penalties(penalty, max_gap=5, reach=1.2), ClusterState.empty(d)
+    rows, memory = DeviceRows(rows_array, None), Memory.of(state, penalties)
+    bins = bins_of_batch(rows.magnitudes(), n, False, state, penalties)
+    passes = Passes(rows, memory, penalty)
+    found: dict[str, Any] = {}
+    for seed in (1, 2, 3):
+        order = next(list_device_orders(VisitingOrders(seed, by="row"), rows_array, None, rows.row, 0))
+        taken, _ = seconds(lambda order=order: rows.start(order, bins))
+        labels_s, n_slots = seconds(passes.first)
+        sums_s, n_members = seconds(lambda n_slots=n_slots: rows.sum_up(n_slots))
+        found["first_pass_ms"] = 1e3 * (taken + labels_s)
+        found["first_sums_ms"] = 1e3 * sums_s
+        later = []
+        for _ in range(6):
+            spent, (n_members, n_moved) = seconds(
+                lambda: _later(rows, passes, n_members, memory, bins, penalty)
+            )
+            later.append((round(1e3 * spent, 3), n_moved))
+            if n_moved == 0:
+                break
+        found["later_passes_ms_and_moves"] = later
+    found["n_slots"] = len(n_members)
+    _, centers = _params(rows, n_members, memory, bins)
+    slots = Slots.at(centers, n_members, memory)
+    size = rows_array.nbytes
+    stages = {
+        "compare": (lambda: rows.compare(slots, penalty), size + 4 * n),
+        "find": (lambda: rows._find(slots, penalty), size + 4 * n),
+        "sum_up": (lambda: rows.sum_up(len(slots)), size + 4 * n),
+    }
+    for name, (work, n_bytes) in stages.items():
+        ms = median_ms(work)
+        floor = n_bytes / rate
+        if name != "sum_up" and d >= 16:
+            floor = max(floor, 2e-9 * n * len(slots) * d / 790)
+        found[name] = {"ms": ms, "floor_ms": floor, "share": floor / ms}
+    return found
+
+
+def _later(rows: Any, passes: Any, n_members: Any, memory: Any, bins: Any, penalty: float) -> Any:
+    _, centers = _params(rows, n_members, memory, bins)
+    slots = Slots.at(centers, n_members, memory)
+    _, listed, wishes = rows.compare(slots, penalty)
+    members = passes.later(slots, n_members, listed, wishes)
+    is_kept = members > 0
+    if not is_kept.all():
+        rows.keep_slots(is_kept)
+    return members[is_kept], len(listed)
+
+
+def compare_steps(rows_array: Any, penalty: float, n_threads: int) -> dict[str, Any]:
+    """Time a whole step on both, and compare every bit."""
+    d = rows_array.shape[1]
+    penalties, orders = Penalties(penalty, max_gap=5, reach=1.2), VisitingOrders(3, by="row")
+    state, gpu = ClusterState.empty(d), Execution("gpu")
+    there = take_batch(rows_array)
+    step_batch(there, state, penalties, orders, 1.0, gpu)
+    on_device, (after, found) = seconds(
+        lambda: step_batch(there, state, penalties, orders, 1.0, gpu)
+    )
+    here = Batch(cp.asnumpy(rows_array))
+    step_batch(Batch(here.points[: 2**20]), state, penalties, orders, 1.0, gpu)
+    from_memory, (_, moved) = seconds(lambda: step_batch(here, state, penalties, orders, 1.0, gpu))
+    compiled, (expected_state, expected) = seconds(
+        lambda: step_batch(
+            here, state, penalties, orders, 1.0, Execution("native", n_threads=n_threads)
+        )
+    )
+    labels = cp.asnumpy(found.labels)
+    is_equal = (
+        np.array_equal(labels, expected.labels)
+        and np.array_equal(moved.labels, expected.labels)
+        and np.array_equal(found.cost_trace, expected.cost_trace)
+        and after == expected_state
+    )
+    return {
+        "bits_equal": bool(is_equal),
+        "n_iter": found.n_iter,
+        "n_clusters": len(found.ids),
+        "gpu_ms": 1e3 * on_device,
+        "gpu_from_memory_ms": 1e3 * from_memory,
+        "native_ms": 1e3 * compiled,
+        "n_threads": n_threads,
+        "times_faster": compiled / on_device,
+    }
+
+
+def other_ways(rows_array: Any, n_slots: int) -> dict[str, float]:
+    """What a user would write: all distances, then the least; scaled from some rows."""
+    n, d = rows_array.shape
+    m = min(n, 2**21)
+    centers, ways = rows_array[:n_slots], {}
+    squares = (centers**2).sum(axis=1)
+    part = 2**18
+
+    def by_cupy() -> None:
+        for start in range(0, m, part):
+            cp.argmin(squares - 2 * (rows_array[start : start + part] @ centers.T), axis=1)
+
+    ways["cupy_matmul_float64_ms"] = median_ms(by_cupy, 3) * n / m
+    try:
+        import torch
+    except ModuleNotFoundError:
+        return ways
+    points, others = torch.as_tensor(rows_array[:m], device="cuda"), torch.as_tensor(centers, device="cuda")
+
+    def by_torch() -> None:
+        for start in range(0, m, part):
+            torch.cdist(points[start : start + part], others).argmin(1)
+        torch.cuda.synchronize()
+
+    by_torch()
+    spent, _ = seconds(by_torch)
+    ways["torch_cdist_float64_ms"] = 1e3 * spent * n / m
+    return ways
+
+
+def copies(n: int = 10**8) -> dict[str, float]:
+    """NumPy rows in and labels out: plain copies, and the ring of pinned buffers."""
+    from dynmeans.engine.gpu.transfer import to_device, to_memory
+
+    rows, labels = np.ones((n, 2)), cp.ones(n, np.int64)
+    to_device(rows[: 2**22])
+    return {
+        "in_plain_ms": 1e3 * seconds(lambda: cp.asarray(rows))[0],
+        "in_ring_ms": 1e3 * min(seconds(lambda: to_device(rows))[0] for _ in range(3)),
+        "out_plain_ms": 1e3 * seconds(lambda: cp.asnumpy(labels))[0],
+        "out_ring_ms": 1e3 * min(seconds(lambda: to_memory(labels))[0] for _ in range(3)),
+    }
+
+
+def main() -> None:
+    """Run all cases and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--results", default="benchmarks/results/gpu.json")
+    options = parser.parse_args()
+    properties = cp.cuda.runtime.getDeviceProperties(0)
+    rate = copy_rate()
+    results: dict[str, Any] = {
+        "commit": os.environ.get("DYNMEANS_COMMIT") or _commit(),
+        "kernels": kernels_digest(),
+        "card": properties["name"].decode(),
+        "copy_tb_per_s": rate / 1e9,
+        "prototype_first_and_later_ms": PROTOTYPE,
+    }
+    cases = [(10**7, 2, 1000), (10**6, 64, 1000)] if options.quick else []
+    cases = cases or [(10**8, 2, 1000), (10**7, 64, 1000), (10**6, 400, 200), (10**7, 8, 1000)]
+    for n, d, n_blobs in cases:
+        rows_array, penalty = make_rows(n, d, n_blobs)
+        case: dict[str, Any] = {"n": n, "d": d}
+        results[f"d{d}"] = case
+        for name, work in (
+            ("passes", lambda: time_passes(rows_array, penalty, rate)),
+            ("step", lambda: compare_steps(rows_array, penalty, os.cpu_count() or 1)),
+            ("other_ways", lambda: other_ways(rows_array, 1000 if d != 400 else 200)),
+        ):
+            case[name] = work()
+            print(f"d={d} n={n} {name}: {json.dumps(case[name])}", flush=True)
+            Path(options.results).write_text(json.dumps(results, indent=1) + "\n")
+        del rows_array
+        cp.get_default_memory_pool().free_all_blocks()
+    results["copies_1e8_x_2"] = copies(10**7 if options.quick else 10**8)
+    print(json.dumps(results["copies_1e8_x_2"]), flush=True)
+    Path(options.results).write_text(json.dumps(results, indent=1) + "\n")
+
+
+def kernels_digest() -> str:
+    """Name the kernels by what they say."""
+    import hashlib
+
+    return hashlib.sha256("".join(map(source_of, FAMILIES)).encode()).hexdigest()[:16]
+
+
+def _commit() -> str:
+    found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return found.stdout.strip()
+
+
+if __name__ == "__main__":
+    main()
