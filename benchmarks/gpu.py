@@ -20,6 +20,7 @@ from dynmeans.engine.gpu.bins import bins_of_batch
 from dynmeans.engine.gpu.cluster import _params
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
+from dynmeans.engine.gpu import kernels, search, slot_sums
 from dynmeans.engine.gpu.kernels import source_of
 from dynmeans.engine.gpu.passes import Passes
 from dynmeans.engine.gpu.slots import Memory, Slots
@@ -70,6 +71,30 @@ def median_ms(work: Any, n: int = 7) -> float:
     return float(np.median(times))
 
 
+def by_kernel(work: Any) -> dict[str, Any]:
+    """Return the device's time in each kernel while `work` runs, in ms, and how often it ran."""
+    records, real = [], kernels.launch_blocks
+
+    def timed(kernel: Any, *arguments: Any, **options: Any) -> None:
+        start, end = cp.cuda.Event(), cp.cuda.Event()
+        start.record()
+        real(kernel, *arguments, **options)
+        end.record()
+        records.append((kernel.name, start, end))
+
+    users = (kernels, search, slot_sums)
+    for user in users:
+        user.launch_blocks = timed
+    spent, _ = seconds(work)
+    for user in users:
+        user.launch_blocks = real
+    found: dict[str, Any] = {"all_ms": round(1e3 * spent, 3)}
+    for name, start, end in records:
+        ms, n = found.get(name, (0.0, 0))
+        found[name] = (round(ms + cp.cuda.get_elapsed_time(start, end), 4), n + 1)
+    return found
+
+
 def copy_rate() -> float:
     """Bytes per ms that a copy on the device reads and writes."""
     a = cp.ones(2**28)
@@ -85,8 +110,11 @@ def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
     bins = bins_of_batch(rows.magnitudes(), n, False, state, penalties)
     passes = Passes(rows, memory, penalty)
     found: dict[str, Any] = {}
+    later_results: list[Any] = []
     for seed in (1, 2, 3):
-        order = next(list_device_orders(VisitingOrders(seed, by="row"), rows_array, None, rows.row, 0))
+        order = next(
+            list_device_orders(VisitingOrders(seed, by="row"), rows_array, None, rows.row, 0)
+        )
         taken, _ = seconds(lambda order=order: rows.start(order, bins))
         labels_s, n_slots = seconds(passes.first)
         sums_s, n_members = seconds(lambda n_slots=n_slots: rows.sum_up(n_slots))
@@ -102,6 +130,16 @@ def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
                 break
         found["later_passes_ms_and_moves"] = later
     found["n_slots"] = len(n_members)
+    rows.start(order, bins)
+    found["first_pass_kernels"] = by_kernel(passes.first)
+    found["sums_kernels"] = by_kernel(lambda: rows.sum_up(n_slots))
+    n_members = rows.sum_up(n_slots)
+    later = (rows, passes, n_members, memory, bins, penalty)
+    found["second_pass_kernels"] = by_kernel(lambda: later_results.append(_later(*later)))
+    n_members = later_results[0][0]
+    later = (rows, passes, n_members, memory, bins, penalty)
+    found["third_pass_kernels"] = by_kernel(lambda: later_results.append(_later(*later)))
+    n_members = later_results[1][0]
     _, centers = _params(rows, n_members, memory, bins)
     slots = Slots.at(centers, n_members, memory)
     size = rows_array.nbytes
@@ -184,7 +222,10 @@ def other_ways(rows_array: Any, n_slots: int) -> dict[str, float]:
         import torch
     except ModuleNotFoundError:
         return ways
-    points, others = torch.as_tensor(rows_array[:m], device="cuda"), torch.as_tensor(centers, device="cuda")
+    points, others = (
+        torch.as_tensor(rows_array[:m], device="cuda"),
+        torch.as_tensor(centers, device="cuda"),
+    )
 
     def by_torch() -> None:
         for start in range(0, m, part):

@@ -72,8 +72,16 @@ def test_small_streams_of_ties_and_duplicates_agree_with_the_specification(seed)
 
 
 SHAPES = [
-    (30_000, 1, 60), (30_000, 2, 60), (30_000, 3, 60), (20_000, 5, 60), (20_000, 8, 100),
-    (20_000, 16, 60), (20_000, 33, 60), (20_000, 64, 80), (9_000, 130, 50), (5_000, 400, 40),
+    (30_000, 1, 60),
+    (30_000, 2, 60),
+    (30_000, 3, 60),
+    (20_000, 5, 60),
+    (20_000, 8, 100),
+    (20_000, 16, 60),
+    (20_000, 33, 60),
+    (20_000, 64, 80),
+    (9_000, 130, 50),
+    (5_000, 400, 40),
 ]
 
 
@@ -100,12 +108,15 @@ def test_every_shape_agrees_with_compiled_code(shape, dtype, way):
     np.testing.assert_array_equal(found[1], expected[1])
 
 
-@pytest.mark.parametrize("d", [2, 64])
-@pytest.mark.parametrize("share", [0.15, 0.4, 1.0])
-def test_penalties_that_open_revive_and_empty_clusters_agree(d, share):
-    rng = np.random.default_rng(int(100 * share))
-    batches = [Batch(rng.normal(size=(40_000, d))) for _ in range(3)]
-    penalties = Penalties(share * (1.0 if d == 2 else 2.0 * d), max_gap=3, reach=1.1)
+CROWDS = [(40_000, 2, 0.15), (40_000, 2, 0.4), (40_000, 2, 1.0), (20_000, 3, 1.0)]
+CROWDS += [(8_000, 64, 90.0), (8_000, 64, 110.0), (8_000, 64, 130.0), (8_000, 12, 12.0)]
+
+
+@pytest.mark.parametrize("crowd", CROWDS, ids=str)
+def test_crowds_without_structure_agree(crowd):
+    (n, d, penalty), rng = crowd, np.random.default_rng(11)
+    batches = [Batch(rng.normal(size=(n, d))) for _ in range(3)]
+    penalties = Penalties(penalty, max_gap=3, reach=1.1)
     _check_stream(batches, penalties, lambda batch: VisitingOrders(9, 1, by="row"))
 
 

@@ -84,6 +84,9 @@ class TwinRows:
     def take(self, listed, at):
         return listed[at]
 
+    def in_memory(self, listed):
+        return listed
+
     def label_rest(self, slots, low, new_penalty):
         listed = np.flatnonzero(self.takes_part & (self.keys >= low))
         choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)

@@ -16,7 +16,8 @@ from dynmeans.engine.gpu.cluster import Found, cluster
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
 from dynmeans.engine.gpu.gpu_batch import GpuBatch, take_batch
-from dynmeans.engine.gpu.kernels import launch, load_module, upload
+from dynmeans.engine.gpu.kernels import launch, upload
+from dynmeans.engine.gpu.search import load_exact, threads_per_row
 from dynmeans.engine.gpu.slots import Slots
 from dynmeans.engine.gpu.transfer import to_device, to_memory
 from dynmeans.engine.orders import Orders
@@ -88,7 +89,6 @@ def _predict(points: Any, state: ClusterState, penalties: Penalties) -> tuple[An
     if n == 0 or n_slots == 0:
         return cp.full(n, -1, np.int64), cp.full(n, penalties.new_penalty)
     slots = _slots_of(state, penalties)
-    held = -(-points.shape[1] // 8) if points.shape[1] <= 64 else 0
     row = "double" if points.dtype == np.float64 else "float"
     choices, costs = cp.empty(n, np.int32), cp.empty(n)
     numbers, *table = upload(
@@ -96,8 +96,12 @@ def _predict(points: Any, state: ClusterState, penalties: Penalties) -> tuple[An
     )
     rows = (points, points.shape[1], None, None, np.int64(n), None, np.uint64(0), None)
     counts = (None, None, n_slots, n_slots, penalties.new_penalty)
-    kernel = load_module("exact", row, R=held).get_function("choose")
-    launch(kernel, 8 * n, (*rows, numbers, *table, *counts, choices, costs))
+    kernel = load_exact(points.shape[1], row).get_function("choose")
+    launch(
+        kernel,
+        threads_per_row(points.shape[1]) * n,
+        (*rows, numbers, *table, *counts, choices, costs),
+    )
     return cp.asarray(np.append(state.ids, -1))[choices], costs
 
 

@@ -11,13 +11,13 @@ from dynmeans.engine.gpu.event_log import OPEN_NEW, Choosers
 from dynmeans.engine.gpu.kernels import launch, load_module, upload
 from dynmeans.engine.gpu.near import near_versions
 from dynmeans.engine.gpu.rows import Listed
-from dynmeans.engine.gpu.search import Search
+from dynmeans.engine.gpu.search import Search, threads_per_row
 from dynmeans.engine.gpu.slot_sums import SlotSums
 from dynmeans.engine.gpu.slots import BoolArray, Slots, Versions
 from dynmeans.engine.gpu.turns import TURN, TurnArray
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_WINDOWS = (2**12, 2**16, 2**22)  # rows that end the stretches of a first pass
+_WINDOWS = (2**10, 2**13, 2**16)  # rows that end the stretches of a first pass
 _MOST_BINS = 8  # that kernels keep in registers
 
 
@@ -54,6 +54,7 @@ class DeviceRows:
         self._key = (order.keys, np.uint64(order.seed))
         self._turn = (*self._key, order.ties)
         self._sums.start(bins)
+        self._cost_shifts = cp.asarray(bins.costs)
         self.labels.fill(-1)
 
     def window_limits(self) -> list[int]:
@@ -102,7 +103,8 @@ class DeviceRows:
         rows = (self.values, self.n_features, listed, base, np.int64(len(listed)))
         counts = (versions.n_start, len(versions), new_penalty)
         arguments = (*rows, *self._turn, *there, *counts, choices, None)
-        launch(self._search.exact.get_function("choose"), 8 * len(listed), arguments)
+        n_threads = threads_per_row(self.n_features) * len(listed)
+        launch(self._search.exact.get_function("choose"), n_threads, arguments)
         return choices
 
     def proposing(self, listed: Listed, choices: Listed, is_dormant: BoolArray) -> Listed:
@@ -122,6 +124,11 @@ class DeviceRows:
     def take(self, listed: Listed, at: IntArray) -> Listed:
         """Return some entries of a list."""
         return listed[cp.asarray(at)]
+
+    def in_memory(self, listed: Listed) -> IntArray:
+        """Return a list as an array of NumPy."""
+        found: IntArray = listed.get()
+        return found
 
     def label_rest(self, slots: Slots, low: int, new_penalty: float) -> Listed:
         """Label the rows from key `low` on that find an active slot; list the others."""
@@ -180,13 +187,13 @@ class DeviceRows:
 
     def compare(self, slots: Slots, new_penalty: float) -> tuple[FloatArray, Listed, Listed]:
         """Return the sum of w |y - theta|^2 in bins, the rows that want to move, and where to."""
-        shifts, within, n_moved = upload(
-            self._bins.costs, np.zeros(len(self._bins.costs)), np.zeros(1, np.int32)
-        )
-        bins = (shifts, len(self._bins.costs), within, self._list, self._codes, n_moved)
+        n_bins = len(self._bins.costs)
+        found = cp.zeros(n_bins + 1)  # the bins, and the number of rows that want to move
+        within, n_moved = found[:n_bins], found[n_bins:].view(np.int32)
+        bins = (self._cost_shifts, n_bins, within, self._list, self._codes, n_moved)
         rows = (self.values, self._n)
-        grid = self._search.grid(slots, new_penalty)
-        if grid is not None and len(self._bins.costs) <= _MOST_BINS:
+        grid = self._search.grid(slots, new_penalty) if n_bins <= _MOST_BINS else None
+        if grid is not None:
             kernel = self._search.grid_kernel("grid_compare")
             n_threads = -(-self.n_points // 4)
             launch(kernel, n_threads, (*rows, self.weights, self.labels, *grid, *bins))
@@ -194,9 +201,11 @@ class DeviceRows:
             self._find(slots, new_penalty)
             rows += (self.n_features, self.weights, self.labels, self._wishes)
             arguments = (*rows, cp.asarray(slots.centers), *bins)
-            launch(self._search.exact.get_function("own_costs"), 8 * self.n_points, arguments)
-        n = int(n_moved[0])
-        return within.get(), self._list[:n].copy(), self._codes[:n].copy()
+            kernel = self._search.exact.get_function("own_costs")
+            launch(kernel, 2 * self.n_points, arguments)
+        sums = found.get()
+        n = int(sums[n_bins:].view(np.int32)[0])
+        return sums[:n_bins], self._list[:n].copy(), self._codes[:n].copy()
 
     def count_moves(
         self, listed: Listed, choices: Listed, n_choices: int

@@ -125,6 +125,13 @@ def imply_log(choosers: Choosers, versions: Versions, all_left: IntArray) -> Eve
     return EventLog(born[in_order(born)], revived, revived_at, emptied[~stays], emptied_at[~stays])
 
 
+def imply_births(turns: TurnArray, choices: IntArray, versions: Versions) -> EventLog:
+    """Read the events off the choices of rows without labels, given in the order of their turns."""
+    wakes = np.append(versions.is_dormant, False)[choices]
+    revived, at = np.unique(versions.slots[choices[wakes]], return_index=True)
+    return EventLog(turns[choices == OPEN_NEW], revived, turns[wakes][at])
+
+
 def _first_of_each(slots: IntArray, turns: TurnArray) -> tuple[IntArray, TurnArray]:
     order = in_order(turns)
     found, at = np.unique(slots[order], return_index=True)

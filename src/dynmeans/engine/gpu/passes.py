@@ -8,6 +8,7 @@ from dynmeans.engine.gpu.event_log import (
     EventLog,
     Version,
     Choosers,
+    imply_births,
     imply_log,
     settle_log,
     union,
@@ -16,8 +17,7 @@ from dynmeans.engine.gpu.rows import Listed, Rows
 from dynmeans.engine.gpu.slots import Memory, Slots, Versions
 from dynmeans.records.arrays import IntArray
 
-_MOST_PROPOSERS = 16384  # that are replayed together
-_NO_SLOTS = np.empty(0, dtype=np.int64)
+_MOST_PROPOSERS = 4096  # that are replayed together
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +92,12 @@ class Passes:
     def _settle_unlabelled(
         self, listed: Listed, base: Listed, start: Slots, known: EventLog
     ) -> EventLog:
-        rows = self.rows
+        rows, turns = self.rows, self.rows.turns(listed)
 
         def imply(log: EventLog) -> EventLog:
             versions = self._versions(log, start)
             choices = rows.choose(listed, base, versions, self.new_penalty)
-            choosers = rows.choosers(listed, choices, versions, _NO_SLOTS)
-            return union(known, imply_log(choosers, versions, _NO_SLOTS))
+            return union(known, imply_births(turns, rows.in_memory(choices), versions))
 
         return settle_log(known, imply)
 
@@ -112,19 +111,19 @@ class Passes:
         left, joined = self.rows.count_moves(listed, wishes, len(start))
         opens = joined[-1] > 0 or bool(joined[:-1][start.is_dormant].any())
         if not opens and not ((left > 0) & (left == n_members)).any():
-            return self._move(listed, wishes, Versions.frozen(start), n_members)
+            return self._move(listed, wishes, np.arange(len(start)), n_members)
         replay = _Replay(self, start, n_members, listed, wishes)
         log = settle_log(EventLog(), replay.imply)
         versions = self._versions(log, start)
         choices = replay.choose(versions)
         choices = self.rows.at_birth(replay.listed, choices, log.born["row"], len(start))
-        return self._move(replay.listed, choices, versions, n_members)
+        return self._move(replay.listed, choices, versions.slots, n_members)
 
     def _move(
-        self, listed: Listed, choices: Listed, versions: Versions, n_members: IntArray
+        self, listed: Listed, choices: Listed, slots: IntArray, n_members: IntArray
     ) -> IntArray:
-        n_slots = max(int(versions.slots.max(initial=-1)) + 1, len(n_members))
-        left, joined = self.rows.relabel(listed, choices, versions.slots, n_slots)
+        n_slots = max(int(slots.max(initial=-1)) + 1, len(n_members))
+        left, joined = self.rows.relabel(listed, choices, slots, n_slots)
         members = np.zeros(n_slots, dtype=np.int64)
         members[: len(n_members)] = n_members
         return members - left + joined

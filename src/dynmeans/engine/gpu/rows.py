@@ -56,6 +56,9 @@ class Rows(Protocol):
     def take(self, listed: Listed, at: IntArray) -> Listed:
         """Return some entries of a list."""
 
+    def in_memory(self, listed: Listed) -> IntArray:
+        """Return a list as an array of NumPy."""
+
     def label_rest(self, slots: Slots, low: int, new_penalty: float) -> Listed:
         """Label the rows from key `low` on that find an active slot; list the others."""
 

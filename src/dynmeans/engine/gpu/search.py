@@ -23,14 +23,24 @@ _FILTER_SLOTS, _FILTER_FEATURES = 32, 16
 _REGISTER_FEATURES, _FILTER_REGISTER_FEATURES = 64, 128
 
 
+def load_exact(n_features: int, row: str) -> Any:
+    """Load the kernels of exact costs."""
+    held = -(-n_features // 8) if n_features <= _REGISTER_FEATURES else 0
+    return load_module("exact", row, R=held, FEW=n_features if n_features <= 8 else 0)
+
+
+def threads_per_row(n_features: int) -> int:
+    """Return how many threads choose for one row."""
+    return 32 if n_features <= 8 else 8
+
+
 class Search:
     """Looks up the cheapest of some slots for the rows of one batch."""
 
     def __init__(self, points: Any, row: str) -> None:
         self._points, self._n, self._d = points, len(points), points.shape[1]
         self._row = row
-        held = -(-self._d // 8) if self._d <= _REGISTER_FEATURES else 0
-        self.exact = load_module("exact", row, R=held)
+        self.exact = load_exact(self._d, row)
         if self._d <= 3:
             self._grid_module = load_module("grid", row, D=self._d)
             side = {1: (1024, 8192), 2: (256, 1024), 3: (32, 96)}[self._d]

@@ -61,7 +61,7 @@ class SlotSums:
         width = min(32, 1 << (self._n_columns - 1).bit_length())
         bins = (self._shifts, self._n_bins, self._n_columns, width, self._sums)
         arguments = (*self._rows, labels, dealt, np.int64(n_dealt), *bins)
-        launch(self._module.get_function("add_dealt"), -(-n_dealt // 1024) * 32, arguments)
+        launch(self._module.get_function("add_dealt"), -(-n_dealt // 256) * 32, arguments)
 
     def move(self, listed: Any, before: Any, after: Any, n_slots: int) -> None:
         """Take rows out of the sums of one slot and add them to those of another."""

@@ -1,7 +1,8 @@
 // Exact costs by eight threads a row, which are the eight running sums of the specification.
 //
 // Compiled with R: the features that each of the eight threads keeps in registers, or 0 where rows
-// are too wide for that and are read again for each center.
+// are too wide for that and are read again for each center. FEW is the number of features up to
+// eight, for which one thread holds all running sums, and 0 above.
 
 #if R > 0
 struct Row {
@@ -38,6 +39,40 @@ struct Best {
     }
 };
 
+#if FEW > 0
+// A warp compares one row with 32 versions at a time.
+constexpr int kThreadsPerRow = 32, kVersionsAtOnce = 32;
+struct ChoosingRow {
+    double y[8];
+    __device__ __forceinline__ void load(const ROW* points, i64 i, int) {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) y[j] = j < FEW ? (double)points[i * FEW + j] : 0.0;
+    }
+    __device__ __forceinline__ double squared_distance(const double* centers, int v, int) const {
+        double s[8];
+#pragma unroll
+        for (int j = 0; j < 8; ++j)
+            s[j] = j < FEW ? add_square(0.0, y[j], centers[(i64)v * FEW + j]) : 0.0;
+        const double a = __dadd_rn(s[0], s[4]), b = __dadd_rn(s[1], s[5]);
+        const double c = __dadd_rn(s[2], s[6]), d = __dadd_rn(s[3], s[7]);
+        return __dadd_rn(__dadd_rn(a, c), __dadd_rn(b, d));
+    }
+};
+#else
+// Eight threads compare one row with one version at a time.
+constexpr int kThreadsPerRow = 8, kVersionsAtOnce = 1;
+struct ChoosingRow {
+    Row row;
+    __device__ __forceinline__ void load(const ROW* points, i64 i, int d) {
+        row.load(points, i, d, threadIdx.x & 7);
+    }
+    __device__ __forceinline__ double squared_distance(const double* centers, int v, int d) const {
+        const u32 mask = 0xffu << (threadIdx.x & 24);
+        return add_in_halves(row.sum(centers + (i64)v * d, d, threadIdx.x & 7), mask);
+    }
+};
+#endif
+
 // The cheapest version that each listed row sees at its turn; all rows if `rows` is null. Where
 // `base` has the cheapest slot at the start of the pass, and it is still there, only versions that
 // events added are compared.
@@ -46,14 +81,14 @@ extern "C" __global__ void __launch_bounds__(256) choose(
     const double* ties, const int* slots, const double* centers, const double* offsets,
     const double* scales, const Turn* since, const Turn* until, int n_start, int n_versions,
     double new_penalty, int* choices, double* costs) {
-    const int lane = threadIdx.x & 7;
-    const u32 mask = 0xffu << (threadIdx.x & 24);
-    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
-    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; p < n; p += n_groups) {
+    const int lane = threadIdx.x % kThreadsPerRow, place = lane % kVersionsAtOnce;
+    const i64 n_groups = (i64)gridDim.x * blockDim.x / kThreadsPerRow;
+    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kThreadsPerRow; p < n;
+         p += n_groups) {
         const i64 i = rows ? rows[p] : p;
         const u64 key = since ? key_of(i, keys, seed) : 0;
-        Row row;
-        row.load(points, i, d, lane);
+        ChoosingRow row;
+        row.load(points, i, d);
         Best best{kInfinity, 0x7fffffff, -1};
         int from = 0;
         if (base) {
@@ -61,15 +96,22 @@ extern "C" __global__ void __launch_bounds__(256) choose(
             if (b < 0) from = n_start;
             else if (!is_before(until + b, key, ties, i)) {
                 from = n_start;
-                const double s = add_in_halves(row.sum(centers + (i64)b * d, d, lane), mask);
+                const double s = row.squared_distance(centers, b, d);
                 best.consider(cost_of(offsets[b], scales[b], s), slots[b], b);
             }
         }
-        for (int v = from; v < n_versions; ++v) {
+        for (int v = from + place; v < n_versions; v += kVersionsAtOnce) {
             if (since && (!is_before(since + v, key, ties, i) || is_before(until + v, key, ties, i)))
                 continue;
-            const double s = add_in_halves(row.sum(centers + (i64)v * d, d, lane), mask);
+            const double s = row.squared_distance(centers, v, d);
             best.consider(cost_of(offsets[v], scales[v], s), slots[v], v);
+        }
+#pragma unroll
+        for (int o = kVersionsAtOnce / 2; o; o >>= 1) {
+            const double cost = __shfl_xor_sync(~0u, best.cost, o);
+            const int slot = __shfl_xor_sync(~0u, best.slot, o);
+            const int version = __shfl_xor_sync(~0u, best.version, o);
+            if (version >= 0) best.consider(cost, slot, version);
         }
         if (lane == 0) {
             const bool opens = best.version < 0 || best.cost > new_penalty;
@@ -121,25 +163,38 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
     }
 }
 
-// The sum of w |y - theta|^2 in bins, and the rows that want another slot than their own.
+// The sum of w |y - theta|^2 in bins, and the rows that want another slot than their own. Eight
+// threads read four rows together; then four of them go on with one each.
 extern "C" __global__ void __launch_bounds__(256) own_costs(
     const ROW* points, i64 n, int d, const double* weights, const int* labels, const int* wishes,
     const double* centers, const double* shifts, int n_bins, double* within, int* moved,
     int* moved_to, int* n_moved) {
-    const int lane = threadIdx.x & 7;
+    constexpr int kRows = 4;
+    const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
     const u32 mask = 0xffu << (threadIdx.x & 24);
-    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
     double sums[kMostBins] = {};
-    for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; i < n; i += n_groups) {
-        const int label = labels[i];
-        if (label < 0) continue;
-        Row row;
-        row.load(points, i, d, lane);
-        const double s = add_in_halves(row.sum(centers + (i64)label * d, d, lane), mask);
-        if (lane) continue;
-        const double term = weights ? __dmul_rn(weights[i], s) : s;
-        if (n_bins <= kMostBins)
-            add_to_bins(term, shifts, 1, n_bins, sums);
+    const i64 n_block = 32 * kRows, step = (i64)gridDim.x * n_block;
+    for (i64 first = (i64)blockIdx.x * n_block; first < n; first += step) {
+        i64 at[kRows];
+        int label[kRows];
+        Row row[kRows];
+        double own = 0.0;
+#pragma unroll
+        for (int u = 0; u < kRows; ++u) {
+            at[u] = first + u * 32 + group;
+            label[u] = at[u] < n ? labels[at[u]] : -1;
+            row[u].load(points, at[u] < n ? at[u] : n - 1, d, lane);
+        }
+#pragma unroll
+        for (int u = 0; u < kRows; ++u) {
+            const double* center = centers + (i64)(label[u] < 0 ? 0 : label[u]) * d;
+            const double s = add_in_halves(row[u].sum(center, d, lane), mask);
+            if (lane == u) own = s;
+        }
+        const i64 i = first + lane * 32 + group;
+        const bool counts = lane < kRows && i < n && labels[i] >= 0;
+        const double term = counts ? (weights ? __dmul_rn(weights[i], own) : own) : 0.0;
+        if (n_bins <= kMostBins) add_to_bins(term, shifts, 1, n_bins, sums);
         else {
             double rest = term;
             for (int b = 0; b < n_bins; ++b) {
@@ -148,17 +203,15 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
                 rest = __dsub_rn(rest, h);
             }
         }
-        const int wish = wishes[i];
-        const int at = reserve(wish != label, n_moved);
-        if (wish != label) {
-            moved[at] = (int)i;
-            moved_to[at] = wish;
+        const bool moves = counts && wishes[i] != labels[i];
+        if (!__any_sync(~0u, moves)) continue;
+        const int to = reserve(moves, n_moved);
+        if (moves) {
+            moved[to] = (int)i;
+            moved_to[to] = wishes[i];
         }
     }
-    if (n_bins <= kMostBins) {
-        __syncwarp();
-        flush_bins(sums, n_bins, within);
-    }
+    if (n_bins <= kMostBins) flush_bins(sums, n_bins, within);
 }
 
 // Rows not listed yet that may prefer one of the versions near their slot.

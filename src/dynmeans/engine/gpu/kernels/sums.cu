@@ -54,40 +54,66 @@ __device__ __forceinline__ double term_of(const ROW* points, i64 i, int d, const
     return column == 0 ? weights[i] : __dmul_rn(weights[i], (double)points[i * d + column - 1]);
 }
 
-// A warp adds 1,024 dealt rows: `width` threads side by side take the columns of one row.
+// A warp adds 256 dealt rows: `width` threads side by side take the columns of one row. The numbers
+// of 32 rows and their slots are read together, and several rows are under way at once.
 extern "C" __global__ void __launch_bounds__(256) add_dealt(
     const ROW* points, int d, const double* weights, const int* labels, const int* dealt,
     i64 n_dealt, const double* shifts, int n_bins, int n_columns, int width, double* sums) {
-    constexpr i64 kChunk = 1024;
+    constexpr int kChunk = 256, kAtOnce = 4;
     const int lane = threadIdx.x & 31, place = lane / width, n_places = 32 / width;
     const i64 n_warps = (i64)gridDim.x * (blockDim.x >> 5);
     for (i64 chunk = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; chunk * kChunk < n_dealt;
          chunk += n_warps) {
-        const i64 end = (chunk + 1) * kChunk < n_dealt ? (chunk + 1) * kChunk : n_dealt;
-        for (int column = lane % width; column < n_columns; column += width) {
+        const i64 first = chunk * kChunk;
+        const int n_here = n_dealt - first < kChunk ? (int)(n_dealt - first) : kChunk;
+        int number[kChunk / 32], slot_of[kChunk / 32];
+#pragma unroll
+        for (int q = 0; q < kChunk / 32; ++q) {
+            const int p = q * 32 + lane;
+            number[q] = p < n_here ? dealt[first + p] : -1;
+        }
+#pragma unroll
+        for (int q = 0; q < kChunk / 32; ++q) slot_of[q] = number[q] < 0 ? -1 : labels[number[q]];
+        for (int start = 0; start < n_columns; start += width) {
+            const int column = start + lane % width;
+            const bool is_column = column < n_columns;
             double here[kMostBins] = {}, shift[kMostBins];
 #pragma unroll
             for (int b = 0; b < kMostBins; ++b)
-                shift[b] = b < n_bins ? shifts[b * n_columns + column] : 0.0;
+                shift[b] = b < n_bins && is_column ? shifts[b * n_columns + column] : 0.0;
             int slot = -1;
-            for (i64 p = chunk * kChunk + place; p < end; p += n_places) {
-                const i64 i = dealt[p];
-                const int label = labels[i];
-                if (label != slot) {
+            const auto flush = [&]() {
 #pragma unroll
-                    for (int b = 0; b < kMostBins; ++b)
-                        if (b < n_bins) {
-                            if (slot >= 0) atomicAdd(sums + ((i64)slot * n_bins + b) * n_columns + column, here[b]);
-                            here[b] = 0.0;
+                for (int b = 0; b < kMostBins; ++b)
+                    if (b < n_bins) {
+                        if (slot >= 0 && is_column && here[b] != 0.0)
+                            atomicAdd(sums + ((i64)slot * n_bins + b) * n_columns + column, here[b]);
+                        here[b] = 0.0;
+                    }
+            };
+#pragma unroll
+            for (int q = 0; q < kChunk / 32; ++q)
+                for (int r = 0; r < 32; r += n_places * kAtOnce) {
+                    double term[kAtOnce];
+                    int to[kAtOnce];
+#pragma unroll
+                    for (int u = 0; u < kAtOnce; ++u) {
+                        const int from = (r + u * n_places + place) & 31;
+                        const i64 i = __shfl_sync(~0u, number[q], from);
+                        to[u] = __shfl_sync(~0u, slot_of[q], from);
+                        if (r + u * n_places + place >= 32) to[u] = -1;
+                        term[u] = to[u] >= 0 && is_column ? term_of(points, i, d, weights, column) : 0.0;
+                    }
+#pragma unroll
+                    for (int u = 0; u < kAtOnce; ++u) {
+                        if (to[u] >= 0 && to[u] != slot) {
+                            flush();
+                            slot = to[u];
                         }
-                    slot = label;
+                        add_to_bins(term[u], shift, 1, n_bins, here);
+                    }
                 }
-                add_to_bins(term_of(points, i, d, weights, column), shift, 1, n_bins, here);
-            }
-#pragma unroll
-            for (int b = 0; b < kMostBins; ++b)
-                if (b < n_bins && slot >= 0)
-                    atomicAdd(sums + ((i64)slot * n_bins + b) * n_columns + column, here[b]);
+            flush();
         }
     }
 }
