@@ -106,10 +106,15 @@ class TwinRows:
     def remember_listed(self, listed):
         self.is_listed[listed] = True
 
-    def followers(self, start, versions, extra, new_penalty, low):
+    def changed(self, slots, low, new_penalty):
+        listed = np.flatnonzero((self.labels >= 0) & (self.keys >= low))
+        choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)
+        return listed[choices != self.labels[listed]]
+
+    def followers(self, start, versions, extra, new_penalty):
         starts, near = near_versions(start, versions, extra, new_penalty)
         found = []
-        for i in np.flatnonzero((self.labels >= 0) & ~self.is_listed & (self.keys >= low)):
+        for i in np.flatnonzero((self.labels >= 0) & ~self.is_listed):
             a, y = self.labels[i], self.points(np.array([i]))[0]
             own = squared_distances(y, start.centers[a])
             for v in near[starts[a] : starts[a + 1]]:

@@ -17,7 +17,7 @@ from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
 from dynmeans.engine.gpu.gpu_batch import GpuBatch, take_batch
 from dynmeans.engine.gpu.kernels import launch, upload
-from dynmeans.engine.gpu.search import load_exact, threads_per_row
+from dynmeans.engine.gpu.search import load_exact
 from dynmeans.engine.gpu.slots import Slots
 from dynmeans.engine.gpu.transfer import to_device, to_memory
 from dynmeans.engine.orders import Orders

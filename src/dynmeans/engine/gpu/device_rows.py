@@ -11,14 +11,14 @@ from dynmeans.engine.gpu.event_log import OPEN_NEW, Choosers
 from dynmeans.engine.gpu.kernels import launch, load_module, upload
 from dynmeans.engine.gpu.near import near_versions
 from dynmeans.engine.gpu.rows import Listed
-from dynmeans.engine.gpu.search import Search, threads_per_row
+from dynmeans.engine.gpu.search import MOST_BINS, Search
 from dynmeans.engine.gpu.slot_sums import SlotSums
 from dynmeans.engine.gpu.slots import BoolArray, Slots, Versions
 from dynmeans.engine.gpu.turns import TURN, TurnArray
 from dynmeans.records.arrays import FloatArray, IntArray
 
 _WINDOWS = (2**10, 2**13, 2**16)  # rows that end the stretches of a first pass
-_MOST_BINS = 8  # that kernels keep in registers
+_SHARED_COUNTS = 6000  # counters that fit into shared memory twice
 
 
 class DeviceRows:
@@ -54,6 +54,7 @@ class DeviceRows:
         self._key = (order.keys, np.uint64(order.seed))
         self._turn = (*self._key, order.ties)
         self._sums.start(bins)
+        self._search.set_bins(len(bins.costs))
         self._cost_shifts = cp.asarray(bins.costs)
         self.labels.fill(-1)
 
@@ -103,8 +104,7 @@ class DeviceRows:
         rows = (self.values, self.n_features, listed, base, np.int64(len(listed)))
         counts = (versions.n_start, len(versions), new_penalty)
         arguments = (*rows, *self._turn, *there, *counts, choices, None)
-        n_threads = threads_per_row(self.n_features) * len(listed)
-        launch(self._search.exact.get_function("choose"), n_threads, arguments)
+        launch(self._search.exact.get_function("choose"), 8 * len(listed), arguments)
         return choices
 
     def proposing(self, listed: Listed, choices: Listed, is_dormant: BoolArray) -> Listed:
@@ -149,6 +149,14 @@ class DeviceRows:
         """Return the labels of some rows."""
         return self.labels[listed]
 
+    def changed(self, slots: Slots, low: int, new_penalty: float) -> Listed:
+        """List rows of a label from key `low` on whose cheapest slot is another one."""
+        self._find(slots, new_penalty)
+        n_listed = cp.zeros(1, np.int32)
+        arguments = (self._n, *self._key, np.uint64(low), self.labels, self._wishes)
+        launch(self._kernel("list_changed"), self.n_points, (*arguments, self._list, n_listed))
+        return self._listed(n_listed)
+
     def forget_listed(self) -> None:
         """Let every row count as not listed."""
         if self._is_listed is None:
@@ -160,9 +168,9 @@ class DeviceRows:
         self._is_listed[listed] = 1
 
     def followers(
-        self, start: Slots, versions: Versions, extra: IntArray, new_penalty: float, low: int
+        self, start: Slots, versions: Versions, extra: IntArray, new_penalty: float
     ) -> Listed:
-        """List rows from key `low` on, not listed yet, that may prefer a version to their own."""
+        """List rows of a label, not listed yet, that may prefer a version to their own."""
         starts, near = near_versions(start, versions, extra, new_penalty)
         if len(near) == 0:
             return cp.empty(0, np.int32)
@@ -177,7 +185,7 @@ class DeviceRows:
             np.zeros(1, np.int32),
         )
         rows = (self.values, self._n, self.n_features, self.labels, self._is_listed)
-        arguments = (*rows, *self._turn, np.uint64(low), *there, self._list, n_listed)
+        arguments = (*rows, *self._turn, *there, self._list, n_listed)
         launch(self._search.exact.get_function("followers"), 8 * self.n_points, arguments)
         return self._listed(n_listed)
 
@@ -192,11 +200,10 @@ class DeviceRows:
         within, n_moved = found[:n_bins], found[n_bins:].view(np.int32)
         bins = (self._cost_shifts, n_bins, within, self._list, self._codes, n_moved)
         rows = (self.values, self._n)
-        grid = self._search.grid(slots, new_penalty) if n_bins <= _MOST_BINS else None
+        grid = self._search.grid(slots, new_penalty) if n_bins <= MOST_BINS else None
         if grid is not None:
-            kernel = self._search.grid_kernel("grid_compare")
-            n_threads = -(-self.n_points // 4)
-            launch(kernel, n_threads, (*rows, self.weights, self.labels, *grid, *bins))
+            rows += (self.weights, self.labels)
+            self._search.read_grid("grid_compare", rows, grid, *bins)
         else:
             self._find(slots, new_penalty)
             rows += (self.n_features, self.weights, self.labels, self._wishes)
@@ -211,11 +218,11 @@ class DeviceRows:
         self, listed: Listed, choices: Listed, n_choices: int
     ) -> tuple[IntArray, IntArray]:
         """Count rows that leave each slot, and that choose each version; the last is OPEN_NEW."""
-        counts = cp.zeros(2 * n_choices + 1, np.uint64)
-        left, joined = counts[:n_choices], counts[n_choices:]
-        n = len(listed)
-        arguments = (listed, choices, n, self.labels, n_choices, left, joined)
-        launch(self._kernel("count_moves"), n, arguments)
+        n, n_counts = len(listed), 2 * n_choices + 1
+        counts, is_shared = cp.zeros(n_counts, np.uint64), int(n_counts <= _SHARED_COUNTS)
+        arguments = (listed, choices, n, self.labels, n_choices, is_shared, counts)
+        kernel, shared = self._kernel("count_moves"), 4 * n_counts * is_shared
+        launch(kernel, -(-n // 16), arguments, shared=shared)
         found = counts.get().astype(np.int64)
         return found[:n_choices], found[n_choices:]
 

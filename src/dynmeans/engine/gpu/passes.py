@@ -62,9 +62,8 @@ class Passes:
             return len(start)
         log = self._events_among(proposers, start)
         versions = self._versions(log, start)
-        extra = np.arange(len(start), len(versions))
-        rows.forget_listed()
-        others = rows.followers(start, versions, extra, self.new_penalty, low)
+        # A row that keeps its slot beside all that was opened keeps it beside any part of that.
+        others = rows.changed(versions.last(), low, self.new_penalty)
         base = rows.labels_of(others)
         choices = rows.choose(others, base, versions, self.new_penalty)
         rows.set_labels(others, choices, versions.slots)
@@ -166,7 +165,7 @@ class _Replay:
             return
         extra = np.array(fresh) + len(self._start)
         penalty = self._passes.new_penalty
-        found = rows.followers(self._start, versions, extra, penalty, 0)
+        found = rows.followers(self._start, versions, extra, penalty)
         self.listed = rows.join(self.listed, found)
         self._base = rows.join(self._base, rows.labels_of(found))
 

@@ -68,10 +68,13 @@ class Rows(Protocol):
     def labels_of(self, listed: Listed) -> Listed:
         """Return the labels of some rows."""
 
+    def changed(self, slots: Slots, low: int, new_penalty: float) -> Listed:
+        """List rows of a label from key `low` on whose cheapest slot is another one."""
+
     def followers(
-        self, start: Slots, versions: Versions, extra: IntArray, new_penalty: float, low: int
+        self, start: Slots, versions: Versions, extra: IntArray, new_penalty: float
     ) -> Listed:
-        """List rows of a label from key `low` on, not listed yet, that may prefer a version.
+        """List rows of a label, not listed yet, that may prefer a version to their own.
 
         `extra` are the versions in question. The rows count as listed from now on.
         """

@@ -21,17 +21,16 @@ _GRID = np.dtype(
 _GRID_SLOTS = 4  # Below, comparing all is as fast.
 _FILTER_SLOTS, _FILTER_FEATURES = 32, 16
 _REGISTER_FEATURES, _FILTER_REGISTER_FEATURES = 64, 128
+_SHARED_TABLE = 2**16  # bytes of a table of slots that two blocks have room for
+_PAIRS = 8  # slots that remain for a row in doubt, on the average
+MOST_BINS = 8  # that kernels keep in registers
 
 
 def load_exact(n_features: int, row: str) -> Any:
     """Load the kernels of exact costs."""
     held = -(-n_features // 8) if n_features <= _REGISTER_FEATURES else 0
-    return load_module("exact", row, R=held, FEW=n_features if n_features <= 8 else 0)
-
-
-def threads_per_row(n_features: int) -> int:
-    """Return how many threads choose for one row."""
-    return 32 if n_features <= 8 else 8
+    few = n_features if n_features < _FILTER_FEATURES else 0
+    return load_module("exact", row, R=held, FEW=few)
 
 
 class Search:
@@ -42,7 +41,7 @@ class Search:
         self._row = row
         self.exact = load_exact(self._d, row)
         if self._d <= 3:
-            self._grid_module = load_module("grid", row, D=self._d)
+            self.set_bins(1)
             side = {1: (1024, 8192), 2: (256, 1024), 3: (32, 96)}[self._d]
             self._n_side = side[self._n > 2**20]
             self._cells = cp.empty(self._n_side**self._d, np.uint32)
@@ -50,6 +49,12 @@ class Search:
         elif self._d >= _FILTER_FEATURES:
             kept = -(-self._d // 32) * 2 if self._d <= _FILTER_REGISTER_FEATURES else 0
             self._filter_module, self._kept = load_module("filter", row, KC=kept), kept
+
+    def set_bins(self, n_bins: int) -> None:
+        """Choose the kernels that add up costs in so many bins."""
+        if self._d <= 3:
+            constants = {"D": self._d, "N_BINS": min(n_bins, MOST_BINS)}
+            self._grid_module = load_module("grid", self._row, **constants)
 
     def grid(self, slots: Slots, new_penalty: float) -> tuple[Any, ...] | None:
         """Build the grid of these slots: what its kernels take, or None where it is of no use."""
@@ -66,11 +71,21 @@ class Search:
             len(self._cells) // 256,
             (*arguments, n_listed, np.uint32(len(self._lists))),
         )
-        return (there, self._cells, self._lists, centers, len(slots), new_penalty)
+        is_shared = int(table.nbytes <= _SHARED_TABLE)
+        return (there, self._cells, self._lists, centers, len(slots), new_penalty, is_shared)
 
-    def grid_kernel(self, name: str) -> Any:
-        """Return a kernel that reads the grid."""
-        return self._grid_module.get_function(name)
+    def read_grid(
+        self, name: str, first: tuple[Any, ...], grid: tuple[Any, ...], *rest: Any
+    ) -> None:
+        """Run a kernel that reads the grid; it is given `first`, the grid and the rest."""
+        n_slots, is_shared = grid[4], grid[6]
+        launch_blocks(
+            self._grid_module.get_function(name),
+            min(-(-self._n // 512), 4 * multiprocessors()),
+            (*first, *grid, *rest),
+            block=512,
+            shared=n_slots * (self._d + 2) * 8 * is_shared,
+        )
 
     def find(self, slots: Slots, new_penalty: float, wishes: Any, choose: Any) -> None:
         """Write the cheapest slot of every row to `wishes`, -1 where a new one is cheaper.
@@ -82,8 +97,7 @@ class Search:
             return
         grid = self.grid(slots, new_penalty)
         if grid is not None:
-            arguments = (self._points, np.int64(self._n), *grid, wishes)
-            launch(self.grid_kernel("grid_cheapest"), self._n, arguments)
+            self.read_grid("grid_cheapest", (self._points, np.int64(self._n)), grid, wishes)
         elif not self._filter(slots, new_penalty, wishes, choose):
             self._compare_all(slots, new_penalty, wishes)
 
@@ -93,7 +107,7 @@ class Search:
         shape = (self._points, np.int64(self._n), self._d)
         launch_blocks(
             self.exact.get_function("cheapest"),
-            min(-(-self._n // 64), 8 * multiprocessors()),
+            min(-(-self._n // (256 if self._d < _FILTER_FEATURES else 64)), 8 * multiprocessors()),
             (*shape, *there, len(slots), n_tile, new_penalty, wishes),
             shared=min(n_tile * self._d * 8, shared_bytes()),
         )
@@ -118,20 +132,51 @@ class Search:
             (centers, offsets, scales, origin, len(slots), d, stride, rounded, base_scale, bounds),
             block=32,
         )
-        listed, n_listed = cp.empty(self._n, np.int32), cp.zeros(1, np.int32)
         block = (512 if self._kept <= 4 else 256) if self._kept else 384
-        launch_blocks(
-            self._filter_module.get_function("filter"),
-            min(multiprocessors(), -(-self._n // (block if self._kept else block // 2))),
-            (self._points, np.int64(self._n), d, origin, rounded, base_scale, n_slots, n_tile)
-            + (stride, bounds, new_penalty, wishes, listed, n_listed),
-            block=block,
-            shared=n_tile * (2 * stride + 8),
-        )
-        doubtful = listed[: int(n_listed[0])]
-        if len(doubtful):
-            wishes[doubtful] = choose(doubtful)
+        table = (d, origin, rounded, base_scale, n_slots, n_tile, stride, bounds)
+
+        def run(name: str, n: int, *rest: Any) -> None:
+            n_blocks = min(multiprocessors(), -(-n // (block if self._kept else block // 2)))
+            kernel, shared = self._filter_module.get_function(name), n_tile * (2 * stride + 8)
+            arguments = (self._points, np.int64(n), *table, *rest)
+            launch_blocks(kernel, n_blocks, arguments, block=block, shared=shared)
+
+        listed, limits = cp.empty(self._n, np.int32), cp.empty(self._n, np.float32)
+        n_listed = cp.zeros(1, np.int32)
+        run("filter", self._n, new_penalty, wishes, listed, limits, n_listed)
+        n_doubtful = int(n_listed[0])
+        if n_doubtful == 0:
+            return True
+        most, n_pairs = _PAIRS * n_doubtful + 2**16, cp.zeros(1, np.int32)
+        pairs = cp.empty((most, 2), np.int32)
+        run("filter_again", n_doubtful, listed, limits, len(slots), pairs, n_pairs, most)
+        if int(n_pairs[0]) > most:
+            wishes[listed[:n_doubtful]] = choose(listed[:n_doubtful])
+        else:
+            there = (centers, offsets, scales)
+            self._settle(listed, n_doubtful, pairs, n_pairs, there, new_penalty, wishes)
         return True
+
+    def _settle(
+        self,
+        listed: Any,
+        n_listed: int,
+        pairs: Any,
+        n_pairs: Any,
+        table: tuple[Any, ...],
+        new_penalty: float,
+        wishes: Any,
+    ) -> None:
+        """Compare rows in doubt with the slots that remain for them, exactly."""
+        n, kernel = int(n_pairs[0]), self.exact.get_function
+        costs, lowest = cp.empty(n, np.uint64), cp.full(n_listed, 2**64 - 1, np.uint64)
+        slots = cp.full(n_listed, 2**31 - 1, np.int32)
+        arguments = (self._points, self._d, listed, pairs, n_pairs, *table, costs, lowest)
+        launch(kernel("cost_pairs"), 8 * n, arguments)
+        launch(kernel("choose_pairs"), n, (pairs, n_pairs, costs, lowest, slots))
+        launch(
+            kernel("take_pairs"), n_listed, (listed, n_listed, lowest, slots, new_penalty, wishes)
+        )
 
 
 def _place_grid(slots: Slots, new_penalty: float, n_side: int) -> Any:

@@ -2,7 +2,7 @@
 //
 // Compiled with R: the features that each of the eight threads keeps in registers, or 0 where rows
 // are too wide for that and are read again for each center. FEW is the number of features up to
-// eight, for which one thread holds all running sums, and 0 above.
+// 15, for which one thread holds a row and all running sums, and 0 above.
 
 #if R > 0
 struct Row {
@@ -40,35 +40,35 @@ struct Best {
 };
 
 #if FEW > 0
-// A warp compares one row with 32 versions at a time.
-constexpr int kThreadsPerRow = 32, kVersionsAtOnce = 32;
-struct ChoosingRow {
-    double y[8];
+struct WholeRow {
+    double y[FEW];
     __device__ __forceinline__ void load(const ROW* points, i64 i, int) {
 #pragma unroll
-        for (int j = 0; j < 8; ++j) y[j] = j < FEW ? (double)points[i * FEW + j] : 0.0;
+        for (int j = 0; j < FEW; ++j) y[j] = (double)points[i * FEW + j];
     }
-    __device__ __forceinline__ double squared_distance(const double* centers, int v, int) const {
-        double s[8];
+    __device__ __forceinline__ double squared_distance(const double* centers, i64 v, int) const {
+        double s[8] = {};
 #pragma unroll
-        for (int j = 0; j < 8; ++j)
-            s[j] = j < FEW ? add_square(0.0, y[j], centers[(i64)v * FEW + j]) : 0.0;
+        for (int j = 0; j < FEW; ++j) s[j % 8] = add_square(s[j % 8], y[j], centers[v * FEW + j]);
         const double a = __dadd_rn(s[0], s[4]), b = __dadd_rn(s[1], s[5]);
         const double c = __dadd_rn(s[2], s[6]), d = __dadd_rn(s[3], s[7]);
         return __dadd_rn(__dadd_rn(a, c), __dadd_rn(b, d));
     }
 };
+// Eight threads compare one row with eight versions at a time.
+using ChoosingRow = WholeRow;
+constexpr int kVersionsAtOnce = 8;
 #else
 // Eight threads compare one row with one version at a time.
-constexpr int kThreadsPerRow = 8, kVersionsAtOnce = 1;
+constexpr int kVersionsAtOnce = 1;
 struct ChoosingRow {
     Row row;
     __device__ __forceinline__ void load(const ROW* points, i64 i, int d) {
         row.load(points, i, d, threadIdx.x & 7);
     }
-    __device__ __forceinline__ double squared_distance(const double* centers, int v, int d) const {
+    __device__ __forceinline__ double squared_distance(const double* centers, i64 v, int d) const {
         const u32 mask = 0xffu << (threadIdx.x & 24);
-        return add_in_halves(row.sum(centers + (i64)v * d, d, threadIdx.x & 7), mask);
+        return add_in_halves(row.sum(centers + v * d, d, threadIdx.x & 7), mask);
     }
 };
 #endif
@@ -81,10 +81,10 @@ extern "C" __global__ void __launch_bounds__(256) choose(
     const double* ties, const int* slots, const double* centers, const double* offsets,
     const double* scales, const Turn* since, const Turn* until, int n_start, int n_versions,
     double new_penalty, int* choices, double* costs) {
-    const int lane = threadIdx.x % kThreadsPerRow, place = lane % kVersionsAtOnce;
-    const i64 n_groups = (i64)gridDim.x * blockDim.x / kThreadsPerRow;
-    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kThreadsPerRow; p < n;
-         p += n_groups) {
+    const int lane = threadIdx.x & 7, place = lane % kVersionsAtOnce;
+    [[maybe_unused]] const u32 mask = 0xffu << (threadIdx.x & 24);
+    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
+    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; p < n; p += n_groups) {
         const i64 i = rows ? rows[p] : p;
         const u64 key = since ? key_of(i, keys, seed) : 0;
         ChoosingRow row;
@@ -108,9 +108,9 @@ extern "C" __global__ void __launch_bounds__(256) choose(
         }
 #pragma unroll
         for (int o = kVersionsAtOnce / 2; o; o >>= 1) {
-            const double cost = __shfl_xor_sync(~0u, best.cost, o);
-            const int slot = __shfl_xor_sync(~0u, best.slot, o);
-            const int version = __shfl_xor_sync(~0u, best.version, o);
+            const double cost = __shfl_xor_sync(mask, best.cost, o);
+            const int slot = __shfl_xor_sync(mask, best.slot, o);
+            const int version = __shfl_xor_sync(mask, best.version, o);
             if (version >= 0) best.consider(cost, slot, version);
         }
         if (lane == 0) {
@@ -121,6 +121,38 @@ extern "C" __global__ void __launch_bounds__(256) choose(
     }
 }
 
+#if FEW > 0
+// The cheapest slot of every row, a thread a row; centers pass through shared memory.
+extern "C" __global__ void __launch_bounds__(256) cheapest(
+    const ROW* points, i64 n, int d, const double* centers, const double* offsets,
+    const double* scales, int n_slots, int n_tile, double new_penalty, int* wishes) {
+    extern __shared__ double tile[];
+    bool is_loaded = false;
+    for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
+        const i64 i = first + threadIdx.x;
+        WholeRow row;
+        row.load(points, i < n ? i : n - 1, d);
+        Best best{kInfinity, 0x7fffffff, -1};
+        for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
+            const int n_here = min(n_tile, n_slots - k0);
+            if (!is_loaded || n_tile < n_slots) {
+                __syncthreads();
+                for (int e = threadIdx.x; e < n_here * FEW; e += blockDim.x)
+                    tile[e] = centers[(i64)k0 * FEW + e];
+                __syncthreads();
+                is_loaded = true;
+            }
+#pragma unroll 2
+            for (int k = 0; k < n_here; ++k) {
+                const double s = row.squared_distance(tile, k, d);
+                const double cost = cost_of(__ldg(offsets + k0 + k), __ldg(scales + k0 + k), s);
+                if (cost < best.cost) best = {cost, k0 + k, k0 + k};
+            }
+        }
+        if (i < n) wishes[i] = best.cost > new_penalty ? -1 : best.version;
+    }
+}
+#else
 // The cheapest slot of every row, two rows at a time; centers pass through shared memory.
 extern "C" __global__ void __launch_bounds__(256) cheapest(
     const ROW* points, i64 n, int d, const double* centers, const double* offsets,
@@ -162,6 +194,7 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
                 wishes[at[u]] = best[u].cost > new_penalty ? -1 : best[u].version;
     }
 }
+#endif
 
 // The sum of w |y - theta|^2 in bins, and the rows that want another slot than their own. Eight
 // threads read four rows together; then four of them go on with one each.
@@ -217,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
 // Rows not listed yet that may prefer one of the versions near their slot.
 extern "C" __global__ void __launch_bounds__(256) followers(
     const ROW* points, i64 n, int d, const int* labels, u8* is_listed, const u64* keys, u64 seed,
-    const double* ties, u64 low, const double* start_centers, const int* starts, const int* near,
+    const double* ties, const double* start_centers, const int* starts, const int* near,
     const double* centers, const double* offsets, const double* scales, const Turn* since,
     int* listed, int* n_listed) {
     const int lane = threadIdx.x & 7;
@@ -229,7 +262,6 @@ extern "C" __global__ void __launch_bounds__(256) followers(
         const int begin = starts[label], end = starts[label + 1];
         if (begin == end || is_listed[i]) continue;
         const u64 key = key_of(i, keys, seed);
-        if (key < low) continue;
         Row row;
         row.load(points, i, d, lane);
         const double own = add_in_halves(row.sum(start_centers + (i64)label * d, d, lane), mask);
@@ -244,5 +276,39 @@ extern "C" __global__ void __launch_bounds__(256) followers(
             is_listed[i] = 1;
             listed[atomicAdd(n_listed, 1)] = (int)i;
         }
+    }
+}
+
+// Pairs of a listed row and a slot that its filter could not rule out: the lowest exact cost of each
+// row, then the lowest slot of that cost. Costs are not negative: their bits are ordered as they are.
+extern "C" __global__ void __launch_bounds__(256) cost_pairs(
+    const ROW* points, int d, const int* listed, const int2* pairs, const int* n_pairs,
+    const double* centers, const double* offsets, const double* scales, u64* costs, u64* lowest) {
+    const int lane = threadIdx.x & 7;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    const i64 n = *n_pairs, n_groups = (i64)gridDim.x * (blockDim.x >> 3);
+    for (i64 q = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; q < n; q += n_groups) {
+        const int2 pair = pairs[q];
+        Row row;
+        row.load(points, listed[pair.x], d, lane);
+        const double s = add_in_halves(row.sum(centers + (i64)pair.y * d, d, lane), mask);
+        if (lane) continue;
+        costs[q] = (u64)__double_as_longlong(cost_of(offsets[pair.y], scales[pair.y], s));
+        atomicMin(lowest + pair.x, costs[q]);
+    }
+}
+
+extern "C" __global__ void choose_pairs(const int2* pairs, const int* n_pairs, const u64* costs,
+                                        const u64* lowest, int* slots) {
+    for (i64 q = (i64)blockIdx.x * blockDim.x + threadIdx.x; q < *n_pairs;
+         q += (i64)gridDim.x * blockDim.x)
+        if (costs[q] == lowest[pairs[q].x]) atomicMin(slots + pairs[q].x, pairs[q].y);
+}
+
+extern "C" __global__ void take_pairs(const int* listed, int n, const u64* lowest, const int* slots,
+                                      double new_penalty, int* wishes) {
+    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
+        const bool opens = __longlong_as_double((i64)lowest[p]) > new_penalty;
+        wishes[listed[p]] = opens ? -1 : slots[p];
     }
 }

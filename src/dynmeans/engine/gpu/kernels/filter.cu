@@ -90,9 +90,10 @@ struct Bounds {
     float b, error, base, scale;
 };
 
+// `limits` gets a cost that no slot above can have the lowest of; above every cost if none is known.
 __device__ __forceinline__ void decide(i64 row, const Lowest& found, const Norms& norms, int d,
                                        const Bounds& most, double new_penalty, int* wishes,
-                                       int* listed, int* n_listed) {
+                                       int* listed, float* limits, int* n_listed) {
     const float y = sqrtf(norms.row) * 1.0001f;
     const float off = sqrtf(norms.error) * 1.001f + y * 1.3e-7f;
     float error = off * most.b + (y + off) * most.error;
@@ -104,7 +105,19 @@ __device__ __forceinline__ void decide(i64 row, const Lowest& found, const Norms
              (double)found.first + error < new_penalty)
         wish = found.slot;
     wishes[row] = wish;
-    if (wish == -2) listed[atomicAdd(n_listed, 1)] = (int)row;
+    if (wish != -2) return;
+    const int at = atomicAdd(n_listed, 1);
+    const float limit = found.first + 2.02f * error + fabsf(found.first) * 1e-5f;
+    listed[at] = (int)row;
+    limits[at] = limit < 3e38f ? limit : __int_as_float(0x7f800000);
+}
+
+// Any slot up to the limit of a row may be its cheapest. What does not compare is kept.
+__device__ __forceinline__ void keep_pair(float cost, float limit, i64 p, int k, int n_real,
+                                          int2* pairs, int* n_pairs, int most_pairs) {
+    if (cost > limit || limit < 0.f || k >= n_real) return;
+    const int at = atomicAdd(n_pairs, 1);
+    if (at < most_pairs) pairs[at] = make_int2((int)p, k);
 }
 
 __device__ __forceinline__ void keep_largest(float* most, double value) {
@@ -161,10 +174,12 @@ __device__ __forceinline__ void load_tile(unsigned char* tile, const unsigned sh
 #if KC > 0
 constexpr int kThreads = KC <= 4 ? 512 : 256;
 // 32 rows a warp.
-extern "C" __global__ void __launch_bounds__(kThreads, 1) filter(
+template <bool kAgain>
+__device__ __forceinline__ void filter_rows(
     const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
     const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
-    double new_penalty, int* wishes, int* listed, int* n_listed) {
+    double new_penalty, int* wishes, int* listed, float* limits, int* n_listed, int n_real,
+    int2* pairs, int* n_pairs, int most_pairs) {
     extern __shared__ __align__(16) unsigned char tile[];
     const Bounds most = *bounds;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, q = lane & 3;
@@ -176,12 +191,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) filter(
         u32 a[2][KC][4];
         Norms norms[4];
         Lowest found[4];
+        [[maybe_unused]] float limit[4];
         const i64 mine = first + warp * 32;
 #pragma unroll
         for (int m = 0; m < 2; ++m) {
             const i64 r0 = mine + m * 16 + g, r1 = r0 + 8;
-            const ROW* y0 = points + (r0 < n ? r0 : n - 1) * d;
-            const ROW* y1 = points + (r1 < n ? r1 : n - 1) * d;
+            const i64 p0 = r0 < n ? r0 : n - 1, p1 = r1 < n ? r1 : n - 1;
+            const ROW* y0 = points + (kAgain ? listed[p0] : p0) * (i64)d;
+            const ROW* y1 = points + (kAgain ? listed[p1] : p1) * (i64)d;
+            if constexpr (kAgain) {
+                limit[m * 2] = r0 < n ? limits[r0] : -1.f;
+                limit[m * 2 + 1] = r1 < n ? limits[r1] : -1.f;
+            }
 #pragma unroll
             for (int k = 0; k < KC; ++k) {
                 const int j = k * 16 + 2 * q;
@@ -221,6 +242,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) filter(
                                   fmaf(s.w, norms[m * 2 + 1].row, s.z)};
 #pragma unroll
                     for (int c = 0; c < KC; ++c) multiply(v, a[m][c], f[2 * c], f[2 * c + 1]);
+                    if constexpr (kAgain) {
+                        const i64 p = mine + m * 16 + g;
+                        keep_pair(v[0], limit[m * 2], p, k, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(v[1], limit[m * 2], p, k + 1, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(v[2], limit[m * 2 + 1], p + 8, k, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(v[3], limit[m * 2 + 1], p + 8, k + 1, n_real, pairs, n_pairs, most_pairs);
+                        continue;
+                    }
                     found[m * 2].consider(v[0], k);
                     found[m * 2].consider(v[1], k + 1);
                     found[m * 2 + 1].consider(v[2], k);
@@ -229,21 +258,24 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) filter(
             }
         }
 #pragma unroll
-        for (int r = 0; r < 4; ++r) {
+        for (int r = 0; r < (kAgain ? 0 : 4); ++r) {
             found[r].merge_lanes();
             const i64 row = mine + r * 8 + g;
             if (q == r && row < n)
-                decide(row, found[r], norms[r], d, most, new_penalty, wishes, listed, n_listed);
+                decide(row, found[r], norms[r], d, most, new_penalty, wishes, listed, limits,
+                       n_listed);
         }
     }
 }
 #else
 // 16 rows a warp; a tile has at most kTile * 8 slots.
 constexpr int kThreads = 384, kTile = 24;
-extern "C" __global__ void __launch_bounds__(kThreads, 1) filter(
+template <bool kAgain>
+__device__ __forceinline__ void filter_rows(
     const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
     const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
-    double new_penalty, int* wishes, int* listed, int* n_listed) {
+    double new_penalty, int* wishes, int* listed, float* limits, int* n_listed, int n_real,
+    int2* pairs, int* n_pairs, int most_pairs) {
     extern __shared__ __align__(16) unsigned char tile[];
     const Bounds most = *bounds;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, q = lane & 3;
@@ -254,8 +286,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) filter(
     bool is_loaded = false;
     for (i64 first = (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
         const i64 mine = first + warp * 16, r0 = mine + g, r1 = r0 + 8;
-        const ROW* y0 = points + (r0 < n ? r0 : n - 1) * d;
-        const ROW* y1 = points + (r1 < n ? r1 : n - 1) * d;
+        const i64 p0 = r0 < n ? r0 : n - 1, p1 = r1 < n ? r1 : n - 1;
+        const ROW* y0 = points + (kAgain ? listed[p0] : p0) * (i64)d;
+        const ROW* y1 = points + (kAgain ? listed[p1] : p1) * (i64)d;
+        [[maybe_unused]] float limit[2];
+        if constexpr (kAgain) {
+            limit[0] = r0 < n ? limits[r0] : -1.f;
+            limit[1] = r1 < n ? limits[r1] : -1.f;
+        }
         Lowest found[2];
         Norms norms[2];
         for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
@@ -296,19 +334,48 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) filter(
                 if (t * 8 < n_here) {
                     const float4 s = starts[t * 4 + q];
                     const int k = k0 + t * 8 + 2 * q;
-                    found[0].consider(v[t][0] + fmaf(s.y, norms[0].row, s.x), k);
-                    found[0].consider(v[t][1] + fmaf(s.w, norms[0].row, s.z), k + 1);
-                    found[1].consider(v[t][2] + fmaf(s.y, norms[1].row, s.x), k);
-                    found[1].consider(v[t][3] + fmaf(s.w, norms[1].row, s.z), k + 1);
+                    const float c[4] = {v[t][0] + fmaf(s.y, norms[0].row, s.x),
+                                        v[t][1] + fmaf(s.w, norms[0].row, s.z),
+                                        v[t][2] + fmaf(s.y, norms[1].row, s.x),
+                                        v[t][3] + fmaf(s.w, norms[1].row, s.z)};
+                    if constexpr (kAgain) {
+                        keep_pair(c[0], limit[0], r0, k, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(c[1], limit[0], r0, k + 1, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(c[2], limit[1], r1, k, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(c[3], limit[1], r1, k + 1, n_real, pairs, n_pairs, most_pairs);
+                        continue;
+                    }
+                    found[0].consider(c[0], k);
+                    found[0].consider(c[1], k + 1);
+                    found[1].consider(c[2], k);
+                    found[1].consider(c[3], k + 1);
                 }
         }
 #pragma unroll
-        for (int r = 0; r < 2; ++r) {
+        for (int r = 0; r < (kAgain ? 0 : 2); ++r) {
             found[r].merge_lanes();
             const i64 row = mine + r * 8 + g;
             if (q == r && row < n)
-                decide(row, found[r], norms[r], d, most, new_penalty, wishes, listed, n_listed);
+                decide(row, found[r], norms[r], d, most, new_penalty, wishes, listed, limits,
+                       n_listed);
         }
     }
 }
 #endif
+
+extern "C" __global__ void __launch_bounds__(kThreads, 1) filter(
+    const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
+    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
+    double new_penalty, int* wishes, int* listed, float* limits, int* n_listed) {
+    filter_rows<false>(points, n, d, origin, b, base_scale, n_slots, n_tile, stride, bounds,
+                       new_penalty, wishes, listed, limits, n_listed, 0, nullptr, nullptr, 0);
+}
+
+// Lists, for rows in doubt, the slots that may be their cheapest.
+extern "C" __global__ void __launch_bounds__(kThreads, 1) filter_again(
+    const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
+    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
+    int* listed, float* limits, int n_real, int2* pairs, int* n_pairs, int most_pairs) {
+    filter_rows<true>(points, n, d, origin, b, base_scale, n_slots, n_tile, stride, bounds, 0.0,
+                      nullptr, listed, limits, nullptr, n_real, pairs, n_pairs, most_pairs);
+}

@@ -1,4 +1,4 @@
-// Spatial hash grid for one to three features (compiled with D): each cell lists the slots that can
+// Spatial hash grid for one to three features (compiled with D, and with N_BINS, the bins of the cost): each cell lists the slots that can
 // be the cheapest for some point in it.
 //
 // Exact because: slot k is left out of a cell if its lowest cost there is above the highest cost of
@@ -7,8 +7,10 @@
 // beside the spacing of doubles at its place. A point outside the grid is farther than sqrt(lambda)
 // from every center, in some coordinate.
 
-constexpr u32 kNone = ~0u, kSure = 0x80000000u, kAll = 0xC0000000u;
-constexpr int kMostListed = 63, kMostCandidates = 2048;
+// A cell's entry: kNone; kSure and the one slot that every point in it takes; kPair and the two
+// that can be the cheapest, 15 bits each; kAll; or where its list begins, and 6 bits for its length.
+constexpr u32 kNone = ~0u, kSure = 0x80000000u, kPair = 0xC0000000u, kAll = kPair;
+constexpr int kMostListed = 63, kMostCandidates = 2048, kPairSlots = 0x7fff;
 
 struct Center {
     double x[D], offset, scale;
@@ -90,14 +92,16 @@ extern "C" __global__ void __launch_bounds__(256) build_grid(const Center* cente
     double bound = lambda;
     for (int q = 0; q < n_candidates; ++q)
         bound = fmin(bound, highest(centers[candidates[q]], low, high));
-    int n = 0, last = 0;
+    int n = 0, last = 0, other = 0;
     for (int q = 0; q < n_candidates; ++q)
         if (lowest(centers[candidates[q]], low, high) <= bound) {
             ++n;
+            other = last;
             last = candidates[q];
         }
     u32 entry = kNone;
     if (n == 1 && bound < new_penalty * (1.0 - 1e-9)) entry = kSure | (u32)last;
+    else if (n == 2 && max(last, other) < kPairSlots) entry = kPair | (u32)last << 15 | (u32)other;
     else if (n > kMostListed) entry = kAll;
     else if (n) {
         const u32 at = atomicAdd(n_listed, (u32)n);
@@ -123,25 +127,48 @@ __device__ __forceinline__ u32 entry_at(const double* y, const Grid& g, const u3
     return is_inside ? __ldg(cells + cell) : kNone;
 }
 
+__device__ __forceinline__ void consider(double cost, int k, double& best, int& found) {
+    if (cost < best || (cost == best && (found < 0 || k < found))) {
+        best = cost;
+        found = k;
+    }
+}
+
+__device__ __forceinline__ double cost_at(const double* y, const Center* centers, int k) {
+    const Center& c = centers[k];
+    return cost_of(c.offset, c.scale, squared_distance(y, c.x));
+}
+
 __device__ __forceinline__ int cheapest_in(u32 entry, const double* y, const int* lists,
                                            const Center* centers, int n_slots, double new_penalty) {
     if (entry == kNone) return -1;
-    if ((entry & kAll) == kSure) return (int)(entry & ~kSure);
+    if ((entry & kPair) == kSure) return (int)(entry & ~kSure);
+    double best = new_penalty;
+    int found = -1;
+    if (entry > kPair) {
+        const int one = (int)(entry & kPairSlots), two = (int)(entry >> 15 & kPairSlots);
+        consider(cost_at(y, centers, one), one, best, found);
+        consider(cost_at(y, centers, two), two, best, found);
+        return found;
+    }
     const bool is_all = entry == kAll;
     const int n = is_all ? n_slots : (int)(entry & 63u);
     const int* list = lists + (is_all ? 0 : entry >> 6);
-    double best = new_penalty;
-    int found = -1;
     for (int q = 0; q < n; ++q) {
         const int k = is_all ? q : __ldg(list + q);
-        const Center& c = centers[k];
-        const double cost = cost_of(c.offset, c.scale, squared_distance(y, c.x));
-        if (cost < best || (cost == best && (found < 0 || k < found))) {
-            best = cost;
-            found = k;
-        }
+        consider(cost_at(y, centers, k), k, best, found);
     }
     return found;
+}
+
+// The table of slots in shared memory, if there is room for it.
+__device__ __forceinline__ const Center* near_table(const Center* centers, int n_slots,
+                                                    int is_shared) {
+    extern __shared__ double table[];
+    if (!is_shared) return centers;
+    for (int e = threadIdx.x; e < n_slots * (D + 2); e += blockDim.x) table[e] = ((const double*)centers)[e];
+    __syncthreads();
+    return (const Center*)table;
 }
 
 __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
@@ -158,60 +185,67 @@ __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
         for (int j = 0; j < D; ++j) y[j] = (double)__ldcs(points + i * D + j);
 }
 
-extern "C" __global__ void __launch_bounds__(256) grid_cheapest(
+extern "C" __global__ void __launch_bounds__(512) grid_cheapest(
     const ROW* points, i64 n, const Grid* grid, const u32* cells, const int* lists,
-    const Center* centers, int n_slots, double new_penalty, int* wishes) {
+    const Center* centers, int n_slots, double new_penalty, int is_shared, int* wishes) {
     const Grid g = *grid;
-    for (i64 i = (i64)blockIdx.x * 256 + threadIdx.x; i < n; i += (i64)gridDim.x * 256) {
+    const Center* table = near_table(centers, n_slots, is_shared);
+    for (i64 i = (i64)blockIdx.x * 512 + threadIdx.x; i < n; i += (i64)gridDim.x * 512) {
         double y[D];
         load_row(points, i, y);
         const u32 entry = entry_at(y, g, cells);
-        __stcs(wishes + i, cheapest_in(entry, y, lists, centers, n_slots, new_penalty));
+        __stcs(wishes + i, cheapest_in(entry, y, lists, table, n_slots, new_penalty));
     }
 }
 
-// One reading of the rows: the sum of w |y - theta|^2 in bins, and the rows that want to move.
-extern "C" __global__ void __launch_bounds__(256) grid_compare(
+// One reading of the rows: the sum of w |y - theta|^2 in N_BINS bins, and the rows that want to move.
+extern "C" __global__ void __launch_bounds__(512, 2) grid_compare(
     const ROW* points, i64 n, const double* weights, const int* labels, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
-    const double* shifts, int n_bins, double* within, int* moved, int* moved_to, int* n_moved) {
-    constexpr int kRows = 4;
+    int is_shared, const double* shifts, int n_bins, double* within, int* moved, int* moved_to,
+    int* n_moved) {
+    constexpr int kRows = 2;
+    __shared__ double shift[kMostBins];
+    if (threadIdx.x < N_BINS) shift[threadIdx.x] = shifts[threadIdx.x];
+    __syncthreads();
     const Grid g = *grid;
-    double sums[kMostBins] = {}, shift[kMostBins];
-#pragma unroll
-    for (int b = 0; b < kMostBins; ++b) shift[b] = b < n_bins ? shifts[b] : 0.0;
-    const i64 step = (i64)gridDim.x * 256 * kRows;
-    for (i64 first = (i64)blockIdx.x * 256 * kRows; first < n; first += step) {
+    const Center* table = near_table(centers, n_slots, is_shared);
+    double sums[kMostBins] = {};
+    const i64 step = (i64)gridDim.x * 512 * kRows;
+    for (i64 first = (i64)blockIdx.x * 512 * kRows; first < n; first += step) {
         double y[kRows][D];
         u32 entry[kRows];
-        int label[kRows];
+        int label[kRows], wish[kRows];
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
-            const i64 i = first + u * 256 + threadIdx.x, known = i < n ? i : n - 1;
+            const i64 i = first + u * 512 + threadIdx.x, known = i < n ? i : n - 1;
             load_row(points, known, y[u]);
             label[u] = i < n ? __ldcs(labels + i) : -1;
         }
 #pragma unroll
         for (int u = 0; u < kRows; ++u) entry[u] = entry_at(y[u], g, cells);
+        bool moves = false;
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
-            const i64 i = first + u * 256 + threadIdx.x;
-            bool moves = false;
-            int wish = -1;
-            if (label[u] >= 0) {
-                double term = squared_distance(y[u], centers[label[u]].x);
-                if (weights) term = __dmul_rn(weights[i], term);
-                add_to_bins(term, shift, 1, n_bins, sums);
-                wish = cheapest_in(entry[u], y[u], lists, centers, n_slots, new_penalty);
-                moves = wish != label[u];
-            }
-            if (!__any_sync(~0u, moves)) continue;
-            const int at = reserve(moves, n_moved);
-            if (moves) {
-                moved[at] = (int)i;
-                moved_to[at] = wish;
+            const i64 i = first + u * 512 + threadIdx.x;
+            const int own = label[u] < 0 ? 0 : label[u];
+            double term = label[u] < 0 ? 0.0 : squared_distance(y[u], table[own].x);
+            if (weights) term = label[u] < 0 ? 0.0 : __dmul_rn(weights[i], term);
+            add_to_bins(term, shift, 1, N_BINS, sums);
+            wish[u] = (entry[u] ^ kSure) == (u32)own ? own : cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
+            if (label[u] < 0) wish[u] = label[u];
+            moves |= wish[u] != label[u];
+        }
+        if (!__any_sync(~0u, moves)) continue;
+#pragma unroll
+        for (int u = 0; u < kRows; ++u) {
+            const bool has_moved = wish[u] != label[u];
+            const int at = reserve(has_moved, n_moved);
+            if (has_moved) {
+                moved[at] = (int)(first + u * 512 + threadIdx.x);
+                moved_to[at] = wish[u];
             }
         }
     }
-    flush_bins(sums, n_bins, within);
+    flush_bins(sums, N_BINS, within);
 }

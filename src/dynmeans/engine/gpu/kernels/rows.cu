@@ -97,13 +97,45 @@ extern "C" __global__ void find_choosers(const int* rows, const int* choices, in
     }
 }
 
-// Counts rows that leave each slot, and choose each version; the last counts new clusters.
-extern "C" __global__ void count_moves(const int* rows, const int* choices, int n,
-                                       const int* labels, int n_choices, u64* left, u64* joined) {
+// Counts rows that leave each slot, and choose each version; the last counts new clusters. Counters
+// are in shared memory where there is room.
+extern "C" __global__ void __launch_bounds__(256) count_moves(const int* rows, const int* choices,
+                                                              int n, const int* labels,
+                                                              int n_choices, int is_shared,
+                                                              u64* counts) {
+    extern __shared__ u32 here[];
+    const int n_counts = 2 * n_choices + 1;
+    if (is_shared) {
+        for (int k = threadIdx.x; k < n_counts; k += blockDim.x) here[k] = 0;
+        __syncthreads();
+    }
     for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
         const int choice = choices[p], label = labels[rows[p]];
-        if (label >= 0 && choice != label) atomicAdd(left + label, 1ull);
-        atomicAdd(joined + (choice < 0 ? n_choices : choice), 1ull);
+        const int joined = n_choices + (choice < 0 ? n_choices : choice);
+        const bool leaves = label >= 0 && choice != label;
+        if (is_shared) {
+            if (leaves) atomicAdd(here + label, 1u);
+            atomicAdd(here + joined, 1u);
+        } else {
+            if (leaves) atomicAdd(counts + label, 1ull);
+            atomicAdd(counts + joined, 1ull);
+        }
+    }
+    if (!is_shared) return;
+    __syncthreads();
+    for (int k = threadIdx.x; k < n_counts; k += blockDim.x)
+        if (here[k]) atomicAdd(counts + k, (u64)here[k]);
+}
+
+// Rows from key `low` on whose cheapest slot is not their label.
+extern "C" __global__ void list_changed(i64 n, const u64* keys, u64 seed, u64 low, const int* labels,
+                                        const int* wishes, int* listed, int* n_listed) {
+    const i64 n_threads = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += n_threads) {
+        const int label = labels[i];
+        const bool wants = label >= 0 && wishes[i] != label && key_of(i, keys, seed) >= low;
+        const int at = reserve(wants, n_listed);
+        if (wants) listed[at] = (int)i;
     }
 }
 
