@@ -268,7 +268,7 @@ def main() -> None:
         "prototype_first_and_later_ms": PROTOTYPE,
     }
     cases = [(10**7, 2, 1000), (10**6, 64, 1000)] if options.quick else []
-    cases = cases or [(10**8, 2, 1000), (10**7, 64, 1000), (10**6, 400, 200), (10**7, 8, 1000)]
+    cases = cases or [(10**8, 2, 1000), (10**7, 64, 1000), (10**6, 400, 200), (10**6, 8, 300)]
     for n, d, n_blobs in cases:
         rows_array, penalty = make_rows(n, d, n_blobs)
         case: dict[str, Any] = {"n": n, "d": d}

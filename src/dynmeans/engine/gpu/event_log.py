@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dynmeans.engine.gpu.slots import Memory, Slots, Versions
-from dynmeans.engine.gpu.turns import NEVER, TURN, TurnArray, in_order, is_before
+from dynmeans.engine.gpu.turns import NEVER, TURN, TurnArray, in_order, is_before, join
 from dynmeans.records.arrays import FloatArray, IntArray
 
 OPEN_NEW = -1  # the choice of a row that finds no version within lambda
@@ -92,7 +92,7 @@ class EventLog:
             np.concatenate([frozen.offsets, zeros, memory.offsets[falls]]),
             np.concatenate([frozen.scales, ones, memory.scales[falls]]),
             np.concatenate([frozen.is_dormant, zeros > 0, np.ones(len(falls), dtype=bool)]),
-            np.concatenate([frozen.since, self.born, self.revived_at, fallen]),
+            join(frozen.since, self.born, self.revived_at, fallen),
             until,
             len(start),
         )
@@ -156,6 +156,6 @@ def settle_log(log: EventLog, imply: Callable[[EventLog], EventLog]) -> EventLog
 def union(earlier: EventLog, later: EventLog) -> EventLog:
     """Join the events of two stretches of a first pass; nothing is emptied in one."""
     slots = np.concatenate([earlier.revived, later.revived])
-    turns = np.concatenate([earlier.revived_at, later.revived_at])
+    turns = join(earlier.revived_at, later.revived_at)
     order = np.argsort(slots)
-    return EventLog(np.concatenate([earlier.born, later.born]), slots[order], turns[order])
+    return EventLog(join(earlier.born, later.born), slots[order], turns[order])

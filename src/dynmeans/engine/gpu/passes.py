@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.engine.gpu.event_log import (
+    Choosers,
     EventLog,
     Version,
-    Choosers,
     imply_births,
     imply_log,
     settle_log,
@@ -15,6 +15,7 @@ from dynmeans.engine.gpu.event_log import (
 )
 from dynmeans.engine.gpu.rows import Listed, Rows
 from dynmeans.engine.gpu.slots import Memory, Slots, Versions
+from dynmeans.engine.gpu.turns import in_order
 from dynmeans.records.arrays import IntArray
 
 _MOST_PROPOSERS = 4096  # that are replayed together
@@ -75,7 +76,7 @@ class Passes:
     def _events_among(self, proposers: Listed, start: Slots) -> EventLog:
         """Return the events of rows without labels, those that come first first."""
         rows, known = self.rows, EventLog()
-        proposers = rows.take(proposers, _sorted(rows, proposers))
+        proposers = rows.take(proposers, in_order(rows.turns(proposers)))
         while len(proposers):
             few = rows.take(proposers, np.arange(min(_MOST_PROPOSERS, len(proposers))))
             base = rows.choose(few, None, Versions.frozen(start), self.new_penalty)
@@ -85,7 +86,7 @@ class Passes:
                 versions = self._versions(known, start)
                 choices = rows.choose(proposers, None, versions, self.new_penalty)
                 proposers = rows.proposing(proposers, choices, versions.is_dormant)
-                proposers = rows.take(proposers, _sorted(rows, proposers))
+                proposers = rows.take(proposers, in_order(rows.turns(proposers)))
         return known
 
     def _settle_unlabelled(
@@ -168,8 +169,3 @@ class _Replay:
         found = rows.followers(self._start, versions, extra, penalty)
         self.listed = rows.join(self.listed, found)
         self._base = rows.join(self._base, rows.labels_of(found))
-
-
-def _sorted(rows: Rows, listed: Listed) -> IntArray:
-    turns = rows.turns(listed)
-    return np.lexsort((turns["row"], turns["weight"], turns["key"]))

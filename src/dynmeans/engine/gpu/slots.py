@@ -102,7 +102,7 @@ class Versions:
 
     def last(self) -> Slots:
         """Return the slots after the last row of a first pass, in which none is emptied."""
-        stays = np.flatnonzero(self.until == NEVER)
+        stays = np.flatnonzero(self.until["row"] == NEVER["row"])
         stays = stays[np.argsort(self.slots[stays])]
         return Slots(
             self.centers[stays], self.offsets[stays], self.scales[stays], self.is_dormant[stays]
