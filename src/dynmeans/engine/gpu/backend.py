@@ -99,7 +99,7 @@ def _predict(points: Any, state: ClusterState, penalties: Penalties) -> tuple[An
     kernel = load_exact(points.shape[1], row).get_function("choose")
     launch(
         kernel,
-        threads_per_row(points.shape[1]) * n,
+        8 * n,
         (*rows, numbers, *table, *counts, choices, costs),
     )
     return cp.asarray(np.append(state.ids, -1))[choices], costs

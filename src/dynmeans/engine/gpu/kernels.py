@@ -1,4 +1,4 @@
-"""CUDA kernels: compiled for the card at hand when they are first called, then from CuPy's cache."""
+"""CUDA kernels: compiled for the card at hand when first called, then from CuPy's cache."""
 
 from functools import cache
 from importlib.resources import files

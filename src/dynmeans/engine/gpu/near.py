@@ -1,4 +1,4 @@
-"""Elkan's bound: which versions a row of a slot may prefer to its own cluster, by the slot alone."""
+"""Elkan's bound: which versions a row may prefer to its own cluster, by its slot alone."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,7 +1,8 @@
 """Between memory and the device: large arrays pass through a ring of pinned buffers.
 
 Memory that the system may move cannot be read by the card directly, and pinning all of it takes
-longer than the copy. A few buffers are pinned once; threads fill them while the card empties others.
+longer than the copy. A few buffers are pinned once; threads fill some while the card empties
+others.
 """
 
 from concurrent.futures import ThreadPoolExecutor
