@@ -8,29 +8,31 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import cupy as cp
 import numpy as np
+import torch
 
 from dynmeans.engine.batch import Batch, take_batch
 from dynmeans.engine.execution import Execution
+from dynmeans.engine.gpu import kernels, search, slot_sums, sources
 from dynmeans.engine.gpu.bins import bins_of_batch
 from dynmeans.engine.gpu.cluster import _params
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
-from dynmeans.engine.gpu import kernels, search, slot_sums
-from dynmeans.engine.gpu.kernels import source_of
 from dynmeans.engine.gpu.passes import Passes
 from dynmeans.engine.gpu.slots import Memory, Slots
+from dynmeans.engine.gpu.transfer import to_device, to_memory
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 PROTOTYPE = {"d2": (12.0, 2.3), "d64": (13.3, 6.3), "d400": (None, 3.5)}  # first, later pass; ms
-FAMILIES = ("rows", "exact", "grid", "filter", "sums")
 
 
 def make_rows(n: int, d: int, n_blobs: int) -> tuple[Any, float]:
@@ -122,9 +124,8 @@ def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
         found["first_sums_ms"] = 1e3 * sums_s
         later = []
         for _ in range(6):
-            spent, (n_members, n_moved) = seconds(
-                lambda: _later(rows, passes, n_members, memory, bins, penalty)
-            )
+            arguments = (rows, passes, n_members, memory, bins, penalty)
+            spent, (n_members, n_moved) = seconds(partial(_later, *arguments))
             later.append((round(1e3 * spent, 3), n_moved))
             if n_moved == 0:
                 break
@@ -207,7 +208,7 @@ def compare_steps(rows_array: Any, penalty: float, n_threads: int) -> dict[str, 
 
 def other_ways(rows_array: Any, n_slots: int) -> dict[str, float]:
     """What a user would write: all distances, then the least; scaled from some rows."""
-    n, d = rows_array.shape
+    n = len(rows_array)
     m = min(n, 2**21)
     centers, ways = rows_array[:n_slots], {}
     squares = (centers**2).sum(axis=1)
@@ -218,10 +219,6 @@ def other_ways(rows_array: Any, n_slots: int) -> dict[str, float]:
             cp.argmin(squares - 2 * (rows_array[start : start + part] @ centers.T), axis=1)
 
     ways["cupy_matmul_float64_ms"] = median_ms(by_cupy, 3) * n / m
-    try:
-        import torch
-    except ModuleNotFoundError:
-        return ways
     points, others = (
         torch.as_tensor(rows_array[:m], device="cuda"),
         torch.as_tensor(centers, device="cuda"),
@@ -240,8 +237,6 @@ def other_ways(rows_array: Any, n_slots: int) -> dict[str, float]:
 
 def copies(n: int = 10**8) -> dict[str, float]:
     """NumPy rows in and labels out: plain copies, and the ring of pinned buffers."""
-    from dynmeans.engine.gpu.transfer import to_device, to_memory
-
     rows, labels = np.ones((n, 2)), cp.ones(n, np.int64)
     to_device(rows[: 2**22])
     return {
@@ -250,6 +245,14 @@ def copies(n: int = 10**8) -> dict[str, float]:
         "out_plain_ms": 1e3 * seconds(lambda: cp.asnumpy(labels))[0],
         "out_ring_ms": 1e3 * min(seconds(lambda: to_memory(labels))[0] for _ in range(3)),
     }
+
+
+def run_case(n: int, d: int, n_blobs: int, rate: float) -> Iterator[tuple[str, Any]]:
+    """Yield what was measured for one shape, under its name."""
+    rows_array, penalty = make_rows(n, d, n_blobs)
+    yield "passes", time_passes(rows_array, penalty, rate)
+    yield "step", compare_steps(rows_array, penalty, os.cpu_count() or 1)
+    yield "other_ways", other_ways(rows_array, n_blobs)
 
 
 def main() -> None:
@@ -262,7 +265,7 @@ def main() -> None:
     rate = copy_rate()
     results: dict[str, Any] = {
         "commit": os.environ.get("DYNMEANS_COMMIT") or _commit(),
-        "kernels": kernels_digest(),
+        "kernels": sources.digest(),
         "card": properties["name"].decode(),
         "copy_tb_per_s": rate / 1e9,
         "prototype_first_and_later_ms": PROTOTYPE,
@@ -270,29 +273,15 @@ def main() -> None:
     cases = [(10**7, 2, 1000), (10**6, 64, 1000)] if options.quick else []
     cases = cases or [(10**8, 2, 1000), (10**7, 64, 1000), (10**6, 400, 200), (10**6, 8, 300)]
     for n, d, n_blobs in cases:
-        rows_array, penalty = make_rows(n, d, n_blobs)
-        case: dict[str, Any] = {"n": n, "d": d}
-        results[f"d{d}"] = case
-        for name, work in (
-            ("passes", lambda: time_passes(rows_array, penalty, rate)),
-            ("step", lambda: compare_steps(rows_array, penalty, os.cpu_count() or 1)),
-            ("other_ways", lambda: other_ways(rows_array, 1000 if d != 400 else 200)),
-        ):
-            case[name] = work()
-            print(f"d={d} n={n} {name}: {json.dumps(case[name])}", flush=True)
+        case = results[f"d{d}"] = {"n": n, "d": d}
+        for name, found in run_case(n, d, n_blobs, rate):
+            case[name] = found
+            print(f"d={d} n={n} {name}: {json.dumps(found)}", flush=True)
             Path(options.results).write_text(json.dumps(results, indent=1) + "\n")
-        del rows_array
         cp.get_default_memory_pool().free_all_blocks()
     results["copies_1e8_x_2"] = copies(10**7 if options.quick else 10**8)
     print(json.dumps(results["copies_1e8_x_2"]), flush=True)
     Path(options.results).write_text(json.dumps(results, indent=1) + "\n")
-
-
-def kernels_digest() -> str:
-    """Name the kernels by what they say."""
-    import hashlib
-
-    return hashlib.sha256("".join(map(source_of, FAMILIES)).encode()).hexdigest()[:16]
 
 
 def _commit() -> str:

@@ -167,8 +167,7 @@ def test_an_empty_batch_and_one_without_weight_let_time_pass():
 
 
 def test_arrays_of_cupy_torch_and_jax_are_clustered_where_they_lie():
-    import cupy as cp
-
+    cp = pytest.importorskip("cupy")
     rng = np.random.default_rng(6)
     points, penalties = _blobs(rng, 20_000, 4, 30), Penalties(0.8, max_gap=5, reach=1.1)
     start, orders = ClusterState.empty(4), VisitingOrders(2)
@@ -199,8 +198,7 @@ def test_arrays_of_jax_give_labels_of_jax():
 
 
 def test_bad_rows_on_a_device_are_refused():
-    import cupy as cp
-
+    cp = pytest.importorskip("cupy")
     points = cp.zeros((4, 2))
     points[2, 1] = cp.nan
     with pytest.raises(ValueError, match="points must be finite"):

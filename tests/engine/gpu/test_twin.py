@@ -1,7 +1,8 @@
-"""The stages of the GPU backend, in NumPy, give the labels, centers and cost of the paper's loop."""
+"""The stages of the GPU backend, in NumPy, give labels, centers and cost of the paper's loop."""
 
 import numpy as np
 import pytest
+from gpu_twin import TwinRows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from dynmeans.engine.gpu.bins import bins_of_batch
 from dynmeans.engine.gpu.cluster import cluster
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
-from tests.engine.gpu.twin import TwinRows
 
 
 @st.composite

@@ -1,19 +1,14 @@
 """CUDA kernels: compiled for the card at hand when first called, then from CuPy's cache."""
 
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
+from dynmeans.engine.gpu.sources import source_of
+
 THREADS = 256
-_FOLDER = files("dynmeans.engine.gpu") / "kernels"
-
-
-def source_of(family: str) -> str:
-    """Return the source of one family of kernels, with what all families share."""
-    return "\n".join((_FOLDER / f"{name}.cu").read_text() for name in ("common", family))
 
 
 @cache

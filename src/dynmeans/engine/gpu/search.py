@@ -118,7 +118,7 @@ class Search:
             return False
         stride = (self._kept * 16 if self._kept else -(-d // 16) * 16) + 8
         n_tile = min(n_slots, (shared_bytes() - 1024) // (2 * stride + 8) // 16 * 16)
-        n_tile = n_tile if self._kept else min(n_tile, 192)
+        n_tile = n_tile if self._kept else min(n_tile, 208)
         if n_tile == 0:
             return False
         origin = slots.centers.mean(axis=0)
@@ -132,7 +132,7 @@ class Search:
             (centers, offsets, scales, origin, len(slots), d, stride, rounded, base_scale, bounds),
             block=32,
         )
-        block = (512 if self._kept <= 4 else 256) if self._kept else 384
+        block = 512 if 0 < self._kept <= 4 else 256
         table = (d, origin, rounded, base_scale, n_slots, n_tile, stride, bounds)
 
         def run(name: str, n: int, *rest: Any) -> None:

@@ -60,6 +60,33 @@ __device__ __forceinline__ int reserve(bool wants, int* n_listed) {
     return __shfl_sync(asking, first, leader) + __popc(asking & ((1u << lane) - 1));
 }
 
+// The same for several places a thread, with one addition for a whole block of up to 16 warps: many
+// threads that ask together would wait for each other. All threads of the block take part.
+__device__ __forceinline__ int reserve_in_block(int n_mine, int* n_listed) {
+    __shared__ int of_warps[16], first;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, n_warps = blockDim.x >> 5;
+    int before = n_mine;
+    for (int o = 1; o < 32; o <<= 1) {
+        const int other = __shfl_up_sync(~0u, before, o);
+        if (lane >= o) before += other;
+    }
+    if (lane == 31) of_warps[warp] = before;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        int n = 0;
+        for (int w = 0; w < n_warps; ++w) {
+            const int here = of_warps[w];
+            of_warps[w] = n;
+            n += here;
+        }
+        first = atomicAdd(n_listed, n);
+    }
+    __syncthreads();
+    const int at = first + of_warps[warp] + before - n_mine;
+    __syncthreads();
+    return at;
+}
+
 // Adds one term to bins in registers: every addition is exact, so any order gives the same bits.
 __device__ __forceinline__ void add_to_bins(double term, const double* shifts, int stride,
                                             int n_bins, double* sums) {

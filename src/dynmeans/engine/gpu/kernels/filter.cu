@@ -37,27 +37,27 @@ struct Norms {  // squares: of a row, and of what rounding it took away
     float row = 0.f, error = 0.f;
 };
 
-// Features j and j + 1 of a row, about the origin, in bf16.
-__device__ __forceinline__ u32 load_pair(const ROW* row, const double* origin, int j, int d,
-                                         bool is_even, Norms& norms) {
-    double x = 0.0, y = 0.0;
+// Features j and j + 1 of a row, about the origin.
+__device__ __forceinline__ double2 load_pair(const ROW* row, const double* origin, int j, int d,
+                                             bool is_even) {
+    double2 pair = make_double2(0.0, 0.0);
     if (is_even && j < d) {
-        if constexpr (sizeof(ROW) == 8) {
-            const double2 v = __ldcs((const double2*)(row + j));
-            x = v.x;
-            y = v.y;
-        } else {
+        if constexpr (sizeof(ROW) == 8) pair = __ldcs((const double2*)(row + j));
+        else {
             const float2 v = __ldcs((const float2*)(row + j));
-            x = v.x;
-            y = v.y;
+            pair = make_double2(v.x, v.y);
         }
-        x -= __ldg(origin + j);
-        y -= __ldg(origin + j + 1);
+        pair.x -= __ldg(origin + j);
+        pair.y -= __ldg(origin + j + 1);
     } else {
-        if (j < d) x = (double)row[j] - origin[j];
-        if (j + 1 < d) y = (double)row[j + 1] - origin[j + 1];
+        if (j < d) pair.x = (double)row[j] - origin[j];
+        if (j + 1 < d) pair.y = (double)row[j + 1] - origin[j + 1];
     }
-    const float low = (float)x, high = (float)y;
+    return pair;
+}
+
+__device__ __forceinline__ u32 round_pair(double2 pair, Norms& norms) {
+    const float low = (float)pair.x, high = (float)pair.y;
     const u32 r = to_bf16(low, high);
     const float a = low - __uint_as_float(r << 16), b = high - __uint_as_float(r & 0xffff0000u);
     norms.row = fmaf(low, low, fmaf(high, high, norms.row));
@@ -206,10 +206,10 @@ __device__ __forceinline__ void filter_rows(
 #pragma unroll
             for (int k = 0; k < KC; ++k) {
                 const int j = k * 16 + 2 * q;
-                a[m][k][0] = load_pair(y0, origin, j, d, is_even, norms[m * 2]);
-                a[m][k][1] = load_pair(y1, origin, j, d, is_even, norms[m * 2 + 1]);
-                a[m][k][2] = load_pair(y0, origin, j + 8, d, is_even, norms[m * 2]);
-                a[m][k][3] = load_pair(y1, origin, j + 8, d, is_even, norms[m * 2 + 1]);
+                a[m][k][0] = round_pair(load_pair(y0, origin, j, d, is_even), norms[m * 2]);
+                a[m][k][1] = round_pair(load_pair(y1, origin, j, d, is_even), norms[m * 2 + 1]);
+                a[m][k][2] = round_pair(load_pair(y0, origin, j + 8, d, is_even), norms[m * 2]);
+                a[m][k][3] = round_pair(load_pair(y1, origin, j + 8, d, is_even), norms[m * 2 + 1]);
             }
         }
 #pragma unroll
@@ -269,7 +269,7 @@ __device__ __forceinline__ void filter_rows(
 }
 #else
 // 16 rows a warp; a tile has at most kTile * 8 slots.
-constexpr int kThreads = 384, kTile = 24;
+constexpr int kThreads = 256, kTile = 26;
 template <bool kAgain>
 __device__ __forceinline__ void filter_rows(
     const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
@@ -306,12 +306,19 @@ __device__ __forceinline__ void filter_rows(
             }
             float v[kTile][4] = {};
             norms[0] = norms[1] = Norms{};
+            double2 next[4];  // asked for one block of features ahead
+            const auto ask = [&](int j) {
+                next[0] = load_pair(y0, origin, j + 2 * q, d, is_even);
+                next[1] = load_pair(y1, origin, j + 2 * q, d, is_even);
+                next[2] = load_pair(y0, origin, j + 2 * q + 8, d, is_even);
+                next[3] = load_pair(y1, origin, j + 2 * q + 8, d, is_even);
+            };
+            ask(0);
             for (int j = 0; j < d; j += 16) {
                 u32 a[4];
-                a[0] = load_pair(y0, origin, j + 2 * q, d, is_even, norms[0]);
-                a[1] = load_pair(y1, origin, j + 2 * q, d, is_even, norms[1]);
-                a[2] = load_pair(y0, origin, j + 2 * q + 8, d, is_even, norms[0]);
-                a[3] = load_pair(y1, origin, j + 2 * q + 8, d, is_even, norms[1]);
+#pragma unroll
+                for (int e = 0; e < 4; ++e) a[e] = round_pair(next[e], norms[e & 1]);
+                ask(j + 16);
 #pragma unroll
                 for (int t = 0; t < kTile; t += 2)
                     if (t * 8 < n_here) {

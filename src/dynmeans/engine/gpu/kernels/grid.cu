@@ -224,7 +224,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) grid_compare(
         }
 #pragma unroll
         for (int u = 0; u < kRows; ++u) entry[u] = entry_at(y[u], g, cells);
-        bool moves = false;
+        int n_moves = 0;
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
             const i64 i = first + u * 512 + threadIdx.x;
@@ -232,20 +232,20 @@ extern "C" __global__ void __launch_bounds__(512, 2) grid_compare(
             double term = label[u] < 0 ? 0.0 : squared_distance(y[u], table[own].x);
             if (weights) term = label[u] < 0 ? 0.0 : __dmul_rn(weights[i], term);
             add_to_bins(term, shift, 1, N_BINS, sums);
-            wish[u] = (entry[u] ^ kSure) == (u32)own ? own : cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
+            wish[u] = (entry[u] ^ kSure) == (u32)own
+                          ? own
+                          : cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
             if (label[u] < 0) wish[u] = label[u];
-            moves |= wish[u] != label[u];
+            n_moves += wish[u] != label[u];
         }
-        if (!__any_sync(~0u, moves)) continue;
+        if (!__syncthreads_or(n_moves)) continue;
+        int at = reserve_in_block(n_moves, n_moved);
 #pragma unroll
-        for (int u = 0; u < kRows; ++u) {
-            const bool has_moved = wish[u] != label[u];
-            const int at = reserve(has_moved, n_moved);
-            if (has_moved) {
+        for (int u = 0; u < kRows; ++u)
+            if (wish[u] != label[u]) {
                 moved[at] = (int)(first + u * 512 + threadIdx.x);
-                moved_to[at] = wish[u];
+                moved_to[at++] = wish[u];
             }
-        }
     }
     flush_bins(sums, N_BINS, within);
 }
