@@ -134,8 +134,8 @@ class DeviceRows:
         """Label the rows from key `low` on that find an active slot; list the others."""
         self._find(slots, new_penalty)
         is_dormant, n_listed = upload(slots.is_dormant.view(np.uint8), np.zeros(1, np.int32))
-        arguments = (self._n, *self._key, self.weights, np.uint64(low), self._wishes)
-        arguments += (is_dormant, self.labels, self._list, n_listed)
+        found = (np.uint64(low), self._wishes, is_dormant, self.labels, self._list, n_listed)
+        arguments = (self._n, *self._key, self.weights, *found)
         launch(self._kernel("label_rest"), self.n_points, arguments)
         return self._listed(n_listed)
 
@@ -202,12 +202,12 @@ class DeviceRows:
         rows = (self.values, self._n)
         grid = self._search.grid(slots, new_penalty) if n_bins <= MOST_BINS else None
         if grid is not None:
-            rows += (self.weights, self.labels)
-            self._search.read_grid("grid_compare", rows, grid, *bins)
+            labeled = (*rows, self.weights, self.labels)
+            self._search.read_grid("grid_compare", labeled, grid, *bins)
         else:
             self._find(slots, new_penalty)
-            rows += (self.n_features, self.weights, self.labels, self._wishes)
-            arguments = (*rows, cp.asarray(slots.centers), *bins)
+            labeled = (*rows, self.n_features, self.weights, self.labels)
+            arguments = (*labeled, self._wishes, cp.asarray(slots.centers), *bins)
             kernel = self._search.exact.get_function("own_costs")
             launch(kernel, 2 * self.n_points, arguments)
         sums = found.get()

@@ -153,8 +153,8 @@ class Search:
         if int(n_pairs[0]) > most:
             wishes[listed[:n_doubtful]] = choose(listed[:n_doubtful])
         else:
-            there = (centers, offsets, scales)
-            self._settle(listed, n_doubtful, pairs, n_pairs, there, new_penalty, wishes)
+            costs = (centers, offsets, scales)
+            self._settle(listed, n_doubtful, pairs, n_pairs, costs, new_penalty, wishes)
         return True
 
     def _settle(

@@ -44,7 +44,8 @@ class SlotSums:
             return np.empty(0, np.int64)
         if self._n_bins > _MOST_BINS:
             self._move(None, self._n_points, None, labels)
-            return counts.get().astype(np.int64)
+            n_members: IntArray = counts.get().astype(np.int64)
+            return n_members
         following = cp.cumsum(counts, dtype=np.uint64) - counts
         launch_blocks(
             self._module.get_function("deal_rows"),
