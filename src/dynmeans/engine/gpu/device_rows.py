@@ -206,8 +206,8 @@ class DeviceRows:
             self._search.read_grid("grid_compare", labeled, grid, *bins)
         else:
             self._find(slots, new_penalty)
-            labeled = (*rows, self.n_features, self.weights, self.labels)
-            arguments = (*labeled, self._wishes, cp.asarray(slots.centers), *bins)
+            found_by = (self.n_features, self.weights, self.labels, self._wishes)
+            arguments = (*rows, *found_by, cp.asarray(slots.centers), *bins)
             kernel = self._search.exact.get_function("own_costs")
             launch(kernel, 2 * self.n_points, arguments)
         sums = found.get()

@@ -6,6 +6,7 @@ import cupy as cp
 import numpy as np
 
 from dynmeans.engine.gpu.kernels import (
+    THREADS,
     launch,
     launch_blocks,
     load_module,
@@ -81,9 +82,8 @@ class Search:
         n_slots, is_shared = grid[4], grid[6]
         launch_blocks(
             self._grid_module.get_function(name),
-            min(-(-self._n // 512), 4 * multiprocessors()),
+            min(-(-self._n // THREADS), 6 * multiprocessors()),
             (*first, *grid, *rest),
-            block=512,
             shared=n_slots * (self._d + 2) * 8 * is_shared,
         )
 

@@ -185,12 +185,12 @@ __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
         for (int j = 0; j < D; ++j) y[j] = (double)__ldcs(points + i * D + j);
 }
 
-extern "C" __global__ void __launch_bounds__(512) grid_cheapest(
+extern "C" __global__ void __launch_bounds__(256) grid_cheapest(
     const ROW* points, i64 n, const Grid* grid, const u32* cells, const int* lists,
     const Center* centers, int n_slots, double new_penalty, int is_shared, int* wishes) {
     const Grid g = *grid;
     const Center* table = near_table(centers, n_slots, is_shared);
-    for (i64 i = (i64)blockIdx.x * 512 + threadIdx.x; i < n; i += (i64)gridDim.x * 512) {
+    for (i64 i = (i64)blockIdx.x * 256 + threadIdx.x; i < n; i += (i64)gridDim.x * 256) {
         double y[D];
         load_row(points, i, y);
         const u32 entry = entry_at(y, g, cells);
@@ -199,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(512) grid_cheapest(
 }
 
 // One reading of the rows: the sum of w |y - theta|^2 in N_BINS bins, and the rows that want to move.
-extern "C" __global__ void __launch_bounds__(512, 2) grid_compare(
+extern "C" __global__ void __launch_bounds__(256, D < 3 ? 3 : 2) grid_compare(
     const ROW* points, i64 n, const double* weights, const int* labels, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
     int is_shared, const double* shifts, int n_bins, double* within, int* moved, int* moved_to,
@@ -211,14 +211,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) grid_compare(
     const Grid g = *grid;
     const Center* table = near_table(centers, n_slots, is_shared);
     double sums[kMostBins] = {};
-    const i64 step = (i64)gridDim.x * 512 * kRows;
-    for (i64 first = (i64)blockIdx.x * 512 * kRows; first < n; first += step) {
+    const i64 step = (i64)gridDim.x * 256 * kRows;
+    for (i64 first = (i64)blockIdx.x * 256 * kRows; first < n; first += step) {
         double y[kRows][D];
         u32 entry[kRows];
         int label[kRows], wish[kRows];
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
-            const i64 i = first + u * 512 + threadIdx.x, known = i < n ? i : n - 1;
+            const i64 i = first + u * 256 + threadIdx.x, known = i < n ? i : n - 1;
             load_row(points, known, y[u]);
             label[u] = i < n ? __ldcs(labels + i) : -1;
         }
@@ -227,7 +227,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) grid_compare(
         int n_moves = 0;
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
-            const i64 i = first + u * 512 + threadIdx.x;
+            const i64 i = first + u * 256 + threadIdx.x;
             const int own = label[u] < 0 ? 0 : label[u];
             double term = label[u] < 0 ? 0.0 : squared_distance(y[u], table[own].x);
             if (weights) term = label[u] < 0 ? 0.0 : __dmul_rn(weights[i], term);
@@ -243,7 +243,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) grid_compare(
 #pragma unroll
         for (int u = 0; u < kRows; ++u)
             if (wish[u] != label[u]) {
-                moved[at] = (int)(first + u * 512 + threadIdx.x);
+                moved[at] = (int)(first + u * 256 + threadIdx.x);
                 moved_to[at++] = wish[u];
             }
     }
