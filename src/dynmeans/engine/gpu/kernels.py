@@ -9,6 +9,7 @@ import numpy as np
 from dynmeans.engine.gpu.sources import source_of
 
 THREADS = 256
+_PLAIN_SHARED = 2**14  # bytes; above, with what kernels declare themselves, a block has to ask
 
 
 @cache
@@ -50,7 +51,7 @@ def launch_blocks(
     kernel: Any, n_blocks: int, arguments: tuple[Any, ...], *, block: int = THREADS, shared: int = 0
 ) -> None:
     """Run a kernel on so many blocks."""
-    if shared > 48 * 1024:
+    if shared > _PLAIN_SHARED:
         kernel.max_dynamic_shared_size_bytes = shared
     kernel((n_blocks,), (block,), tuple(map(_argument, arguments)), shared_mem=shared)
 

@@ -80,10 +80,12 @@ class Search:
     ) -> None:
         """Run a kernel that reads the grid; it is given `first`, the grid and the rest."""
         n_slots, is_shared = grid[4], grid[6]
+        block = 512 if name == "grid_cheapest" else THREADS
         launch_blocks(
             self._grid_module.get_function(name),
-            min(-(-self._n // THREADS), 6 * multiprocessors()),
+            min(-(-self._n // block), 4 * multiprocessors()),
             (*first, *grid, *rest),
+            block=block,
             shared=n_slots * (self._d + 2) * 8 * is_shared,
         )
 

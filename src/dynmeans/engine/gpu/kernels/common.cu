@@ -60,32 +60,37 @@ __device__ __forceinline__ int reserve(bool wants, int* n_listed) {
     return __shfl_sync(asking, first, leader) + __popc(asking & ((1u << lane) - 1));
 }
 
-// The same for several places a thread, with one addition for a whole block of up to 16 warps: many
-// threads that ask together would wait for each other. All threads of the block take part.
-__device__ __forceinline__ int reserve_in_block(int n_mine, int* n_listed) {
-    __shared__ int of_warps[16], first;
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, n_warps = blockDim.x >> 5;
-    int before = n_mine;
-    for (int o = 1; o < 32; o <<= 1) {
-        const int other = __shfl_up_sync(~0u, before, o);
-        if (lane >= o) before += other;
+// A warp's share of a list, gathered in shared memory: many threads that ask for places one by one
+// would wait for each other. All threads of the warp take part.
+struct Gathered {
+    static constexpr int kRoom = 96;
+    int2* mine;  // kRoom pairs of a row and a choice
+    int n = 0;
+
+    __device__ __forceinline__ void add(bool wants, int row, int choice, int* rows, int* choices,
+                                        int* n_listed) {
+        const u32 asking = __ballot_sync(~0u, wants);
+        if (!asking) return;
+        const int lane = threadIdx.x & 31;
+        if (wants) mine[n + __popc(asking & ((1u << lane) - 1))] = make_int2(row, choice);
+        n += __popc(asking);
+        __syncwarp();
+        if (n > kRoom - 32) flush(rows, choices, n_listed);
     }
-    if (lane == 31) of_warps[warp] = before;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        int n = 0;
-        for (int w = 0; w < n_warps; ++w) {
-            const int here = of_warps[w];
-            of_warps[w] = n;
-            n += here;
+
+    __device__ __forceinline__ void flush(int* rows, int* choices, int* n_listed) {
+        const int lane = threadIdx.x & 31;
+        int first = 0;
+        if (lane == 0 && n) first = atomicAdd(n_listed, n);
+        first = __shfl_sync(~0u, first, 0);
+        for (int q = lane; q < n; q += 32) {
+            rows[first + q] = mine[q].x;
+            choices[first + q] = mine[q].y;
         }
-        first = atomicAdd(n_listed, n);
+        __syncwarp();
+        n = 0;
     }
-    __syncthreads();
-    const int at = first + of_warps[warp] + before - n_mine;
-    __syncthreads();
-    return at;
-}
+};
 
 // Adds one term to bins in registers: every addition is exact, so any order gives the same bits.
 __device__ __forceinline__ void add_to_bins(double term, const double* shifts, int stride,

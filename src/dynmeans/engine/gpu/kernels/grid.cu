@@ -185,12 +185,12 @@ __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
         for (int j = 0; j < D; ++j) y[j] = (double)__ldcs(points + i * D + j);
 }
 
-extern "C" __global__ void __launch_bounds__(256) grid_cheapest(
+extern "C" __global__ void __launch_bounds__(512) grid_cheapest(
     const ROW* points, i64 n, const Grid* grid, const u32* cells, const int* lists,
     const Center* centers, int n_slots, double new_penalty, int is_shared, int* wishes) {
     const Grid g = *grid;
     const Center* table = near_table(centers, n_slots, is_shared);
-    for (i64 i = (i64)blockIdx.x * 256 + threadIdx.x; i < n; i += (i64)gridDim.x * 256) {
+    for (i64 i = (i64)blockIdx.x * 512 + threadIdx.x; i < n; i += (i64)gridDim.x * 512) {
         double y[D];
         load_row(points, i, y);
         const u32 entry = entry_at(y, g, cells);
@@ -199,13 +199,15 @@ extern "C" __global__ void __launch_bounds__(256) grid_cheapest(
 }
 
 // One reading of the rows: the sum of w |y - theta|^2 in N_BINS bins, and the rows that want to move.
-extern "C" __global__ void __launch_bounds__(256, D < 3 ? 3 : 2) grid_compare(
+extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_compare(
     const ROW* points, i64 n, const double* weights, const int* labels, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
     int is_shared, const double* shifts, int n_bins, double* within, int* moved, int* moved_to,
     int* n_moved) {
     constexpr int kRows = 2;
     __shared__ double shift[kMostBins];
+    __shared__ int2 room[8][Gathered::kRoom];
+    Gathered gathered{room[threadIdx.x >> 5]};
     if (threadIdx.x < N_BINS) shift[threadIdx.x] = shifts[threadIdx.x];
     __syncthreads();
     const Grid g = *grid;
@@ -215,7 +217,7 @@ extern "C" __global__ void __launch_bounds__(256, D < 3 ? 3 : 2) grid_compare(
     for (i64 first = (i64)blockIdx.x * 256 * kRows; first < n; first += step) {
         double y[kRows][D];
         u32 entry[kRows];
-        int label[kRows], wish[kRows];
+        int label[kRows];
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
             const i64 i = first + u * 256 + threadIdx.x, known = i < n ? i : n - 1;
@@ -224,7 +226,6 @@ extern "C" __global__ void __launch_bounds__(256, D < 3 ? 3 : 2) grid_compare(
         }
 #pragma unroll
         for (int u = 0; u < kRows; ++u) entry[u] = entry_at(y[u], g, cells);
-        int n_moves = 0;
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
             const i64 i = first + u * 256 + threadIdx.x;
@@ -232,20 +233,13 @@ extern "C" __global__ void __launch_bounds__(256, D < 3 ? 3 : 2) grid_compare(
             double term = label[u] < 0 ? 0.0 : squared_distance(y[u], table[own].x);
             if (weights) term = label[u] < 0 ? 0.0 : __dmul_rn(weights[i], term);
             add_to_bins(term, shift, 1, N_BINS, sums);
-            wish[u] = (entry[u] ^ kSure) == (u32)own
-                          ? own
-                          : cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
-            if (label[u] < 0) wish[u] = label[u];
-            n_moves += wish[u] != label[u];
+            int wish = own;
+            if ((entry[u] ^ kSure) != (u32)own)
+                wish = cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
+            const bool moves = label[u] >= 0 && wish != label[u];
+            gathered.add(moves, (int)i, wish, moved, moved_to, n_moved);
         }
-        if (!__syncthreads_or(n_moves)) continue;
-        int at = reserve_in_block(n_moves, n_moved);
-#pragma unroll
-        for (int u = 0; u < kRows; ++u)
-            if (wish[u] != label[u]) {
-                moved[at] = (int)(first + u * 256 + threadIdx.x);
-                moved_to[at++] = wish[u];
-            }
     }
+    gathered.flush(moved, moved_to, n_moved);
     flush_bins(sums, N_BINS, within);
 }
