@@ -71,8 +71,9 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
     revival : {"paper", "exact"}, optional
         The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost. By
         default that of `penalties`; "paper" where they do not say.
-    backend : {"native", "reference"}, default="native"
-        Compiled code, or the specification in NumPy. Both give the same labels.
+    backend : {"native", "reference", "gpu"}, default="native"
+        Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
+        batch that lies on a GPU is clustered there by itself.
     acceleration : {"auto", "none"}, default="auto"
         Whether the compiled code may leave out comparisons that cannot change a label.
     n_threads : int, optional
