@@ -21,7 +21,7 @@ class _Array:
 
 
 class _Old:
-    __cuda_array_interface__ = {"shape": (1, 1)}
+    __cuda_array_interface__ = ()
 
 
 @pytest.mark.parametrize("array", [_Array(2), _Array(13), _Old()], ids=["cuda", "managed", "old"])
