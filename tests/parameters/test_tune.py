@@ -19,9 +19,7 @@ def stream():
 
 def score_of(stream, penalties, seed, measure=accuracy_global):
     model = DynamicMeans(
-        penalties.new_penalty,
-        max_gap=penalties.max_gap,
-        reach=penalties.reach,
+        penalties,
         random_state=int(seed),
     )
     return measure(stream.labels, model.fit_sequence(stream.batches)[0])

@@ -10,14 +10,14 @@ from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.estimators.base import HistoryKeeper
-from dynmeans.estimators.cluster_estimator import AUTO, ClusterEstimator
+from dynmeans.estimators.cluster_estimator import ClusterEstimator
 from dynmeans.estimators.family_keeping import FamilyKeeper
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.parameters.suggest import first_batches
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.history import History
-from dynmeans.records.penalties import Penalties, penalties_with_defaults
+from dynmeans.records.penalties import AUTO, Penalties, penalties_with_defaults
 from dynmeans.records.state import ClusterState
 
 _FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
@@ -38,12 +38,15 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
 
     Parameters
     ----------
-    new_penalty : float or "auto", default=1.0
-        lambda. How far, as a squared distance, a point may be from every cluster before it opens
-        a new one. The one parameter that depends on the scale of your data. "auto" chooses it
-        from the first batch that has points, and with it `max_gap` and `reach`, where you give
-        none, from the first 30 batches if they come together (`fit_sequence`). What was chosen
-        is in `penalties_` and in the log.
+    penalties : Penalties, float or "auto", default="auto"
+        All penalties as one value, such as `suggest_penalties` returns; or lambda alone, with
+        `max_gap` and `reach` beside it. "auto" chooses lambda from the first batch that has
+        points, and with it `max_gap` and `reach`, where you give none, from the first 30 batches
+        if they come together (`fit_sequence`). What was chosen is in `penalties_` and in the log.
+    new_penalty : float, optional
+        lambda by name, in place of `penalties`. How far, as a squared distance, a point may be
+        from every cluster before it opens a new one. The one parameter that depends on the scale
+        of your data.
     max_gap : float, optional
         N_Q. How many batches a cluster may go unseen and still come back under its identity;
         greater than 1, infinity for never forgetting. 6.8 unless you give `revival_penalty`.
@@ -53,7 +56,7 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
     revival_penalty, drift : float, optional
         Q and tau, the paper's other parameterisation, in place of `max_gap` and `reach`.
     n_clusters : float, optional
-        About how many clusters a batch holds. Fixes the scale in place of `new_penalty`: lambda
+        About how many clusters a batch holds. Fixes the scale in place of `penalties`: lambda
         is the one that gives as many. With `families` it chooses the level of `families_`, and
         with "auto" lambda is then a bit finer.
     families : bool, default=False
@@ -65,8 +68,9 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
     order : {"random", "hash"}, default="random"
         How visiting orders are made: from what the rows hold, blind to how they are arranged; or
         from their numbers, as always for a batch on a Dask cluster.
-    revival : {"paper", "exact"}, default="paper"
-        The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
+    revival : {"paper", "exact"}, optional
+        The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost. By
+        default that of `penalties`; "paper" where they do not say.
     backend : {"native", "reference"}, default="native"
         Compiled code, or the specification in NumPy. Both give the same labels.
     acceleration : {"auto", "none"}, default="auto"
@@ -125,8 +129,9 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
 
     def __init__(
         self,
-        new_penalty: float | str = 1.0,
+        penalties: Penalties | float | str = AUTO,
         *,
+        new_penalty: float | None = None,
         max_gap: float | None = None,
         reach: float | None = None,
         revival_penalty: float | None = None,
@@ -137,7 +142,7 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         min_life: int = 1,
         n_init: int = 3,
         order: str = "random",
-        revival: str = "paper",
+        revival: str | None = None,
         backend: str = "native",
         acceleration: str = "auto",
         n_threads: int | None = None,
@@ -145,6 +150,7 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         keep_history: bool | int = False,
         random_state: Any = None,
     ) -> None:
+        self.penalties = penalties
         self.new_penalty = new_penalty
         self.max_gap = max_gap
         self.reach = reach
@@ -165,23 +171,21 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         self.random_state = random_state
 
     @classmethod
-    def from_state(
-        cls, state: ClusterState, *, penalties: Penalties | None = None, **parameters: Any
-    ) -> Self:
+    def from_state(cls, state: ClusterState, **parameters: Any) -> Self:
         """Return an estimator that continues where `state` stopped.
 
         With the parameters and the integer `random_state` of the estimator that the state came
-        from, it continues label for label. `penalties` takes the `penalties_` of that estimator in
-        place of its parameters, as is needed where they were chosen by "auto".
+        from, it continues label for label. Give its `penalties_` as `penalties`, or the numbers
+        that it was given.
         """
-        if penalties is not None:
-            parameters = _as_parameters(penalties, parameters)
-        elif parameters.get("new_penalty") == AUTO:
+        model = cls._from_state(state, ClusterState, parameters)
+        if model._is_auto():
             raise ValueError(
-                'new_penalty must be what the state was made with, got "auto". '
+                'penalties must be what the state was made with, got "auto". '
                 "Give penalties=model.penalties_ of the estimator that the state came from."
             )
-        return cls._from_state(state, ClusterState, parameters)
+        model._penalties()
+        return model
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything and take in one batch."""
@@ -277,28 +281,30 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
         return [*super().events_, *self._joins()]
 
-    def _penalties_for(self, new_penalty: Any) -> Penalties:
-        values = (
-            *(new_penalty, self.max_gap, self.reach, self.revival_penalty, self.drift),
-            self.revival,
-        )
+    def _penalties_for(self, given: Penalties | float) -> Penalties:
+        others = (self.max_gap, self.reach, self.revival_penalty, self.drift)
+        if isinstance(given, Penalties):
+            _refuse_more(others)
+            return self._adopted(given)
+        values = (given, *others, "paper" if self.revival is None else self.revival)
         if set(map(type, values)) <= _PLAIN:
             return _penalties_of(*values)
         return _checked_penalties(*values)
 
     def _adopted(self, suggested: Penalties) -> Penalties:
-        return suggested.with_revival(self.revival)
+        return suggested if self.revival is None else suggested.with_revival(self.revival)
 
     def _suggestable(self) -> dict[str, Any]:
         if self.revival_penalty is not None or self.drift is not None:
             raise ValueError(
-                'new_penalty="auto" goes with max_gap and reach, not with revival_penalty and '
+                'penalties="auto" goes with max_gap and reach, not with revival_penalty and '
                 f"drift, got {self.revival_penalty!r} and {self.drift!r}."
             )
         return {"max_gap": self.max_gap, "reach": self.reach, "n_clusters": self._n_wanted()}
 
-    def _is_auto(self) -> bool:
-        return super()._is_auto() or (self.n_clusters is not None and not self.families)
+    def _given(self) -> Penalties | float | None:
+        is_number_given = self.n_clusters is not None and not self.families
+        return None if is_number_given else super()._given()
 
     def _n_wanted(self) -> float | None:
         """Clusters of a batch; more than asked for where families will join them."""
@@ -308,12 +314,11 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         return _FINER * n_clusters if self.families else n_clusters
 
 
-def _as_parameters(penalties: Penalties, others: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters that give these penalties, to the last bit."""
-    if not isinstance(penalties, Penalties):
-        raise TypeError(f"penalties must be a Penalties, got {type(penalties).__name__}.")
-    names = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift")
-    if given := [name for name in names if name in others]:
-        raise ValueError(f"give either penalties or {', '.join(given)}, and not both.")
-    taken = ("new_penalty", "revival_penalty", "drift", "revival")
-    return {name: getattr(penalties, name) for name in taken} | others
+def _refuse_more(others: Sequence[float | None]) -> None:
+    names = ("max_gap", "reach", "revival_penalty", "drift")
+    more = [name for name, value in zip(names, others, strict=True) if value is not None]
+    if more:
+        raise ValueError(
+            f"penalties hold {', '.join(names)} already: give either penalties or "
+            f"{', '.join(more)}, and not both."
+        )

@@ -61,7 +61,7 @@ def suggest_penalties(
     Returns
     -------
     Penalties
-        Ready for `step`; `DynamicMeans` takes its new_penalty, max_gap and reach.
+        Ready for `DynamicMeans(penalties)`, `step`, `RunConfig` and the rest.
 
     Warns
     -----

@@ -104,7 +104,7 @@ def plot_tracks(
     >>> from dynmeans import DynamicMeans
     >>> from matplotlib.figure import Figure
     >>> batches = [[[0.0, 0.0], [5.0, 5.0]], [[0.3, 0.1], [5.0, 5.3]]]
-    >>> _, history = DynamicMeans(random_state=0).fit_sequence(batches)
+    >>> _, history = DynamicMeans(1.0, random_state=0).fit_sequence(batches)
     >>> ax = plot_tracks(history, batches[-1], ax=Figure().subplots())
     >>> ax.get_title()
     'Time 2: 2 clusters'

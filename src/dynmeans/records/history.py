@@ -77,7 +77,7 @@ class History:
     Examples
     --------
     >>> from dynmeans import DynamicMeans
-    >>> labels, history = DynamicMeans(random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
+    >>> labels, history = DynamicMeans(1.0, random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
     >>> history
     History(2 batches, 2 clusters)
     >>> history[1].ids.tolist(), history[1].time

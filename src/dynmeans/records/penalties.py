@@ -10,6 +10,8 @@ from dynmeans.inputs.numbers import checked_number
 # Good over many kinds of stream when only lambda is known (decision 0007).
 DEFAULT_MAX_GAP = 6.8
 DEFAULT_REACH = 1.2
+# Penalties that are chosen from the points.
+AUTO = "auto"
 # The cost of reviving a cluster: equation 5 as printed, or the true rise of L_t (decision 0001).
 REVIVAL_RULES = ("paper", "exact")
 
@@ -117,8 +119,36 @@ def penalties_with_defaults(
     )
 
 
-def dp_means_penalties(new_penalty: float) -> Penalties:
+def given_penalties(penalties: object, new_penalty: object = None) -> "Penalties | float | None":
+    """Return the penalties or the lambda that was given; None where they are to be chosen.
+
+    Examples
+    --------
+    >>> given_penalties("auto", 2.0), given_penalties("auto"), given_penalties(3.0)
+    (2.0, None, 3.0)
+    """
+    if new_penalty is not None:
+        if penalties is not AUTO and penalties != AUTO:
+            raise ValueError(
+                f"give either penalties or new_penalty, and not both; got {penalties!r} and "
+                f"{new_penalty!r}."
+            )
+        return checked_number("new_penalty", new_penalty, above=0)
+    if isinstance(penalties, Penalties):
+        return penalties
+    if isinstance(penalties, str):
+        if penalties != AUTO:
+            raise ValueError(
+                'penalties must be a Penalties, a number above 0 (lambda) or "auto", '
+                f"got {penalties!r}."
+            )
+        return None
+    return checked_number("penalties", penalties, above=0)
+
+
+def dp_means_penalties(given: Penalties | float) -> Penalties:
     """Return penalties whose memory is never used: with one batch, Q and tau play no part."""
+    new_penalty = given.new_penalty if isinstance(given, Penalties) else given
     return Penalties(new_penalty, revival_penalty=0.0, drift=0.0)
 
 

@@ -85,8 +85,8 @@ def fit_groups(
         of a key comes one step after the one before.
     weight : str, optional
         Column of weights.
-    model : DynamicMeans, optional
-        The parameters, its `n_threads` included. By default those of ``DynamicMeans()``.
+    model : DynamicMeans
+        The parameters, its `n_threads` included; with penalties that are given, not "auto".
     state : GroupStates, optional
         States of an earlier call to go on from. Keys that are not in the frame stay as they are,
         new ones begin.
@@ -164,10 +164,10 @@ def _settings(
 ) -> dict[str, Any]:
     """What later calls must repeat to go on from these states."""
     model._execution()
-    if model.new_penalty == "auto":
+    if model._is_auto():
         raise ValueError(
-            'new_penalty must be a number for groups, got "auto". Choose it on the batches of one '
-            "group with suggest_penalties."
+            'penalties must be given for groups, got "auto". Choose them on the batches of one '
+            "group: model=DynamicMeans(suggest_penalties(batches))."
         )
     penalties = model._penalties()
     is_open = model.random_state is None and state is not None
