@@ -79,6 +79,21 @@ def cluster(
         str,
         typer.Option(help="Rule of reviving: paper or exact.", rich_help_panel=options.PARAMETERS),
     ] = "paper",
+    motion: Annotated[
+        str | None,
+        typer.Option(
+            help="Where a cluster is expected: still, where it was; or steady, where its velocity "
+            "takes it. still by default; --suggest chooses.",
+            rich_help_panel=options.PARAMETERS,
+        ),
+    ] = None,
+    moving: Annotated[
+        str | None,
+        typer.Option(
+            help="Features that keep a course in steady motion, with commas; all by default.",
+            rich_help_panel=options.PARAMETERS,
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(help="Seed of the visiting orders.", rich_help_panel=options.PARAMETERS)
     ] = 0,
@@ -204,6 +219,8 @@ def cluster(
         reading={"sql": sql, "table": database_table},
         penalties={name: value for name, value in parameters.items() if value is not None},
         revival=revival,
+        motion=motion,
+        moving=None if moving is None else tuple(name.strip() for name in moving.split(",")),
         settings={
             "n_init": n_init,
             "random_state": seed,

@@ -12,8 +12,9 @@ from typing import Any, TextIO
 import typer
 
 from dynmeans.cli.output import print_json
+from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.plural import counted
-from dynmeans.records.penalties import Penalties, penalties_with_defaults
+from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with_defaults
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.columns import match_features
@@ -51,6 +52,8 @@ class ClusterJob:
     reading: dict[str, str | None]
     penalties: dict[str, float]
     revival: str
+    motion: str | None
+    moving: tuple[str, ...] | None
     settings: dict[str, Any]
     is_suggested: bool
     is_quiet: bool = False
@@ -131,14 +134,16 @@ class ClusterJob:
     ) -> Iterator[tuple[Run, Windows | LiveWindows, tuple[str, ...]]]:
         """Open or make the run; a source that cannot be read makes none."""
         if exists:
-            config = self._config(source, self._stored_or_given_penalties())
+            config = self._config(source, self._stored_or_given_penalties(source))
             run = Run.open(self.out, config)
             with run:
                 yield run, self._windows(source, run.position), ()
             return
         windows = self._windows(source, None)
         found = self._suggested(source) if self.is_suggested else None
-        config = self._config(source, self._chosen(found) if found else self._given_penalties())
+        config = self._config(
+            source, self._chosen(found) if found else self._given_penalties(source)
+        )
         with Run.create(self.out, config, overwrite=overwrite or self._is_empty()) as run:
             yield run, windows, found.doubts if found else ()
 
@@ -149,25 +154,34 @@ class ClusterJob:
         with Run.open(self.out) as run:
             return run.status().n_batches == 0
 
-    def _stored_or_given_penalties(self) -> Penalties:
+    def _stored_or_given_penalties(self, source: Source | None) -> Penalties:
         """What was suggested then is what goes on now."""
         if not self.is_suggested:
-            return self._given_penalties()
+            return self._given_penalties(source)
         with Run.open(self.out) as run:
             return run.config.penalties
 
     def _config(self, source: Source | None, penalties: Penalties) -> RunConfig:
-        if source is None:
-            features, table = self.options.features, LIVE
-            features = tuple(name.strip() for text in features for name in text.split(","))
-        else:
-            features = match_features(self.options.features, source.columns, is_text_allowed=True)
-            table = os.path.abspath(self.table)
+        table = LIVE if source is None else os.path.abspath(self.table)
         fields = self.options.to_source_fields(table) | self.reading
-        return RunConfig(features, penalties, source=fields, **self.settings)
+        return RunConfig(self._features(source), penalties, source=fields, **self.settings)
 
-    def _given_penalties(self) -> Penalties:
-        return penalties_with_defaults(**self.penalties, revival=self.revival)
+    def _features(self, source: Source | None) -> tuple[str, ...]:
+        if source is not None:
+            return match_features(self.options.features, source.columns, is_text_allowed=True)
+        return tuple(name.strip() for text in self.options.features for name in text.split(","))
+
+    def _moving_features(self, source: Source | None) -> tuple[int, ...] | None:
+        features = self._features(source)
+        return feature_numbers(self.moving, len(features), features)
+
+    def _given_penalties(self, source: Source | None) -> Penalties:
+        return penalties_with_defaults(
+            **self.penalties,
+            revival=self.revival,
+            motion=self.motion or DEFAULT_MOTION,
+            moving=self._moving_features(source),
+        )
 
     def _chosen(self, found: Suggestion) -> Penalties:
         return found.penalties.with_revival(self.revival)
@@ -187,6 +201,8 @@ class ClusterJob:
             n_init=self.settings["n_init"],
             max_gap=self.penalties.get("max_gap"),
             reach=self.penalties.get("reach"),
+            motion=self.motion,
+            moving=self._moving_features(source),
         )
         if not self.is_quiet:
             sys.stderr.write(f"dynmeans: {in_options(found.explanation)}\n")

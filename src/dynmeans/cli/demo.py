@@ -53,6 +53,8 @@ def demo(
         reading={"sql": None, "table": None},
         penalties=_PENALTIES,
         revival="paper",
+        motion="still",
+        moving=None,
         settings={"random_state": 0},
         is_suggested=False,
         is_quiet=as_json,

@@ -25,6 +25,7 @@ _EVENT = pa.struct(
         ("gap", pa.float64()),
     ]
 )
+_EVENT_WITH_SPEED = pa.struct([*_EVENT, ("speed", pa.float64())])
 _PER_STEP = pa.schema(
     [
         ("step", pa.int64()),
@@ -38,6 +39,14 @@ _PER_STEP = pa.schema(
         ("cost_trace", pa.list_(pa.float64())),
         ("n_remembered", pa.int64()),
         ("events", pa.list_(_EVENT)),
+    ]
+)
+# Of histories whose clusters keep a course.
+_PER_STEP_STEADY = pa.schema(
+    [
+        *list(_PER_STEP)[:-1],
+        ("events", pa.list_(_EVENT_WITH_SPEED)),
+        ("velocities", pa.list_(pa.float64())),
     ]
 )
 
@@ -69,17 +78,20 @@ def clusters_table(history: "History") -> pa.Table:
     if any(sizes):
         centers = np.vstack([record.centers for record in history if len(record.ids)])
         columns |= {f"center_{j}": centers[:, j] for j in range(centers.shape[1])}
+    if any(sizes) and _is_steady(history):
+        velocities = np.vstack([r.velocities for r in history if r.velocities is not None])
+        columns |= {f"velocity_{j}": velocities[:, j] for j in range(velocities.shape[1])}
     return pa.table(columns)
 
 
 def events_table(history: "History") -> pa.Table:
-    """One row for each event: step, time, kind, cluster_id, other_id, displacement, gap."""
+    """One row for each event: step, time, kind, cluster_id, other_id, displacement, gap, speed."""
     rows = [
         {"step": record.step, "time": record.time, **asdict(event)}
         for record in history
         for event in record.events
     ]
-    schema = pa.schema([("step", pa.int64()), ("time", pa.float64()), *_EVENT])
+    schema = pa.schema([("step", pa.int64()), ("time", pa.float64()), *_EVENT_WITH_SPEED])
     return pa.Table.from_pylist(rows, schema=schema)
 
 
@@ -100,6 +112,7 @@ def write_history(history: "History", path: str | os.PathLike[str]) -> None:
                 for name in ("labels", "ids", "counts", "centers", "weights", "ages", "cost_trace")
             },
             "events": [asdict(event) for event in record.events],
+            "velocities": None if record.velocities is None else record.velocities.ravel(),
         }
         for record in history
     ]
@@ -109,7 +122,8 @@ def write_history(history: "History", path: str | os.PathLike[str]) -> None:
         b"window": str(history.window or 0).encode(),
         b"n_features": str(n_features).encode(),
     }
-    table = pa.Table.from_pylist(rows, schema=_PER_STEP.with_metadata(metadata))
+    schema = _PER_STEP_STEADY if _is_steady(history) else _PER_STEP
+    table = pa.Table.from_pylist(rows, schema=schema.with_metadata(metadata))
     with whole_file(path) as temporary:
         pq.write_table(table, temporary)
 
@@ -125,7 +139,8 @@ def read_history(path: str | os.PathLike[str]) -> tuple[int | None, list[dict[st
         raise ValueError(f"{os.fspath(path)!r} is not a Parquet file: {error}") from error
     metadata = table.schema.metadata or {}
     version = metadata.get(b"dynmeans.history")
-    if version != _VERSION or not table.schema.equals(_PER_STEP):
+    schemas = (_PER_STEP, _PER_STEP_STEADY)
+    if version != _VERSION or not any(map(table.schema.equals, schemas)):
         raise ValueError(
             f"{os.fspath(path)!r} is not a dynmeans history that this version reads "
             f"(its version is {version!r}, this one reads {_VERSION!r})."
@@ -138,13 +153,22 @@ def read_history(path: str | os.PathLike[str]) -> tuple[int | None, list[dict[st
 def _record_fields(row: dict[str, Any], n_features: int) -> dict[str, Any]:
     integers = {name: np.array(row[name], dtype=np.int64) for name in ("labels", "ids")}
     floats = ("counts", "weights", "ages", "cost_trace")
-    centers = np.array(row["centers"], dtype=np.float64)
+    shape = len(integers["ids"]), n_features
+    rows = {
+        name: np.array(row[name], dtype=np.float64).reshape(shape)
+        for name in ("centers", "velocities")
+        if row.get(name) is not None
+    }
     return {
         **row,
         **integers,
         **{name: np.array(row[name], dtype=np.float64) for name in floats},
-        "centers": centers.reshape(len(integers["ids"]), n_features),
+        **rows,
     }
+
+
+def _is_steady(history: "History") -> bool:
+    return len(history) > 0 and all(record.velocities is not None for record in history)
 
 
 def _concatenate(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:

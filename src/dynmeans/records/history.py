@@ -40,6 +40,8 @@ class StepRecord:
         Clusters in memory after the batch, seen or not.
     events : tuple of Event
         What happened to the clusters.
+    velocities : FloatArray of shape (n_clusters, n_features), optional
+        How far each cluster seen moves in a step of time; None where they keep no course.
     """
 
     step: int
@@ -53,6 +55,7 @@ class StepRecord:
     cost_trace: FloatArray
     n_remembered: int
     events: tuple[Event, ...]
+    velocities: FloatArray | None = None
 
     @property
     def cost(self) -> float:
@@ -229,6 +232,7 @@ def _make_record(
         cost_trace=np.asarray(clustering.cost_trace),
         n_remembered=after.n_clusters,
         events=tuple(find_events(before, elapsed, clustering, after)),
+        velocities=None if after.velocities is None else after.velocities[rows],
     )
 
 

@@ -55,7 +55,7 @@ def step_with_rounds(
     """The same, and what crossed the network."""
     if batch.n_points == 0:
         return _let_time_pass(batch, state, penalties, elapsed)
-    arrived, name = let_time_pass(state, elapsed), uuid.uuid4().hex
+    arrived, name = let_time_pass(state, elapsed, penalties), uuid.uuid4().hex
     remembered = remember(arrived, penalties)
     pieces = cut_into_pieces(batch)
     crew = Crew(batch.client, pieces, batch.n_features)
@@ -74,7 +74,8 @@ def step_with_rounds(
             best = found, pieces
     assert best is not None, "there is at least one order"
     solution, pieces = best
-    after, clustering = _name(batch, pieces, solution, arrived, penalties, elapsed)
+    after = update_state(_without_labels(solution), arrived, state.centers, penalties, elapsed)
+    clustering = _name(batch, pieces, solution, arrived, after, penalties)
     crew.forget(name)
     return after, clustering, crew.rounds
 
@@ -101,15 +102,11 @@ def _name(
     pieces: list[SpreadPiece],
     solution: SpreadSolution,
     arrived: ClusterState,
+    after: ClusterState,
     penalties: Penalties,
-    elapsed: float,
-) -> tuple[ClusterState, Clustering]:
-    """UpdateC, and identities for slots."""
+) -> Clustering:
+    """Identities for slots."""
     counts, centers, trace = solution.counts, solution.centers, solution.cost_trace
-    labels_elsewhere = np.empty(0, dtype=np.int64)
-    after = update_state(
-        Solution(labels_elsewhere, counts, centers, trace), arrived, penalties, elapsed
-    )
     n_new = len(counts) - arrived.n_clusters
     ids = np.concatenate([arrived.ids, arrived.next_id + np.arange(n_new)])
     request = Request(
@@ -129,7 +126,7 @@ def _name(
     message = pack_names(request, ids, after, penalties)
     labels = spread_labels(batch.client, pieces, batch.sizes, message)
     seen = counts > 0
-    clustering = Clustering(
+    return Clustering(
         labels=labels,
         ids=ids[seen],
         counts=counts[seen] if batch.weights is not None else counts[seen].astype(np.int64),
@@ -138,7 +135,12 @@ def _name(
         n_iter=len(trace),
         cost_trace=np.array(trace),
     )
-    return after, clustering
+
+
+def _without_labels(solution: SpreadSolution) -> Solution:
+    """What UpdateC asks for; the labels are elsewhere."""
+    nowhere = np.empty(0, dtype=np.int64)
+    return Solution(nowhere, solution.counts, solution.centers, solution.cost_trace)
 
 
 def _let_time_pass(

@@ -15,6 +15,8 @@ from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.label_parts import Part
 
 STATE_ARRAYS = ("ids", "centers", "weights", "ages", "counts")
+# Only where clusters keep a course: in tables of their own, which older runs do not have.
+COURSE_ARRAYS = ("velocities", "velocity_covariances")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,12 +72,21 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
         "n_points = n_points + excluded.n_points, center = excluded.center",
         (row for batch in commit.batches for row in _life_rows(batch)),
     )
+    for batch in commit.batches:
+        if batch.record.velocities is not None:
+            row = batch.record.step, batch.record.velocities.tobytes()
+            connection.execute("INSERT INTO velocities VALUES (?, ?)", row)
     if commit.state is not None:
+        row = _state_row(commit.state)
         connection.execute(
             "REPLACE INTO state VALUES (1, :n_steps, :time, :next_id, :ids, :centers, :weights, "
             ":ages, :counts, :sha256)",
-            _state_row(commit.state),
+            row,
         )
+        if commit.state.velocities is not None:
+            connection.execute(
+                "REPLACE INTO state_velocities VALUES (1, :velocities, :velocity_covariances)", row
+            )
     connection.executemany(
         "REPLACE INTO manifest VALUES (?, ?)",
         ((name, json.dumps(value)) for name, value in commit.manifest.items()),
@@ -107,15 +118,16 @@ def _life_rows(batch: StoredBatch) -> Iterable[tuple[Any, ...]]:
 
 
 def _state_row(state: ClusterState) -> dict[str, Any]:
-    row = {name: getattr(state, name).tobytes() for name in STATE_ARRAYS}
+    names = STATE_ARRAYS if state.velocities is None else STATE_ARRAYS + COURSE_ARRAYS
+    row = {name: getattr(state, name).tobytes() for name in names}
     row |= {"n_steps": state.n_steps, "time": state.time, "next_id": state.next_id}
     row["sha256"] = state_checksum(row)
     return row
 
 
-def state_checksum(row: Mapping[str, Any] | sqlite3.Row) -> str:
+def state_checksum(row: Mapping[str, Any]) -> str:
     """Return the digest that shows whether a stored state is the one that was written."""
     digest = hashlib.sha256(f"{row['n_steps']} {row['time']!r} {row['next_id']}".encode())
-    for name in STATE_ARRAYS:
-        digest.update(row[name])
+    for name in STATE_ARRAYS + COURSE_ARRAYS:
+        digest.update(row.get(name, b""))
     return digest.hexdigest()

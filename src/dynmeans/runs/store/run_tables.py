@@ -1,6 +1,7 @@
 """What a run's database holds, as records and Arrow tables."""
 
 import json
+import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ _EVENTS = pa.schema(
         ("other_id", pa.int64()),
         ("displacement", pa.float64()),
         ("gap", pa.float64()),
+        ("speed", pa.float64()),
     ]
 )
 _NO_LABELS = np.empty(0, dtype=np.int64)
@@ -33,7 +35,10 @@ _NO_LABELS = np.empty(0, dtype=np.int64)
 def events_table(
     store: Store, kinds: Sequence[str] = (), cluster_id: int | None = None
 ) -> pa.Table:
-    """One row for each event: step, time, label, kind, cluster_id, other_id, displacement, gap."""
+    """One row for each event: when, what, to whom, displacement, gap and speed.
+
+    Lengths are in the units of the run, standardised where it is; speed is for each step of time.
+    """
     conditions, values = ["1"], list[Any]()
     if kinds:
         conditions.append(f"kind IN ({', '.join('?' * len(kinds))})")
@@ -47,7 +52,9 @@ def events_table(
         "ORDER BY step, number",
         values,
     )
-    return pa.Table.from_pylist([dict(row) for row in rows], schema=_EVENTS)
+    speeds = _speeds(store)
+    events = [{**row, "speed": _speed_at(row, speeds)} for row in rows]
+    return pa.Table.from_pylist(events, schema=_EVENTS)
 
 
 def clusters_table(
@@ -93,7 +100,7 @@ def step_records(
     store: Store, n_features: int, scaling: Scaling | None, *, has_labels: bool
 ) -> Iterator[StepRecord]:
     """Yield the record of every batch, oldest first; centers in the units of the source."""
-    events = _events_by_step(store)
+    events, velocities = _events_by_step(store), _velocities_by_step(store)
     labels = _labels_by_step(store) if has_labels else None
     for row in store.query("SELECT * FROM batches ORDER BY step"):
         centers = _floats(row["centers"]).reshape(-1, n_features)
@@ -109,6 +116,7 @@ def step_records(
             cost_trace=_floats(row["cost_trace"]),
             n_remembered=row["n_remembered"],
             events=tuple(events.get(row["step"], ())),
+            velocities=_in_source_units(velocities.get(row["step"]), n_features, scaling),
         )
 
 
@@ -162,12 +170,55 @@ def _labels_by_step(store: Store) -> Iterator[Any]:
 
 def _events_by_step(store: Store) -> dict[int, list[Event]]:
     events: dict[int, list[Event]] = {}
+    speeds = _speeds(store)
     for row in store.query("SELECT * FROM events ORDER BY step, number"):
         event = Event(
-            row["kind"], row["cluster_id"], row["other_id"], row["displacement"], row["gap"]
+            row["kind"],
+            row["cluster_id"],
+            row["other_id"],
+            row["displacement"],
+            row["gap"],
+            _speed_at(row, speeds),
         )
         events.setdefault(row["step"], []).append(event)
     return events
+
+
+def _velocities_by_step(store: Store) -> dict[int, bytes]:
+    if not store.is_steady:
+        return {}
+    return {row["step"]: row["velocities"] for row in store.query("SELECT * FROM velocities")}
+
+
+def _speeds(store: Store) -> dict[tuple[int, int], float]:
+    """Speed of each cluster seen in each batch, where clusters keep a course."""
+    if not store.is_steady:
+        return {}
+    speeds = {}
+    for row in store.query(
+        "SELECT step, ids, velocities FROM velocities JOIN batches USING (step)"
+    ):
+        ids = np.frombuffer(row["ids"], dtype=np.int64).tolist()
+        velocities = _floats(row["velocities"]).reshape(len(ids), -1) if ids else ()
+        speeds |= {
+            (row["step"], k): float(np.linalg.norm(v)) for k, v in zip(ids, velocities, strict=True)
+        }
+    return speeds
+
+
+def _speed_at(event: sqlite3.Row, speeds: dict[tuple[int, int], float]) -> float | None:
+    if event["kind"] not in ("moved", "returned"):
+        return None
+    return speeds.get((event["step"], event["cluster_id"]))
+
+
+def _in_source_units(data: bytes | None, n_features: int, scaling: Scaling | None) -> Any:
+    if data is None:
+        return None
+    velocities = _floats(data).reshape(-1, n_features)
+    if scaling is None:
+        return velocities
+    return velocities * scaling.spread
 
 
 def _floats(data: bytes) -> Any:

@@ -42,6 +42,11 @@ CREATE TABLE events (
     cluster_id INTEGER NOT NULL, other_id INTEGER, displacement REAL, gap REAL,
     PRIMARY KEY (step, number)
 ) WITHOUT ROWID;
+CREATE TABLE velocities (step INTEGER PRIMARY KEY, velocities BLOB NOT NULL);
+CREATE TABLE state_velocities (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    velocities BLOB NOT NULL, velocity_covariances BLOB NOT NULL
+);
 CREATE TABLE tokens (token TEXT PRIMARY KEY, n_steps INTEGER NOT NULL);
 """
 

@@ -12,7 +12,13 @@ import pyarrow as pa
 
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.store import label_parts
-from dynmeans.runs.store.commit import STATE_ARRAYS, Commit, insert_commit, state_checksum
+from dynmeans.runs.store.commit import (
+    COURSE_ARRAYS,
+    STATE_ARRAYS,
+    Commit,
+    insert_commit,
+    state_checksum,
+)
 from dynmeans.runs.store.label_parts import Part
 from dynmeans.runs.store.schema import DATABASE, create_database, database_errors, open_database
 from dynmeans.runs.store.writer_lock import FILE as LOCK_FILE
@@ -80,16 +86,25 @@ class Store:
         rows = self.query("SELECT * FROM state")
         if not rows:
             return ClusterState.empty(n_features)
-        row = rows[0]
+        row = dict(rows[0])
+        if self.is_steady:
+            row |= dict(self.query("SELECT * FROM state_velocities")[0])
         if state_checksum(row) != row["sha256"]:
             raise ValueError(f"the run {str(self.folder)!r} is damaged: its state was changed.")
+        names = STATE_ARRAYS[1:] + COURSE_ARRAYS if self.is_steady else STATE_ARRAYS[1:]
         arrays: dict[str, Any] = {
-            name: np.frombuffer(row[name], dtype=np.float64) for name in STATE_ARRAYS[1:]
+            name: np.frombuffer(row[name], dtype=np.float64) for name in names
         }
-        arrays["centers"] = arrays["centers"].reshape(-1, n_features)
+        widths = {"centers": n_features, "velocities": n_features, "velocity_covariances": 2}
+        arrays |= {n: arrays[n].reshape(-1, width) for n, width in widths.items() if n in arrays}
         ids = np.frombuffer(row["ids"], dtype=np.int64)
         counters = {name: row[name] for name in ("next_id", "n_steps", "time")}
         return ClusterState(ids=ids, **arrays, **counters)
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the clusters of the run keep a course."""
+        return self.config_fields().get("motion") == "steady"
 
     def has_token(self, token: str) -> bool:
         """Say whether a call of that name was committed."""
