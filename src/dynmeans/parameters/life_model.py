@@ -35,10 +35,8 @@ def moves_of(tracks: Tracks, times: FloatArray) -> Moves:
     )
 
 
-def walk(moves: Moves, n_features: int, variance: float) -> float:
-    """Means move as a random walk whose variance per step of time fits best."""
-    if not len(moves.squares):
-        return 0.0
+def walk_motion(moves: Moves, n_features: int, variance: float) -> float:
+    """Return the variance per step of time that fits a random walk of the means best."""
     d, least = n_features, _LEAST_MOTION * variance / float(np.mean(moves.times))
     measured = variance * moves.errors
     motion = max(float(np.sum(moves.squares / d - measured) / moves.times.sum()), least)
@@ -46,6 +44,15 @@ def walk(moves: Moves, n_features: int, variance: float) -> float:
         pull = (moves.times / (motion * moves.times + measured)) ** 2
         excess = float(pull @ (moves.squares / d - measured))
         motion = max(excess / float(pull @ moves.times), least)
+    return motion
+
+
+def walk(moves: Moves, n_features: int, variance: float) -> float:
+    """Means move as a random walk whose variance per step of time fits best."""
+    if not len(moves.squares):
+        return 0.0
+    d, measured = n_features, variance * moves.errors
+    motion = walk_motion(moves, n_features, variance)
     total = motion * moves.times + measured
     return float(np.sum(-0.5 * d * np.log(2 * math.pi * total) - 0.5 * moves.squares / total))
 

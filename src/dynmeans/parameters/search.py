@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
-from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH
+from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, MOTIONS
 
 _PATIENCE = 3  # halvings of lambda that bring nothing before the search turns back
 _CLOSE = 3.0  # nats within which two values of lambda are equally good
 _NOTHING = 1e-3  # nats: less is rounding
 _FARTHEST = 8  # half-octaves that are looked at for equally good values
 _N_ROUNDS = 3
+_FEWEST_FOR_COURSES = 3  # batches; a course takes two moves to show
 _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
 # Beside the usual choice: clusters that move far, that stay away for long, that do neither.
 _OTHERS = tuple(
@@ -19,11 +20,25 @@ _OTHERS = tuple(
 
 
 def search(trials: Trials) -> Setting:
-    """Return the best setting met on the way."""
+    """Return the best setting met on the way; clusters keep a course where that pays."""
+    motion = trials.feed.motion
+    if motion is not None:
+        return _search(trials, MOTIONS.index(motion))
+    still = _search(trials, MOTIONS.index("still"))
+    if trials.points.n_batches < _FEWEST_FOR_COURSES:
+        return still
+    steady = _search(trials, MOTIONS.index("steady"))
+    return steady if trials.length(steady) < trials.length(still) - _CLOSE else still
+
+
+def _search(trials: Trials, motion: int) -> Setting:
+    """Return the best setting with this motion."""
+    usual = replace(_USUAL, motion=motion)
     if trials.points.n_batches == 1:
-        defaults = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
+        gap, reach = MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH)
+        defaults = Setting(0, gap, reach, motion)
         return _middle(trials, _climb(trials, _halve(trials, defaults), _next_level))
-    best = _middle(trials, _climb(trials, _halve(trials, _USUAL), _next_level))
+    best = _middle(trials, _climb(trials, _halve(trials, usual), _next_level))
     is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
     if is_gap_open and is_reach_open:
         others = [replace(best, gap=gap, reach=reach) for gap, reach in _OTHERS]

@@ -24,10 +24,12 @@ def suggest_penalties(
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
     max_gap: float | None = None,
     reach: float | None = None,
+    motion: str | None = None,
+    moving: Sequence[int] | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Penalties:
-    """Choose lambda, max_gap and reach from the points alone.
+    """Choose lambda, max_gap, reach and the motion from the points alone.
 
     The batches are clustered with some twenty choices; the one that describes the stream most
     briefly wins. Twenty to fifty batches are plenty; with one, only lambda is chosen.
@@ -42,6 +44,10 @@ def suggest_penalties(
         For each batch one weight per row, or None.
     max_gap, reach : float, optional
         A value that is to be kept; by default it is chosen.
+    motion : {"still", "steady"}, optional
+        Whether clusters keep a course; by default it is chosen.
+    moving : sequence of int, optional
+        Features that keep a course in steady motion; all by default.
     n_init : int
         Visiting orders tried on every batch; give the one you will use.
     rng : numpy.random.Generator, optional
@@ -50,7 +56,7 @@ def suggest_penalties(
     Returns
     -------
     Penalties
-        Ready for `step`; `DynamicMeans` takes its new_penalty, max_gap and reach.
+        Ready for `step`; `DynamicMeans` takes its new_penalty, max_gap, reach and motion.
 
     Warns
     -----
@@ -73,6 +79,8 @@ def suggest_penalties(
         sample_weight=sample_weight,
         max_gap=max_gap,
         reach=reach,
+        motion=motion,
+        moving=moving,
         n_init=n_init,
         rng=rng,
     )
@@ -87,6 +95,8 @@ def suggest_details(
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
     max_gap: float | None = None,
     reach: float | None = None,
+    motion: str | None = None,
+    moving: Sequence[int] | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Suggestion:
@@ -101,7 +111,16 @@ def suggest_details(
         )
     rows, gaps = take_batches(list(batches), elapsed, sample_weight)
     n_init = checked_count("n_init", n_init)
-    return suggest_for(rows, gaps, n_init=n_init, max_gap=max_gap, reach=reach, rng=rng)
+    return suggest_for(
+        rows,
+        gaps,
+        n_init=n_init,
+        max_gap=max_gap,
+        reach=reach,
+        motion=motion,
+        moving=moving,
+        rng=rng,
+    )
 
 
 def suggest_for(
@@ -111,6 +130,8 @@ def suggest_for(
     n_init: int,
     max_gap: float | None = None,
     reach: float | None = None,
+    motion: str | None = None,
+    moving: Sequence[int] | None = None,
     rng: np.random.Generator | None = None,
 ) -> Suggestion:
     """As `suggest_details`, for batches that were checked."""
@@ -118,6 +139,8 @@ def suggest_for(
         max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
     if reach is not None:
         reach = checked_number("reach", reach, at_least=1)
+    still = Penalties(1.0, revival_penalty=0.0, drift=0.0)
+    moving = still.with_motion("steady" if motion is None else motion, moving).moving
     gaps = list(elapsed)
     rows, weights = [b.points for b in batches], [b.weights for b in batches]
     points = Points.gather(rows, weights, np.cumsum(gaps))
@@ -125,7 +148,7 @@ def suggest_for(
     if not points.variance > 0:
         return _placeholder(points.n_batches, n_points, max_gap, reach)
     orders = VisitingOrders(0 if rng is None else int(rng.integers(2**63)), n_init)
-    trials = Trials(points, Feed(batches, gaps, orders, max_gap, reach))
+    trials = Trials(points, Feed(batches, gaps, orders, max_gap, reach, motion, moving))
     setting = search(trials)
     doubts = find_doubts(trials, setting)
     chosen, tried = trials.candidate(setting), tuple(trials.candidates.values())
