@@ -19,7 +19,7 @@ N_STREAMS = 25
 def solve(batch, state, penalties, revival, n_workers=3, cuts=()):
     """Run Algorithm 2 in every order; yields cost traces, centers and counts by slot."""
     points, weights, orders, elapsed = batch
-    remembered = remember(let_time_pass(state, elapsed), penalties.with_revival(revival))
+    remembered = remember(let_time_pass(state, elapsed, penalties), penalties.with_revival(revival))
     for number, (seed, positions) in enumerate(keys_of(orders, state.n_steps)):
         crew = OneProcess(cut_here(points, weights, positions, cuts), n_workers)
         n_keys = 2**64 if positions is None else len(points)
