@@ -79,7 +79,7 @@ inline double course_fit(const Stream& stream, const Tracks& tracks, const doubl
     return found;
 }
 
-// The best fit over quarters of the motion that a random walk would have, from the middle uphill.
+// The best fit over quarters of the mean squared move, from the middle uphill.
 inline double course(const Stream& stream, const Tracks& tracks, const Moves& moves,
                      const double* times, const double* moving, double variance,
                      std::size_t n_identities) {
@@ -87,7 +87,9 @@ inline double course(const Stream& stream, const Tracks& tracks, const Moves& mo
     const std::size_t n = moves.squares.size();
     if (n == 0) return 0.0;
     const double duration = sum_of(moves.times) / static_cast<double>(n);
-    const double walked = walk_motion(moves, stream.n_features, variance);
+    const double least = kLeastMotion * variance / duration;
+    const double walked = std::max(
+        sum_of(moves.squares) / (static_cast<double>(stream.n_features * n) * duration), least);
     CourseStates states(n_identities, stream.n_features);
     std::array<std::array<double, kMost + 1>, kMost + 1> known{};
     const auto fit = [&](int i, int j) {

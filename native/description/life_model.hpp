@@ -71,11 +71,12 @@ inline double sum_of(const std::vector<double>& values) {
     return sum;
 }
 
-// The variance per step of time that fits a random walk best.
-inline double walk_motion(const Moves& moves, std::size_t n_features, double variance) {
-    constexpr double kLeastMotion = 1e-3;
+constexpr double kLeastMotion = 1e-3;  // in units of the noise variance
+
+inline double walk(const Moves& moves, std::size_t n_features, double variance) {
     constexpr int kRounds = 6;
     const std::size_t n = moves.squares.size();
+    if (n == 0) return 0.0;
     const double d = static_cast<double>(n_features), duration = sum_of(moves.times);
     const double least = kLeastMotion * variance / (duration / static_cast<double>(n));
     double excess = 0.0;
@@ -91,15 +92,8 @@ inline double walk_motion(const Moves& moves, std::size_t n_features, double var
         }
         motion = std::max(pulled / pulls, least);
     }
-    return motion;
-}
-
-inline double walk(const Moves& moves, std::size_t n_features, double variance) {
-    if (moves.squares.empty()) return 0.0;
-    const double d = static_cast<double>(n_features);
-    const double motion = walk_motion(moves, n_features, variance);
     double found = 0.0;
-    for (std::size_t m = 0; m < moves.squares.size(); ++m) {
+    for (std::size_t m = 0; m < n; ++m) {
         const double total = motion * moves.times[m] + variance * moves.errors[m];
         found -= 0.5 * d * std::log(2.0 * kPi * total) + 0.5 * moves.squares[m] / total;
     }

@@ -6,14 +6,15 @@ from where the past of its own track expects it.
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
-from dynmeans.parameters.life_model import Moves, walk_motion
+from dynmeans.parameters.life_model import LEAST_MOTION, Moves
 from dynmeans.parameters.tracks import Points, Tracks
 from dynmeans.records.arrays import FloatArray
 
-# Walks of position and velocity are tried in quarters of what a walk without a course would need.
+# Walks of position and velocity are tried in quarters of the mean squared move.
 _MOST, _MIDDLE = 6, 2
 _NEIGHBORS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 
@@ -25,7 +26,8 @@ def course(
     if not len(moves.squares):
         return 0.0
     duration = float(np.mean(moves.times))
-    walked = walk_motion(moves, points.n_features, variance)
+    squares = float(np.mean(moves.squares)) / points.n_features
+    walked = max(squares, LEAST_MOTION * variance) / duration
     known: dict[tuple[int, int], float] = {}
 
     def fit(i: int, j: int) -> float:
@@ -61,7 +63,7 @@ def _fit(
         cells = np.flatnonzero(tracks.track_of_cell == track)
         place, velocity = tracks.means[cells[0]], np.zeros(d)
         p11, p12, p22 = variance / tracks.counts[cells[0]], 0.0, speed
-        for before, cell in zip(cells[:-1], cells[1:], strict=True):
+        for before, cell in pairwise(cells):
             batches = tracks.batch_of_cell
             dt = float(points.times[batches[cell]] - points.times[batches[before]])
             p11 += dt * (2.0 * p12 + motion + dt * (p22 + dt * turning / 3.0))

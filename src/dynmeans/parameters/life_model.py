@@ -9,7 +9,7 @@ from scipy.special import gammaln
 from dynmeans.parameters.tracks import Points, Tracks
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_LEAST_MOTION = 1e-3  # motion variance per step of time, in units of the noise variance
+LEAST_MOTION = 1e-3  # motion variance per step of time, in units of the noise variance
 _N_ROUNDS = 6  # of the motion variance's fixed point
 
 
@@ -35,24 +35,17 @@ def moves_of(tracks: Tracks, times: FloatArray) -> Moves:
     )
 
 
-def walk_motion(moves: Moves, n_features: int, variance: float) -> float:
-    """Return the variance per step of time that fits a random walk of the means best."""
-    d, least = n_features, _LEAST_MOTION * variance / float(np.mean(moves.times))
+def walk(moves: Moves, n_features: int, variance: float) -> float:
+    """Means move as a random walk whose variance per step of time fits best."""
+    if not len(moves.squares):
+        return 0.0
+    d, least = n_features, LEAST_MOTION * variance / float(np.mean(moves.times))
     measured = variance * moves.errors
     motion = max(float(np.sum(moves.squares / d - measured) / moves.times.sum()), least)
     for _ in range(_N_ROUNDS):
         pull = (moves.times / (motion * moves.times + measured)) ** 2
         excess = float(pull @ (moves.squares / d - measured))
         motion = max(excess / float(pull @ moves.times), least)
-    return motion
-
-
-def walk(moves: Moves, n_features: int, variance: float) -> float:
-    """Means move as a random walk whose variance per step of time fits best."""
-    if not len(moves.squares):
-        return 0.0
-    d, measured = n_features, variance * moves.errors
-    motion = walk_motion(moves, n_features, variance)
     total = motion * moves.times + measured
     return float(np.sum(-0.5 * d * np.log(2 * math.pi * total) - 0.5 * moves.squares / total))
 
