@@ -41,8 +41,8 @@ def cluster(
         bool,
         typer.Option(
             "--suggest",
-            help="Choose --new-penalty, and --max-gap and --reach where they are not given, on "
-            "the first 30 windows, or more where those hold fewer than 1,000 points.",
+            help="Choose --new-penalty, and --max-gap, --reach and --motion where they are not "
+            "given, on the first 30 windows, or more where those hold fewer than 1,000 points.",
             rich_help_panel=options.PARAMETERS,
         ),
     ] = False,

@@ -97,10 +97,13 @@ class Suggestion:
         words.append(
             f"max_gap {p.max_gap:.3g}: after that much time unseen a cluster is forgotten."
         )
+        since = "since the last batch" if p.motion == "still" else "off its course"
         words.append(
             f"reach {p.reach:.3g}: one that has moved by up to "
-            f"{math.sqrt(max(p.reach, 0.0)) * distance:.3g} since the last batch is recognised."
+            f"{math.sqrt(max(p.reach, 0.0)) * distance:.3g} {since} is recognised."
         )
+        if p.motion == "steady":
+            words.append("motion steady: clusters are expected where their velocity takes them.")
         return words
 
     def _result_in_words(self) -> str:
