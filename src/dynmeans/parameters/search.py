@@ -17,6 +17,12 @@ _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
 _OTHERS = tuple(
     (MAX_GAPS.index(gap), REACHES.index(reach)) for gap, reach in ((3.5, 2.2), (14, 1.2), (2, 1.01))
 )
+# A course bridges gaps and makes up for reach: both are looked for together (decision 0013).
+_OTHERS_STEADY = tuple(
+    (MAX_GAPS.index(gap), REACHES.index(reach))
+    for gap in (3.5, 6.8, 14)
+    for reach in (1.01, 1.2, 1.6, 2.2)
+)
 
 
 def search(trials: Trials) -> Setting:
@@ -41,7 +47,8 @@ def _search(trials: Trials, motion: int) -> Setting:
     best = _middle(trials, _climb(trials, _halve(trials, usual), _next_level))
     is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
     if is_gap_open and is_reach_open:
-        others = [replace(best, gap=gap, reach=reach) for gap, reach in _OTHERS]
+        pairs = _OTHERS_STEADY if MOTIONS[motion] == "steady" else _OTHERS
+        others = [replace(best, gap=gap, reach=reach) for gap, reach in pairs]
         best = min([best, *others], key=trials.length)
     for _ in range(_N_ROUNDS):
         before = best
