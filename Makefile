@@ -12,7 +12,7 @@ LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3
 IS_LOCKED := $(filter yes,$(LOCKED))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow bench check format docs stubs sanitize dist-check lock system-deps clean
+.PHONY: help demo test test-slow attack bench check format docs stubs sanitize dist-check lock system-deps clean
 
 help:  ## This list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
@@ -26,6 +26,9 @@ test: $(DEV_READY)  ## The tests that must always pass; the last lines say what 
 
 test-slow: $(DEV_READY)  ## Also the long ones.
 	$(BIN)/pytest -m "not gpu"
+
+attack: $(DEV_READY)  ## Ten minutes of damaged files, random streams and kills; resumes where it stopped.
+	PYTHONPATH=tools $(BIN)/python -m attack
 
 bench: $(DEV_READY)  ## Timings, each beside something that runs in the same process.
 	$(BIN)/python benchmarks/engine.py

@@ -52,13 +52,13 @@ def fail_at(minute):
     return check
 
 
-def go_on(name, on_batch=None):
+def go_on(name, on_window=None):
     """Start, or go on with, the run of that name: the same few lines in both cases."""
     path = folder / name
     run = Run.open(path) if path.exists() else Run.create(path, config)
     with run, Source(folder / "rows.parquet") as source:
         windows = Windows(source, options, run.position)
-        run.follow(windows, on_batch=on_batch, commit_seconds=0)
+        run.follow(windows, on_window=on_window, commit_seconds=0)
 
 
 try:
@@ -66,7 +66,7 @@ try:
 except RuntimeError as error:
     print("stopped:", error)
 with Run.open(folder / "broken") as run:
-    print("windows that are safe:", run.status().n_batches)
+    print("windows that are safe:", run.status().n_windows)
 
 # %%
 # Start it again, and beside it a run that nothing disturbed.

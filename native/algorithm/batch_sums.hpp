@@ -1,5 +1,5 @@
-// What the sums of a batch are made in: units that follow from its largest coordinates and weights,
-// whatever the order of its points (decision 0006).
+// Units of reproducible sums: what the sums of a batch are made in, units that follow from its
+// largest coordinates and weights, whatever the order of its points (decision 0006).
 #pragma once
 
 #include <algorithm>

@@ -42,8 +42,11 @@ class OwnCosts {
     void update(const Points<Value>& points, const Assignment& assignment, ThreadPool& pool) {
         if (!assignment.has_any_changed) return;
         assignment.follow_slots(highest_, 1);
-        for (std::size_t k = 0; k < highest_.size(); ++k)
+        changed_.start(highest_.size());
+        for (std::size_t k = 0; k < highest_.size(); ++k) {
+            changed_.set(k, assignment.has_changed[k]);
             if (assignment.has_changed[k]) highest_[k] = 0.0;
+        }
         parts_.resize(pool.size());
         for (Part& part : parts_) part.start(highest_.size(), points.n_features, bins_.n_bins());
         const std::size_t n_tasks = (costs_.size() + kTask - 1) / kTask;
@@ -84,8 +87,7 @@ class OwnCosts {
     template <typename Value>
     void update_changed(const Points<Value>& points, const Assignment& assignment, BlockRange range,
                         Part& part) {
-        const std::size_t n =
-            list_marked(assignment.labels, range, assignment.has_changed, part.list);
+        const std::size_t n = changed_.list(assignment.labels.data(), range, part.list);
         for (std::size_t r = 0; r < n; ++r) {
             if (r + kAhead < n) {
                 points.prefetch(part.list[r + kAhead]);
@@ -105,6 +107,7 @@ class OwnCosts {
 
     const Bins& bins_;
     bool has_costs_ = false;
+    SlotMarks changed_;
     std::vector<double> costs_, highest_, sums_;
     std::vector<Part> parts_;
 };

@@ -14,19 +14,28 @@ namespace dynmeans::algorithm {
 using namespace threads;
 using namespace records;
 
-// Writes the points of the range whose slot is marked, in their order; returns how many.
-inline std::size_t list_marked(const std::vector<Slot>& labels, BlockRange range,
-                               const std::vector<std::uint8_t>& marks,
-                               std::vector<std::uint32_t>& list) {
-    if (marks.empty()) return 0;
-    list.resize(std::max(list.size(), range.end - range.begin));
-    std::size_t n = 0;
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-        const Slot k = labels[i];
-        list[n] = static_cast<std::uint32_t>(i);
-        n += static_cast<std::size_t>(k != kUnlabelled) & marks[k == kUnlabelled ? 0 : k];
+class SlotMarks {
+  public:
+    explicit SlotMarks(std::size_t n_slots = 0) : marks_(n_slots + 1, 0) {}
+
+    void start(std::size_t n_slots) { marks_.assign(n_slots + 1, 0); }
+    void set(std::size_t k, bool is_marked) { marks_[k + 1] = is_marked; }
+
+    // Writes the points of the range whose slot is marked, in their order; returns how many.
+    std::size_t list(const Slot* labels, BlockRange range, std::vector<std::uint32_t>& list) const {
+        list.resize(std::max(list.size(), range.end - range.begin + 1));
+        const std::uint8_t* marks = marks_.data() + 1;
+        std::uint32_t* next = list.data();
+        for (std::size_t i = range.begin; i < range.end; ++i) {
+            *next = static_cast<std::uint32_t>(i);
+            next += marks[labels[i]];
+        }
+        return static_cast<std::size_t>(next - list.data());
     }
-    return n;
-}
+
+  private:
+    static_assert(kUnlabelled == -1);
+    std::vector<std::uint8_t> marks_;  // of points without a label, then of the slots
+};
 
 }  // namespace dynmeans::algorithm

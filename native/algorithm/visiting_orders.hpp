@@ -1,6 +1,7 @@
-// Random visiting orders that depend on a seed and on what the rows hold (decision 0005): each row
-// gets a keyed hash of its contents, and the hashes are sorted. Equal rows come one after the
-// other, lighter ones first: the arrangement of the rows does not matter.
+// Random permutations by bucket sort of keyed hashes: visiting orders that depend on a seed and on
+// what the rows hold (decision 0005): each row gets a keyed hash of its contents, and the hashes
+// are sorted. Equal rows come one after the other, lighter ones first: the arrangement of the rows
+// does not matter.
 #pragma once
 
 #include <algorithm>

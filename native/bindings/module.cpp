@@ -2,6 +2,7 @@
 // shapes and values.
 #define DYNMEANS_IMPORTS_NUMPY
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,6 +13,7 @@
 #include "bindings/arrays.hpp"
 #include "engine/sequence.hpp"
 #include "engine/step.hpp"
+#include "records/ideas.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -359,6 +361,14 @@ nb::object new_record(nb::handle type, nb::handle fields, nb::handle values) {
     return record;
 }
 
+// For benchmarks: the accelerations there are, and all but these from now on.
+std::vector<std::string> idea_names() { return {kIdeaNames.begin(), kIdeaNames.end()}; }
+
+void leave_out(const std::vector<std::string>& ideas) {
+    for (std::size_t i = 0; i < kIdeaNames.size(); ++i)
+        is_left_out[i] = std::find(ideas.begin(), ideas.end(), kIdeaNames[i]) != ideas.end();
+}
+
 template <typename Value>
 void bind_engine(nb::module_& module) {
     module.def("step", &step_arrays<Value>, "points"_a.noconvert(), "point_weights"_a.none(),
@@ -397,6 +407,8 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     module.def("are_plain_orders", &are_plain_orders, "orders"_a, "n_points"_a);
     module.def("is_plain_batch", &is_plain_batch, "points"_a, "n_features"_a, "most_points"_a,
                "limit"_a, "allow_float32"_a);
+    module.def("idea_names", &idea_names);
+    module.def("leave_out", &leave_out, "ideas"_a);
     module.def("new_record", &new_record, "type"_a, "fields"_a, "values"_a);
     bind_pieces(module);
     bind_samplers(module);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithm/batch_sums.hpp"
+#include "algorithm/marked_points.hpp"
 #include "dask/pieces.hpp"
 #include "numeric/bins.hpp"
 #include "numeric/squared_distance.hpp"
@@ -26,33 +27,18 @@ void for_each_run(const Piece<Value>& piece, Look look) {
         look(begin, std::min(begin + kPointBlock, piece.points.n_points));
 }
 
-// Finds the rows [begin, end) whose slot is marked; `is_marked[0]` is for rows without a label.
-// The rows lie far apart, so they are first listed, then asked for ahead of their use.
-class MarkedRows {
-  public:
-    explicit MarkedRows(std::vector<std::uint8_t> is_marked) : is_marked_(std::move(is_marked)) {
-        rows_.resize(kPointBlock);
+// Visits the rows [begin, end) whose slot is marked. They lie far apart, so they are first listed,
+// then asked for ahead of their use.
+template <typename Value, typename Visit>
+void visit_marked(const Piece<Value>& piece, std::size_t begin, std::size_t end,
+                  const SlotMarks& marks, std::vector<std::uint32_t>& list, Visit visit) {
+    constexpr std::size_t kAhead = 8;
+    const std::size_t n = marks.list(piece.labels, {begin, end}, list);
+    for (std::size_t r = 0; r < n; ++r) {
+        if (r + kAhead < n) piece.points.prefetch(list[r + kAhead]);
+        visit(static_cast<std::size_t>(list[r]));
     }
-
-    template <typename Value, typename Visit>
-    void visit(const Piece<Value>& piece, std::size_t begin, std::size_t end, Visit visit) {
-        std::size_t n = 0;
-        for (std::size_t i = begin; i < end; ++i) {
-            rows_[n] = static_cast<std::int64_t>(i);
-            n += is_marked_[piece.labels[i] + 1];
-        }
-        for (std::size_t r = 0; r < n; ++r) {
-            if (r + kAhead < n) piece.points.prefetch(rows_[r + kAhead]);
-            visit(static_cast<std::size_t>(rows_[r]));
-        }
-    }
-
-  private:
-    static constexpr std::size_t kAhead = 8;
-
-    std::vector<std::uint8_t> is_marked_;
-    std::vector<std::int64_t> rows_;
-};
+}
 
 // Own costs and, from them, the within-cluster term of L_t in bins.
 struct OwnSums {
@@ -75,12 +61,13 @@ OwnSums update_own(const std::vector<Piece<Value>>& pieces, const double* center
                    const std::uint8_t* has_moved, const double* highest, std::size_t n_slots,
                    const Bins& bins) {
     OwnSums sums{std::vector<double>(bins.n_bins()), std::vector<double>(n_slots)};
-    std::vector<std::uint8_t> moved(n_slots + 1, 0), all(n_slots + 1, 1);
-    all[0] = 0;
-    std::copy(has_moved, has_moved + n_slots, moved.begin() + 1);
-    for (std::size_t k = 0; highest && k < n_slots; ++k)
-        if (!has_moved[k]) sums.highest[k] = highest[k];
-    MarkedRows of_moved(moved), of_all(all);
+    SlotMarks moved(n_slots), all(n_slots);
+    for (std::size_t k = 0; k < n_slots; ++k) {
+        moved.set(k, has_moved[k]);
+        all.set(k, true);
+        if (highest && !has_moved[k]) sums.highest[k] = highest[k];
+    }
+    std::vector<std::uint32_t> list;
     std::vector<double> buffer, terms(kPointBlock + kSimd);
     for (const Piece<Value>& piece : pieces) {
         const std::size_t d = piece.points.n_features;
@@ -91,7 +78,7 @@ OwnSums update_own(const std::vector<Piece<Value>>& pieces, const double* center
             sums.highest[k] = std::max(sums.highest[k], piece.own[i]);
         };
         for_each_run(piece, [&](std::size_t begin, std::size_t end) {
-            (piece.has_own ? of_moved : of_all).visit(piece, begin, end, take_again);
+            visit_marked(piece, begin, end, piece.has_own ? moved : all, list, take_again);
             if (!highest && piece.has_own) raise_highest(piece, begin, end, sums.highest);
             for (std::size_t i = begin; i < end; ++i)
                 terms[i - begin] =
@@ -107,14 +94,14 @@ OwnSums update_own(const std::vector<Piece<Value>>& pieces, const double* center
 template <typename Value>
 std::vector<double> sum_slots(const std::vector<Piece<Value>>& pieces, const std::int64_t* columns,
                               std::size_t n_slots, std::size_t n_columns, const BatchSums& sums) {
-    std::vector<std::uint8_t> has_column(n_slots + 1, 0);
-    for (std::size_t k = 0; k < n_slots; ++k) has_column[k + 1] = columns[k] >= 0;
-    MarkedRows of_columns(has_column);
+    SlotMarks has_column(n_slots);
+    for (std::size_t k = 0; k < n_slots; ++k) has_column.set(k, columns[k] >= 0);
+    std::vector<std::uint32_t> list;
     std::vector<double> found(n_columns * sums.columns.size());
     PointAdder<0> adder(sums);
     for (const Piece<Value>& piece : pieces)
         for_each_run(piece, [&](std::size_t begin, std::size_t end) {
-            of_columns.visit(piece, begin, end, [&](std::size_t i) {
+            visit_marked(piece, begin, end, has_column, list, [&](std::size_t i) {
                 const auto column = static_cast<std::size_t>(columns[piece.labels[i]]);
                 adder.add(piece.points, i, found.data() + column * sums.columns.size());
             });

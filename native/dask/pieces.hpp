@@ -1,4 +1,4 @@
-// A part of a batch that is spread over machines: consecutive rows, what is known of them from the
+// A part of a batch that lies on many machines: consecutive rows, what is known of them from the
 // passes so far, and the key that decides when each is visited. Keys are all different; a pass
 // visits the rows in increasing order of key, wherever they lie.
 #pragma once

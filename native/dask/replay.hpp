@@ -1,5 +1,6 @@
-// The one who replays the proposers: in order of their keys each looks at the clusters as they then
-// are, and opens one, revives one, or finds that an earlier proposer made a better place for it.
+// Event log and replay: one process replays the proposers: in order of their keys each looks at the
+// clusters as they then are, and opens one, revives one, or finds that an earlier proposer made a
+// better place for it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How long a description of the stream gets with the help of a clustering, in nats (decision 0300);
-// parameters/description_length.py is the specification.
+// Minimum description length (MDL): how long a description of the stream gets with a clustering, in
+// nats (decision 0300); parameters/description_length.py is the specification.
 #pragma once
 
 #include <algorithm>

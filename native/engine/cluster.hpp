@@ -1,4 +1,5 @@
-// Algorithm 2, Cluster: alternate labels and parameters until the cost stops falling.
+// Algorithm 2, Cluster (Lloyd iterations): alternate labels and parameters until the cost stops
+// falling.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// The first pass, in which no point has a label: with the labels of visiting them one by one.
+// Speculative blocks with replay: the first pass, in which no point has a label: with the labels of
+// visiting them one by one.
 //
 // A block of points is compared with the clusters as they stand, by any thread; then it is walked
 // in order. While nothing is opened or revived, each point gets what was found for it. After such
@@ -85,7 +86,7 @@ class FirstPass {
             const std::size_t from = begin + chunk * kChunk, to = std::min(from + kChunk, end);
             Choice* choices = choices_.data() + (from - begin);
             search_.find(points_, order_, from, to, table, thread, choices);
-            has_joined_[chunk] = join(from, to, choices, assignment);
+            has_joined_[chunk] = has(Idea::kJoining) && join(from, to, choices, assignment);
         });
         search_.learn(end - begin);
     }

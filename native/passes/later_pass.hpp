@@ -1,4 +1,5 @@
-// A pass over points that have labels already, with the labels of visiting them one by one.
+// Event-driven replay of a pass over points that have labels already, with the labels of visiting
+// them one by one.
 //
 // First every point is compared with the clusters as they stand at the start of the pass, in any
 // order and by any thread; the bounds of neighbors.hpp leave few to compare. Then only the points
@@ -93,7 +94,7 @@ class LaterPass {
             std::vector<std::uint32_t>& list = lists_[thread];
             std::vector<double> buffer(points_.n_features);
             const BlockRange range = block_range(block, points_.n_points);
-            const std::size_t n_listed = list_marked(assignment.labels, range, marks_, list);
+            const std::size_t n_listed = marks_.list(assignment.labels.data(), range, list);
             std::size_t n = 0;
             for (std::size_t r = 0; r < n_listed; ++r) {
                 const std::uint32_t i = list[r];
@@ -117,10 +118,10 @@ class LaterPass {
 
     // Marks the slots that some member may leave.
     void mark_leavable(const OwnCosts& own, const Assignment& assignment) {
-        marks_.resize(assignment.n_members.size());
-        for (std::size_t k = 0; k < marks_.size(); ++k)
-            marks_[k] =
-                assignment.n_members[k] > 0 && !(own.highest(k) < neighbors_.keeping_cost_of(k));
+        marks_.start(assignment.n_members.size());
+        for (std::size_t k = 0; k < assignment.n_members.size(); ++k)
+            marks_.set(k, assignment.n_members[k] > 0 &&
+                              !(own.highest(k) < neighbors_.keeping_cost_of(k)));
     }
 
     std::size_t best_of_rivals(const double* y, Slot a, double own_cost,
@@ -173,7 +174,8 @@ class LaterPass {
         for (const Wish& wish : wishes_)
             waiting.wished.push_back({position_[wish.point], wish.slot});
         std::sort(waiting.wished.begin(), waiting.wished.end());
-        const std::size_t most_changes = kMaxChanges + assignment.n_members.size() / 8;
+        const std::size_t most_changes =
+            has(Idea::kReplay) ? kMaxChanges + assignment.n_members.size() / 8 : 0;
         std::size_t n_changes = 0;
         while (!waiting.is_empty()) {
             prefetch_ahead(waiting, assignment);
@@ -230,7 +232,7 @@ class LaterPass {
             std::vector<std::uint32_t>& list = lists_[thread];
             std::vector<double> buffer(points_.n_features);
             const BlockRange range = block_range(block, points_.n_points);
-            const std::size_t n = list_marked(assignment.labels, range, marks_, list);
+            const std::size_t n = marks_.list(assignment.labels.data(), range, list);
             for (std::size_t r = 0; r < n; ++r) {
                 const std::size_t i = list[r];
                 if (own[i] < kept_[assignment.labels[i]] || position_[i] <= position) continue;
@@ -247,7 +249,7 @@ class LaterPass {
         const CostTable& table = assignment.table;
         const double offset = table.offset(slot), scale = table.scale(slot);
         const double share = keeping_share(scale);
-        marks_.assign(assignment.n_members.size(), 0);
+        marks_.start(assignment.n_members.size());
         kept_.resize(assignment.n_members.size());
         bool is_near_any = false;
         for (std::size_t k = 0; k < neighbors_.n_slots(); ++k) {
@@ -256,7 +258,7 @@ class LaterPass {
                 squared_distance(table.center(k), table.center(slot), points_.n_features);
             if (share * gap > own.highest(k) && gap >= kTiny) continue;
             kept_[k] = keeping_cost(gap, offset, scale);
-            marks_[k] = kept_[k] <= own.highest(k);
+            marks_.set(k, kept_[k] <= own.highest(k));
             is_near_any |= kept_[k] <= own.highest(k);
         }
         return is_near_any;
@@ -283,7 +285,7 @@ class LaterPass {
     std::vector<Wish> wishes_;
     std::vector<std::int64_t> leavers_;
     std::vector<double> kept_, buffer_;
-    std::vector<std::uint8_t> marks_;                // of slots
+    SlotMarks marks_;
     std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
     std::vector<std::size_t> changed_;               // slots, by the events of this pass
 };

@@ -1,4 +1,5 @@
-// Bounds between passes: which points of a cluster could prefer another slot at all?
+// Elkan and Hamerly bounds between passes: which points of a cluster could prefer another slot at
+// all?
 //
 // Let a point lie at distance u from its own center, and let the centers of its cluster a and of
 // slot k be D apart. Its distance to k is at least D - u, so its cost for k is at least
@@ -19,6 +20,7 @@
 #include "algorithm/assign_labels.hpp"
 #include "algorithm/cost.hpp"
 #include "numeric/squared_distance.hpp"
+#include "records/ideas.hpp"
 #include "search/center_line.hpp"
 #include "search/center_tree.hpp"
 #include "search/keeping_cost.hpp"
@@ -28,6 +30,7 @@ namespace dynmeans::passes {
 
 using namespace numeric;
 using namespace threads;
+using namespace records;
 using namespace search;
 using namespace algorithm;
 
@@ -60,7 +63,7 @@ class Neighbors {
         least_share_ = keeping_share(least_scale_);
         const bool by_tree = n_features <= CenterTree::kMaxFeatures && n_slots >= kTreeSlots &&
                              n_features >= kTreeFeatures;
-        const bool by_line = n_features <= kFewFeatures && !by_tree;
+        const bool by_line = has(Idea::kLine) && n_features <= kFewFeatures && !by_tree;
         if (by_line)
             sort_by_widest_feature(has_moved, table, n_features);
         else

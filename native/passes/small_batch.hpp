@@ -1,4 +1,5 @@
-// Algorithm 2 on a small batch, with the cost of every point for every slot in one table.
+// Full distance table: Algorithm 2 on a small batch, with the cost of every point for every slot in
+// one table.
 //
 // A column of the table, one slot's cost for all points, depends on that slot alone, so a kept
 // column holds the very numbers that taking it again would give; those of slots that changed are
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -39,8 +41,10 @@ using namespace records;
 using namespace algorithm;
 
 // Beyond, a table with every cost takes longer than the bounds that leave most of it out.
+constexpr std::size_t kMostPoints = 256, kMostFeatures = 16, kMostClusters = 64;
+
 inline bool is_small_batch(std::size_t n_points, std::size_t n_features, std::size_t n_clusters) {
-    return n_points <= 256 && n_features <= 16 && n_clusters <= 64;
+    return n_points <= kMostPoints && n_features <= kMostFeatures && n_clusters <= kMostClusters;
 }
 
 // Memory that one small batch leaves to the next one of the same thread.
@@ -50,6 +54,7 @@ struct SmallBatchScratch {
     std::vector<std::int32_t> dormant_slots;
     std::vector<std::int64_t> leavers;
     std::vector<std::uint8_t> is_active, is_current, is_dormant_column, movers;
+    static_assert(kMostPoints - 1 <= std::numeric_limits<std::uint8_t>::max(), "a mover's number");
 };
 
 // D is the number of features where it is small, 0 otherwise.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "numeric/prefetch.hpp"
@@ -14,6 +15,8 @@ using namespace numeric;
 
 using Slot = std::int32_t;
 constexpr Slot kUnlabelled = -1;
+// A batch has at most 2^31 - 1 points (engine/checks.py), and so no more slots or positions.
+static_assert(std::numeric_limits<Slot>::max() == 2147483647);
 
 template <typename Value>
 struct Points {

@@ -1,8 +1,9 @@
-// Many features: |y|^2 - 2 y.theta + |theta|^2 for a block of points and all slots at once, in
-// float32 through the BLAS of the caller, as a filter; what it leaves is compared exactly. The
-// filter looks at the features in which the centers differ most, as few as it needs: the distance
-// over some of the features is never above the distance over all. They are taken in groups of
-// neighbors, as many as a cache line holds: what is read is then used, a register at a time.
+// Distances by matrix product (BLAS), for many features: |y|^2 - 2 y.theta + |theta|^2 for a block
+// of points and all slots at once, in float32 through the BLAS of the caller, as a filter; what it
+// leaves is compared exactly. The filter looks at the features in which the centers differ most, as
+// few as it needs: the distance over some of the features is never above the distance over all.
+// They are taken in groups of neighbors, as many as a cache line holds: what is read is then used,
+// a register at a time.
 //
 // Exact because the filter's error is bounded. With unit roundoff e = 2^-24 and any order of
 // additions, a float32 inner product of n terms is off by at most (n + 3) e |y||theta|, the

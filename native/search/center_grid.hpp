@@ -1,6 +1,6 @@
-// Finite reach: a cost above lambda never wins, so a slot matters only to points within
-// sqrt((lambda - offset) / scale) of its center. Every slot is entered into all cells that this
-// ball touches; a point looks at the slots of its own cell. For up to three features.
+// Spatial hash grid. Finite reach: a cost above lambda never wins, so a slot matters only to points
+// within sqrt((lambda - offset) / scale) of its center. Every slot is entered into all cells that
+// this ball touches; a point looks at the slots of its own cell. For up to three features.
 //
 // Exact because: a computed cost of at most lambda means a true distance within the radius, up to
 // rounding that kSlack covers; the cell of a coordinate is a monotone function of it in floating

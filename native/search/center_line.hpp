@@ -1,4 +1,5 @@
-// Slots along one coordinate, for few features: those farther off in it are farther off altogether.
+// Bucket sort along one coordinate, for few features: those farther off in it are farther off
+// altogether.
 //
 // The line is cut into as many cells as there are slots, so that slots are put in order in one
 // sweep. Exact because the cell of a coordinate is a monotone function of it, in floating point

@@ -1,6 +1,6 @@
-// A few more features than a grid can hold: the centers in a tree of boxes. Eight slots that lie
-// together make a leaf, and every node knows the box around its centers and the least offset and
-// scale among them.
+// Bounding-box tree, for a few more features than a grid can hold: the centers in a tree of boxes.
+// Eight slots that lie together make a leaf, and every node knows the box around its centers and
+// the least offset and scale among them.
 //
 // Exact because no center in a box is nearer than the box: per feature the distance to the nearer
 // side is at most that to the center, in floating point too, since rounding is monotone; kSlack

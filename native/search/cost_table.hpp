@@ -1,6 +1,6 @@
-// What a point compares: the cost J = offset + scale * |y - center|^2 of every slot. An active
-// cluster has offset 0 and scale 1, which changes no bit of its distance; a closed slot has an
-// infinite offset and never wins.
+// Brute-force search with SIMD: what a point compares, the cost J = offset + scale * |y - center|^2
+// of every slot. An active cluster has offset 0 and scale 1, which changes no bit of its distance;
+// a closed slot has an infinite offset and never wins.
 //
 // The slots lie in panels of kSimd, feature by feature, so that one register holds the same
 // feature of several centers. A panel is left as soon as no slot of it can win any more: a cost

@@ -6,6 +6,8 @@ from dynmeans import report as report
 from dynmeans import runs as runs
 from dynmeans import scale as scale
 from dynmeans import spark as spark
+from dynmeans.engine.guard import ClusterGrowthWarning as ClusterGrowthWarning
+from dynmeans.engine.guard import ClusterLimitError as ClusterLimitError
 from dynmeans.engine.step import step as step
 from dynmeans.estimators.ddp_mixture import DDPMixture as DDPMixture
 from dynmeans.estimators.dp_means import DPMeans as DPMeans

@@ -14,7 +14,7 @@ import pytest
 import run_cases
 
 from dynmeans import Run
-from dynmeans.cli import cluster_job  # noqa: F401  (loaded while every file may be read)
+from dynmeans.cli import cluster_result  # noqa: F401  (loaded while every file may be read)
 from dynmeans.cli.__main__ import main
 
 CUT = ["--time", "when", "--every", "1min"]
@@ -58,7 +58,7 @@ def test_a_table_becomes_a_run_and_one_line_says_so(rows, capsys):
 def test_json_tells_machines_all(rows, capsys):
     assert main(["cluster", rows, *USUAL, "-o", "run", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["n_batches"], found["new_rows"], found["is_finished"]) == (8, 96, True)
+    assert (found["n_windows"], found["new_rows"], found["is_finished"]) == (8, 96, True)
 
 
 def test_quiet_prints_nothing(rows, capsys):
@@ -70,7 +70,7 @@ def test_quiet_prints_nothing(rows, capsys):
 def test_the_same_command_again_has_nothing_left_to_do(run, capsys):
     assert main(["cluster", "rows.csv", *USUAL, "-o", run, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["is_resumed"], found["new_batches"], found["n_batches"]) == (True, 0, 8)
+    assert (found["is_resumed"], found["new_windows"], found["n_windows"]) == (True, 0, 8)
 
 
 def test_a_growing_file_is_followed_with_its_last_window_held(tmp_path, monkeypatch, capsys):
@@ -179,7 +179,7 @@ def test_overwrite_starts_over(run, capsys):
     again = ["cluster", "rows.csv", *USUAL, "--n-init", "9", "-o", run, "--overwrite", "-q"]
     assert main(again) == 0
     with Run.open(run) as found:
-        assert (found.config.n_init, found.status().n_batches) == (9, 8)
+        assert (found.config.n_init, found.status().n_windows) == (9, 8)
 
 
 def test_resume_needs_a_run_and_no_resume_needs_none(run, capsys):

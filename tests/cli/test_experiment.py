@@ -16,9 +16,9 @@ from dynmeans.cli.__main__ import main
 def test_bad_request_is_one_line_and_leaves_nothing(arguments, message, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["experiment", "synthetic", "--out", str(out), *arguments]) == 1
-    error = capsys.readouterr().err
+    error = capsys.readouterr().err.strip()  # some versions of rich end a progress bar with a line
     assert message in error
-    assert error.count("\n") == 1
+    assert "\n" not in error
     assert not out.exists()
 
 
@@ -40,6 +40,6 @@ def test_help_lists_the_experiments(capsys):
 )
 def test_bad_request_of_aircraft_is_one_line(arguments, message, tmp_path, capsys):
     assert main(["experiment", "aircraft", "--out", str(tmp_path / "out"), *arguments]) == 1
-    error = capsys.readouterr().err
+    error = capsys.readouterr().err.strip()  # some versions of rich end a progress bar with a line
     assert message in error
-    assert error.count("\n") == 1
+    assert "\n" not in error

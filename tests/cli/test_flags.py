@@ -1,49 +1,71 @@
-"""Messages in the words of the command line."""
+"""Messages in the words of the command line, and the names that messages leave alone."""
+
+import pickle
 
 import pytest
 
+from dynmeans import Penalties
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.flags import with_flags
+from dynmeans.inputs.argument_text import ArgumentText
+from dynmeans.inputs.input_error import InputError
 
 CLUSTER = ["cluster", "rows.csv"]
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("template", "in_python", "in_options"),
     [
-        ("max_gap must be greater than 1.", "--max-gap must be greater than 1."),
-        ("n_threads must be from 1 to 1024.", "--threads must be from 1 to 1024."),
-        ("random_state must be at least 0.", "--seed must be at least 0."),
-        ("every must be a length.", "--every must be a length."),
-        ("time: row 3 is no time.", "--time: row 3 is no time."),
-        ("table is for a database.", "--table is for a database."),
-        ("id was 'a', is 'b'; count was 1, is 2.", "--id was 'a', is 'b'; --count was 1, is 2."),
-        ("got max_gap=2, drift=1.", "got --max-gap=2, --drift=1."),
-        ("name it with time=...", "name it with --time"),
+        ("{max_gap} must be large.", "max_gap must be large.", "--max-gap must be large."),
+        ("{n_threads} is one.", "n_threads is one.", "--threads is one."),
+        ("{random_state} is 0.", "random_state is 0.", "--seed is 0."),
+        ("{query} reads.", "query reads.", "--sql reads."),
+        ("{database_table} is there.", "database_table is there.", "--table is there."),
+        ("{id} was a.", "id was a.", "--id was a."),
+        ("name it with {time=...}", "name it with time=...", "name it with --time"),
+        ("{on_missing='drop'} drops.", "on_missing='drop' drops.", "--on-missing drop drops."),
+        ("{overwrite=True} replaces.", "overwrite=True replaces.", "--overwrite replaces."),
+        ("{n_features} must be 2.", "n_features must be 2.", "n_features must be 2."),
     ],
 )
-def test_arguments_become_options(message, told):
-    assert with_flags(message, CLUSTER) == told
+def test_arguments_become_options(template, in_python, in_options):
+    assert ArgumentText(template) == in_python
+    assert with_flags(ArgumentText(template), CLUSTER) == in_options
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "there is no column 'max_gap'; the input has 'reach', \"it's time: \".",
-        "rows cannot be added to the past: time goes on, every batch counts.",
-        "give --max-gap and --reach.",
-        "n_features must be 2.",
-    ],
-)
-def test_other_words_stay_as_they_are(message):
-    assert with_flags(message, CLUSTER) == message
+def test_values_are_never_taken_for_arguments():
+    text = ArgumentText("{features}: there is no column {!r}; it has {}.", "{max_gap}", "{reach}")
+    assert with_flags(text, CLUSTER) == (
+        "--features: there is no column '{max_gap}'; it has {reach}."
+    )
+
+
+def test_plain_text_stays_as_it_is():
+    told = "max_gap must be greater than 1; time: it's time."
+    assert with_flags(told, CLUSTER) == told
 
 
 def test_options_are_those_of_the_command_that_was_called():
-    message = "area must be south,north,west,east; cluster must be a number."
-    told = with_flags(message, ["experiment", "aircraft", "--seed", "1"])
+    text = ArgumentText("{area} must be south,north,west,east; {cluster} must be a number.")
+    told = with_flags(text, ["experiment", "aircraft", "--seed", "1"])
     assert told == "--area must be south,north,west,east; cluster must be a number."
-    assert with_flags(message, ["nothing"]) == message
+    assert with_flags(text, ["nothing"]) == text
+
+
+def test_an_input_error_has_its_parts_as_fields():
+    with pytest.raises(InputError, match=r"^max_gap must be greater than 1, got 0.5\.$") as raised:
+        Penalties(1.0, max_gap=0.5, reach=1.5)
+    error = raised.value
+    assert (error.argument, error.rule) == ("max_gap", "must be greater than 1")
+    assert (error.value, error.hint) == (0.5, "")
+
+
+def test_an_input_error_travels_between_processes():
+    error = InputError("time", ": row {} has {!r}", 3, "{x}", hint="Use {time_format=...}.")
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error) == "time: row 3 has '{x}'. Use time_format=...."
+    assert with_flags(again.args[0], CLUSTER) == "--time: row 3 has '{x}'. Use --time-format."
+    assert (again.argument, again.hint) == (error.argument, error.hint)
 
 
 def test_an_error_of_a_command_names_its_option(tmp_path, capsys):

@@ -1,7 +1,6 @@
 """dynmeans suggest: parameters from a table."""
 
 import json
-from types import SimpleNamespace
 
 import duckdb
 import numpy as np
@@ -12,8 +11,9 @@ from typer.main import get_command
 from dynmeans import suggest_penalties
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.app import app
-from dynmeans.cli.first_windows import first_windows
 from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.runs.first_windows import first_windows
+from dynmeans.runs.reading.window import Window
 
 STREAM = moving_gaussians(
     12, 3, rng=np.random.default_rng(0), spread=0.02, motion=0.01, points_per_cluster=6
@@ -60,7 +60,7 @@ def test_the_first_batches_decide(table, capsys):
     ("size", "n_windows"), [(100, 30), (20, 50), (21, 48), (1, 60)], ids="{}".format
 )
 def test_small_windows_are_taken_until_they_hold_a_thousand_points(size, n_windows):
-    windows = [SimpleNamespace(points=np.zeros((size, 2))) for _ in range(60)]
+    windows = [Window(np.zeros((size, 2))) for _ in range(60)]
     assert first_windows(windows) == windows[:n_windows]
 
 

@@ -1,5 +1,7 @@
 """History: what was recorded can be read, framed, bounded and stored."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -132,11 +134,81 @@ def test_history_with_only_empty_batches_can_be_stored(tmp_path):
 
 def test_foreign_file_is_refused(tmp_path):
     (tmp_path / "text").write_text("hello")
-    with pytest.raises(ValueError, match="is not a Parquet file"):
+    with pytest.raises(ValueError, match="is not a dynmeans history, or it is damaged"):
         History.load(tmp_path / "text")
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other")
     with pytest.raises(ValueError, match="is not a dynmeans history"):
         History.load(tmp_path / "other")
+
+
+def test_a_history_with_a_flipped_bit_is_refused_wherever_it_is(tmp_path, history):
+    path = tmp_path / "history.parquet"
+    history.save(path)
+    data = path.read_bytes()
+    for place in range(0, len(data), 11):
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        with pytest.raises(ValueError, match="damaged"):
+            History.load(path)
+
+
+def rewritten(path, rows=None, version="2"):
+    """Write the history again with other rows or another version, without a checksum."""
+    table = pq.read_table(path)
+    rows = table if rows is None else pa.Table.from_pylist(rows, schema=table.schema)
+    kept = {k: v for k, v in table.schema.metadata.items() if k != b"checksum"}
+    metadata = {**kept, b"dynmeans.history": version.encode()}
+    pq.write_table(rows.replace_schema_metadata(metadata), path)
+
+
+def test_a_history_of_before_there_were_checksums_still_loads(tmp_path, history):
+    path = tmp_path / "history.parquet"
+    history.save(path)
+    rewritten(path, version="1")
+    assert_same(History.load(path), history)
+
+
+def test_a_history_that_lost_its_checksum_is_refused(tmp_path, history):
+    path = tmp_path / "history.parquet"
+    history.save(path)
+    rewritten(path)
+    with pytest.raises(ValueError, match="version 1 without a checksum, got version b'2'"):
+        History.load(path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ids": [0]},
+        {"centers": None},
+        {"labels": [None]},
+        {"counts": []},
+        {"time": None},
+        {"events": [{"kind": "eaten", "cluster_id": 0}]},
+        {"events": [{"kind": "born"}]},
+    ],
+)
+def test_rows_that_no_history_has_are_refused_in_one_line(tmp_path, history, changes):
+    path = tmp_path / "history.parquet"
+    history.save(path)
+    rows = pq.read_table(path).to_pylist()
+    rows[0] |= changes
+    rewritten(path, rows, version="1")
+    with pytest.raises(ValueError, match="is not a dynmeans history, or it is damaged") as error:
+        History.load(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_small_file_cannot_claim_more_than_fits_memory(tmp_path, history, monkeypatch):
+    path = tmp_path / "history.parquet"
+    record = replace(history[0], labels=np.zeros(1_000_000, dtype=np.int64))
+    history = History()
+    history.add(record)
+    history.save(path)
+    monkeypatch.setattr("dynmeans.files.history_file._MAX_BYTES", 1 << 20)
+    with pytest.raises(ValueError, match=r"it claims 1000.* numbers, more than"):
+        History.load(path)
 
 
 def test_failed_save_leaves_the_old_file(tmp_path, history, monkeypatch):

@@ -1,13 +1,17 @@
 """A state is a value: frozen, checked, saved whole."""
 
+import contextlib
 import json
+import os
 import shutil
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
 
 from dynmeans import ClusterState
+from dynmeans.files.archive import write_archive
 
 FIELDS = {
     "ids": [3, 7],
@@ -48,6 +52,11 @@ def test_states_are_equal_when_every_field_is():
         ("weights", [0.0, 1.0], "weights must be greater than 0"),
         ("ages", [np.inf, 1.0], "ages must be greater than 0 and finite"),
         ("next_id", 7, "next_id must be above every id"),
+        ("next_id", 2**63 - 1, "next_id must be at most 2\\*\\*62, got .*: no number is left"),
+        ("next_id", 9.5, "next_id must be an integer of at least 0, got 9.5"),
+        ("n_steps", -1, "n_steps must be an integer of at least 0, got -1"),
+        ("n_steps", 2**63, "n_steps must be at most"),
+        ("time", np.inf, "time must be a finite number of at least 0, got inf"),
     ],
 )
 def test_bad_rows_are_refused_by_name(field, value, message):
@@ -147,3 +156,90 @@ def test_unknown_version_is_refused_with_the_way_out(tmp_path):
     _rewrite(path, "metadata.npy", _edit_header(version=9))
     with pytest.raises(ValueError, match="format version 9; this dynmeans reads version 1"):
         ClusterState.load(path)
+
+
+def _saved(path, **changes):
+    """Write a file as `save` would, checksum included, with other arrays or metadata."""
+    state = ClusterState(**FIELDS)
+    arrays = {
+        name: getattr(state, name) for name in ("ids", "centers", "weights", "ages", "counts")
+    }
+    counters = {"next_id": 9, "n_steps": 4, "time": 4.0}
+    for name, value in changes.items():
+        (counters if name in counters else arrays)[name] = value
+    write_archive(path, "ClusterState", 1, arrays, counters)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"next_id": 2**63 - 1},
+        {"next_id": "9"},
+        {"n_steps": None},
+        {"time": float("nan")},
+        {"wings": np.ones(2)},
+        {"ids": np.array(["a", "b"])},
+        {"ids": np.array([7, 3])},
+        {"ids": np.array([3.5, 7.5])},
+        {"weights": np.ones((2, 2))},
+        {"centers": np.full((2, 2), np.inf)},
+    ],
+)
+def test_a_file_that_no_save_could_have_written_is_refused_in_one_line(tmp_path, changes):
+    _saved(tmp_path / "state", **changes)
+    with pytest.raises(
+        ValueError, match="is not a dynmeans ClusterState file, or it is damaged"
+    ) as e:
+        ClusterState.load(tmp_path / "state")
+    assert len(str(e.value).splitlines()) == 1
+
+
+def _peak_memory(call):
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _load_refused(path, reason):
+    with pytest.raises(ValueError, match=f"damaged: .*{reason}"):
+        ClusterState.load(path)
+
+
+def test_a_small_file_cannot_take_much_memory(tmp_path):
+    path = tmp_path / "bomb"
+    with open(path, "wb") as file:
+        np.savez_compressed(file, metadata=np.zeros(50_000_000, dtype=np.uint8))
+    assert _peak_memory(lambda: _load_refused(path, "compressed")) < 5_000_000
+
+
+def test_a_shape_larger_than_the_file_takes_no_memory(tmp_path):
+    path = tmp_path / "state"
+    ClusterState(**FIELDS).save(path)
+    _rewrite(
+        path,
+        "weights.npy",
+        lambda data: data.replace(b"(2,), ", b"(9999999999,), ").replace(b"         \n", b"\n"),
+    )
+    assert _peak_memory(lambda: _load_refused(path, "does not fit its bytes")) < 5_000_000
+
+
+def test_a_pipe_or_a_folder_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(ValueError, match="is not a regular file"):
+            ClusterState.load(path)
+
+
+def test_any_flipped_bit_is_refused_or_changes_nothing(tmp_path):
+    path, state = tmp_path / "state", ClusterState(**FIELDS)
+    state.save(path)
+    data = path.read_bytes()
+    for bit in range(0, 8 * len(data), 53):
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        with contextlib.suppress(ValueError):
+            assert ClusterState.load(path) == state

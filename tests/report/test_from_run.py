@@ -6,7 +6,7 @@ import pytest
 from dynmeans import Penalties
 from dynmeans.report.from_run import run_report, times_of
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run
 
 
@@ -21,9 +21,9 @@ def run(tmp_path):
     )
     two = [[0.0, 0.0], [9.0, 9.0], [0.1, 0.0], [9.1, 9.0]]
     batches = [
-        Batch(two, weights=np.full(4, 2.0), truth=np.array([5, 6, 5, 6]), label="2026-03-01"),
-        Batch(np.empty((0, 2)), truth=np.empty(0, dtype=int), label="2026-03-02"),
-        Batch(two[:2], truth=np.array([5, 6]), label="2026-03-03"),
+        Window(two, weights=np.full(4, 2.0), truth=np.array([5, 6, 5, 6]), name="2026-03-01"),
+        Window(np.empty((0, 2)), truth=np.empty(0, dtype=int), name="2026-03-02"),
+        Window(two[:2], truth=np.array([5, 6]), name="2026-03-03"),
     ]
     with Run.create(tmp_path / "run", config) as made:
         made.process(batches)

@@ -60,7 +60,7 @@ def _n_batches(folder: Path) -> int:
     if not (folder / "run.sqlite").exists():
         return -1
     with Run.open(folder) as run:
-        return run.status().n_batches
+        return run.status().n_windows
 
 
 def _follow_and_exit(table: Path, folder: Path, commit_seconds: float, writer: int) -> None:
@@ -70,7 +70,7 @@ def _follow_and_exit(table: Path, folder: Path, commit_seconds: float, writer: i
             table,
             folder,
             commit_seconds=commit_seconds,
-            on_batch=lambda record, batch: os.write(writer, b".") if record.step % 3 == 0 else 0,
+            on_window=lambda record, batch: os.write(writer, b".") if record.step % 3 == 0 else 0,
         )
         code = 0
     finally:

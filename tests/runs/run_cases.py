@@ -44,7 +44,7 @@ def follow(
     folder: Path,
     options: WindowOptions = OPTIONS,
     commit_seconds: float = 2.0,
-    on_batch: Any = None,
+    on_window: Any = None,
     **settings: Any,
 ) -> int:
     """Make the run or go on with it, as the command line does."""
@@ -53,7 +53,7 @@ def follow(
     run = Run.open(folder, config) if is_there else Run.create(folder, config)
     with run, Source(str(table)) as source:
         windows = Windows(source, options, run.position)
-        return run.follow(windows, commit_seconds=commit_seconds, on_batch=on_batch)
+        return run.follow(windows, commit_seconds=commit_seconds, on_window=on_window)
 
 
 def contents(folder: Path) -> dict[str, Any]:
@@ -66,6 +66,6 @@ def contents(folder: Path) -> dict[str, Any]:
     }
     connection.close()
     with Run.open(folder) as run:
-        table = run.labels(kind="arrow")
+        table = run.labels(frame="arrow")
     found["labels"] = {name: table[name].to_pylist() for name in table.column_names}
     return found

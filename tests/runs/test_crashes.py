@@ -102,7 +102,7 @@ def test_a_full_disk_is_a_clear_error_and_the_run_resumes_when_there_is_room(tab
     with pytest.raises(OSError, match=r"no space.*start the same command again"):
         run_cases.follow(table, folder, commit_seconds=0.0)
     with Run.open(folder) as run:
-        reached = run.status().n_batches
+        reached = run.status().n_windows
         assert len(run.labels()) == run.status().n_rows
     assert 0 < reached < 30
     filler.unlink()
@@ -120,6 +120,6 @@ def test_a_file_that_may_not_grow_is_a_clear_error_and_the_run_resumes(table, fi
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     with Run.open(tmp_path / "run") as run:
-        assert 0 < run.status().n_batches < 30
+        assert 0 < run.status().n_windows < 30
     run_cases.follow(table, tmp_path / "run")
     assert run_cases.contents(tmp_path / "run") == run_cases.contents(finished)

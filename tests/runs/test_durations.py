@@ -40,7 +40,7 @@ def at(zone, *parts):
 def test_windows_begin_where_clock_and_calendar_do(text, zone, moment, label):
     zone = ZoneInfo(zone)
     length = parse_length(text, zone)
-    assert length.label_of(length.index_of(at(zone, *moment))) == label
+    assert length.name_of(length.index_of(at(zone, *moment))) == label
 
 
 @pytest.mark.parametrize(("day", "hours"), [(30, 24), (31, 23)])

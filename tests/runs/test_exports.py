@@ -8,7 +8,7 @@ import run_cases
 from dynmeans import Run
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.exports import export_labels, truth_by_batch
-from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.window import Window
 from dynmeans.runs.reading.window_options import WindowOptions
 
 
@@ -27,7 +27,7 @@ def shuffled(tmp_path):
 def test_every_original_row_comes_back_in_its_place_with_its_cluster(shuffled):
     frame, folder = shuffled
     with Run.open(folder / "run") as run:
-        assert export_labels(run, folder / "out.parquet") == len(frame)
+        assert export_labels(run, folder / "out.parquet").n_rows == len(frame)
         labels = run.labels().set_index("row_id")
     out = pd.read_parquet(folder / "out.parquet")
     pd.testing.assert_frame_equal(out[list(frame.columns)], frame)
@@ -53,7 +53,8 @@ def test_labels_alone_need_no_source(shuffled):
     with Run.open(folder / "run") as run:
         with pytest.raises(FileNotFoundError, match=r"there is no file .*rows\.parquet"):
             export_labels(run, folder / "out.parquet")
-        assert export_labels(run, folder / "out.parquet", is_joined=False) == len(frame) - 1
+        done = export_labels(run, folder / "out.parquet", is_joined=False)
+    assert done.n_rows == len(frame) - 1
     assert "row_id" in pd.read_parquet(folder / "out.parquet")
 
 
@@ -61,8 +62,8 @@ def test_rows_that_have_moved_are_read_at_their_new_place(shuffled):
     frame, folder = shuffled
     (folder / "rows.parquet").rename(folder / "moved.parquet")
     with Run.open(folder / "run") as run:
-        n_rows = export_labels(run, folder / "o.csv", table=str(folder / "moved.parquet"))
-    assert n_rows == len(frame)
+        done = export_labels(run, folder / "o.csv", table=str(folder / "moved.parquet"))
+    assert done.n_rows == len(frame)
 
 
 def test_rows_with_names_are_joined_by_their_place_not_their_name(tmp_path):
@@ -71,7 +72,7 @@ def test_rows_with_names_are_joined_by_their_place_not_their_name(tmp_path):
     options = WindowOptions(("x", "y"), time="when", every="1min", id="ship")
     run_cases.follow(tmp_path / "rows.parquet", tmp_path / "run", options)
     with Run.open(tmp_path / "run") as run:
-        assert export_labels(run, tmp_path / "out.parquet") == len(frame)
+        assert export_labels(run, tmp_path / "out.parquet").n_rows == len(frame)
         expected = run.labels()["cluster_id"].tolist()
     assert pd.read_parquet(tmp_path / "out.parquet")["cluster_id"].tolist() == expected
 
@@ -95,7 +96,7 @@ def test_an_export_that_fails_leaves_the_old_file(shuffled):
 def test_a_run_from_python_says_that_it_knows_no_source(tmp_path):
     config = RunConfig(("x", "y"), run_cases.PENALTIES)
     with Run.create(tmp_path / "run", config) as run:
-        run.process(Batch([[0.0, 1.0]]))
+        run.process(Window([[0.0, 1.0]]))
         with pytest.raises(ValueError, match="does not know where its rows are"):
             export_labels(run, tmp_path / "out.parquet")
 
@@ -119,3 +120,20 @@ def test_true_identities_that_are_text_are_numbered_and_missing_ones_are_minus_o
     assert (numbers[frame["truth"] == 2] == -1).all()
     assert numbers[frame["truth"] == 1].nunique() == 1
     assert numbers.nunique() == 4
+
+
+FORMULAS = ["=cmd|' /C calc'!A0", "@SUM(1)", "\tx", "-2+3+cmd|'x'!A0"]
+PLAIN = ["-5", "+49 170", "a=b", "-"]
+
+
+def test_cells_a_spreadsheet_would_run_get_an_apostrophe_in_csv_and_are_counted(tmp_path):
+    frame = run_cases.moving_table(2, n_rows=4).assign(note=[*FORMULAS, *PLAIN])
+    frame = frame.rename(columns={"note": "=note"})
+    frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    run_cases.follow(tmp_path / "rows.parquet", tmp_path / "run")
+    with Run.open(tmp_path / "run") as run:
+        assert export_labels(run, tmp_path / "out.csv").n_formulas == 5
+        assert export_labels(run, tmp_path / "out.parquet").n_formulas == 0
+    found = pd.read_csv(tmp_path / "out.csv")["'=note"].tolist()
+    assert found == [*(f"'{cell}" for cell in FORMULAS), *PLAIN]
+    assert pd.read_parquet(tmp_path / "out.parquet")["=note"].tolist() == [*FORMULAS, *PLAIN]

@@ -66,7 +66,7 @@ def test_times_may_be_text_with_or_without_an_offset():
     rows = [("2024-07-01T00:30", 1.0), ("2024-06-30T22:40:00Z", 2.0), ("2024-07-01T09:00", 3.0)]
     windows = live(lines_of(*rows), every="1d", timezone="Europe/Zurich")
     batches = list(windows)
-    assert [batch.label for batch in batches] == ["2024-07-01"]
+    assert [batch.name for batch in batches] == ["2024-07-01"]
     assert str(batches[0].times[0]) == "2024-06-30T22:30:00.000000"
 
 
@@ -78,7 +78,7 @@ def test_batches_by_count_are_given_out_when_full():
 def test_batches_of_a_column_are_given_out_when_the_next_begins():
     lines = [json.dumps({"b": b, "x": x}) for b, x in ((0, 1), (0, 2), (4, 3))]
     batches = list(live(lines, time=None, every=None, batch="b"))
-    assert [(batch.label, batch.elapsed) for batch in batches] == [("0", 1.0), ("4", 4.0)]
+    assert [(batch.name, batch.elapsed) for batch in batches] == [("0", 1.0), ("4", 4.0)]
 
 
 def test_rows_of_windows_taken_in_before_are_skipped_on_resume():
@@ -130,7 +130,7 @@ def test_a_bad_line_is_named(line, message):
 def test_lines_with_times_of_a_local_form_are_read():
     lines = ['{"t": "31.12.2024", "x": 1}', '{"t": "01.01.2025", "x": 2}']
     batches = live(lines, every="1d", lateness="0", time_format="%d.%m.%Y")
-    assert [batch.label for batch in batches] == ["2024-12-31", "2025-01-01"]
+    assert [batch.name for batch in batches] == ["2024-12-31", "2025-01-01"]
 
 
 def test_a_line_with_a_time_of_another_form_is_named():

@@ -9,7 +9,7 @@ from run_cases import PENALTIES
 
 from dynmeans import DynamicMeans, Run
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store import schema
 
 CONFIG = RunConfig(("x", "y"), PENALTIES)
@@ -22,9 +22,9 @@ def run(tmp_path):
         yield run
 
 
-def batches_of(n: int, seed: int = 3) -> list[Batch]:
+def batches_of(n: int, seed: int = 3) -> list[Window]:
     rng = np.random.default_rng(seed)
-    return [Batch(PLACES + rng.normal(0, 0.05, PLACES.shape)) for _ in range(n)]
+    return [Window(PLACES + rng.normal(0, 0.05, PLACES.shape)) for _ in range(n)]
 
 
 def test_labels_are_those_of_the_estimator(run):
@@ -37,7 +37,7 @@ def test_labels_are_those_of_the_estimator(run):
 
 def test_distance_is_to_the_center_of_the_row_s_cluster(run):
     # Centers are (1, 0) and (9, 0): each row is 1 away from its own.
-    run.process(Batch([[0.0, 0.0], [2.0, 0.0], [8.0, 0.0], [10.0, 0.0]]))
+    run.process(Window([[0.0, 0.0], [2.0, 0.0], [8.0, 0.0], [10.0, 0.0]]))
     labels = run.labels()
     centers = run.state.centers[labels["cluster_id"]]
     points = np.array([[0.0, 0.0], [2.0, 0.0], [8.0, 0.0], [10.0, 0.0]])
@@ -56,14 +56,14 @@ def test_a_run_goes_on_in_another_process_as_if_it_had_not_stopped(tmp_path):
 
 
 def test_rows_are_numbered_as_they_come_unless_they_have_names(run):
-    run.process([Batch(PLACES), Batch(PLACES)])
+    run.process([Window(PLACES), Window(PLACES)])
     assert run.labels()["row_id"].tolist() == [0, 1, 2, 3, 4, 5, 6, 7]
 
 
 def test_names_times_and_truth_of_rows_are_kept(run):
     times = np.array(["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"], "datetime64[us]")
     names = np.array(["p", "q", "r", "s"])
-    run.process(Batch(PLACES, row_ids=names, times=times, truth=np.array([7, 8, 7, 8])))
+    run.process(Window(PLACES, row_ids=names, times=times, truth=np.array([7, 8, 7, 8])))
     labels = run.labels()
     assert labels["row_id"].tolist() == ["p", "q", "r", "s"]
     assert labels["truth"].tolist() == [7, 8, 7, 8]
@@ -74,63 +74,63 @@ def test_a_token_is_taken_in_once(run):
     first, second = batches_of(2)
     assert run.process(first, token="epoch 17") == 1
     assert run.process(second, token="epoch 17") == 0
-    assert run.status().n_batches == 1
+    assert run.status().n_windows == 1
 
 
 def test_the_batches_of_a_token_are_all_committed_or_none(tmp_path):
     def broken():
-        yield Batch(PLACES)
+        yield Window(PLACES)
         raise OSError("the source went away")
 
     with Run.create(tmp_path / "run", CONFIG) as run:
         with pytest.raises(OSError, match="went away"):
             run.process(broken(), token="epoch 1", commit_seconds=0.0)
-        assert run.status().n_batches == 0
+        assert run.status().n_windows == 0
         assert run.process(batches_of(2), token="epoch 1") == 2
 
 
 def test_what_was_taken_in_before_the_source_failed_is_kept(tmp_path):
     def broken():
-        yield Batch(PLACES)
-        yield Batch(PLACES)
+        yield Window(PLACES)
+        yield Window(PLACES)
         raise OSError("the source went away")
 
     with Run.create(tmp_path / "run", CONFIG) as run:
         with pytest.raises(OSError, match="went away"):
             run.process(broken())
-        assert run.status().n_batches == 2
-        run.process(Batch(PLACES))
-        assert run.status().n_batches == 3
+        assert run.status().n_windows == 2
+        run.process(Window(PLACES))
+        assert run.status().n_windows == 3
 
 
 def test_a_bad_batch_changes_nothing_and_the_run_goes_on(run):
-    run.process(Batch(PLACES))
+    run.process(Window(PLACES))
     with pytest.raises(ValueError, match="points must be finite"):
-        run.process(Batch([[np.nan, 0.0]]))
-    assert run.process(Batch(PLACES)) == 1
+        run.process(Window([[np.nan, 0.0]]))
+    assert run.process(Window(PLACES)) == 1
     assert run.status().n_rows == 8
 
 
 def test_batches_with_other_columns_than_the_first_are_refused(run):
-    run.process(Batch(PLACES))
+    run.process(Window(PLACES))
     with pytest.raises(ValueError, match=r"same columns.*now has.*truth \(int64\)"):
-        run.process(Batch(PLACES, truth=np.array([1, 2, 1, 2])))
-    assert run.status().n_batches == 1
+        run.process(Window(PLACES, truth=np.array([1, 2, 1, 2])))
+    assert run.status().n_windows == 1
 
 
 def test_a_column_of_another_length_than_the_points_is_refused():
     with pytest.raises(ValueError, match="weights must have one value for each of 4 points"):
-        Batch(PLACES, weights=np.ones(3))
+        Window(PLACES, weights=np.ones(3))
 
 
 def test_weights_reach_the_clustering(run):
     # (3 * 0 + 1 * 0.4) / 4 = 0.1
-    run.process(Batch([[0.0, 0.0], [0.4, 0.0]], weights=np.array([3.0, 1.0])))
+    run.process(Window([[0.0, 0.0], [0.4, 0.0]], weights=np.array([3.0, 1.0])))
     np.testing.assert_allclose(run.state.centers, [[0.1, 0.0]])
 
 
 def test_elapsed_time_reaches_the_clustering(run):
-    run.process([Batch(PLACES), Batch(PLACES, elapsed=3.0)])
+    run.process([Window(PLACES), Window(PLACES, elapsed=3.0)])
     returned = run.events(kinds=["moved", "returned"])
     assert run.history()[1].time == 4.0
     assert run.history()[1].ages.tolist() == [3.0, 3.0]
@@ -139,21 +139,21 @@ def test_elapsed_time_reaches_the_clustering(run):
 
 def test_standardising_learns_from_the_first_batches_and_is_kept(tmp_path):
     config = RunConfig(("x", "y"), PENALTIES, standardise=2)
-    wide = [Batch(PLACES * [1000.0, 0.001]) for _ in range(4)]
+    wide = [Window(PLACES * [1000.0, 0.001]) for _ in range(4)]
     with Run.create(tmp_path / "run", config) as run:
         run.process(wide)
         points = np.concatenate([wide[0].points, wide[1].points])
         np.testing.assert_allclose(run.scaling.mean, points.mean(axis=0))
         np.testing.assert_allclose(run.scaling.spread, points.std(axis=0))
     with Run.open(tmp_path / "run") as run:
-        run.process(Batch(np.array([[1e9, 1e9]])))
+        run.process(Window(np.array([[1e9, 1e9]])))
         np.testing.assert_allclose(run.scaling.mean, points.mean(axis=0))
 
 
 def test_centers_are_shown_in_the_units_of_the_source(tmp_path):
     config = RunConfig(("x", "y"), PENALTIES, standardise=1)
     with Run.create(tmp_path / "run", config) as run:
-        run.process(Batch(PLACES * [1000.0, 0.001]))
+        run.process(Window(PLACES * [1000.0, 0.001]))
         clusters = run.clusters().sort_values("center.x")
         np.testing.assert_allclose(clusters["center.x"], [50.0, 5000.0])
         np.testing.assert_allclose(clusters["center.y"], [0.0, 0.0051], atol=1e-12)
@@ -162,7 +162,7 @@ def test_centers_are_shown_in_the_units_of_the_source(tmp_path):
 
 
 def test_clusters_tell_life_size_and_status(run):
-    run.process([Batch(PLACES), Batch(PLACES[[0, 2]]), Batch(PLACES[[0, 2]])])
+    run.process([Window(PLACES), Window(PLACES[[0, 2]]), Window(PLACES[[0, 2]])])
     clusters = run.clusters().set_index("cluster_id")
     assert clusters["first_step"].tolist() == [0, 0]
     assert clusters["last_step"].tolist() == [2, 0]
@@ -171,7 +171,7 @@ def test_clusters_tell_life_size_and_status(run):
 
 
 def test_a_forgotten_cluster_is_still_listed(run):
-    run.process([Batch(PLACES), *(Batch(PLACES[[0, 2]]) for _ in range(8))])
+    run.process([Window(PLACES), *(Window(PLACES[[0, 2]]) for _ in range(8))])
     assert run.clusters()["status"].tolist() == ["seen", "forgotten"]
 
 
@@ -194,10 +194,10 @@ def test_history_without_labels_has_all_but_the_labels(run):
 def test_samples_hold_at_most_the_size_asked_for(tmp_path):
     points = np.random.default_rng(0).normal(size=(50, 2))
     with Run.create(tmp_path / "run", RunConfig(("x", "y"), PENALTIES, sample_size=7)) as run:
-        run.process([Batch(points, label="one"), Batch(points[:3])])
+        run.process([Window(points, name="one"), Window(points[:3])])
         first, second = run.samples()
         assert (first.n_rows, len(first.points), len(first.cluster_ids)) == (50, 7, 7)
-        assert (first.label, first.truth, len(second.points)) == ("one", None, 3)
+        assert (first.name, first.truth, len(second.points)) == ("one", None, 3)
         labels = run.labels(last_step=0)["cluster_id"].to_numpy()
     for point, cluster_id in zip(first.points, first.cluster_ids, strict=True):
         row = int(np.argmin(np.abs(points - point).sum(axis=1)))
@@ -221,27 +221,35 @@ def test_another_process_may_read_while_the_run_goes_on(run):
             status = reader.status()
             seen.append((status.is_running, status.n_rows, len(reader.labels())))
 
-    run.process(batches_of(4), commit_seconds=0.0, on_batch=look)
+    run.process(batches_of(4), commit_seconds=0.0, on_window=look)
     assert seen == [(True, 0, 0), (True, 4, 4), (True, 8, 8), (True, 12, 12)]
 
 
 def test_a_second_writer_is_refused(run):
-    run.process(Batch(PLACES))
+    run.process(Window(PLACES))
     with Run.open(run.folder) as other, pytest.raises(OSError, match="another process is writing"):
-        other.process(Batch(PLACES))
+        other.process(Window(PLACES))
 
 
 def test_the_lock_is_free_once_the_run_is_closed(tmp_path):
     with Run.create(tmp_path / "run", CONFIG) as run:
-        run.process(Batch(PLACES))
+        run.process(Window(PLACES))
     with Run.open(tmp_path / "run") as run:
         assert not run.status().is_running
-        assert run.process(Batch(PLACES)) == 1
+        assert run.process(Window(PLACES)) == 1
 
 
 def test_a_run_is_not_replaced_unless_asked(run):
+    run.process(Window(PLACES))
+    run.close()
     with pytest.raises(FileExistsError, match="holds a run already; --overwrite"):
         Run.create(run.folder, CONFIG)
+
+
+def test_a_run_without_a_window_holds_nothing_and_is_replaced(run):
+    run.close()
+    with Run.create(run.folder, RunConfig(("x", "y"), PENALTIES, n_init=5)) as other:
+        assert other.config.n_init == 5
 
 
 def test_overwriting_starts_over_and_leaves_other_files_alone(tmp_path):
@@ -249,7 +257,7 @@ def test_overwriting_starts_over_and_leaves_other_files_alone(tmp_path):
         run.process(batches_of(3))
     (tmp_path / "run" / "report.html").write_text("mine")
     with Run.create(tmp_path / "run", CONFIG, overwrite=True) as run:
-        assert run.status().n_batches == 0
+        assert run.status().n_windows == 0
         assert list((tmp_path / "run" / "labels").iterdir()) == []
     assert (tmp_path / "run" / "report.html").read_text() == "mine"
 
@@ -290,7 +298,7 @@ def test_a_run_of_a_later_schema_is_refused(tmp_path):
     with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(ValueError, match="schema version 99; this dynmeans understands version 1"):
+    with pytest.raises(ValueError, match=r"schema version 99; .* understands versions 1 and 2"):
         Run.open(tmp_path / "run")
 
 
@@ -324,14 +332,14 @@ def test_a_missing_part_is_named_on_reading_and_on_resuming(damaged):
         with pytest.raises(ValueError, match=rf"damaged.*{part.name}.*missing"):
             run.labels()
         with pytest.raises(ValueError, match=rf"damaged.*{part.name}.*missing"):
-            run.process(Batch(PLACES))
+            run.process(Window(PLACES))
 
 
 def test_a_part_cut_short_is_named_on_resuming(damaged):
     folder, part = damaged
     part.write_bytes(part.read_bytes()[:-7])
     with Run.open(folder) as run, pytest.raises(ValueError, match=rf"damaged.*{part.name}.*bytes"):
-        run.process(Batch(PLACES))
+        run.process(Window(PLACES))
 
 
 def test_a_part_with_a_changed_byte_is_found_by_verifying(damaged):
@@ -351,7 +359,7 @@ def test_a_changed_state_is_noticed(damaged):
         connection.execute("UPDATE state SET time = time + 1")
     connection.close()
     with Run.open(folder) as run, pytest.raises(ValueError, match=r"damaged.*state"):
-        run.process(Batch(PLACES))
+        run.process(Window(PLACES))
 
 
 def test_a_closed_run_can_be_read_from_a_folder_without_write_permission(finished):
@@ -359,4 +367,4 @@ def test_a_closed_run_can_be_read_from_a_folder_without_write_permission(finishe
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schema.os, "access", lambda path, mode: False)
         with Run.open(finished) as run:
-            assert run.status().n_batches == 30
+            assert run.status().n_windows == 30

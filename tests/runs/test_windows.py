@@ -35,7 +35,7 @@ def test_rows_of_one_window_make_one_batch_in_order_of_time():
     batches, windows = windows_of(table, time="t", every="30min")
     assert rows_of(batches) == [[1, 3], [0, 2]]
     assert batches[1].points.tolist() == [[1.0], [3.0]]
-    assert [batch.label for batch in batches] == [
+    assert [batch.name for batch in batches] == [
         "1970-01-01T00:00:00+00:00",
         "1970-01-01T00:30:00+00:00",
     ]
@@ -71,7 +71,7 @@ def test_days_are_those_of_the_time_zone():
     table = pa.table({"t": times, "x": [0.0, 1.0]})
     assert len(windows_of(table, time="t", every="1d")[0]) == 1
     batches, _ = windows_of(table, time="t", every="1d", timezone="Europe/Zurich")
-    assert [batch.label for batch in batches] == ["2024-03-22", "2024-03-23"]
+    assert [batch.name for batch in batches] == ["2024-03-22", "2024-03-23"]
 
 
 def test_times_without_an_offset_are_times_of_the_zone():
@@ -128,7 +128,7 @@ def test_integers_that_a_batch_column_lacks_are_empty_batches():
 def test_a_batch_column_of_text_is_taken_in_its_order():
     table = pa.table({"b": ["tue", "mon", "tue"], "x": [0.0, 1.0, 2.0]})
     batches, _ = windows_of(table, batch="b")
-    assert [(batch.label, batch.elapsed) for batch in batches] == [("mon", 1.0), ("tue", 1.0)]
+    assert [(batch.name, batch.elapsed) for batch in batches] == [("mon", 1.0), ("tue", 1.0)]
     assert rows_of(batches) == [[1], [0, 2]]
 
 
@@ -307,7 +307,7 @@ def test_times_of_a_local_form_are_read_in_the_zone(tmp_path):
         time_format="%d.%m.%Y %H:%M",
     )
     with Source(path) as source:
-        assert [batch.label for batch in Windows(source, options)] == ["2024-12-31", "2025-01-01"]
+        assert [batch.name for batch in Windows(source, options)] == ["2024-12-31", "2025-01-01"]
 
 
 @pytest.mark.parametrize(
@@ -318,14 +318,14 @@ def test_the_form_decides_which_number_is_the_month(tmp_path, form, labels):
     path.write_text("day,x\n01/02/2024,1\n")
     options = WindowOptions(features=("x",), time="day", every="1d", time_format=form)
     with Source(path, text_column=options.text_column) as source:
-        assert [batch.label for batch in Windows(source, options)] == labels
+        assert [batch.name for batch in Windows(source, options)] == labels
 
 
 def test_dates_written_as_numbers_have_a_form_too():
     frame = pd.DataFrame({"day": [20240131, 20240201], "x": [1.0, 2.0]})
     options = WindowOptions(features=("x",), time="day", every="1mo", time_format="%Y%m%d")
     with Source(frame) as source:
-        assert [batch.label for batch in Windows(source, options)] == ["2024-01-01", "2024-02-01"]
+        assert [batch.name for batch in Windows(source, options)] == ["2024-01-01", "2024-02-01"]
 
 
 def test_text_of_another_form_is_refused_by_name():

@@ -1,7 +1,9 @@
 """The entry point: runs a command, and turns errors into one line and an exit code."""
 
 import importlib
+import os
 import sys
+import traceback
 
 # The package that is missing, and the extra that brings it.
 EXTRAS = {
@@ -16,58 +18,78 @@ EXTRAS = {
     "rich": "runs",
     "typer": "runs",
 }
+DEBUG = "--debug"
 FAILED = 1
 INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; 0 when all went well, 1 on an error, 2 on wrong usage."""
+    """Run the command line; 0 when all went well, 1 on an error, 2 on wrong usage.
+
+    Every failure is one line. ``--debug``, anywhere in the command, shows where it came from.
+    """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    is_debugged = DEBUG in words
+    words = [word for word in words if word != DEBUG]
     try:
         app = importlib.import_module("dynmeans.cli.app").app
-        result = app(args=arguments, prog_name="dynmeans", standalone_mode=False)
+        result = app(args=words, prog_name="dynmeans", standalone_mode=False)
+        sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except KeyboardInterrupt:
-        return _stopped()
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in EXTRAS:
-            raise
-        extra = EXTRAS[package]
-        return _fail(f"this needs {package}: pip install 'dynmeans[{extra}]'.", FAILED)
-    except (ValueError, TypeError, OSError) as error:
-        words = sys.argv[1:] if arguments is None else arguments
-        flags = importlib.import_module("dynmeans.cli.flags")
-        return _fail(flags.with_flags(_words_of(error), words), FAILED)
+        return _interrupted()
+    except BrokenPipeError:
+        # Who reads the output has had enough; what is left in the buffer has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
     except Exception as error:
-        # A query of DuckDB that Ctrl-C stopped says so in its own way, and typer turns the key into
-        # an exit code; usage errors carry their exit code and know how to show themselves.
-        if "Query interrupted" in str(error) or getattr(error, "exit_code", 0) == INTERRUPTED:
-            return _stopped()
-        if not hasattr(error, "exit_code"):
-            raise
+        if is_debugged:
+            traceback.print_exc()
+        return _failed(error, words)
+
+
+def _failed(error: Exception, words: list[str]) -> int:
+    # A query of DuckDB that Ctrl-C stopped says so in its own way, and typer turns the key into
+    # an exit code; usage errors carry their exit code and know how to show themselves.
+    if "Query interrupted" in str(error) or getattr(error, "exit_code", 0) == INTERRUPTED:
+        return _interrupted()
+    if hasattr(error, "exit_code"):
         if hasattr(error, "show"):
             error.show()
         return int(error.exit_code)
+    _print_error(_message_of(error, words))
+    return FAILED
 
 
-def _stopped() -> int:
+def _interrupted() -> int:
     sys.stderr.write(
-        "dynmeans: interrupted. What was committed is safe; the same command goes on.\n"
+        "dynmeans: interrupted. Committed work is safe; run the same command to resume.\n"
     )
     return INTERRUPTED
 
 
-def _words_of(error: Exception) -> str:
-    """Return the message of an error; the system's own without their number, the file first."""
+def _message_of(error: Exception, words: list[str]) -> str:
+    """Return what the error says, with options where it names arguments."""
+    package = (getattr(error, "name", None) or "").partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and package in EXTRAS:
+        return f"this needs {package}: pip install 'dynmeans[{EXTRAS[package]}]'."
     if isinstance(error, OSError) and error.strerror and error.filename:
+        # The system's own, without their number, the file first.
         return f"{str(error.filename)!r}: {error.strerror}."
-    return str(error) or type(error).__name__
+    if isinstance(error, MemoryError):
+        return "there is not enough memory. Committed work is safe; try smaller windows."
+    if not isinstance(error, ValueError | TypeError | OSError):
+        # Not foreseen: the type says what the words may not.
+        return f"{type(error).__name__}: {error} (run it with {DEBUG} to see where)."
+    flags = importlib.import_module("dynmeans.cli.flags")
+    text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+    return flags.with_flags(text, words) if str(text) == str(error) else str(error)
 
 
-def _fail(message: str, code: int) -> int:
-    line = " ".join(message.split())
-    sys.stderr.write(f"dynmeans: error: {line}\n")
-    return code
+def _print_error(message: str) -> None:
+    line = " ".join(message.split()) or "an error without a message."
+    output = importlib.import_module("dynmeans.cli.output")
+    sys.stderr.write(f"dynmeans: error: {output.printable(line)}\n")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from dynmeans.cli.status import status
 from dynmeans.cli.suggest import suggest
 
 app = typer.Typer(
-    help="Find clusters in data that arrives batch by batch, and follow each one through time.",
+    help="Find clusters in data that arrives window by window, and follow each one through time.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -37,6 +37,9 @@ def _options(
         typer.Option(
             "--version", callback=_print_version, is_eager=True, help="Print the version."
         ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error came from; anywhere in a command.")
     ] = False,
 ) -> None:
     pass

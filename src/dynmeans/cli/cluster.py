@@ -1,6 +1,7 @@
 """dynmeans cluster: from a table or a stream of rows to a run folder."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -185,7 +186,8 @@ def cluster(
 
     tail -f log | dynmeans cluster - -t at --every 1min --lateness 9s -f x,y --new-penalty 1 -o run
     """
-    from dynmeans.cli.cluster_job import ClusterJob, show_result
+    from dynmeans.cli import cluster_result
+    from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.reading.window_options import WindowOptions
 
     window_options = WindowOptions(
@@ -212,22 +214,33 @@ def cluster(
         "revival_penalty": revival_penalty,
         "drift": drift,
     }
+    is_quiet = quiet or as_json
     job = ClusterJob(
         table=table,
         out=out,
         options=window_options,
-        reading={"sql": sql, "table": database_table},
+        query=sql,
+        database_table=database_table,
         penalties={name: value for name, value in parameters.items() if value is not None},
         revival=revival,
         motion=motion,
         moving=None if moving is None else tuple(name.strip() for name in moving.split(",")),
-        settings={
-            "n_init": n_init,
-            "random_state": seed,
-            "standardise": standardise,
-        },
-        is_suggested=suggest,
-        is_quiet=quiet or as_json,
+        settings={"n_init": n_init, "random_state": seed, "standardise": standardise},
+        suggest=suggest,
+        lines=_standard_input(),
+        on_suggestion=None if is_quiet else cluster_result.show_suggestion,
     )
-    result = job.start(resume=resume, overwrite=overwrite, threads=threads)
-    show_result(result, as_json=as_json, quiet=quiet, errors=sys.stderr)
+    result = job.start(
+        resume=resume,
+        overwrite=overwrite,
+        n_threads=threads,
+        progress=cluster_result.show_nothing if is_quiet else cluster_result.show_progress,
+    )
+    cluster_result.show_result(result, as_json=as_json, quiet=quiet)
+
+
+def _standard_input() -> Iterator[bytes]:
+    """Read lines when they are asked for, which only a live source does."""
+    from dynmeans.runs.reading.json_lines import bounded_lines
+
+    yield from bounded_lines(sys.stdin.buffer)

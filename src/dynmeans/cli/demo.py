@@ -33,11 +33,11 @@ def demo(
     """
     import time
 
-    from dynmeans.cli.cluster_job import ClusterJob
-    from dynmeans.cli.output import print_json
+    from dynmeans.cli.output import print_json, say
     from dynmeans.inputs.plural import counted
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
+    from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.exports import export_labels
     from dynmeans.runs.reading.window_options import WindowOptions
     from dynmeans.runs.run import Run
@@ -50,16 +50,11 @@ def demo(
         table=str(out / _STREAM),
         out=out / _RUN,
         options=options,
-        reading={"sql": None, "table": None},
         penalties=_PENALTIES,
         revival="paper",
-        motion="still",
-        moving=None,
         settings={"random_state": 0},
-        is_suggested=False,
-        is_quiet=as_json,
     )
-    status = job.start(resume=None, overwrite=True, threads=None).status
+    status = job.start(overwrite=True).status
     with Run.open(out / _RUN) as run:
         n_returned = len(run.events(kinds=["returned"]))
         export_labels(run, out / _LABELS)
@@ -70,28 +65,34 @@ def demo(
     if as_json:
         print_json({"files": files, "report": files[_REPORT], "scores": scores})
         return
-    typer.echo(
+    for line in (
         f"{files[_STREAM]}: {n_rows:,} rows in {_N_WINDOWS} half hours; clusters move, are born, "
-        "die, vanish and return.\n"
+        "die, vanish and return.",
         f"{files[_RUN]}: the run. {counted(status.n_identities, 'cluster')} found, "
         f"{counted(n_returned, 'return')}; "
         f"{100 * scores['accuracy_per_step']:.1f} % of the rows are with their own kind, "
-        f"{100 * scores['accuracy_global']:.1f} % also keep their identity over all windows.\n"
-        f"{files[_LABELS]}: every row with the identity of its cluster.\n"
-        f"All in {time.monotonic() - begin:.1f} s. Now open the report in a browser:\n"
-        f"{files[_REPORT]}"
-    )
+        f"{100 * scores['accuracy_global']:.1f} % also keep their identity over all windows.",
+        f"{files[_LABELS]}: every row with the identity of its cluster.",
+        f"All in {time.monotonic() - begin:.1f} s. Now open the report in a browser:",
+        files[_REPORT],
+    ):
+        say(line)
 
 
 def _prepare(out: Path) -> None:
     """Take an empty folder, or one that holds nothing but an earlier demo."""
+    from dynmeans.inputs.input_error import InputError
+
     out.mkdir(parents=True, exist_ok=True)
     others = sorted(path.name for path in out.iterdir())
     others = [name for name in others if name not in (_STREAM, _RUN, _LABELS, _REPORT)]
     if others:
-        raise ValueError(
-            f"{str(out)!r} holds {others[0]!r}, which the demo did not make. "
-            "Name another folder with --out."
+        raise InputError(
+            "",
+            "{!r} holds {!r}, which the demo did not make",
+            str(out),
+            others[0],
+            hint="Name another folder with {out=...}.",
         )
 
 

@@ -19,7 +19,7 @@ def events(
         ),
     ] = None,
     cluster: Annotated[int | None, typer.Option(help="Only this cluster.")] = None,
-    last: Annotated[int | None, typer.Option(min=1, help="Only the last so many.")] = None,
+    last: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the last N.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
     """List what happened to the clusters: births, gaps, returns, splits and mergers.
@@ -28,22 +28,22 @@ def events(
 
     dynmeans events run --kind born --kind returned --last 20
     """
-    from dynmeans.cli.output import print_json
+    from dynmeans.cli.output import print_json, say
+    from dynmeans.inputs.input_error import InputError
     from dynmeans.inputs.plural import counted
     from dynmeans.records.events import KINDS
     from dynmeans.runs.run import Run
 
     kinds = kind or [name for name in KINDS if name != "moved"]
     if unknown := set(kinds) - set(KINDS):
-        raise ValueError(f"--kind must be one of {', '.join(KINDS)}, got {sorted(unknown)[0]!r}.")
+        raise InputError("kind", f"must be one of {', '.join(KINDS)}", got=sorted(unknown)[0])
     with Run.open(run_folder) as run:
-        rows = run.events(kinds=kinds, cluster_id=cluster, kind="arrow").to_pylist()
+        rows = run.events(kinds=kinds, cluster_id=cluster, frame="arrow").to_pylist()
         # Every cluster was born.
         if not rows and cluster is not None and not len(run.events(cluster_id=cluster)):
             n_known = counted(run.status().n_identities, "cluster")
-            raise ValueError(
-                f"--cluster: there is no cluster {cluster}; the run has {n_known}, from number 0."
-            )
+            rule = ": there is no cluster {}; the run has {}, from number 0"
+            raise InputError("cluster", rule, cluster, n_known)
     rows = rows if last is None else rows[len(rows) - min(last, len(rows)) :]
     if as_json:
         print_json(rows)
@@ -52,4 +52,4 @@ def events(
         other = {"split": "from", "merged": "into"}.get(row["kind"])
         tail = f" {other} {row['other_id']}" if other else ""
         tail += f" after {counted(row['gap'], 'step')}" if row["gap"] is not None else ""
-        typer.echo(f"{row['label'] or row['step']}  {row['kind']:<9} {row['cluster_id']}{tail}")
+        say(f"{row['window'] or row['step']}  {row['kind']:<9} {row['cluster_id']}{tail}")

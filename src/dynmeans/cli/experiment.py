@@ -36,16 +36,17 @@ def synthetic(
 ) -> None:
     """Moving Gaussian clusters (Sec. 6.1): parameter sweep, comparison with samplers, figures.
 
-    Results are kept in OUT/synthetic-NOISE.parquet as they come; an interrupted run continues.
+    Results are kept in OUT/synthetic-NOISE.parquet as they come; an interrupted run is resumed.
     """
-    from dynmeans.cli.output import progress_bar
+    from dynmeans.cli.output import progress_bar, say
     from dynmeans.experiments.synthetic.config import SyntheticConfig
     from dynmeans.experiments.synthetic.experiment import run_synthetic, write_figures
+    from dynmeans.inputs.input_error import InputError
 
     if is_quick and is_full:
-        raise ValueError("give --quick or --full, not both.")
+        raise InputError("", "give {quick=True} or {full=True}, not both")
     if accuracy not in ("global", "frozen"):
-        raise ValueError(f"accuracy must be global or frozen, got {accuracy!r}.")
+        raise InputError("accuracy", "must be global or frozen", got=accuracy)
     size = "quick" if is_quick else "full" if is_full else "default"
     config = SyntheticConfig.of_size(size, noise=noise, seed=seed)
     path = out / f"synthetic-{noise}{'' if size == 'default' else f'-{size}'}.parquet"
@@ -53,9 +54,10 @@ def synthetic(
         with progress_bar(f"synthetic, {noise}", "seconds of work") as advance:
             run_synthetic(config, path, n_jobs=n_jobs, on_progress=advance)
     files, summary = write_figures(path, out, score=f"accuracy_{accuracy}")
-    typer.echo(summary)
+    for line in summary.splitlines():
+        say(line)
     for file in (path, *files):
-        typer.echo(f"written: {file}")
+        say(f"written: {file}")
 
 
 app.command()(aircraft)

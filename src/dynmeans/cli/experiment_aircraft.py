@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from dynmeans.inputs.input_error import InputError
+
 _OUT = Path("experiment-output")
 
 
@@ -61,9 +63,10 @@ def aircraft(
 ) -> None:
     """Flows of aircraft (Sec. 6.2): messages to features to clusters, table and map.
 
-    Results are kept in OUT/aircraft-*.parquet as they come; an interrupted run continues, and one
+    Results are kept in OUT/aircraft-*.parquet as they come; an interrupted run is resumed, and one
     that asks for more trials adds them.
     """
+    from dynmeans.cli.output import say
     from dynmeans.experiments.aircraft.config import AircraftConfig
     from dynmeans.experiments.aircraft.experiment import run_aircraft, write_figures
 
@@ -89,9 +92,10 @@ def aircraft(
         with ExitStack() as stack:
             run_aircraft(config, out, n_jobs=n_jobs, on_progress=_watch(stack))
     files, summary = write_figures(out, config)
-    typer.echo(summary)
+    for line in summary.splitlines():
+        say(line)
     for file in files:
-        typer.echo(f"written: {file}")
+        say(f"written: {file}")
 
 
 def _watch(stack: ExitStack) -> Any:
@@ -114,7 +118,7 @@ def _columns(pairs: list[str]) -> dict[str, str] | None:
     for pair in pairs:
         key, equals, name = pair.partition("=")
         if not equals or not name:
-            raise ValueError(f"column must be like id=icao24, got {pair!r}.")
+            raise InputError("column", "must be like id=icao24", got=pair)
         columns[key] = name
     return columns or None
 
@@ -123,5 +127,6 @@ def _area(text: str) -> tuple[float, float, float, float]:
     try:
         south, north, west, east = map(float, text.split(","))
     except ValueError as error:
-        raise ValueError(f"area must be south,north,west,east in degrees, got {text!r}.") from error
+        rule = "must be south,north,west,east in degrees"
+        raise InputError("area", rule, got=text) from error
     return south, north, west, east

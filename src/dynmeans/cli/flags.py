@@ -1,51 +1,53 @@
-"""Messages in the words of the command line: options where Python has arguments."""
+"""Names of options for the arguments that a message names."""
 
-import re
 from collections.abc import Iterable, Mapping
 
 import typer
 
 from dynmeans.cli.app import app
+from dynmeans.inputs.argument_text import ArgumentText
 
 # Arguments whose option has another name.
-_OTHER_NAMES = {"random_state": "seed", "n_threads": "threads", "path": "output"}
-# No words of English that a message could hold by chance; so are all names with an underscore.
-_UNMISTAKABLE = {"drift", "reach", "standardise"}
-# After a name that is a word of English: what shows that the argument is meant.
-_SPOKEN_OF = r"(?= must | needs | is for | was |: )"
-_QUOTED = re.compile(r"""((?<!\w)(?:'[^']*'|"[^"]*")(?!\w))""")
+_OTHER_NAMES = {
+    "is_joined": "labels_only",
+    "n_threads": "threads",
+    "path": "output",
+    "query": "sql",
+    "random_state": "seed",
+}
+# Given so, an option stands for itself: it has no value, or one that is not known.
+_WITHOUT_VALUE = ("", "...", "True", "False")
 
 
-def with_flags(message: str, words: Iterable[str]) -> str:
-    """Name options where the message names arguments.
+def with_flags(text: str, words: Iterable[str]) -> str:
+    """Name options where a text names arguments.
 
     Parameters
     ----------
-    message : str
-        What was raised below; what stands in quotes is left alone.
+    text : str
+        What a function of the library has to say; only an `ArgumentText` says where its arguments
+        are.
     words : iterable of str
         The command line, which says whose options they are.
 
     Examples
     --------
-    >>> with_flags("max_gap must be greater than 1, got 0.5.", ["cluster"])
+    >>> text = ArgumentText("{max_gap} must be greater than 1, got {!r}.", 0.5)
+    >>> with_flags(text, ["cluster"])
     '--max-gap must be greater than 1, got 0.5.'
-    >>> with_flags("truth: there is no column 'max_gap'.", ["cluster", "rows.csv"])
-    "--truth: there is no column 'max_gap'."
+    >>> with_flags(ArgumentText("{on_missing='drop'} leaves such rows out."), ["cluster"])
+    '--on-missing drop leaves such rows out.'
     """
+    if not isinstance(text, ArgumentText):
+        return text
     flags = _flags_of(words)
-    if not flags:
-        return message
-    every = "|".join(flags)
-    sure = "|".join(name for name in flags if "_" in name or name in _UNMISTAKABLE)
-    pattern = re.compile(
-        rf"(?:^|(?<=[.:;] ))(?P<subject>{every}){_SPOKEN_OF}"
-        rf"|(?<![-\w])(?:(?P<argument>{every})(?:=\.\.\.|(?==))|(?P<sure>{sure or '(?!)'})\b)"
-    )
-    pieces = _QUOTED.split(message)
-    for i in range(0, len(pieces), 2):  # every other piece is in quotes
-        pieces[i] = pattern.sub(lambda found: flags[found[found.lastgroup or 0]], pieces[i])
-    return "".join(pieces)
+
+    def name_of(name: str, given: str) -> str:
+        if name not in flags:
+            return f"{name}={given}" if given else name
+        return flags[name] if given in _WITHOUT_VALUE else f"{flags[name]} {given.strip(chr(39))}"
+
+    return text.told(name_of)
 
 
 def _flags_of(words: Iterable[str]) -> Mapping[str, str]:
@@ -56,7 +58,10 @@ def _flags_of(words: Iterable[str]) -> Mapping[str, str]:
         if word not in commands:
             break
         command = commands[word]
-    options = (option for parameter in command.params for option in parameter.opts)
-    flags = {name[2:].replace("-", "_"): name for name in options if name.startswith("--")}
+    flags: dict[str, str] = {}
+    for parameter in command.params:
+        names = [option for option in parameter.opts if option.startswith("--")]
+        if names:
+            flags |= {str(parameter.name): names[0], names[0][2:].replace("-", "_"): names[0]}
     others = {name: flags[option] for name, option in _OTHER_NAMES.items() if option in flags}
     return flags | others

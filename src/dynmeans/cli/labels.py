@@ -18,24 +18,31 @@ def labels(
     labels_only: Annotated[
         bool, typer.Option("--labels-only", help="Only what the run stores, no original columns.")
     ] = False,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write every row of the input with its cluster: step, cluster_id, distance.
 
-    The rows keep their order and their columns; rows that were left out have no cluster.
+    The rows keep their order and their columns; rows that were left out have no cluster. In a CSV
+    file, text that a spreadsheet would run as a formula gets an apostrophe before it.
 
     [bold]Example[/bold]
 
     dynmeans labels run -o labelled.parquet
     """
-    from dynmeans.cli.output import print_json
+    from dynmeans.cli.output import print_json, say, tell
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.exports import export_labels
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        n_rows = export_labels(run, output, table=table, is_joined=not labels_only)
+        done = export_labels(run, output, table=table, is_joined=not labels_only, trust=trust)
     if as_json:
-        print_json({"file": str(output), "n_rows": n_rows})
-    else:
-        typer.echo(f"{counted(n_rows, 'row')}: {output}")
+        print_json({"file": str(output), "n_rows": done.n_rows, "n_formulas": done.n_formulas})
+        return
+    say(f"{counted(done.n_rows, 'row')}: {output}")
+    if done.n_formulas:
+        tell(
+            f"warning: {counted(done.n_formulas, 'cell')} of text, which a spreadsheet would run "
+            "as a formula, got an apostrophe in front. A .parquet file holds the text as it is."
+        )

@@ -1,6 +1,6 @@
-"""The view of a run while it goes on: a bar with the rate, and a table of clusters."""
+"""The view of a run while it is written: a bar with the rate, and a table of clusters."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,22 +9,22 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from dynmeans.cli.output import printable
 from dynmeans.inputs.plural import counted
 from dynmeans.records.history import StepRecord
-from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.window import Window
+from dynmeans.runs.run import OnWindow
 
 _MAX_CLUSTERS = 12
 _MAX_FEATURES = 4
 
-OnBatch = Callable[[StepRecord, Batch], None]
-
 
 @contextmanager
-def live_view(total: int | None, done: int) -> Iterator[OnBatch]:
+def live_view(total: int | None, done: int) -> Iterator[OnWindow]:
     """Show a terminal how far the run is, four times a second."""
     console = Console(stderr=True)
     progress = Progress(
-        TextColumn("{task.fields[label]}"),
+        TextColumn("{task.fields[window]}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:,.0f} rows"),
         TextColumn("{task.fields[rate]:,.0f} rows/s"),
@@ -33,15 +33,15 @@ def live_view(total: int | None, done: int) -> Iterator[OnBatch]:
         TimeRemainingColumn(),
         console=console,
     )
-    task = progress.add_task("", total=total, completed=done, label="", rate=0.0)
+    task = progress.add_task("", total=total, completed=done, window="", rate=0.0)
     shown: dict[str, Any] = {"record": None}
 
-    def on_batch(record: StepRecord, batch: Batch) -> None:
+    def on_window(record: StepRecord, window: Window) -> None:
         shown["record"] = record
         progress.update(
             task,
-            advance=batch.n_points + batch.n_dropped,
-            label=batch.label or f"batch {record.step}",
+            advance=window.n_points + window.n_dropped,
+            window=printable(window.name or f"window {record.step}"),
             rate=progress.tasks[0].speed or 0.0,
         )
 
@@ -50,14 +50,14 @@ def live_view(total: int | None, done: int) -> Iterator[OnBatch]:
         return Group(progress) if record is None else Group(progress, cluster_table(record))
 
     with Live(get_renderable=render, console=console, refresh_per_second=4, transient=True):
-        yield on_batch
+        yield on_window
 
 
 def cluster_table(record: StepRecord) -> Table:
-    """Return the largest clusters of a batch as a table."""
+    """Return the largest clusters of a window as a table."""
     n_shown = min(_MAX_CLUSTERS, len(record.ids))
     n_seen = counted(len(record.ids), "cluster")
-    title = f"batch {record.step}: {n_seen}, {record.n_remembered} remembered"
+    title = f"window {record.step}: {n_seen}, {record.n_remembered} remembered"
     table = Table(title=title, title_justify="left")
     table.add_column("cluster", justify="right")
     table.add_column("points", justify="right")
@@ -68,7 +68,7 @@ def cluster_table(record: StepRecord) -> Table:
     largest = sorted(range(len(record.ids)), key=lambda i: (-record.counts[i], record.ids[i]))
     for i in largest[:n_shown]:
         age = record.ages[i]
-        since = "new" if age == 0 else "last batch" if age <= 1 else f"gap of {age:g}"
+        since = "new" if age == 0 else "last window" if age <= 1 else f"gap of {age:g}"
         center = [f"{record.centers[i, j]:.4g}" for j in range(n_features)]
         table.add_row(str(record.ids[i]), f"{record.counts[i]:g}", since, *center)
     return table

@@ -67,7 +67,7 @@ TimeFormat = Annotated[
 Weight = Annotated[str | None, typer.Option(help="Column of weights.", rich_help_panel=SOURCE)]
 Sql = Annotated[
     str | None,
-    typer.Option(help="Query to read, where INPUT is called source.", rich_help_panel=SOURCE),
+    typer.Option(help="One SELECT to read, where INPUT is called source.", rich_help_panel=SOURCE),
 ]
 DatabaseTable = Annotated[
     str | None,
@@ -91,5 +91,13 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the ru
 InputMoved = Annotated[
     str | None,
     typer.Option("--input", help="Where the original rows are now, if they were moved."),
+]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Run the query that is stored in the run, if it has one: only for a run that you made "
+        "or whose maker you trust.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

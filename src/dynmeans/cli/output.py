@@ -1,34 +1,63 @@
 """What a command prints: for people on a terminal, plain in logs, JSON for machines."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from dynmeans.inputs.input_error import InputError
 
 PICTURES = (".png", ".svg", ".pdf")
 Advance = Callable[[float, float], None]  # work done so far, and all of it
+# Bidirectional overrides make a text read otherwise than it is.
+_UNPRINTABLE = {
+    number: f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+    for number in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
+
+def printable(text: str) -> str:
+    r"""Return one line in which names and values cannot command a terminal.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[31mred"))
+    a\x1b[31mred
+    """
+    return text.translate(_UNPRINTABLE)
+
+
+def say(text: str) -> None:
+    """Print one line on standard output."""
+    sys.stdout.write(f"{printable(text)}\n")
+
+
+def tell(text: str) -> None:
+    """Print one line about the work itself on standard error."""
+    sys.stderr.write(f"dynmeans: {printable(text)}\n")
 
 
 def print_json(value: Any) -> None:
     """Print one JSON value on standard output."""
-    print(json.dumps(value, default=str, allow_nan=False))  # noqa: T201
+    sys.stdout.write(json.dumps(value, default=str, allow_nan=False) + "\n")
 
 
-def check_picture(option: str, path: Path) -> None:
+def check_picture(argument: str, path: Path) -> None:
     """Refuse a file that could not be written, before the work for it is done."""
     if path.suffix not in PICTURES:
-        raise ValueError(f"{option} must end in .png, .svg or .pdf, got {str(path)!r}.")
+        raise InputError(argument, "must end in .png, .svg or .pdf", got=str(path))
     if not path.parent.is_dir():
-        raise ValueError(f"{option} must lie in a folder that exists, got {str(path)!r}.")
+        raise InputError(argument, "must lie in a folder that exists", got=str(path))
 
 
 @contextmanager
 def progress_bar(text: str, unit: str, *, is_quiet: bool = False) -> Iterator[Advance]:
     """Show done and left with a rate on a terminal's standard error; show nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),

@@ -28,18 +28,19 @@ def plot(
 
     dynmeans plot run --kind timeline -o lives.svg
     """
-    from dynmeans.cli.output import check_picture, print_json
+    from dynmeans.cli.output import check_picture, print_json, say
+    from dynmeans.inputs.input_error import InputError
     from dynmeans.plots import plot_cluster_numbers, plot_costs, plot_timeline, plot_tracks
     from dynmeans.plots.series import new_figure
     from dynmeans.records.history import History
     from dynmeans.runs.run import Run
 
     if kind not in KINDS:
-        raise ValueError(f"--kind must be one of {', '.join(KINDS)}, got {kind!r}.")
-    check_picture("--output", output)
+        raise InputError("kind", f"must be one of {', '.join(KINDS)}", got=kind)
+    check_picture("output", output)
     with Run.open(run_folder) as run:
         history, samples, features = History(), list(run.samples()), run.config.features
-        # A run that goes on may commit between the two: the samples, read first, set the end.
+        # A writer may commit between the two: the samples, read first, set the end.
         for record, sample in zip(run.history(labels=False), samples, strict=False):
             history.add(replace(record, labels=sample.cluster_ids))
     if not samples:
@@ -60,4 +61,4 @@ def plot(
     if as_json:
         print_json({"file": str(output)})
     else:
-        typer.echo(str(output))
+        say(str(output))

@@ -32,24 +32,25 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a page that plays the run: points, tracks, lives, events, numbers, scores.
 
     One file of at most 5 MB that needs no network: open it in any browser, pass it on. It can be
-    written while the run goes on.
+    written while the run is being written.
 
     [bold]Example[/bold]
 
     dynmeans report run -o report.html --truth ship
     """
-    from dynmeans.cli.output import print_json
+    from dynmeans.cli.output import print_json, say
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        data = run_report(run, truth=truth, table=table, title=title)
+        data = run_report(run, truth=truth, table=table, title=title, trust=trust)
     if axes is not None:
         data = _with_axes(data, axes)
     path = write_report(data, output)
@@ -68,14 +69,16 @@ def report(
             }
         )
     else:
-        typer.echo(f"{path} ({n_bytes / 1e6:.1f} MB): open it in a browser")
+        say(f"{path} ({n_bytes / 1e6:.1f} MB): open it in a browser")
 
 
 def _with_axes(data: "ReportData", axes: str) -> "ReportData":
+    from dynmeans.inputs.input_error import InputError
+
     x, _, y = (name.strip() for name in axes.partition(","))
     if not (x and y):
-        raise ValueError(f"--axes must be two names with a comma between, got {axes!r}.")
+        raise InputError("axes", "must be two names with a comma between", got=axes)
     try:
         return data.with_view(x, y)
     except ValueError as error:
-        raise ValueError(f"--axes: {error}") from error
+        raise InputError("axes", ": {}", str(error).removesuffix(".")) from error

@@ -17,6 +17,7 @@ def score(
         ),
     ] = None,
     table: options.InputMoved = None,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Score the identities found against true ones: accuracy, IDF1, HOTA, ARI, AMI.
@@ -27,7 +28,8 @@ def score(
 
     dynmeans score run --truth ship
     """
-    from dynmeans.cli.output import print_json
+    from dynmeans.cli.output import print_json, say
+    from dynmeans.inputs.input_error import InputError
     from dynmeans.metrics import tracking_report
     from dynmeans.runs.exports import truth_by_batch
     from dynmeans.runs.run import Run
@@ -35,13 +37,13 @@ def score(
     with Run.open(run_folder) as run:
         column = truth or run.config.source.get("truth")
         if column is None:
-            raise ValueError(
-                "--truth is needed: the run was made without a column of true identities."
+            raise InputError(
+                "truth", "is needed: the run was made without a column of true identities"
             )
-        true, found = truth_by_batch(run, column, table)
+        true, found = truth_by_batch(run, column, table, trust=trust)
     scores = tracking_report(true, found)
     if as_json:
         print_json(scores)
         return
     for name, value in scores.items():
-        typer.echo(f"{name:<17} {value:.4f}" if isinstance(value, float) else f"{name:<17} {value}")
+        say(f"{name:<17} {value:.4f}" if isinstance(value, float) else f"{name:<17} {value}")

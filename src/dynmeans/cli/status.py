@@ -15,13 +15,13 @@ def status(
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say how far a run is, while it goes on or afterwards.
+    """Say how far a run is, while it is being written or afterwards.
 
     [bold]Example[/bold]
 
     dynmeans status run --json
     """
-    from dynmeans.cli.output import print_json
+    from dynmeans.cli.output import print_json, say
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.run import Run
 
@@ -35,8 +35,8 @@ def status(
     state = "running" if found.is_running else "complete" if found.is_finished else "stopped"
     lines = {
         "run": f"{found.folder} ({state})",
-        "windows": f"{found.n_batches:,} ({counted(found.time, 'step')} of time)",
-        "from, to": f"{found.first_label or '-'}, {found.last_label or '-'}",
+        "windows": f"{found.n_windows:,} ({counted(found.time, 'step')} of time)",
+        "from, to": f"{found.first_window or '-'}, {found.last_window or '-'}",
         "rows": f"{found.n_rows:,} ({found.n_dropped:,} dropped, {found.n_late:,} late)",
         "clusters": f"{found.n_clusters} now, {found.n_remembered} remembered, "
         f"{found.n_identities} in all",
@@ -46,4 +46,4 @@ def status(
     if verify:
         lines["verified"] = "everything is as it was written"
     for name, text in lines.items():
-        typer.echo(f"{name:<9} {text}")
+        say(f"{name:<9} {text}")

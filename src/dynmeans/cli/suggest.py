@@ -60,22 +60,20 @@ def suggest(
 ) -> None:
     """Choose --new-penalty, --max-gap, --reach and --motion from the first batches of INPUT.
 
-    No labels are needed.
-
-    The batches are clustered with some tens of choices; the one that describes the points most
-    briefly wins. A warning says where the choice should not be trusted.
+    No labels are needed. The batches are clustered with some tens of choices; the one that
+    describes the points most briefly wins. A warning says where it should not be trusted.
 
     [bold]Example[/bold]
 
     dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
     """
     from dynmeans.cli.output import check_picture
-    from dynmeans.cli.suggestion_job import suggest_on_first_windows
+    from dynmeans.runs.first_windows import suggest_on_first_windows
     from dynmeans.runs.reading.sources import Source
     from dynmeans.runs.reading.window_options import WindowOptions
 
     if picture is not None:
-        check_picture("--picture", picture)
+        check_picture("picture", picture)
     window_options = WindowOptions(
         features=tuple(features),
         time=time,
@@ -108,8 +106,8 @@ def _draw(found: "Suggestion", picture: Path) -> None:
 
 
 def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
-    from dynmeans.cli.output import print_json
-    from dynmeans.cli.suggestion_job import in_options, tell_doubts
+    from dynmeans.cli.output import print_json, say
+    from dynmeans.cli.suggestion_text import explanation_lines, warn
     from dynmeans.records.penalties import DEFAULT_MOTION
 
     p = found.penalties
@@ -120,11 +118,12 @@ def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
         print_json({**chosen, **words, "candidates": tried})
         return
     motion = f" --motion {p.motion}" if p.motion != DEFAULT_MOTION else ""
-    typer.echo(
+    say(
         f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}{motion}"
     )
-    typer.echo("")
-    typer.echo("\n".join(map(in_options, found.sentences)))
+    say("")
+    for line in explanation_lines(found):
+        say(line)
     if picture is not None:
-        typer.echo(f"Picture: {picture}")
-    tell_doubts(found)
+        say(f"Picture: {picture}")
+    warn(found)

@@ -1,7 +1,9 @@
 """The BLAS that SciPy brings, for the filter over many features."""
 
 import importlib
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -19,10 +21,42 @@ def sgemm_for(points: BatchArray) -> Any:
     return _sgemm()
 
 
-def one_thread() -> AbstractContextManager[object]:
+class _SharedLimit:
+    """BLAS at one thread while anyone needs it so; as it was once the last has left.
+
+    The setting belongs to the whole process. If each step kept and restored it by itself, a step
+    that began during another would restore the one thread of that other.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_users = 0
+        self._limit: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._n_users == 0:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+            self._n_users += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._n_users -= 1
+            if self._n_users == 0:
+                self._limit.restore_original_limits()
+
+
+_shared_limit = _SharedLimit()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
     """Keep BLAS to one thread while ours call it: theirs would only compete with them."""
-    limited: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
-    return limited
+    _shared_limit.enter()
+    try:
+        yield
+    finally:
+        _shared_limit.leave()
 
 
 @cache

@@ -6,6 +6,9 @@ from functools import cache
 from numbers import Integral
 from typing import Any
 
+from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.numbers import checked_count
+
 BACKENDS = ("native", "reference")
 ACCELERATIONS = ("auto", "none")
 MAX_THREADS = 1024
@@ -24,16 +27,19 @@ class Execution:
         every point in every pass.
     n_threads : int, optional
         Threads of the compiled code: by default all cores for large batches, one for small ones.
+    max_clusters : int, optional
+        Refuse a step that would leave more clusters remembered, by the rule of `engine.guard`.
 
     Examples
     --------
     >>> Execution(n_threads=2)
-    Execution(backend='native', acceleration='auto', n_threads=2)
+    Execution(backend='native', acceleration='auto', n_threads=2, max_clusters=None)
     """
 
     backend: str = "native"
     acceleration: str = "auto"
     n_threads: int | None = None
+    max_clusters: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse an unknown name or an impossible number of threads."""
@@ -41,12 +47,14 @@ class Execution:
             if getattr(self, name) not in known:
                 value = getattr(self, name)
                 raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}.")
+        if self.max_clusters is not None:
+            checked_count("max_clusters", self.max_clusters)
         if self.n_threads is None:
             return
         if isinstance(self.n_threads, bool) or not isinstance(self.n_threads, Integral):
             raise TypeError(f"n_threads must be an integer or None, got {self.n_threads!r}.")
         if not 1 <= int(self.n_threads) <= MAX_THREADS:
-            raise ValueError(f"n_threads must be from 1 to {MAX_THREADS}, got {self.n_threads!r}.")
+            raise InputError("n_threads", f"must be from 1 to {MAX_THREADS}", got=self.n_threads)
 
     @property
     def is_accelerated(self) -> bool:

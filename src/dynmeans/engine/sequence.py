@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dynmeans.engine import native
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.engine.guard import check_growth
 from dynmeans.engine.step import step_batch
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.orders import VisitingOrders
@@ -23,10 +24,14 @@ def step_sequence(
 ) -> Iterator[tuple[ClusterState, Clustering]]:
     """Cluster the batches one after the other, from nothing; the same bits as step by step."""
     small = [b for b in batches if isinstance(b, Batch) and b.n_points <= _SMALL_BATCH]
-    if execution.backend == "native" and orders.by == "content" and len(small) == len(batches):
-        yield from native.sequence(small, penalties, orders, elapsed, execution)
-        return
     state = ClusterState.empty(batches[0].n_features)
+    is_plain = execution.backend == "native" and execution.max_clusters is None
+    if is_plain and orders.by == "content" and len(small) == len(batches):
+        for after, clustering in native.sequence(small, penalties, orders, elapsed, execution):
+            check_growth(state, after, None)
+            state = after
+            yield after, clustering
+        return
     for batch, gap in zip(batches, elapsed, strict=True):
         state, clustering = step_batch(batch, state, penalties, orders, gap, execution)
         yield state, clustering

@@ -7,6 +7,7 @@ import numpy.typing as npt
 from dynmeans.engine.batch import AnyBatch, take_batch
 from dynmeans.engine.checks import checked_elapsed
 from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.engine.guard import check_growth, foresee
 from dynmeans.engine.orders import Orders, take_orders
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -22,9 +23,11 @@ def step_batch(
     execution: Execution = DEFAULT,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one checked batch (Algorithm 2, restarts and UpdateC); every caller comes by here."""
+    foresee(batch, state, penalties, elapsed, execution)
     stepped: tuple[ClusterState, Clustering] = batch.engine(execution).step(
         batch, state, penalties, orders, elapsed, execution
     )
+    check_growth(state, stepped[0], execution.max_clusters)
     return stepped
 
 
@@ -39,6 +42,7 @@ def step(
     backend: str = "native",
     acceleration: str = "auto",
     n_threads: int | None = None,
+    max_clusters: int | None = None,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch given what is remembered (Algorithm 2, restarts and UpdateC).
 
@@ -66,6 +70,8 @@ def step(
         is labeled as `DynamicMeans.predict` would.
     backend, acceleration, n_threads
         How the step is run, as in `DynamicMeans`; any choice gives the same bits.
+    max_clusters : int, optional
+        Refuse a batch that would leave more clusters remembered, as in `DynamicMeans`.
 
     Returns
     -------
@@ -89,7 +95,7 @@ def step(
         raise TypeError(f"state must be a ClusterState, got {type(state).__name__}.")
     if not isinstance(penalties, Penalties):
         raise TypeError(f"penalties must be a Penalties, got {type(penalties).__name__}.")
-    execution = Execution(backend, acceleration, n_threads)
+    execution = Execution(backend, acceleration, n_threads, max_clusters)
     elapsed = checked_elapsed(elapsed)
     batch = take_batch(points, sample_weight, state.n_features)
     visits = take_orders(orders, batch.n_points)

@@ -1,6 +1,7 @@
 """What every estimator does around its mathematics: check, seed, all or nothing, history."""
 
 from abc import ABC
+from threading import get_ident
 from typing import Any, Self
 
 import numpy as np
@@ -107,26 +108,37 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         self._entropy = int(random.randint(2**63, dtype=np.int64))
 
     def _all_or_nothing(self) -> "_AllOrNothing":
-        """Leave every attribute as it was if anything fails inside."""
+        """Leave every attribute as it was if anything fails inside; let in one thread at a time."""
         return _AllOrNothing(self.__dict__)
 
 
 class _AllOrNothing:
     """A plain class: a generator would cost a tenth of a small step."""
 
-    __slots__ = ("_attributes", "_before")
+    __slots__ = ("_attributes", "_before", "_thread")
 
     def __init__(self, attributes: dict[str, Any]) -> None:
         self._attributes = attributes
-        self._before = attributes.copy()
+        self._thread = get_ident()
 
     def __enter__(self) -> None:
-        pass
+        if _in_use.setdefault(id(self._attributes), self)._thread != self._thread:
+            raise RuntimeError(
+                "this estimator is taking in a batch in another thread. Give each thread an "
+                "estimator of its own, or let them wait for each other."
+            )
+        self._before = self._attributes.copy()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self._attributes.clear()
             self._attributes.update(self._before)
+        if _in_use[id(self._attributes)] is self:  # and not one inside another
+            del _in_use[id(self._attributes)]
+
+
+# Who is taking in a batch now. Not kept in the estimators: they can be copied and pickled.
+_in_use: dict[int, _AllOrNothing] = {}
 
 
 class HistoryKeeper:

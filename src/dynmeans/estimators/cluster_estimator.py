@@ -44,6 +44,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
     backend: str
     acceleration: str
     n_threads: int | None
+    max_clusters: int | None
     _dtypes = (np.float64, np.float32)
 
     @abstractmethod
@@ -139,7 +140,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         return _orders_of(self._entropy_drawn(), n_init, ORDERS[self.order])
 
     def _execution(self) -> Execution:
-        values = (self.backend, self.acceleration, self.n_threads)
+        values = (self.backend, self.acceleration, self.n_threads, self.max_clusters)
         if set(map(type, values)) <= _PLAIN:
             return _execution_of(*values)
         return Execution(*values)

@@ -25,6 +25,10 @@ class DPMeans(ClusterEstimator):
         Whether the compiled code may leave out comparisons that cannot change a label.
     n_threads : int, optional
         By default all cores for large batches, one for small ones. The result never depends on it.
+    max_clusters : int, optional
+        Refuse a batch that would have more clusters, with `ClusterLimitError` and
+        without any change; one that clearly would is refused before it is clustered. By default
+        there is a `ClusterGrowthWarning` of more than 10,000.
     random_state : int, RandomState instance or None, default=None
         Source of the visiting orders.
 
@@ -56,6 +60,7 @@ class DPMeans(ClusterEstimator):
         backend: str = "native",
         acceleration: str = "auto",
         n_threads: int | None = None,
+        max_clusters: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.new_penalty = new_penalty
@@ -64,6 +69,7 @@ class DPMeans(ClusterEstimator):
         self.backend = backend
         self.acceleration = acceleration
         self.n_threads = n_threads
+        self.max_clusters = max_clusters
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -72,6 +72,10 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         Whether the compiled code may leave out comparisons that cannot change a label.
     n_threads : int, optional
         By default all cores for large batches, one for small ones. The result never depends on it.
+    max_clusters : int, optional
+        Refuse a batch that would leave more clusters remembered, with `ClusterLimitError` and
+        without any change; one that clearly would is refused before it is clustered. By default
+        there is a `ClusterGrowthWarning` from 10,000 on, at every doubling.
     keep_history : bool or int, default=False
         Whether `history_` keeps the record of all batches, or of the last so many.
     random_state : int, RandomState instance or None, default=None
@@ -127,6 +131,7 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         backend: str = "native",
         acceleration: str = "auto",
         n_threads: int | None = None,
+        max_clusters: int | None = None,
         keep_history: bool | int = False,
         random_state: Any = None,
     ) -> None:
@@ -143,6 +148,7 @@ class DynamicMeans(HistoryKeeper, ClusterEstimator):
         self.backend = backend
         self.acceleration = acceleration
         self.n_threads = n_threads
+        self.max_clusters = max_clusters
         self.keep_history = keep_history
         self.random_state = random_state
 

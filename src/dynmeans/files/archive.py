@@ -1,19 +1,26 @@
 """One file of named arrays and metadata: versioned, checksummed, written whole or not at all."""
 
 import hashlib
+import io
 import json
+import math
 import os
+import reprlib
 import zipfile
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dynmeans.files.damage import read_regular_file, refusing_damage
 from dynmeans.files.whole_file import whole_file
 
 Arrays = dict[str, npt.NDArray[Any]]
+Record = TypeVar("Record")
 
 _METADATA = "metadata"
+_ZIP_MAGIC = b"PK\x03\x04"
 
 
 def write_archive(
@@ -28,34 +35,63 @@ def write_archive(
 
 
 def read_archive(
-    path: str | os.PathLike[str], kind: str, version: int
-) -> tuple[Arrays, dict[str, Any]]:
-    """Read what `write_archive` wrote; anything else is refused with the reason."""
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-            header = json.loads(arrays.pop(_METADATA).tobytes())
-            checksum, found_kind, found_version = (
-                header.pop("sha256"),
-                header["kind"],
-                header["version"],
-            )
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(
-            f"{os.fspath(path)!r} is not a dynmeans {kind} file, or it is damaged: {error}"
-        ) from error
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int,
+    make: Callable[[Arrays, dict[str, Any]], Record],
+) -> Record:
+    """Return `make(arrays, metadata)` of what `write_archive` wrote.
+
+    Anything else raises `ValueError` with the reason, before it takes more memory than the file.
+    """
+    data = read_regular_file(path, _ZIP_MAGIC, f"a dynmeans {kind} file")
+    with refusing_damage(path, f"a dynmeans {kind} file"):
+        arrays = _read_arrays(data)
+        header = json.loads(arrays.pop(_METADATA).tobytes())
+        checksum, found_kind, found_version = (
+            header.pop("sha256"),
+            header["kind"],
+            header["version"],
+        )
     if found_kind != kind:
-        raise ValueError(f"{os.fspath(path)!r} holds a {found_kind!r}, not a {kind!r}.")
+        raise ValueError(f"{os.fspath(path)!r} holds a {reprlib.repr(found_kind)}, not a {kind!r}.")
     if found_version != version:
         raise ValueError(
-            f"{os.fspath(path)!r} has format version {found_version!r}; this dynmeans reads "
-            f"version {version}. Use the release of dynmeans that wrote it."
+            f"{os.fspath(path)!r} has format version {reprlib.repr(found_version)}; this "
+            f"dynmeans reads version {version}. Use the release of dynmeans that wrote it."
         )
-    if checksum != _checksum(arrays, header):
-        raise ValueError(f"{os.fspath(path)!r} was changed after it was written: checksum differs.")
-    return arrays, header
+    with refusing_damage(path, f"a dynmeans {kind} file"):
+        if checksum != _checksum(arrays, header):
+            raise ValueError("it was changed after it was written: checksum differs.")
+        return make(arrays, header)
+
+
+def _read_arrays(data: bytes) -> Arrays:
+    """Read every member of an .npz file that was stored as it is, as `write_archive` does."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        # A compressed member, or many that share their bytes, could be far larger than the file.
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+            raise ValueError("its arrays are compressed, and dynmeans never writes them so.")
+        n_bytes = sum(member.file_size for member in members)
+        if n_bytes > len(data):
+            raise ValueError(f"it claims {n_bytes} bytes of arrays, but has {len(data)} in all.")
+        return {
+            member.filename.removesuffix(".npy"): _read_array(archive.read(member))
+            for member in members
+        }
+
+
+def _read_array(data: bytes) -> npt.NDArray[Any]:
+    """Read one .npy member of numbers; its shape must account for every byte."""
+    stream = io.BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("an array has a header of an unknown version.")
+    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    body = memoryview(data)[stream.tell() :]
+    if dtype.kind not in "iuf" or math.prod(shape) * dtype.itemsize != len(body):
+        raise ValueError(f"an array of {dtype} and shape {shape} does not fit its bytes.")
+    return np.frombuffer(body, dtype=dtype).reshape(shape, order="F" if is_fortran else "C")
 
 
 def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:

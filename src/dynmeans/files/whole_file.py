@@ -2,34 +2,59 @@
 
 import errno
 import os
+import re
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from dynmeans.files.leftovers import hold, sweep
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
     """Give the name of a new file that takes the place of `path` once all of it is on disk.
 
-    If the block fails, `path` stays as it was.
+    If the block fails, `path` stays as it was. An old file's permissions are kept. A symbolic
+    link is followed: the file it points to is replaced, and the link stays. What killed processes
+    left of it is removed.
     """
     path = Path(path)
-    temporary = str(path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}")
     with _errors_of(path):
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        target = _target(path)
+        sweep(target.parent, re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{8}}"))
+        temporary = str(target.parent / f".{target.name}.{uuid.uuid4().hex[:8]}")
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+        mode_until_done = 0o666 if mode is None else 0o600
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode_until_done))
+    handle = hold(temporary)
     try:
         yield temporary
         _sync(temporary)
+        if mode is not None:
+            os.chmod(temporary, mode)
         with _errors_of(path):
-            os.replace(temporary, path)
+            os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
         raise
+    finally:
+        os.close(handle)
     with suppress(OSError):  # some file systems have no such call
-        _sync(path.parent)  # makes the rename itself durable
+        _sync(target.parent)  # makes the rename itself durable
+
+
+def _target(path: Path) -> Path:
+    """Follow links to the file that is to be replaced; it must be a file, if it is there."""
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "Not a regular file")
+    return target
 
 
 @contextmanager

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from dynmeans.inputs.input_error import InputError
+
 
 def checked_number(
     name: str,
@@ -24,18 +26,18 @@ def checked_number(
     >>> checked_number("elapsed", 0, above=0)
     Traceback (most recent call last):
         ...
-    ValueError: elapsed must be greater than 0, got 0.
+    dynmeans.inputs.input_error.InputError: elapsed must be greater than 0, got 0.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number, got {value!r}.")
     number = float(value)
     if math.isnan(number) or (math.isinf(number) and not infinity_allowed):
         rule = "a number" if infinity_allowed else "finite"
-        raise ValueError(f"{name} must be {rule}, got {value!r}.")
+        raise InputError(name, f"must be {rule}", got=value)
     if not number > above:
-        raise ValueError(f"{name} must be greater than {above:g}, got {value!r}.")
+        raise InputError(name, f"must be greater than {above:g}", got=value)
     if number < at_least:
-        raise ValueError(f"{name} must be at least {at_least:g}, got {value!r}.")
+        raise InputError(name, f"must be at least {at_least:g}", got=value)
     return number
 
 
@@ -44,5 +46,5 @@ def checked_count(name: str, value: Any, at_least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name} must be an integer, got {value!r}.")
     if value < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {value!r}.")
+        raise InputError(name, f"must be at least {at_least}", got=value)
     return int(value)

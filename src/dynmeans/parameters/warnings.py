@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
@@ -11,7 +12,7 @@ _MANY = 0.2  # of the points: fewer may be outliers, which are alone by right
 _ALL_BUT = 0.01  # of the spread that is left for the other features
 
 
-def find_doubts(trials: Trials, chosen: Setting) -> tuple[str, ...]:
+def find_doubts(trials: Trials, chosen: Setting) -> tuple[ArgumentText, ...]:
     """Say in a sentence or two each what is wrong with the choice, if anything is."""
     doubts = [
         _one_feature(trials.points),
@@ -23,7 +24,7 @@ def find_doubts(trials: Trials, chosen: Setting) -> tuple[str, ...]:
     return tuple(doubt for doubt in doubts if doubt)
 
 
-def _one_feature(points: Points) -> str | None:
+def _one_feature(points: Points) -> ArgumentText | None:
     centred = points.rows - points.mean
     spreads = points.weights @ centred**2
     is_used = spreads > 0
@@ -32,51 +33,53 @@ def _one_feature(points: Points) -> str | None:
     if np.count_nonzero(is_used) < 2 or share <= 1 - _ALL_BUT:
         return None
     shown = min(99.99, 100 * share)
-    return (
+    return ArgumentText(
         f"feature {first + 1} of {points.n_features} has {shown:.4g} % of the spread, so the "
-        "others hardly count. Bring all features to like scales (standardise)."
+        "others hardly count. Bring all features to like scales ({standardise})."
     )
 
 
-def _one_cluster(trials: Trials, chosen: Setting) -> str | None:
+def _one_cluster(trials: Trials, chosen: Setting) -> ArgumentText | None:
     candidate = trials.candidate(chosen)
     if candidate.n_clusters > 1:
         return None
-    return (
-        "all points of a batch make one cluster, and any larger new_penalty would give the same. "
+    return ArgumentText(
+        "all points of a batch make one cluster, and any larger {new_penalty} would give the same. "
         "If there should be more, give a smaller one."
     )
 
 
-def _single_points(trials: Trials, chosen: Setting) -> str | None:
+def _single_points(trials: Trials, chosen: Setting) -> ArgumentText | None:
     labels, _, _ = trials.labels(chosen)
     parts = np.split(labels, trials.points.starts[1:-1])
     counts = np.concatenate([np.unique(part, return_counts=True)[1] for part in parts])
     n_single = int(np.count_nonzero(counts == 1))
     if n_single <= _MOST * len(counts) or n_single <= _MANY * counts.sum():
         return None
-    return (
+    return ArgumentText(
         f"{n_single:,} of {counted(len(counts), 'cluster')} in all batches hold a single point: "
         "nothing tells their size. Make batches that hold several points of each cluster, or give "
-        "new_penalty yourself."
+        "{new_penalty} yourself."
     )
 
 
-def _longest_gap(trials: Trials, chosen: Setting) -> str | None:
+def _longest_gap(trials: Trials, chosen: Setting) -> ArgumentText | None:
     if trials.feed.max_gap is not None or chosen.gap < len(MAX_GAPS) - 1:
         return None
     max_gap = trials.candidate(chosen).penalties.max_gap
-    return (
-        f"max_gap {max_gap:.3g} is the longest that was tried. Either clusters stay away for even "
-        "longer: try a larger max_gap; or many that come and go are few that move: try a larger "
-        "new_penalty."
+    return ArgumentText(
+        "{max_gap} {:.3g} is the longest that was tried. Either clusters stay away for even "
+        "longer: try a larger {max_gap}; or many that come and go are few that move: try a larger "
+        "{new_penalty}.",
+        max_gap,
     )
 
 
-def _farthest_move(trials: Trials, chosen: Setting) -> str | None:
+def _farthest_move(trials: Trials, chosen: Setting) -> ArgumentText | None:
     if trials.feed.reach is not None or chosen.reach < len(REACHES) - 1:
         return None
-    return (
-        f"reach {trials.candidate(chosen).penalties.reach:.3g} is the farthest that was tried, so "
-        "clusters may move farther from batch to batch than they lie apart. Make shorter batches."
+    return ArgumentText(
+        "{reach} {:.3g} is the farthest that was tried, so clusters may move farther from batch to "
+        "batch than they lie apart. Make shorter batches.",
+        trials.candidate(chosen).penalties.reach,
     )

@@ -1,8 +1,12 @@
 """What every state has in common: arrays with one row for each cluster, frozen and checked."""
 
+import math
 from typing import Any
 
 import numpy as np
+
+# Identities and steps are 64-bit integers. No batch, however large, could use up the rest.
+MAX_COUNTER = 2**62
 
 
 def freeze_arrays(record: Any, names: tuple[str, ...]) -> None:
@@ -16,6 +20,7 @@ def freeze_arrays(record: Any, names: tuple[str, ...]) -> None:
 
 def check_rows(record: Any, names: tuple[str, ...]) -> None:
     """Check what every other part relies on; fields other than ids and centers are positive."""
+    _check_counters(record)
     ids, centers = record.ids, record.centers
     if ids.ndim != 1 or centers.ndim != 2:
         raise ValueError(
@@ -55,6 +60,28 @@ def check_courses(record: Any) -> None:
         raise ValueError(
             f"velocity_covariances must be 0 or more, got {record.velocity_covariances}."
         )
+
+
+def fields_of(arrays: dict[str, Any], header: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a state from the arrays and the metadata of its file."""
+    if arrays["ids"].dtype.kind not in "iu":
+        raise ValueError(f"ids must be integers, got {arrays['ids'].dtype}.")
+    return {**arrays, **{name: header[name] for name in ("next_id", "n_steps", "time")}}
+
+
+def _check_counters(record: Any) -> None:
+    for name in ("next_id", "n_steps"):
+        value = getattr(record, name)
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise ValueError(f"{name} must be an integer of at least 0, got {value!r}.")
+        if value > MAX_COUNTER:
+            raise ValueError(
+                f"{name} must be at most 2**62, got {value!r}: no number is left for what is new. "
+                "Start over from an empty state."
+            )
+    time = record.time
+    if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < math.inf:
+        raise ValueError(f"time must be a finite number of at least 0, got {time!r}.")
 
 
 def are_equal(record: Any, other: Any) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dynmeans.files.archive import Arrays, read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.group_checks import check_groups
 from dynmeans.records.state import ClusterState
 
 Key = int | str | tuple[int | str, ...]
@@ -164,11 +165,16 @@ class GroupStates(Mapping[Key, ClusterState]):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "GroupStates":
         """Read what `save` wrote; a damaged or foreign file raises `ValueError`."""
-        arrays, header = read_archive(path, "GroupStates", _FILE_VERSION)
+        return read_archive(path, "GroupStates", _FILE_VERSION, cls._from_arrays)
+
+    @classmethod
+    def _from_arrays(cls, arrays: Arrays, header: dict[str, Any]) -> "GroupStates":
         n_columns = header["n_key_columns"]
         columns = [_unpacked(f"key_{j}", arrays) for j in range(n_columns or 1)]
         keys: list[Any] = list(zip(*columns, strict=True)) if n_columns else columns[0]
-        return cls(keys, **arrays, settings=header["settings"])
+        states = cls(keys, **arrays, settings=header["settings"])
+        check_groups(states)
+        return states
 
 
 def merge_states(parts: Sequence[GroupStates]) -> GroupStates:
@@ -200,7 +206,8 @@ def _joined_courses(parts: Sequence[GroupStates]) -> Arrays:
 def _packed(name: str, keys: Sequence[Any]) -> Arrays:
     """Integers as they are; text as its bytes and where each ends."""
     if not keys or not isinstance(keys[0], str):
-        return {name: np.array(keys, dtype=np.int64)}
+        is_wide = bool(keys) and max(keys) >= 2**63  # of an unsigned column
+        return {name: np.array(keys, dtype=np.uint64 if is_wide else np.int64)}
     texts = [key.encode() for key in keys]
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     return {name: np.frombuffer(b"".join(texts), dtype=np.uint8), f"{name}_ends": ends}
@@ -209,6 +216,8 @@ def _packed(name: str, keys: Sequence[Any]) -> Arrays:
 def _unpacked(name: str, arrays: Arrays) -> list[Any]:
     """Take the keys of one column out of the arrays of a file."""
     values, ends = arrays.pop(name), arrays.pop(f"{name}_ends", None)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise ValueError(f"{name} must hold integers or text, got {values.dtype}.")
     if ends is None:
         numbers: list[Any] = values.tolist()
         return numbers

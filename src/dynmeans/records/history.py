@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.events import Event
+from dynmeans.records.events import KINDS, Event
 from dynmeans.records.state import Clustering, ClusterState
 
 TABLES = ("labels", "clusters", "events")
@@ -109,7 +109,7 @@ class History:
         than keeping what the steps returned.
         """
         self._last_time = after.time
-        make = partial(_make_record, before, elapsed, clustering, after, find_events)
+        make = partial(make_record, before, elapsed, clustering, after, find_events)
         self._steps.append(make)
 
     def add(self, record: StepRecord) -> None:
@@ -164,6 +164,11 @@ class History:
         return history
 
     @property
+    def is_steady(self) -> bool:
+        """Whether the clusters of all batches keep a course."""
+        return len(self) > 0 and all(record.velocities is not None for record in self)
+
+    @property
     def labels(self) -> list[IntArray]:
         """Identities of the rows of every batch."""
         return [record.labels for record in self]
@@ -188,33 +193,42 @@ class History:
             raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}.")
         if kind not in FRAMES:
             raise ValueError(f"kind must be one of {', '.join(FRAMES)}, got {kind!r}.")
-        arrow = _tables().TABLE_MAKERS[table](self)
+        arrow = _loaded("history_tables").TABLE_MAKERS[table](self)
         if kind == "polars":
             return importlib.import_module("polars").from_arrow(arrow)
         return arrow.to_pandas() if kind == "pandas" else arrow
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the history to one Parquet file, a row for each batch; whole or not at all."""
-        _tables().write_history(self, path)
+        _loaded("history_file").write_history(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "History":
-        """Read a history written by `save`."""
-        window, records = _tables().read_history(path)
+        """Read a history written by `save`; a damaged or foreign file raises `ValueError`."""
+        history: History = _loaded("history_file").read_history(path, cls._from_records)
+        return history
+
+    @classmethod
+    def _from_records(cls, window: int | None, records: list[dict[str, Any]]) -> "History":
         history = cls(window)
         for fields in records:
             events = tuple(Event(**event) for event in fields.pop("events"))
+            if any(event.kind not in KINDS or event.cluster_id is None for event in events):
+                raise ValueError(
+                    f"events must be of the kinds {', '.join(KINDS)}, each of a cluster."
+                )
             history.add(StepRecord(**fields, events=events))
         return history
 
 
-def _make_record(
+def make_record(
     before: ClusterState,
     elapsed: float,
     clustering: Clustering,
     after: ClusterState,
     find_events: EventFinder,
 ) -> StepRecord:
+    """Return the record of the batch that came `elapsed` steps after `before`."""
     rows = np.searchsorted(after.ids, clustering.ids)
     was_known = np.isin(clustering.ids, before.ids)
     ages = np.zeros(len(clustering.ids))
@@ -236,6 +250,6 @@ def _make_record(
     )
 
 
-def _tables() -> Any:
-    """Load the module that needs Arrow, which only frames and files do."""
-    return importlib.import_module("dynmeans.files.history_tables")
+def _loaded(name: str) -> Any:
+    """Load a module that needs Arrow, which only frames and files do."""
+    return importlib.import_module(f"dynmeans.files.{name}")

@@ -9,7 +9,12 @@ import numpy.typing as npt
 from dynmeans.files.archive import read_archive, write_archive
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.cluster_rows import are_equal, check_rows, freeze_arrays
+from dynmeans.records.cluster_rows import (
+    are_equal,
+    check_rows,
+    fields_of,
+    freeze_arrays,
+)
 from dynmeans.records.state import ClusterState
 
 _FILE_VERSION = 1
@@ -171,12 +176,11 @@ class MixtureState:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "MixtureState":
         """Read a state written by `save`; a damaged or foreign file raises `ValueError`."""
-        arrays, header = read_archive(path, "MixtureState", _FILE_VERSION)
-        return cls(
-            **arrays,
-            next_id=header["next_id"],
-            n_steps=header["n_steps"],
-            time=header["time"],
+        return read_archive(
+            path,
+            "MixtureState",
+            _FILE_VERSION,
+            lambda arrays, header: cls(**fields_of(arrays, header)),
         )
 
     def __eq__(self, other: object) -> bool:

@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
 
 # Good over many kinds of stream when only lambda is known (decision 0007).
@@ -158,27 +159,31 @@ def _drift_from_reach(max_gap: float, reach: float) -> float:
 
 def _check_revival(revival: object) -> None:
     if revival not in REVIVAL_RULES:
-        raise ValueError(f"revival must be one of {', '.join(REVIVAL_RULES)}, got {revival!r}.")
+        raise InputError("revival", f"must be one of {', '.join(REVIVAL_RULES)}", got=revival)
 
 
 def _checked_moving(motion: object, moving: Sequence[int] | None) -> tuple[int, ...] | None:
     """Return the moving features in order; every feature may move where none is named."""
     if motion not in MOTIONS:
-        raise ValueError(f"motion must be one of {', '.join(MOTIONS)}, got {motion!r}.")
+        raise InputError("motion", f"must be one of {', '.join(MOTIONS)}", got=motion)
     if moving is None:
         return None
     if motion != "steady":
-        raise ValueError(f'moving needs motion="steady", got {moving!r} with {motion!r}.')
+        raise InputError("moving", "needs {motion='steady'}", got=moving)
     features = tuple(sorted({checked_count("moving", feature, at_least=0) for feature in moving}))
     if not features:
-        raise ValueError('moving must name a feature, got none. For none, give motion="still".')
+        raise InputError(
+            "moving", "must name a feature", got=moving, hint="For none, leave it out."
+        )
     return features
 
 
 def _check_one_pair(direct: dict[str, float | None], behavior: dict[str, float | None]) -> None:
     given = {k: v for k, v in (direct | behavior).items() if v is not None}
     if given.keys() not in (direct.keys(), behavior.keys()):
-        raise ValueError(
-            "give either revival_penalty and drift, or max_gap and reach, and not both pairs; "
-            f"got {', '.join(f'{name}={value!r}' for name, value in given.items()) or 'neither'}."
+        got = ", ".join(f"{{{name}={value!r}}}" for name, value in given.items()) or "neither"
+        raise InputError(
+            "",
+            "give either {revival_penalty} and {drift}, or {max_gap} and {reach}, and not both "
+            f"pairs; got {got}",
         )

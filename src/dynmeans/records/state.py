@@ -7,7 +7,13 @@ import numpy as np
 
 from dynmeans.files.archive import read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.cluster_rows import are_equal, check_courses, check_rows, freeze_arrays
+from dynmeans.records.cluster_rows import (
+    are_equal,
+    check_courses,
+    check_rows,
+    fields_of,
+    freeze_arrays,
+)
 
 _FILE_VERSION = 1
 _ARRAYS = ("ids", "centers", "weights", "ages", "counts")
@@ -104,9 +110,11 @@ class ClusterState:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClusterState":
         """Read a state written by `save`; a damaged or foreign file raises `ValueError`."""
-        arrays, header = read_archive(path, "ClusterState", _FILE_VERSION)
-        return cls(
-            **arrays, next_id=header["next_id"], n_steps=header["n_steps"], time=header["time"]
+        return read_archive(
+            path,
+            "ClusterState",
+            _FILE_VERSION,
+            lambda arrays, header: cls(**fields_of(arrays, header)),
         )
 
     def __eq__(self, other: object) -> bool:

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted
 from dynmeans.records.penalties import Penalties
 
@@ -50,7 +51,7 @@ class Suggestion:
         What the choice was made on.
     is_scale_known : bool
         Whether the points differ at all. If not, new_penalty is a placeholder.
-    doubts : tuple of str
+    doubts : tuple of ArgumentText
         Why the choice should not be trusted, a sentence or two each; empty where nothing is wrong.
     """
 
@@ -59,7 +60,7 @@ class Suggestion:
     n_batches: int
     n_points: int
     is_scale_known: bool = True
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[ArgumentText, ...] = ()
 
     @property
     def penalties(self) -> Penalties:
@@ -72,44 +73,65 @@ class Suggestion:
         return " ".join(self.sentences)
 
     @property
-    def sentences(self) -> list[str]:
+    def sentences(self) -> list[ArgumentText]:
         """The explanation, one parameter a sentence."""
         if not self.is_scale_known:
             return [
-                f"All {self.n_points} points are alike, so nothing can be learned from them: "
-                f"new_penalty {self.penalties.new_penalty:g} is a placeholder."
+                ArgumentText(
+                    "All {} points are alike, so nothing can be learned from them: {new_penalty} "
+                    "{:g} is a placeholder.",
+                    self.n_points,
+                    self.penalties.new_penalty,
+                )
             ]
         return [*self._parameters_in_words(), self._result_in_words()]
 
-    def _parameters_in_words(self) -> list[str]:
+    def _parameters_in_words(self) -> list[ArgumentText]:
         p = self.penalties
         distance = math.sqrt(p.new_penalty)
         words = [
-            f"new_penalty {p.new_penalty:.4g}: a point farther than {distance:.3g} from every "
-            "cluster starts a new one."
+            ArgumentText(
+                "{new_penalty} {:.4g}: a point farther than {:.3g} from every cluster starts a new "
+                "one.",
+                p.new_penalty,
+                distance,
+            )
         ]
         if self.n_batches == 1:
             words.append(
-                f"max_gap {p.max_gap:.3g} and reach {p.reach:.3g} are not learned: a single batch "
-                "says nothing about gaps and moves."
+                ArgumentText(
+                    "{max_gap} {:.3g} and {reach} {:.3g} are not learned: a single batch says "
+                    "nothing about gaps and moves.",
+                    p.max_gap,
+                    p.reach,
+                )
             )
             return words
         words.append(
-            f"max_gap {p.max_gap:.3g}: after that much time unseen a cluster is forgotten."
+            ArgumentText(
+                "{max_gap} {:.3g}: after that much time unseen a cluster is forgotten.", p.max_gap
+            )
         )
-        since = "since the last batch" if p.motion == "still" else "off its course"
         words.append(
-            f"reach {p.reach:.3g}: one that has moved by up to "
-            f"{math.sqrt(max(p.reach, 0.0)) * distance:.3g} {since} is recognised."
+            ArgumentText(
+                "{reach} {:.3g}: one that has moved by up to {:.3g} {} is recognized.",
+                p.reach,
+                math.sqrt(max(p.reach, 0.0)) * distance,
+                "since the last batch" if p.motion == "still" else "off its course",
+            )
         )
         if p.motion == "steady":
-            words.append("motion steady: clusters are expected where their velocity takes them.")
+            words.append(
+                ArgumentText(
+                    "{motion} steady: clusters are expected where their velocity takes them."
+                )
+            )
         return words
 
-    def _result_in_words(self) -> str:
+    def _result_in_words(self) -> ArgumentText:
         batches = f"{self.n_batches} batches" if self.n_batches > 1 else "batch"
         clusters = counted(self.chosen.n_clusters, "cluster")
-        return (
+        return ArgumentText(
             f"So the {batches} given ({counted(self.n_points, 'point')}) hold {clusters} on "
             f"average, {counted(self.chosen.n_identities, 'identity')} in all. "
             f"{counted(len(self.candidates), 'choice')} were tried; this one describes the points "

@@ -22,7 +22,12 @@ _NOT_LISTED = ("sample_size",)  # told in the notes
 
 
 def run_report(
-    run: Run, *, truth: str | None = None, table: Any = None, title: str | None = None
+    run: Run,
+    *,
+    truth: str | None = None,
+    table: Any = None,
+    title: str | None = None,
+    trust: bool = False,
 ) -> ReportData:
     """Gather what the report of a run shows.
 
@@ -37,6 +42,8 @@ def run_report(
         Where the original rows are now, if they were moved.
     title : str, optional
         Heading of the page; by default the name of the input.
+    trust : bool
+        Whether a query that is stored in the run may be run to find `truth`.
     """
     # A run that goes on may commit between the two: the samples, read first, set the end.
     samples = list(run.samples())
@@ -46,12 +53,12 @@ def run_report(
     for record, _ in zip(run.history(labels=False), samples, strict=False):
         history.add(record)
     column = truth or run.config.source.get("truth")
-    scores = tracking_report(*truth_by_batch(run, column, table)) if column else None
+    scores = tracking_report(*truth_by_batch(run, column, table, trust=trust)) if column else None
     data = report_data(
         history,
         samples=samples,
         feature_names=run.config.features,
-        times=times_of([sample.label for sample in samples]),
+        times=times_of([sample.name for sample in samples]),
         parameters=_parameters(run.config),
         scores=scores,
         title=title or _title(run),

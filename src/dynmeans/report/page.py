@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from dynmeans.files.whole_file import whole_file
+from dynmeans.inputs.input_error import InputError
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import report_json
 
@@ -75,7 +76,7 @@ def write_report(data: ReportData, path: str | os.PathLike[str]) -> Path:
     """
     path = Path(path)
     if not path.parent.is_dir():
-        raise ValueError(f"path must lie in a folder that exists, got {str(path)!r}.")
+        raise InputError("path", "must lie in a folder that exists", got=str(path))
     page = render_report(data)
     with whole_file(path) as temporary:
         Path(temporary).write_text(page, encoding="utf-8", newline="\n")

@@ -1,7 +1,7 @@
 from dynmeans.runs.configuration import RunConfig as RunConfig
 from dynmeans.runs.exports import export_labels as export_labels
-from dynmeans.runs.reading.batch import Batch as Batch
 from dynmeans.runs.reading.sources import Source as Source
+from dynmeans.runs.reading.window import Window as Window
 from dynmeans.runs.reading.window_options import WindowOptions as WindowOptions
 from dynmeans.runs.reading.windows import Windows as Windows
 from dynmeans.runs.run import Run as Run

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from dynmeans.inputs.argument_text import ArgumentText
+from dynmeans.inputs.input_error import InputError
 from dynmeans.records.penalties import DEFAULT_MOTION, Penalties
 
 _PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival")
@@ -55,9 +57,10 @@ class RunConfig:
         """Check what no later stage would catch before rows are read."""
         object.__setattr__(self, "features", tuple(self.features))
         if not self.features:
-            raise ValueError("features must name at least one column, got none.")
+            raise InputError("features", "must name at least one column, got none")
         if len(set(self.features)) < len(self.features):
-            raise ValueError(f"features must not repeat a column, got {', '.join(self.features)}.")
+            listed = ", ".join(self.features)
+            raise InputError("features", "must not repeat a column, got {}", listed)
         for name, least in (
             ("n_init", 1),
             ("random_state", 0),
@@ -68,7 +71,7 @@ class RunConfig:
             if isinstance(value, bool) or not isinstance(value, int):
                 raise TypeError(f"{name} must be an integer, got {value!r}.")
             if value < least:
-                raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+                raise InputError(name, f"must be at least {least}", got=value)
         json.dumps(dict(self.source))
 
     def to_fields(self) -> dict[str, Any]:
@@ -99,19 +102,29 @@ class RunConfig:
             object.__setattr__(penalties, name, value)
         return cls(penalties=penalties, source=source, **plain)
 
-    def differences(self, other: "RunConfig") -> list[str]:
+    def differences(self, other: "RunConfig") -> list[ArgumentText]:
         """Say field by field how `other` differs from this one."""
         return describe_differences(self.to_fields(), other.to_fields())
 
 
-def describe_differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def describe_differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[ArgumentText]:
     """Say which fields differ, one line each."""
     names = [*was, *(name for name in now if name not in was)]
     return [
-        f"{name.removeprefix('source.')} was {_shown(was.get(name))}, is {_shown(now.get(name))}"
+        ArgumentText(
+            f"{{{_argument(name)}}} was {{}}, is {{}}",
+            _shown(was.get(name)),
+            _shown(now.get(name)),
+        )
         for name in names
         if was.get(name) != now.get(name)
     ]
+
+
+def _argument(name: str) -> str:
+    """Return what a field of the configuration is called where it is given."""
+    name = name.removeprefix("source.")
+    return {"sql": "query", "table": "database_table"}.get(name, name)
 
 
 def _shown(value: Any) -> str:

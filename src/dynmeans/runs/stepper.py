@@ -1,4 +1,4 @@
-"""Stepper: takes batches in one after the other and commits them in groups."""
+"""Stepper: takes windows in one after the other and commits them in groups."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,28 +8,28 @@ from typing import Any
 import numpy as np
 
 from dynmeans.algorithm.life_cycle import find_events
-from dynmeans.engine.batch import take_batch
-from dynmeans.engine.checks import checked_elapsed
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.checks import check_features, checked_coordinates
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.step import step_batch
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.history import History, StepRecord
+from dynmeans.records.history import StepRecord, make_record
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.reading.batch import Batch
 from dynmeans.runs.reading.sampling import Sample, choose_rows
 from dynmeans.runs.reading.scaling import Scaling
-from dynmeans.runs.store.commit import Commit, StoredBatch
+from dynmeans.runs.reading.window import Window
+from dynmeans.runs.store.commit import Commit, StoredWindow
 from dynmeans.runs.store.label_parts import label_rows
 from dynmeans.runs.store.store import Store
 
-# A group of batches is committed before its labels take more memory than this many rows.
+# A group of windows is committed before its labels take more memory than this many rows.
 MAX_GROUP_ROWS = 500_000
 
 
 class Stepper:
-    """The part of a run that holds its state in memory between batches."""
+    """The part of a run that holds its state in memory between windows."""
 
     def __init__(
         self, store: Store, config: RunConfig, state: ClusterState, scaling: Scaling | None
@@ -43,8 +43,7 @@ class Stepper:
         entropy = int(random.randint(2**63, dtype=np.int64))
         self._orders = VisitingOrders(entropy, config.n_init)
         self._execution = Execution()
-        counts = store.manifest("counts") or {"n_rows": 0, "n_dropped": 0, "n_late": 0}
-        self._counts: dict[str, int] = counts
+        self._counts = store.counts()
         self._columns: list[list[str]] | None = store.manifest("label_columns")
         self._pending = Commit()
 
@@ -52,35 +51,35 @@ class Stepper:
         """Use that many threads from now on."""
         self._execution = Execution(n_threads=n_threads)
 
-    def learn_scaling(self, batches: Sequence[BatchArray]) -> None:
+    def learn_scaling(self, windows: Sequence[BatchArray]) -> None:
         """Learn mean and spread; they are stored with the first commit."""
-        self.scaling = Scaling.learned(batches)
+        self.scaling = Scaling.learned(windows)
         self._pending.manifest["scaling"] = self.scaling.to_json()
 
     def take_all(
         self,
-        batches: Iterable[Batch],
+        windows: Iterable[Window],
         token: str | None,
-        on_batch: Callable[[StepRecord, Batch], None] | None,
+        on_window: Callable[[StepRecord, Window], None] | None,
         commit_seconds: float,
     ) -> int:
-        """Take batches in until there are no more; return how many there were."""
-        n_batches, n_rows, last_commit = 0, 0, time.monotonic()
-        stream = iter(batches)
+        """Take windows in until there are no more; return how many there were."""
+        n_windows, n_rows, last_commit = 0, 0, time.monotonic()
+        stream = iter(windows)
         while (taken := self._take_next(stream, token)) is not None:
-            batch, record = taken
-            self._keep(batch, record)
-            n_batches += 1
-            if on_batch is not None:
-                on_batch(record, batch)
-            n_rows += batch.n_points
+            window, batch, record = taken
+            self._keep(window, batch, record)
+            n_windows += 1
+            if on_window is not None:
+                on_window(record, window)
+            n_rows += window.n_points
             is_due = time.monotonic() - last_commit >= commit_seconds or n_rows >= MAX_GROUP_ROWS
             if token is None and is_due:
                 self._commit()
                 n_rows, last_commit = 0, time.monotonic()
-        if self._pending.batches or token is not None:
+        if self._pending.windows or token is not None:
             self._commit(token)
-        return n_batches
+        return n_windows
 
     def note_position(self, position: Mapping[str, Any], n_dropped: int, n_late: int) -> None:
         """Commit where the source ended."""
@@ -90,65 +89,75 @@ class Stepper:
         self._commit()
 
     def _take_next(
-        self, stream: Iterator[Batch], token: str | None
-    ) -> tuple[Batch, StepRecord] | None:
-        """Step on the next batch. If that fails, what was taken in before is committed first."""
+        self, stream: Iterator[Window], token: str | None
+    ) -> tuple[Window, Batch, StepRecord] | None:
+        """Step on the next window. If that fails, what was taken in before is committed first."""
         try:
-            batch = next(stream, None)
-            return None if batch is None else (batch, self._step(batch))
+            window = next(stream, None)
+            if window is None:
+                return None
+            batch = self._scaled(window)
+            return window, batch, self._step(batch, window.elapsed)
         except BaseException:
-            if self._pending.batches and token is None:
+            if self._pending.windows and token is None:
                 self._commit()
             raise
 
-    def _step(self, batch: Batch) -> StepRecord:
-        config, before = self._config, self._state
-        rows = take_batch(self._scaled(batch), batch.weights, before.n_features)
-        elapsed = checked_elapsed(batch.elapsed)
+    def _step(self, batch: Batch, elapsed: float) -> StepRecord:
+        before, penalties = self._state, self._config.penalties
         after, clustering = step_batch(
-            rows, before, config.penalties, self._orders, elapsed, self._execution
+            batch, before, penalties, self._orders, elapsed, self._execution
         )
-        history = History(window=1)
-        history.append(before, batch.elapsed, clustering, after, find_events)
-        record = history[0]
+        record = make_record(before, elapsed, clustering, after, find_events)
         self._state = after
         return record
 
-    def _scaled(self, batch: Batch) -> BatchArray:
-        points = batch.points if self.scaling is None else self.scaling.apply(batch.points)
-        return points if points.flags.c_contiguous else points.copy()
+    def _scaled(self, window: Window) -> Batch:
+        """Return the window's points in the units of the clustering."""
+        check_features(window.points.shape[1], self._state.n_features)
+        if self.scaling is None:
+            return Batch(window.points, window.weights)
+        # A tiny spread may have made numbers that no longer can be squared.
+        points = checked_coordinates(self.scaling.apply(window.points), "scaled points")
+        return Batch(points, window.weights)
 
-    def _keep(self, batch: Batch, record: StepRecord) -> None:
-        """Put what the batch leaves behind into the next commit."""
+    def _keep(self, window: Window, batch: Batch, record: StepRecord) -> None:
+        """Put what the window leaves behind into the next commit."""
         pending, first_row = self._pending, self._counts["n_rows"]
-        if batch.n_points:
-            distances = _distances(self._scaled(batch), record.labels, self._state)
-            rows = label_rows(batch, record.step, first_row, record.labels, distances)
+        if window.n_points:
+            distances = _distances(batch.points, record.labels, self._state)
+            rows = label_rows(window, record.step, first_row, record.labels, distances)
             self._check_columns(rows.schema)
             pending.labels.append(rows)
-        kept = choose_rows(first_row, batch.n_points, self._config.sample_size)
+        kept = choose_rows(first_row, window.n_points, self._config.sample_size)
         sample = Sample(
             step=record.step,
-            label=batch.label,
-            n_rows=batch.n_points,
-            points=batch.points[kept].astype(np.float32),
+            name=window.name,
+            n_rows=window.n_points,
+            points=window.points[kept].astype(np.float32),
             cluster_ids=record.labels[kept],
-            truth=None if batch.truth is None else batch.truth[kept],
+            truth=None if window.truth is None else window.truth[kept],
         )
         # The labels themselves are in the Parquet part.
         slim = replace(record, labels=record.labels[:0])
-        stored = StoredBatch(
-            slim, batch.elapsed, batch.label, batch.n_points, batch.n_dropped, batch.n_late, sample
+        stored = StoredWindow(
+            slim,
+            window.elapsed,
+            window.name,
+            window.n_points,
+            window.n_dropped,
+            window.n_late,
+            sample,
         )
-        pending.batches.append(stored)
+        pending.windows.append(stored)
         for name, n in (
-            ("n_rows", batch.n_points),
-            ("n_dropped", batch.n_dropped),
-            ("n_late", batch.n_late),
+            ("n_rows", window.n_points),
+            ("n_dropped", window.n_dropped),
+            ("n_late", window.n_late),
         ):
             self._counts[name] += n
-        if batch.position is not None:
-            pending.manifest["position"] = dict(batch.position)
+        if window.position is not None:
+            pending.manifest["position"] = dict(window.position)
 
     def _check_columns(self, schema: Any) -> None:
         columns = [[field.name, str(field.type)] for field in schema]
@@ -158,7 +167,7 @@ class Stepper:
         elif columns != self._columns:
             was, now = (", ".join(f"{n} ({t})" for n, t in c) for c in (self._columns, columns))
             raise ValueError(
-                f"every batch of a run must have the same columns: it began with {was}, "
+                f"every window of a run must have the same columns: it began with {was}, "
                 f"and now has {now}."
             )
 

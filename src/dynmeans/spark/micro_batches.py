@@ -16,7 +16,7 @@ from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.schema import DATABASE
 
@@ -108,7 +108,7 @@ def foreach_batch(
     def take_in(frame: Any, epoch_id: int) -> None:
         with _open_run(Path(run_folder), config, _query_id(frame)) as run:
 
-            def batches() -> Iterator[Batch]:  # asked for only if the epoch is new
+            def batches() -> Iterator[Window]:  # asked for only if the epoch is new
                 table = _collect(frame, columns)
                 batch = _to_batch(table, columns, on_missing, step_length, run.position)
                 if table.num_rows:
@@ -175,7 +175,7 @@ def _to_batch(
     on_missing: str,
     time_step: float | None,
     position: dict[str, Any] | None,
-) -> Batch:
+) -> Window:
     """Check the rows and name what is wrong, or make them one batch."""
     n_rows = table.num_rows
     needed = [*columns.features, *filter(None, (columns.time, columns.weight))]
@@ -192,7 +192,7 @@ def _to_batch(
                 f"and now is at {latest}."
             )
     ids = None if columns.id is None else _plain(table[columns.id])
-    return Batch(
+    return Window(
         _numbers(table, columns.features),
         elapsed=elapsed,
         row_ids=ids,

@@ -38,16 +38,16 @@ def test_distances_beyond_lambda_count_as_lambda():
 
 
 def test_held_out_rows_never_reach_a_batch():
-    rows = np.arange(20_000, dtype=np.float64)[:, None]
+    rows = np.arange(10_000, dtype=np.float64)[:, None]
     seen = []
     results = anytime_results(
-        rows, new_penalty=0.1, batch_size=3000, max_batches=6, holdout_size=2000, rng=0
+        rows, new_penalty=0.1, batch_size=1500, max_batches=6, holdout_size=1000, rng=0
     )
     for result in results:
         seen.append(result)
     # Every row is its own cluster, at most lambda away from no other: centers are rows seen.
-    assert seen[-1].n_clusters == 18_000
-    assert seen[-1].cost == pytest.approx(0.1 + 0.1 * 18_000 / 20_000)
+    assert seen[-1].n_clusters == 9_000
+    assert seen[-1].cost == pytest.approx(0.1 + 0.1 * 9_000 / 10_000)
 
 
 def test_every_row_comes_once_before_any_comes_again():

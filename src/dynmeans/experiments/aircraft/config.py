@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from dynmeans.inputs.input_error import InputError
+
 METHODS = ("dynamic_means", "dp_means", "gibbs")
 # The paper's feature, and one on which flows lie farther apart (decision 0402).
 PLAIN, SCALED = "plain", "scaled"
@@ -120,9 +122,9 @@ class AircraftConfig:
             ("n_flights", 1),
         ):
             if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)!r}.")
+                raise InputError(name, f"must be at least {least}", got=getattr(self, name))
         if self.flights is not None and self.messages is None:
-            raise ValueError("flights need messages: give both files, or none.")
+            raise InputError("", "flights need messages: give both files, or none")
 
     def quick(self) -> "AircraftConfig":
         """Return the same with few trials and the paper's windows alone."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from dynmeans.experiments.aircraft.globe import KM_PER_NAUTICAL_MILE, displacement, distance_km
 from dynmeans.experiments.aircraft.message_file import Messages
+from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray, IntArray
 
 KNOTS = {"kt": 1.0, "m/s": 3600 / 1852, "km/h": 1 / 1.852, "mph": 1609.344 / 1852}
@@ -169,4 +170,4 @@ def _distance(messages: Messages, before: IntArray, after: IntArray) -> FloatArr
 
 def _check(name: str, unit: str, allowed: tuple[str, ...]) -> None:
     if unit not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {unit!r}.")
+        raise InputError(name, f"must be one of {', '.join(allowed)}", got=unit)

@@ -21,7 +21,7 @@ from dynmeans.report.build import report_data
 from dynmeans.report.from_run import run_report, times_of
 from dynmeans.report.page import write_report
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run
 
 _TITLE = "Flows of aircraft"
@@ -98,7 +98,7 @@ def write_page(
         history = History()
         for record, batch in zip(run.history(), points, strict=True):
             history.add(_on_map(record, batch))
-        times = times_of([sample.label for sample in run.samples()])
+        times = times_of([sample.name for sample in run.samples()])
     data = report_data(history, points=points, feature_names=_PLACES, times=times, title=_TITLE)
     data = replace(
         data,
@@ -118,7 +118,7 @@ def _on_map(record: StepRecord, places: FloatArray) -> StepRecord:
     return replace(record, centers=np.array(centers).reshape(-1, places.shape[1]))
 
 
-def _batches(data: AircraftData, span: str, feature: str, hours: float) -> Iterator[Batch]:
+def _batches(data: AircraftData, span: str, feature: str, hours: float) -> Iterator[Window]:
     """Windows that hold flights; time passes over the others."""
     begin, last = data.begin + data.spans[span][0], -1
     has_truth = (data.scored >= 0).any()
@@ -126,13 +126,13 @@ def _batches(data: AircraftData, span: str, feature: str, hours: float) -> Itera
         if not len(rows):
             continue
         start = datetime.fromtimestamp(begin + 3600 * hours * number, UTC)
-        yield Batch(
+        yield Window(
             data.features[feature][rows],
             elapsed=float(number - last) if last >= 0 else 1.0,
             row_ids=rows.astype(np.int64),
             times=(1e6 * data.takeoffs[rows]).astype("datetime64[us]"),
             truth=data.scored[rows] if has_truth else None,
-            label=start.replace(tzinfo=None).isoformat(sep=" ", timespec="minutes"),
+            name=start.replace(tzinfo=None).isoformat(sep=" ", timespec="minutes"),
         )
         last = number
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynmeans.datasets.moving_gaussians import NOISES
+from dynmeans.inputs.input_error import InputError
 
 Setting = dict[str, Any]
 
@@ -84,9 +85,9 @@ class SyntheticConfig:
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
         if self.noise not in NOISES:
-            raise ValueError(f"noise must be one of {', '.join(NOISES)}, got {self.noise!r}.")
+            raise InputError("noise", f"must be one of {', '.join(NOISES)}", got=self.noise)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise ValueError(f"seed must be a whole number, 0 or more, got {self.seed!r}.")
+            raise InputError("seed", "must be a whole number, 0 or more", got=self.seed)
         for method in METHODS:
             if len(self.n_trials[method]) != len(self.n_clusters):
                 raise ValueError(

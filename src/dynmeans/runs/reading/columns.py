@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
+from dynmeans.inputs.input_error import InputError
+
 TIME_UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}
 TEXT = "VARCHAR"
+_MAX_MICROS = "9e18"
 # What tables of text have in place of a number that is missing.
 _NO_NUMBER = ("", "-", "?", "na", "n/a", "nan", "none", "null")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -35,33 +38,34 @@ def match_features(
             found |= dict.fromkeys(matches)
     for name in found:
         if not (is_number(columns[name]) or (is_text_allowed and columns[name] == TEXT)):
-            raise ValueError(f"features must be numeric columns, but {name!r} is {columns[name]}.")
+            rule = "must be numeric columns, but {!r} is {}"
+            raise InputError("features", rule, name, columns[name])
     return tuple(found)
 
 
-def check_column(option: str, name: str, columns: Mapping[str, str]) -> None:
+def check_column(argument: str, name: str, columns: Mapping[str, str]) -> None:
     """Refuse a column that is not there, and list those that are."""
     if name not in columns:
-        raise missing_column(option, name, columns)
+        raise missing_column(argument, name, columns)
 
 
 def missing_column(
-    option: str, name: str, columns: Iterable[str], thing: str = "column"
-) -> ValueError:
+    argument: str, name: str, columns: Iterable[str], thing: str = "column"
+) -> InputError:
     """Return the error for a column that is not there; it lists those that are."""
     names = [repr(column) for column in columns]
     shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
-    return ValueError(f"{option}: there is no {thing} {name!r}; the input has {shown}.")
+    return InputError(argument, ": there is no {} {!r}; the input has {}", thing, name, shown)
 
 
-def is_number(kind: str) -> bool:
+def is_number(dtype: str) -> bool:
     """Say whether DuckDB's type is a number."""
-    return kind.partition("(")[0] in _NUMBERS
+    return dtype.partition("(")[0] in _NUMBERS
 
 
-def is_integer(kind: str) -> bool:
+def is_integer(dtype: str) -> bool:
     """Say whether DuckDB's type is an integer of at most 64 bits."""
-    return kind in _INTEGERS
+    return dtype in _INTEGERS
 
 
 def quote_name(name: str) -> str:
@@ -74,9 +78,23 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def number_expression(name: str, kind: str, wanted: str) -> str:
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """Return a name that hides no column, whatever its case.
+
+    Examples
+    --------
+    >>> free_name("step", ["x", "Step"])
+    'dynmeans_step'
+    """
+    lower = {column.lower() for column in taken}
+    while name.lower() in lower:
+        name = f"dynmeans_{name}"
+    return name
+
+
+def number_expression(name: str, dtype: str, wanted: str) -> str:
     """Return SQL for a feature; text that is no number is missing."""
-    cast = "TRY_CAST" if kind == TEXT else "CAST"
+    cast = "TRY_CAST" if dtype == TEXT else "CAST"
     return f"{cast}({quote_name(name)} AS {wanted})"
 
 
@@ -88,29 +106,39 @@ def no_number_condition(name: str) -> str:
 
 
 def time_expression(
-    name: str, kind: str, zone: str, *, time_unit: str | None, time_format: str | None
+    name: str, dtype: str, zone: str, *, time_unit: str | None, time_format: str | None
 ) -> str:
     """Return SQL for a time column: microseconds since 1970 in UTC, or a plain number."""
     column = quote_name(name)
     if time_format is not None:
-        if not (kind == TEXT or is_integer(kind)):
-            raise ValueError(f"time_format is for times that are text, but {name!r} is {kind}.")
+        if not (dtype == TEXT or is_integer(dtype)):
+            rule = "is for times that are text, but {!r} is {}"
+            raise InputError("time_format", rule, name, dtype)
         moment = f"try_strptime(CAST({column} AS VARCHAR), {quote_text(time_format)})"
         return f"epoch_us(CAST({moment} AS TIMESTAMPTZ))"
-    if is_number(kind):
+    if is_number(dtype):
         if time_unit is None:
             return f"CAST({column} AS DOUBLE)"
-        return f"CAST(round({column} * {TIME_UNITS[time_unit]}) AS BIGINT)"
+        micros = f"CAST({column} AS DOUBLE) * {TIME_UNITS[time_unit]}"
+        # Beyond 64 bits any number will do: it is out of bounds, and told with its row.
+        return (
+            f"CASE WHEN NOT isfinite({micros}) THEN NULL "
+            f"WHEN abs({micros}) < {_MAX_MICROS} "
+            f"THEN CAST(round({column} * {TIME_UNITS[time_unit]}) AS BIGINT) "
+            f"ELSE CAST(sign({micros}) * {_MAX_MICROS} AS BIGINT) END"
+        )
     if time_unit is not None:
-        raise ValueError(f"time_unit is for times that are numbers, but {name!r} is {kind}.")
-    if kind in _LOCAL_TIMES and zone == "UTC":
+        rule = "is for times that are numbers, but {!r} is {}"
+        raise InputError("time_unit", rule, name, dtype)
+    if dtype in _LOCAL_TIMES and zone == "UTC":
         return f"epoch_us(CAST({column} AS TIMESTAMP))"
-    if kind.startswith(("TIMESTAMP", "DATE", TEXT)):
+    if dtype.startswith(("TIMESTAMP", "DATE", TEXT)):
         # The session's time zone is the run's: it decides what a time without an offset means.
         return f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))"
-    raise ValueError(f"time must be a column of times, numbers or text, but {name!r} is {kind}.")
+    rule = "must be a column of times, numbers or text, but {!r} is {}"
+    raise InputError("time", rule, name, dtype)
 
 
-def plain_expression(name: str, kind: str) -> str:
+def plain_expression(name: str, dtype: str) -> str:
     """Return SQL for names and true identities: integers as they are, the rest as text."""
-    return f"CAST({quote_name(name)} AS {'BIGINT' if is_integer(kind) else 'VARCHAR'})"
+    return f"CAST({quote_name(name)} AS {'BIGINT' if is_integer(dtype) else 'VARCHAR'})"

@@ -20,7 +20,7 @@ class Cut(Protocol):
     def pieces(self, times: Any, batches: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
         """Yield the key of each piece and the row after its end."""
 
-    def label(self, key: Key, first_time: Any) -> str | None:
+    def name_of(self, key: Key, first_time: Any) -> str | None:
         """Name a batch for people."""
 
 
@@ -39,9 +39,9 @@ class CutByLength:
             yield index, end
             begin = end
 
-    def label(self, key: Key, first_time: Any) -> str | None:
+    def name_of(self, key: Key, first_time: Any) -> str | None:
         """Name a window by its start."""
-        return self.length.label_of(int(key))
+        return self.length.name_of(int(key))
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class CutByCount:
             yield key, end
             begin = end
 
-    def label(self, key: Key, first_time: Any) -> str | None:
+    def name_of(self, key: Key, first_time: Any) -> str | None:
         """Name a batch by the time of its first row."""
         if first_time is None:
             return None
@@ -83,7 +83,7 @@ class CutByColumn:
             key = batches[end - 1]
             yield int(key) if isinstance(key, np.integer) else str(key), end
 
-    def label(self, key: Key, first_time: Any) -> str | None:
+    def name_of(self, key: Key, first_time: Any) -> str | None:
         """Name a batch as the column does."""
         return str(key)
 

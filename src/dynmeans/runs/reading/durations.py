@@ -7,6 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from dynmeans.inputs.input_error import InputError
+
 _CLOCK_UNITS = {
     "us": 1,
     "ms": 1_000,
@@ -19,6 +21,11 @@ _OTHER_NAMES = {
     "sec": "s", "second": "s", "minute": "min", "hour": "h", "hr": "h", "day": "d", "week": "w",
     "month": "mo", "year": "y",
 }  # fmt: skip
+_MAX_YEARS = 1000
+_IN_YEARS = {
+    **{unit: micros / 31_556_952_000_000 for unit, micros in _CLOCK_UNITS.items()},
+    **{"d": 1 / 365.2425, "w": 7 / 365.2425, "mo": 1 / 12, "y": 1.0},
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -32,7 +39,7 @@ class WindowLength(Protocol):
     def start_of(self, index: int) -> float:
         """Return the first moment of a window."""
 
-    def label_of(self, index: int) -> str:
+    def name_of(self, index: int) -> str:
         """Name a window for people."""
 
 
@@ -54,7 +61,7 @@ class ClockLength:
         """Return the first moment of a window."""
         return self._anchor() + index * self.microseconds
 
-    def label_of(self, index: int) -> str:
+    def name_of(self, index: int) -> str:
         """Name a window by its start in the zone."""
         return format_time(int(self.start_of(index)), self.zone)
 
@@ -84,7 +91,7 @@ class CalendarLength:
         day = self._first_day(index * self.number)
         return _micros(datetime(day.year, day.month, day.day, tzinfo=self.zone))
 
-    def label_of(self, index: int) -> str:
+    def name_of(self, index: int) -> str:
         """Name a window by its first day."""
         return self._first_day(index * self.number).isoformat()
 
@@ -94,12 +101,15 @@ class CalendarLength:
         return {"d": days + 2, "w": days // 7, "mo": months, "y": day.year - 2000}[self.unit]
 
     def _first_day(self, count: int) -> date:
-        if self.unit == "d":
-            return date(2000, 1, 1) + timedelta(days=count)
-        if self.unit == "w":
-            return date(2000, 1, 3) + timedelta(weeks=count)
-        months = count * 12 if self.unit == "y" else count
-        return date(2000 + months // 12, months % 12 + 1, 1)
+        try:
+            if self.unit == "d":
+                return date(2000, 1, 1) + timedelta(days=count)
+            if self.unit == "w":
+                return date(2000, 1, 3) + timedelta(weeks=count)
+            months = count * 12 if self.unit == "y" else count
+            return date(2000 + months // 12, months % 12 + 1, 1)
+        except (OverflowError, ValueError):  # the window reaches over an end of the calendar
+            return date.min if count < 0 else date.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +126,7 @@ class NumberLength:
         """Return the first number of a window."""
         return index * self.width
 
-    def label_of(self, index: int) -> str:
+    def name_of(self, index: int) -> str:
         """Name a window by its start."""
         return f"{self.start_of(index):g}"
 
@@ -128,19 +138,21 @@ def parse_length(text: str, zone: ZoneInfo, *, is_number: bool = False) -> Windo
     --------
     >>> day = parse_length("1d", ZoneInfo("Europe/Zurich"))
     >>> index = day.index_of(_micros(datetime(2024, 3, 31, 12, tzinfo=ZoneInfo("Europe/Zurich"))))
-    >>> day.label_of(index), (day.start_of(index + 1) - day.start_of(index)) / 3_600_000_000
+    >>> day.name_of(index), (day.start_of(index + 1) - day.start_of(index)) / 3_600_000_000
     ('2024-03-31', 23.0)
     """
     if is_number:
         return NumberLength(_plain_width(text))
     number, unit = _split(text)
+    if not number * _IN_YEARS[unit] <= _MAX_YEARS:
+        raise InputError("every", f"must be at most {_MAX_YEARS:,} years", got=text)
     if unit in _CALENDAR_UNITS:
         if number != int(number):
-            raise ValueError(f"every must be a whole number of {unit}, got {text!r}.")
+            raise InputError("every", f"must be a whole number of {unit}", got=text)
         return CalendarLength(int(number), unit, zone)
     microseconds = number * _CLOCK_UNITS[unit]
     if microseconds != int(microseconds):
-        raise ValueError(f"every must be a whole number of microseconds, got {text!r}.")
+        raise InputError("every", "must be a whole number of microseconds", got=text)
     return ClockLength(int(microseconds), zone)
 
 
@@ -155,10 +167,12 @@ def parse_lateness(text: str, *, is_number: bool) -> float:
     unit = ""
     if number < 0 and not is_number:
         number, unit = _split(text, "lateness")
+        if not number * _IN_YEARS[unit] <= _MAX_YEARS:
+            raise InputError("lateness", f"must be at most {_MAX_YEARS:,} years", got=text)
     factor = {**_CLOCK_UNITS, "d": 24 * _CLOCK_UNITS["h"], "w": 7 * 24 * _CLOCK_UNITS["h"]}
     if unit not in factor:
         wanted = "a plain number, as the times are" if is_number else "a length such as 5s"
-        raise ValueError(f"lateness must be {wanted}, got {text!r}.")
+        raise InputError("lateness", f"must be {wanted}", got=text)
     return number * factor[unit]
 
 
@@ -172,14 +186,16 @@ def parse_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError(
-            f"timezone must be a name such as UTC or Europe/Zurich, got {name!r}."
-        ) from error
+        rule = "must be a name such as UTC or Europe/Zurich"
+        raise InputError("timezone", rule, got=name) from error
 
 
 def format_time(microseconds: int, zone: ZoneInfo) -> str:
     """Write a moment as ISO 8601 in the zone, without digits that are zero."""
-    moment = (_EPOCH + timedelta(microseconds=microseconds)).astimezone(zone)
+    try:
+        moment = (_EPOCH + timedelta(microseconds=microseconds)).astimezone(zone)
+    except OverflowError:  # a window that began before the calendar did
+        moment = datetime.min.replace(tzinfo=zone)
     precision = "microseconds" if moment.microsecond else "seconds"
     return moment.isoformat(timespec=precision)
 
@@ -193,14 +209,14 @@ def _settled(length: WindowLength, index: int, time: float) -> int:
     return index
 
 
-def _split(text: str, name: str = "every") -> tuple[float, str]:
+def _split(text: str, argument: str = "every") -> tuple[float, str]:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", text)
     unit = match[2].lower() if match else ""
     unit = _OTHER_NAMES.get(unit.removesuffix("s"), unit)
     if match is None or unit not in {*_CLOCK_UNITS, *_CALENDAR_UNITS} or float(match[1]) <= 0:
         units = ", ".join([*_CLOCK_UNITS, *_CALENDAR_UNITS])
-        raise ValueError(
-            f"{name} must be a length such as 30min or 1d (units: {units}), got {text!r}."
+        raise InputError(
+            argument, f"must be a length such as 30min or 1d (units: {units})", got=text
         )
     return float(match[1]), unit
 
@@ -209,12 +225,14 @@ def _plain_width(text: str) -> float:
     try:
         width = float(text)
     except ValueError as error:
-        raise ValueError(
-            f"every must be a plain number, because the time column holds numbers, got {text!r}. "
-            "If they count seconds or milliseconds since 1970, say so with time_unit."
+        raise InputError(
+            "every",
+            "must be a plain number, because the time column holds numbers",
+            got=text,
+            hint="If they count seconds or milliseconds since 1970, say so with {time_unit}.",
         ) from error
     if not (width > 0 and math.isfinite(width)):
-        raise ValueError(f"every must be greater than 0, got {text!r}.")
+        raise InputError("every", "must be greater than 0", got=text)
     return width
 
 

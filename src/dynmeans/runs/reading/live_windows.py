@@ -1,6 +1,5 @@
-"""JSON lines as they arrive to batches: a window closes when no row of it can come any more."""
+"""JSON lines as they arrive to windows: one closes when no row of it can come any more."""
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.runs.reading.batch import Batch
+from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import TIME_UNITS, check_column, match_features
 from dynmeans.runs.reading.cuts import CutByLength, Key, make_cut, steps_between
 from dynmeans.runs.reading.durations import microseconds_of, parse_lateness, parse_zone
+from dynmeans.runs.reading.json_lines import is_finite, parse_line, shown
+from dynmeans.runs.reading.time_bounds import LARGEST_EXACT, TimeBounds
+from dynmeans.runs.reading.window import Window
 from dynmeans.runs.reading.window_options import WindowOptions
 
 
@@ -27,7 +29,7 @@ class _Row:
 
 
 class LiveWindows:
-    """The batches of a stream of JSON objects, one on each line; iterate over it once.
+    """The windows of a stream of JSON objects, one on each line; iterate over it once.
 
     Rows may come in any order within `options.lateness`; a window is closed, and given out, once
     a row has come that is later than its end by that much. What comes later still is refused or
@@ -46,7 +48,7 @@ class LiveWindows:
     Attributes
     ----------
     n_late, n_dropped : int
-        Rows left out since the last batch.
+        Rows left out since the last window.
     n_repeated : int
         Rows skipped because an earlier pass took them in.
 
@@ -54,7 +56,7 @@ class LiveWindows:
     --------
     >>> lines = ['{"t": 1, "x": 5}', '{"t": 12, "x": 6}', '{"t": 9, "x": 7}', '{"t": 25, "x": 8}']
     >>> options = WindowOptions(features=("x",), time="t", every="10", lateness="5")
-    >>> [batch.points.ravel().tolist() for batch in LiveWindows(lines, options)]
+    >>> [window.points.ravel().tolist() for window in LiveWindows(lines, options)]
     [[5.0, 7.0], [6.0], [8.0]]
     """
 
@@ -71,18 +73,18 @@ class LiveWindows:
         self._closed: Any = (position or {}).get("key")
         self._taken_in: Any = self._closed
         self._open: dict[Key, list[_Row]] = {}
-        self._latest = -math.inf
+        self._latest, self._latest_line = -math.inf, 0
         self._n_lines = 0
         self.n_late = self.n_dropped = self.n_repeated = 0
         self.position: dict[str, Any] = dict(position or {"key": None, "lines_read": 0})
 
-    def __iter__(self) -> Iterator[Batch]:
-        """Yield each batch as soon as it is complete."""
+    def __iter__(self) -> Iterator[Window]:
+        """Yield each window as soon as it is complete."""
         for line in self._lines:
             self._n_lines += 1
             if not line.strip():
                 continue
-            row = self._row_of(_parse(line, self._n_lines))
+            row = self._row_of(parse_line(line, self._n_lines))
             if row is not None and self._is_placed(*row):
                 yield from self._complete()
         for key in sorted(self._open) if not self._options.hold_last else ():
@@ -94,16 +96,20 @@ class LiveWindows:
         key = self._key_of(row, batch)
         if self._closed is None or self._options.count is not None or key > self._closed:
             self._open.setdefault(key, []).append(row)
-            self._latest = max(self._latest, row.time if row.time is not None else -math.inf)
+            if row.time is not None and row.time > self._latest:
+                self._latest, self._latest_line = row.time, row.line
             return True
         if self._taken_in is not None and key <= self._taken_in:
             self.n_repeated += 1
             return False
         if self._options.on_late == "error":
-            raise ValueError(
-                f"line {row.line} belongs to the window {self._cut.label(key, None)!r}, which is "
-                "closed. Allow for more disorder with --lateness, or leave late rows out with "
-                "--on-late drop; they are counted."
+            raise InputError(
+                "",
+                "line {} belongs to the window {!r}, which is closed",
+                row.line,
+                self._cut.name_of(key, None),
+                hint="Allow for more disorder with {lateness}, or leave late rows out with "
+                "{on_late='drop'}; they are counted.",
             )
         self.n_late += 1
         return False
@@ -114,9 +120,19 @@ class LiveWindows:
             return self._cut.length.index_of(row.time)
         if self._options.count is not None:
             return 0
-        return batch if isinstance(batch, int) else str(batch)
+        key = batch if isinstance(batch, int) else str(batch)
+        known = next(iter(self._open), self._closed)
+        is_like_others = known is None or isinstance(known, str) == isinstance(key, str)
+        if not is_like_others or (isinstance(key, int) and abs(key) > LARGEST_EXACT):
+            raise InputError(
+                "batch",
+                ": line {} has {}; windows are named by integers of at most 2**53, or all by text",
+                row.line,
+                shown(batch),
+            )
+        return key
 
-    def _complete(self) -> Iterator[Batch]:
+    def _complete(self) -> Iterator[Window]:
         """Close the windows that no row within the lateness can reach."""
         if self._options.count is not None:
             if len(self._open[0]) == self._options.count:
@@ -132,7 +148,7 @@ class LiveWindows:
         for key in sorted(self._open)[:-1]:
             yield self._finished(key)
 
-    def _finished(self, key: Key) -> Batch:
+    def _finished(self, key: Key) -> Window:
         rows = sorted(self._open.pop(key), key=lambda row: (row.time or 0, row.line))
         before = None if self._options.count is not None else self._closed
         self._closed = key
@@ -140,23 +156,21 @@ class LiveWindows:
             "key": None if self._options.count is not None else key,
             "lines_read": self._n_lines,
         }
-        counts = {"n_dropped": self.n_dropped, "n_late": self.n_late}
+        counts: dict[str, Any] = {"n_dropped": self.n_dropped, "n_late": self.n_late}
         self.n_dropped = self.n_late = 0
         numbers = np.array([row.line - 1 for row in rows])
         has_ids = self._options.id is not None
-        return Batch(
+        return Window(
             points=np.array([row.point for row in rows]),
             elapsed=1.0 if before is None else steps_between(before, key),
-            row_ids=_plain([row.id for row in rows]) if has_ids else numbers,
+            row_ids=_plain("id", rows) if has_ids else numbers,
             rows=numbers if has_ids else None,
             times=self._times([row.time for row in rows]),
             weights=None
             if self._options.weight is None
             else np.array([row.weight for row in rows]),
-            truth=None
-            if self._options.truth is None
-            else _plain([row.truth for row in rows], unknown=-1),
-            label=self._cut.label(key, rows[0].time),
+            truth=None if self._options.truth is None else _plain("truth", rows, unknown=-1),
+            name=self._cut.name_of(key, rows[0].time),
             position=self.position,
             **counts,
         )
@@ -174,15 +188,19 @@ class LiveWindows:
         if self._features is None:
             self._learn_kinds(record)
         features = self._features or ()
-        missing = [name for name in features if not _is_finite(record.get(name))]
-        needed = [name for name in (options.time, options.weight, options.batch) if name]
+        missing = [name for name in features if not is_finite(record.get(name))]
+        needed = [name for name in (options.time, options.batch) if name]
         missing += [name for name in needed if record.get(name) is None]
+        if options.weight is not None and not is_finite(record.get(options.weight)):
+            missing.append(options.weight)
         if missing:
             if options.on_missing == "error":
-                raise ValueError(
-                    f"line {self._n_lines} has no finite value for "
-                    f"{', '.join(map(repr, missing))}. --on-missing drop leaves such rows out, "
-                    "and counts them."
+                raise InputError(
+                    "",
+                    "line {} has no finite value for {}",
+                    self._n_lines,
+                    ", ".join(map(repr, missing)),
+                    hint="{on_missing='drop'} leaves such rows out, and counts them.",
                 )
             self.n_dropped += 1
             return None
@@ -212,47 +230,45 @@ class LiveWindows:
         self._time_is_number = is_number
         self._cut = make_cut(self._options, time_is_number=is_number)
         self._lateness = parse_lateness(self._options.lateness, is_number=is_number)
+        self._bounds = TimeBounds(self._options, is_number=is_number, row="line {}")
 
     def _time_of(self, value: Any) -> float:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            if self._time_is_number and math.isfinite(value):
-                return float(value)
-            if self._options.time_unit is not None and math.isfinite(value):
-                return round(value * TIME_UNITS[self._options.time_unit])
-        if isinstance(value, str) and not self._time_is_number:
+        time = self._read_time(value)
+        if time is None:
             form = self._options.time_format
-            try:
-                moment = datetime.strptime(value, form) if form else datetime.fromisoformat(value)
-            except ValueError:
-                pass
-            else:
-                return microseconds_of(moment, self._zone)
-        wanted = f" of the form {self._options.time_format!r}" if self._options.time_format else ""
-        raise ValueError(f"time: line {self._n_lines} has {value!r}, which is no time{wanted}.")
+            wanted = f" of the form {form!r}" if form else ""
+            rule = ": line {} has {}, which is no time{}"
+            raise InputError("time", rule, self._n_lines, shown(value), wanted)
+        self._bounds.check_one(time, self._n_lines)
+        if self._options.batch is None and self._latest > -math.inf:
+            row = np.array([time]), np.array([self._n_lines])
+            self._bounds.check_jump((self._latest, self._latest_line), *row)
+        return time
+
+    def _read_time(self, value: Any) -> float | None:
+        if is_finite(value):
+            if self._time_is_number:
+                return float(value)
+            unit = self._options.time_unit
+            return None if unit is None else round(min(max(value, -1e18), 1e18) * TIME_UNITS[unit])
+        if not isinstance(value, str) or self._time_is_number:
+            return None
+        form = self._options.time_format
+        try:
+            moment = datetime.strptime(value, form) if form else datetime.fromisoformat(value)
+            return microseconds_of(moment, self._zone)
+        except (ValueError, OverflowError):
+            return None
 
 
-def _parse(line: str | bytes, number: int) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except UnicodeDecodeError as error:
-        raise ValueError(f"line {number} of the input is not JSON: it is not UTF-8.") from error
-    except json.JSONDecodeError as error:
-        # The place within the line alone: the error counts lines of its own.
-        what = f"{error.msg} at character {error.colno}"
-        raise ValueError(f"line {number} of the input is not JSON: {what}.") from error
-    if not isinstance(record, dict):
-        raise ValueError(f"line {number} of the input must be a JSON object, got {record!r}.")
-    return record
-
-
-def _is_finite(value: Any) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and math.isfinite(value)
-
-
-def _plain(values: list[Any], unknown: int | None = None) -> Any:
-    """Integers stay integers, all else becomes text; as every batch of the run must do alike."""
+def _plain(name: str, rows: list[_Row], unknown: int | None = None) -> Any:
+    """Integers stay integers, all else becomes text; as every window of the run must do alike."""
+    values = [getattr(row, name) for row in rows]
     known = [value for value in values if value is not None]
-    if all(isinstance(value, int) for value in known):
-        return np.array([unknown if value is None else value for value in values])
-    return np.array([None if value is None else str(value) for value in values], dtype=object)
+    if not all(isinstance(value, int) for value in known):
+        return np.array([None if value is None else str(value) for value in values], dtype=object)
+    for row, value in zip(rows, values, strict=True):
+        if value is not None and not -(2**63) <= value < 2**63:
+            rule = ": line {} has {}, an integer of more than 64 bits"
+            raise InputError(name, rule, row.line, shown(value), hint="Send it as text.")
+    return np.array([unknown if value is None else value for value in values])

@@ -1,14 +1,15 @@
 """The rows of a table in the order of a run, streamed; sorted only where they must be."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from dynmeans.engine.checks import are_in_range, checked_coordinates
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.plural import counted
-from dynmeans.records.arrays import BatchArray, IntArray
+from dynmeans.records.arrays import BatchArray
 from dynmeans.runs.reading.columns import (
     TEXT,
     check_column,
@@ -21,47 +22,13 @@ from dynmeans.runs.reading.columns import (
     quote_name,
     time_expression,
 )
-from dynmeans.runs.reading.sources import ROW, Source
+from dynmeans.runs.reading.rolling_digest import RollingDigest
+from dynmeans.runs.reading.rows import Place, Rows
+from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window_options import WindowOptions
 
-_LARGEST_EXACT = 2.0**53
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Rows in the order of the run, without those that were dropped."""
-
-    places: IntArray  # in the order of the run, dropped rows counted
-    numbers: IntArray  # in the source
-    points: BatchArray
-    columns: dict[str, Any]  # time, batch, weight, id, truth: those there are
-
-    def cut(self, begin: int, end: int) -> "Rows":
-        """Return the rows from `begin` to before `end`."""
-        columns = {name: values[begin:end] for name, values in self.columns.items()}
-        part = slice(begin, end)
-        return Rows(self.places[part], self.numbers[part], self.points[part], columns)
-
-    @classmethod
-    def join(cls, parts: "list[Rows]") -> "Rows":
-        """Put parts together that follow each other."""
-        if len(parts) == 1:
-            return parts[0]
-        return cls(
-            np.concatenate([part.places for part in parts]),
-            np.concatenate([part.numbers for part in parts]),
-            np.concatenate([part.points for part in parts]),
-            {k: np.concatenate([part.columns[k] for part in parts]) for k in parts[0].columns},
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an earlier pass stopped: rows read, and the last of them, if it is known."""
-
-    rows_read: int
-    last_row: int | None = None
-    last_time: float | None = None
+_OTHER_FORM = "If it has another form, give that as {time_format=...}, say '%d.%m.%Y %H:%M'."
 
 
 class OrderedRows:
@@ -75,48 +42,102 @@ class OrderedRows:
         self._expressions = self._named_expressions()
         self._check_times()
         self._check_numbers()
+        self._bounds: TimeBounds | None = None
+        if options.time is not None:
+            row = "row {} of the input (from 0)"
+            self._bounds = TimeBounds(options, is_number=self.time_is_number, row=row)
+        self._before: tuple[float, int] | None = None
         self.n_rows, self.is_sorted = self._survey()
         self.last = Place(0)
+        self._digest: RollingDigest | None = None
 
-    def read(self, place: Place) -> Iterator[Rows]:
-        """Stream the rows after `place`, without those to be dropped."""
+    def read(self, place: Place, expected: dict[str, int] | None = None) -> Iterator[Rows]:
+        """Stream the rows after `place`, without those to be dropped.
+
+        With the digest that is `expected` of the rows before it, those are read again and compared;
+        without, only the last of them.
+        """
         if self.n_rows < place.rows_read:
             raise ValueError(
                 f"the input has {counted(self.n_rows, 'row')}, but the run has read "
                 f"{place.rows_read:,}."
             )
+        # A run of a release without digests is resumed without one.
+        self._digest = RollingDigest() if expected is not None or not place.rows_read else None
+        if place.last_time is not None and place.last_row is not None:
+            self._before = place.last_time, place.last_row
         # One row more: it shows whether the source is still the one that was read before.
-        done = max(place.rows_read - 1, 0)
+        done = 0 if expected is not None else max(place.rows_read - 1, 0)
         order = "" if self.is_sorted else self._order()
         for table in self._source.batches(self._selection(), order=order, skip=done):
             rows = self._rows_of(table, done)
-            if done < place.rows_read:
-                self._check_same(table, place)
-                rows = rows.cut(
-                    int(np.searchsorted(rows.places, place.rows_read)), len(rows.places)
-                )
-            done += table.num_rows
+            n_before, done = place.rows_read - done, done + table.num_rows
+            if n_before > 0:
+                rows = self._after(place, rows, table, n_before, expected)
+            self._check_jump(rows)
             self.last = self._last_of(table, done)
             yield rows
 
+    def _after(
+        self,
+        place: Place,
+        rows: Rows,
+        table: Any,
+        n_before: int,
+        expected: dict[str, int] | None,
+    ) -> Rows:
+        """Compare the rows before the place with what was read then; return those after it."""
+        n = int(np.searchsorted(rows.places, place.rows_read))
+        is_reached = n_before <= table.num_rows
+        if expected is not None:
+            begin = place.rows_read - n_before
+            self.feed(rows.cut(0, n), min(begin + table.num_rows, place.rows_read))
+        if is_reached:
+            self._check_same(table.slice(n_before - 1, 1), place)
+            if self._digest is not None and self._digest.value != expected:
+                raise ValueError(
+                    f"the input has changed: its first {place.rows_read:,} rows are not those "
+                    "that the run has read. Rows of the past cannot be edited."
+                )
+        return rows.cut(n, len(rows.places))
+
+    def feed(self, rows: Rows | None, end: int) -> None:
+        """Add rows to the digest of all that was read; they end before place `end`."""
+        if self._digest is not None:
+            self._digest.feed(rows, end)
+
+    def digest_value(self) -> dict[str, int] | None:
+        """Return the digest of all rows that were fed."""
+        return None if self._digest is None else self._digest.value
+
+    def _check_jump(self, rows: Rows) -> None:
+        if self._bounds is None or self._options.batch is not None or not len(rows.numbers):
+            return
+        times = rows.columns["time"]
+        self._bounds.check_jump(self._before, times, rows.numbers)
+        self._before = times[-1].item(), int(rows.numbers[-1])
+
     def _selection(self) -> str:
-        kinds = {self._source.columns[name] for name in self.features}
-        kind = "FLOAT" if kinds == {"FLOAT"} else "DOUBLE"
+        dtypes = {self._source.columns[name] for name in self.features}
+        dtype = "FLOAT" if dtypes == {"FLOAT"} else "DOUBLE"
         features = [
-            f"{number_expression(name, self._source.columns[name], kind)} AS f{j}"
+            f"{number_expression(name, self._source.columns[name], dtype)} AS f{j}"
             for j, name in enumerate(self.features)
         ]
         others = [f"{sql} AS {quote_name(name)}" for name, sql in self._expressions.items()]
-        return ", ".join([f"{ROW} AS number", *features, *others])
+        return ", ".join([f"{self._source.row} AS number", *features, *others])
 
     def _rows_of(self, table: Any, place: int) -> Rows:
         n = table.num_rows
-        kind = table.column("f0").type.to_pandas_dtype()
-        points = np.empty((n, len(self.features)), dtype=kind)
+        dtype = table.column("f0").type.to_pandas_dtype()
+        points = np.empty((n, len(self.features)), dtype=dtype)
         for j in range(len(self.features)):
             points[:, j] = _as_numpy(table.column(f"f{j}"))
-        is_finite = np.isfinite(points)
-        is_whole = np.ones(n, dtype=bool) if is_finite.all() else is_finite.all(axis=1)
+        # The one look at every value: what passes here is not checked again.
+        is_in_range = are_in_range(points)
+        is_whole = np.ones(n, dtype=bool)
+        if not is_in_range:
+            is_whole &= np.isfinite(points).all(axis=1)
         for name in ("time", "weight", "batch"):
             if name in self._expressions and table.column(name).null_count:
                 is_whole &= table.column(name).is_valid().to_numpy(zero_copy_only=False)
@@ -125,6 +146,8 @@ class OrderedRows:
             self._refuse_missing(table, points, is_whole)
             table = table.filter(is_whole)
             points, places = points[is_whole], places[is_whole]
+        if not is_in_range:
+            checked_coordinates(points, "features")
         columns = {name: _values(name, table.column(name)) for name in self._expressions}
         return Rows(places, _as_numpy(table.column("number")), points, columns)
 
@@ -139,17 +162,19 @@ class OrderedRows:
             if name in self._expressions and not table.column(name)[i].is_valid
         ]
         number = table.column("number")[i].as_py()
-        raise ValueError(
-            f"row {number} of the input (from 0) has no finite value for "
-            f"{', '.join(map(repr, bad))}. "
-            "--on-missing drop leaves such rows out, and counts them."
+        raise InputError(
+            "",
+            "row {} of the input (from 0) has no finite value for {}",
+            number,
+            ", ".join(map(repr, bad)),
+            hint="{on_missing='drop'} leaves such rows out, and counts them.",
         )
 
-    def _check_same(self, table: Any, place: Place) -> None:
+    def _check_same(self, last: Any, place: Place) -> None:
         """See that the row where the run stopped is still where it was."""
         if place.last_row is None:
             return
-        found = self._last_of(table.slice(0, 1), place.rows_read)
+        found = self._last_of(last, place.rows_read)
         if found != place:
             raise ValueError(
                 f"the input has changed before the place where the run stopped: row "
@@ -170,17 +195,18 @@ class OrderedRows:
             if column is None:
                 continue
             check_column(name, column, columns)
-            kind = columns[column]
+            dtype = columns[column]
             if name == "time":
                 forms = {"time_unit": options.time_unit, "time_format": options.time_format}
-                self.time_is_number = is_number(kind) and not any(forms.values())
-                expression = time_expression(column, kind, options.timezone, **forms)
+                self.time_is_number = is_number(dtype) and not any(forms.values())
+                expression = time_expression(column, dtype, options.timezone, **forms)
             elif name == "weight":
-                if not is_number(kind):
-                    raise ValueError(f"weight must be a numeric column, but {column!r} is {kind}.")
+                if not is_number(dtype):
+                    rule = "must be a numeric column, but {!r} is {}"
+                    raise InputError("weight", rule, column, dtype)
                 expression = f"CAST({quote_name(column)} AS DOUBLE)"
             else:
-                expression = plain_expression(column, kind)
+                expression = plain_expression(column, dtype)
             expressions[name] = expression
         return expressions
 
@@ -191,17 +217,17 @@ class OrderedRows:
             return
         column = quote_name(name)
         is_bad = f"{column} IS NOT NULL AND {self._expressions['time']} IS NULL"
-        if bad := self._source.rows(f"{ROW}, {column}", where=is_bad):
+        if bad := self._source.rows(f"{self._source.row}, {column}", where=is_bad):
             row, text = bad[0]
-            wanted = (
-                f"of the form {form!r}"
-                if form
-                else "such as 2024-03-31 14:05:00+01:00. If it has another form, give that as "
-                "time_format=..., say '%d.%m.%Y %H:%M'"
-            )
-            raise ValueError(
-                f"time: row {row} of the input (from 0) has {text!r} in column {name!r}, which is "
-                f"no time {wanted}."
+            wanted = f"of the form {form!r}" if form else "such as 2024-03-31 14:05:00+01:00"
+            raise InputError(
+                "time",
+                ": row {} of the input (from 0) has {!r} in column {!r}, which is no time {}",
+                row,
+                text,
+                name,
+                wanted,
+                hint="" if form else _OTHER_FORM,
             )
 
     def _check_numbers(self) -> None:
@@ -209,46 +235,52 @@ class OrderedRows:
         for name in self.features:
             if self._source.columns[name] != TEXT:
                 continue
-            columns = f"{ROW}, {quote_name(name)}"
+            columns = f"{self._source.row}, {quote_name(name)}"
             if bad := self._source.rows(columns, where=no_number_condition(name)):
                 row, text = bad[0]
-                raise ValueError(
-                    f"features must be numbers, but row {row} of the input (from 0) has {text!r} "
-                    f"in column {name!r}. A query (sql=...) may turn such text into numbers."
+                raise InputError(
+                    "features",
+                    "must be numbers, but row {} of the input (from 0) has {!r} in column {!r}",
+                    row,
+                    text,
+                    name,
+                    hint="A query ({query=...}) may turn such text into numbers.",
                 )
 
     def _order(self) -> str:
         keys = [sql for name, sql in self._expressions.items() if name in ("batch", "time")]
         if self._options.batch is not None:
             keys.reverse()  # batch first, time within it
-        return ", ".join([*(f"{key} NULLS FIRST" for key in keys), ROW])
+        return ", ".join([*(f"{key} NULLS FIRST" for key in keys), self._source.row])
 
     def _survey(self) -> tuple[int, bool]:
-        """Count the rows, and see whether they are in order already."""
+        """Count the rows, see whether they are in order, and that times are in bounds."""
         keys = [name for name in ("batch", "time") if name in self._expressions]
         batch = self._options.batch
         is_sorted = len(keys) < 2 and (batch is None or is_integer(self._source.columns[batch]))
         n_rows, last = 0, None
         columns = ", ".join(f"{self._expressions[k]} AS {k}" for k in keys) or "1 AS nothing"
         for table in self._source.batches(columns):
+            if self._bounds is not None:
+                self._check_bounds(table.column(len(keys) - 1), n_rows)
             n_rows += table.num_rows
             if not (keys and is_sorted):
                 continue
             column = table.column(0)
             values = _as_numpy(column.drop_null() if column.null_count else column)
-            self._check_exact(values)
             if len(values):
                 is_rising = bool(np.all(values[1:] >= values[:-1]))
                 is_sorted = is_rising and (last is None or values[0] >= last)
                 last = values[-1]
         return n_rows, is_sorted
 
-    def _check_exact(self, values: Any) -> None:
-        if self.time_is_number and len(values) and not np.abs(values).max() < _LARGEST_EXACT:
-            raise ValueError(
-                "time: the numbers are too large to be told apart, or not finite. If they count "
-                "milliseconds, microseconds or nanoseconds since 1970, say so with --time-unit."
-            )
+    def _check_bounds(self, column: Any, n_before: int) -> None:
+        assert self._bounds is not None
+        numbers: Any = range(n_before, n_before + len(column))
+        if column.null_count:
+            is_there = column.is_valid().to_numpy(zero_copy_only=False)
+            numbers, column = np.flatnonzero(is_there) + n_before, column.drop_null()
+        self._bounds.check(_as_numpy(column), numbers)
 
 
 def _values(name: str, column: Any) -> Any:
@@ -261,5 +293,5 @@ def _as_numpy(column: Any) -> Any:
     """Look at numbers where they are; Arrow's own conversion loads pandas first."""
     if column.null_count or not pa.types.is_primitive(column.type):
         return column.to_numpy(zero_copy_only=False)
-    kind = np.dtype(column.type.to_pandas_dtype())
-    return np.frombuffer(column.buffers()[1], kind)[column.offset : column.offset + len(column)]
+    dtype = np.dtype(column.type.to_pandas_dtype())
+    return np.frombuffer(column.buffers()[1], dtype)[column.offset : column.offset + len(column)]

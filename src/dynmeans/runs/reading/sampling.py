@@ -1,4 +1,4 @@
-"""A few rows of each batch, always the same ones, for pictures when the source is gone."""
+"""A few rows of each window, always the same ones, for pictures when the source is gone."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,16 +14,16 @@ _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Rows of one batch that stand for all of them.
+    """Rows of one window that stand for all of them.
 
     Attributes
     ----------
     step : int
-        Number of the batch, from 0.
-    label : str or None
+        Number of the window, from 0.
+    name : str or None
         Name of its window.
     n_rows : int
-        Rows of the batch that the sample stands for.
+        Rows of the window that the sample stands for.
     points : float32 array of shape (n_sampled, n_features)
         In the units of the source.
     cluster_ids : IntArray of shape (n_sampled,)
@@ -33,7 +33,7 @@ class Sample:
     """
 
     step: int
-    label: str | None
+    name: str | None
     n_rows: int
     points: npt.NDArray[np.float32]
     cluster_ids: IntArray

@@ -26,9 +26,9 @@ class Scaling:
     spread: FloatArray
 
     @classmethod
-    def learned(cls, batches: Sequence[BatchArray]) -> "Scaling":
-        """Take mean and standard deviation over all rows of the batches."""
-        points = np.concatenate([np.asarray(batch, dtype=np.float64) for batch in batches])
+    def learned(cls, windows: Sequence[BatchArray]) -> "Scaling":
+        """Take mean and standard deviation over all rows of the windows."""
+        points = np.concatenate([np.asarray(window, dtype=np.float64) for window in windows])
         spread = points.std(axis=0)
         return cls(points.mean(axis=0), np.where(spread > 0, spread, 1.0))
 

@@ -5,33 +5,34 @@ import os
 import re
 import shutil
 import tempfile
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import takewhile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
+from dynmeans.files.leftovers import hold, sweep
+from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.closing import Closing
-from dynmeans.runs.reading.columns import missing_column, quote_name, quote_text
+from dynmeans.runs.reading import locked_duckdb
+from dynmeans.runs.reading.columns import free_name, missing_column, quote_name, quote_text
 from dynmeans.runs.reading.csv_files import files_with_rows
+from dynmeans.runs.reading.locked_duckdb import source_errors, without_patterns
 
 MEMORY_LIMIT = "200MB"
 ROWS_AT_A_TIME = 65_536
-ROW = '"dynmeans row"'  # the number of a row in its source, from 0
 
+_SPILL = re.compile(r"dynmeans-(spill-\w+|[0-9a-f]{32})")
 _CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
 _DATABASE = (".duckdb", ".ddb", ".db")
-_NO_PARQUET = re.compile(r"magic bytes .* file ('.*?')|('.*?') too small to be a Parquet file")
 
 
 class Source(Closing):
     """A table that can be read again and again, in its own order or sorted.
+
+    DuckDB reads it closed off: no file but those named here, no network, no extension.
 
     Parameters
     ----------
@@ -39,12 +40,21 @@ class Source(Closing):
         A CSV, Parquet or Arrow file, a pattern, a folder of such files, a DuckDB database; or a
         pyarrow Table, a pandas DataFrame, or anything else that DuckDB can scan.
     query : str, optional
-        SQL to read instead; the table above is called ``source`` in it. For a database: any
-        query over its tables.
+        One SELECT to read instead; the table above is called ``source`` in it. For a database:
+        any SELECT over its tables.
     database_table : str, optional
         The table to read from a database.
     text_column : str, optional
         A column that a CSV file's reader must leave as the text it is.
+    also : iterable of str
+        Further files that `connection` may read or write.
+
+    Attributes
+    ----------
+    columns : dict of str to str
+        Columns of the table, and DuckDB's type of each.
+    row : str
+        SQL for the number of a row in its source, from 0.
 
     Examples
     --------
@@ -62,35 +72,30 @@ class Source(Closing):
         database_table: str | None = None,
         text_column: str | None = None,
         memory_limit: str = MEMORY_LIMIT,
+        also: Iterable[str] = (),
     ) -> None:
-        # Made only when something is spilled.
-        self._spill = Path(tempfile.gettempdir()) / f"dynmeans-{uuid.uuid4().hex}"
-        self._connection = duckdb.connect(
-            config={
-                "threads": 1,
-                "memory_limit": memory_limit,
-                "temp_directory": str(self._spill),
-                "enable_external_file_cache": False,
-            }
-        )
+        sweep(Path(tempfile.gettempdir()), _SPILL)
+        self._spill = Path(tempfile.mkdtemp(prefix="dynmeans-spill-"))
+        self._spill_handle: int | None = hold(self._spill)
+        self._connection = locked_duckdb.connect(memory_limit, self._spill)
+        self._is_locked, self._timezone = False, "UTC"
         try:
             with source_errors():
-                self._connection.execute("SET enable_progress_bar = false")
-                self._connection.execute("SET TimeZone = 'UTC'")
                 self._text_column = text_column
+                self._files = [*also]
                 self._define(table, query, database_table)
-                rows = self._connection.execute("DESCRIBE dynmeans_rows").fetchall()
         except BaseException:
             self.close()
             raise
-        self.columns = {str(row[0]): str(row[1]) for row in rows}
         if len(self.columns) == 1 and isinstance(table, str | os.PathLike) and query is None:
             self._check_divided(os.fspath(table))
 
     def set_timezone(self, name: str) -> None:
         """Say what a time without an offset means; UTC until then."""
-        with source_errors():
-            self._connection.execute(f"SET TimeZone = {quote_text(name)}")
+        if name != self._timezone:
+            with source_errors():
+                self._connection.execute(f"SET TimeZone = {quote_text(name)}")
+            self._timezone = name
 
     def batches(self, columns: str, *, order: str = "", skip: int = 0) -> Iterator[pa.RecordBatch]:
         """Stream `columns` as Arrow batches; sorting spills to disk when memory is short."""
@@ -98,23 +103,31 @@ class Source(Closing):
         sql += f" ORDER BY {order}" if order else ""
         sql += f" OFFSET {skip:d}" if skip else ""
         with source_errors():
-            yield from self._connection.sql(sql).to_arrow_reader(ROWS_AT_A_TIME)
+            yield from self.connection.sql(sql).to_arrow_reader(ROWS_AT_A_TIME)
 
-    def rows(self, columns: str, *, where: str = "true", order: str = ROW) -> list[Any]:
-        """Return a few rows as tuples."""
-        sql = f"SELECT {columns} FROM dynmeans_numbered WHERE {where} ORDER BY {order} LIMIT 10"
+    def rows(self, columns: str, *, where: str = "true", order: str = "") -> list[Any]:
+        """Return a few rows as tuples, in order of number unless told otherwise."""
+        sql = f"SELECT {columns} FROM dynmeans_numbered WHERE {where} "
         with source_errors():
-            return self._connection.execute(sql).fetchall()
+            found = self.connection.execute(f"{sql} ORDER BY {order or self.row} LIMIT 10")
+            rows: list[Any] = found.fetchall()
+        return rows
 
     @property
     def connection(self) -> Any:
         """The DuckDB connection, where ``dynmeans_numbered`` is the table with row numbers."""
+        if not self._is_locked:
+            self._connection.execute("SET lock_configuration = true")
+            self._is_locked = True
         return self._connection
 
     def close(self) -> None:
         """Give memory and spilled files back."""
         self._connection.close()
         shutil.rmtree(self._spill, ignore_errors=True)
+        if self._spill_handle is not None:
+            os.close(self._spill_handle)
+            self._spill_handle = None
 
     def _define(self, table: Any, query: str | None, database_table: str | None) -> None:
         if isinstance(table, str | os.PathLike):
@@ -122,11 +135,16 @@ class Source(Closing):
         else:
             self._connection.register("source", table)
             reading = "SELECT * FROM source"
-        text = f"({query.strip().rstrip(';')})" if query is not None else reading
+        # From here on a query, a view of a database or a wicked name meets a closed door.
+        locked_duckdb.close_off(self._connection, self._files)
+        text = reading if query is None else f"({locked_duckdb.checked_select(query)}\n)"
         self._connection.execute(f"CREATE TEMP VIEW dynmeans_rows AS SELECT * FROM ({text})")
+        found = self._connection.execute("DESCRIBE dynmeans_rows").fetchall()
+        self.columns = {str(row[0]): str(row[1]) for row in found}
+        self.row = quote_name(free_name("dynmeans row", self.columns))
         self._connection.execute(
             "CREATE TEMP VIEW dynmeans_numbered AS "
-            f"SELECT *, row_number() OVER () - 1 AS {ROW} FROM dynmeans_rows"
+            f"SELECT *, row_number() OVER () - 1 AS {self.row} FROM dynmeans_rows"
         )
 
     def _check_divided(self, path: str) -> None:
@@ -143,7 +161,7 @@ class Source(Closing):
         if path.endswith(_DATABASE):
             return self._attach(path, query, database_table)
         if database_table is not None:
-            raise ValueError(f"table is for a DuckDB database, got {path!r}.")
+            raise InputError("database_table", "is for a DuckDB database", got=path)
         files = find_files(path)
         if files[0].endswith(_ARROW):
             # Arrow's datasets load pandas, which no other source needs.
@@ -153,8 +171,11 @@ class Source(Closing):
             is_csv = files[0].endswith(_CSV)
             files = files_with_rows(files) if is_csv else files
             reader = "read_csv" if is_csv else "read_parquet"
-            names = ", ".join(quote_text(_without_patterns(name)) for name in files)
-            self._define_files(f"{reader}([{names}]", has_types=is_csv)
+            self._files += files
+            names = ", ".join(quote_text(without_patterns(name)) for name in files)
+            # A folder named x=5 is a name, not a column that takes the place of x.
+            reading = f"{reader}([{names}], hive_partitioning = false"
+            self._define_files(reading, has_types=is_csv)
         return "SELECT * FROM source"
 
     def _define_files(self, reading: str, *, has_types: bool) -> None:
@@ -170,7 +191,12 @@ class Source(Closing):
     def _attach(self, path: str, query: str | None, database_table: str | None) -> str:
         if not Path(path).is_file():
             raise FileNotFoundError(f"there is no file {path!r}.")
-        self._connection.execute(f"ATTACH {quote_text(path)} AS input (READ_ONLY)")
+        if locked_duckdb.is_sqlite(path):
+            raise ValueError(
+                f"{path!r} is a SQLite database, not a DuckDB one. Write its table to a CSV file "
+                "first: sqlite3 -csv -header FILE 'SELECT * FROM name' > rows.csv"
+            )
+        self._connection.execute(f"ATTACH {quote_text(path)} AS input (READ_ONLY, TYPE duckdb)")
         self._connection.execute("USE input")
         found = self._connection.execute(
             "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'input'"
@@ -181,12 +207,15 @@ class Source(Closing):
         if database_table is None and len(names) == 1:
             database_table = names[0]
         if database_table is None:
-            raise ValueError(
-                f"{path!r} holds the tables {', '.join(map(repr, names)) or '(none)'}: name one "
-                "with --table, or give a query with --sql."
+            raise InputError(
+                "",
+                "{!r} holds the tables {}",
+                path,
+                ", ".join(map(repr, names)) or "(none)",
+                hint="Name one with {database_table=...}, or give a query with {query=...}.",
             )
         if database_table not in names:
-            raise missing_column("table", database_table, names, "table")
+            raise missing_column("database_table", database_table, names, "table")
         return f"SELECT * FROM input.{quote_name(database_table)}"
 
 
@@ -210,34 +239,3 @@ def find_files(path: str) -> list[str]:
     if len(kinds) > 1:
         raise ValueError(f"{path!r} holds files of more than one kind; name those to read.")
     return files
-
-
-def _without_patterns(name: str) -> str:
-    """Keep DuckDB from reading a file's name as a pattern."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
-
-
-@contextmanager
-def source_errors() -> Iterator[None]:
-    """Turn errors of reading into one line; errors of our own pass as they are."""
-    try:
-        yield
-    except (duckdb.Error, pa.ArrowException) as error:
-        raise _in_one_line(error) from error
-    except OSError as error:
-        # Arrow hands on what failed in DuckDB while it streams, under this type alone.
-        if type(error) is not OSError:
-            raise
-        raise _in_one_line(error) from error
-
-
-def _in_one_line(error: Exception) -> ValueError | OSError:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    # The last lines show the place in a query that is not the user's.
-    lines = list(takewhile(lambda line: not line.startswith("LINE "), lines))
-    is_system = lines and lines[0].startswith(("IO Error", "Out of Memory", "Permission"))
-    told = re.sub(r"^[A-Z][\w ]* Error: ", "", " ".join(lines[:3]))
-    if found := _NO_PARQUET.search(told):
-        told = f"{found[1] or found[2]} is not a Parquet file."
-    text = f"the input cannot be read: {told[:500]}"
-    return OSError(text) if is_system else ValueError(text)

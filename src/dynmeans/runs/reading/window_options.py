@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import TIME_UNITS
 from dynmeans.runs.reading.durations import parse_zone
 
@@ -66,17 +67,18 @@ class WindowOptions:
         """Check what can be checked before a row is read."""
         ways = [name for name in ("every", "count", "batch") if getattr(self, name) is not None]
         if len(ways) != 1:
-            raise ValueError(
-                "give exactly one of every=... (a length of time), count=... (rows of a batch) and "
-                "batch=... (a column), got "
-                f"{' and '.join(f'{name}=...' for name in ways) or 'none of them'}."
+            got = " and ".join(f"{{{name}=...}}" for name in ways) or "none of them"
+            raise InputError(
+                "",
+                "give exactly one of {every=...} (a length of time), {count=...} (rows of a "
+                f"window) and {{batch=...}} (a column), got {got}",
             )
         if self.every is not None and self.time is None:
-            raise ValueError("every needs a column of times: name it with time=...")
+            raise InputError("every", "needs a column of times", hint="Name it with {time=...}.")
         if self.time_format is not None and self.time_unit is not None:
-            raise ValueError("give time_unit or time_format, not both.")
+            raise InputError("", "give {time_unit} or {time_format}, not both")
         if self.count is not None and self.count < 1:
-            raise ValueError(f"count must be at least 1, got {self.count!r}.")
+            raise InputError("count", "must be at least 1", got=self.count)
         for name, allowed in (
             ("on_missing", ON_MISSING),
             ("on_late", ON_LATE),
@@ -84,7 +86,7 @@ class WindowOptions:
         ):
             if getattr(self, name) not in allowed:
                 names = ", ".join(filter(None, allowed))
-                raise ValueError(f"{name} must be one of {names}, got {getattr(self, name)!r}.")
+                raise InputError(name, f"must be one of {names}", got=getattr(self, name))
         parse_zone(self.timezone)
 
     @property

@@ -1,19 +1,21 @@
-"""A table in time order to batches, without loading the whole of it."""
+"""A table in time order to windows, without loading the whole of it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.plural import counted
-from dynmeans.runs.reading.batch import Batch
 from dynmeans.runs.reading.cuts import Key, make_cut, steps_between
-from dynmeans.runs.reading.ordered_rows import OrderedRows, Place, Rows
+from dynmeans.runs.reading.ordered_rows import OrderedRows
+from dynmeans.runs.reading.rows import Place, Rows
 from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.window import Window
 from dynmeans.runs.reading.window_options import WindowOptions
 
 
 class Windows:
-    """The batches of a table, in order; iterate over it once.
+    """The windows of a table, in order; iterate over it once.
 
     Parameters
     ----------
@@ -22,7 +24,7 @@ class Windows:
     options : WindowOptions
         How it is ordered and cut.
     position : mapping, optional
-        Where an earlier pass stopped (`Run.position`): go on there.
+        Where an earlier pass stopped (`Run.position`): resume there.
 
     Attributes
     ----------
@@ -33,9 +35,9 @@ class Windows:
     features : tuple of str
         The feature columns.
     position : dict
-        Where the source stands; after the last batch also whether it was read to its end.
+        Where the source stands; after the last window also whether it was read to its end.
     n_dropped, n_late : int
-        Rows dropped after the last batch, and late ones: in a table there are none.
+        Rows dropped after the last window, and late ones: in a table there are none.
 
     Examples
     --------
@@ -43,8 +45,8 @@ class Windows:
     >>> table = pa.table({"hour": [0.5, 7.0, 0.1, 1.2], "x": [1.0, 4.0, 2.0, 3.0]})
     >>> options = WindowOptions(features=("x",), time="hour", every="1")
     >>> with Source(table) as source:
-    ...     for batch in Windows(source, options):
-    ...         print(batch.label, batch.elapsed, batch.row_ids.tolist(), batch.points.tolist())
+    ...     for window in Windows(source, options):
+    ...         print(window.name, window.elapsed, window.row_ids.tolist(), window.points.tolist())
     0 1.0 [2, 0] [[2.0], [1.0]]
     1 1.0 [3] [[3.0]]
     7 6.0 [1] [[4.0]]
@@ -65,11 +67,11 @@ class Windows:
         self.position: dict[str, Any] = dict(position or {"rows_read": 0, "key": None})
         self.n_dropped = self.n_late = 0
 
-    def __iter__(self) -> Iterator[Batch]:
-        """Yield the batches that were not taken in before."""
+    def __iter__(self) -> Iterator[Window]:
+        """Yield the windows that were not taken in before."""
         parts: list[Rows] = []
         last_key: Key = 0
-        for rows in self._rows.read(self._place()):
+        for rows in self._rows.read(self._place(), self.position.get("digest")):
             begin = 0
             times, batches = rows.columns.get("time"), rows.columns.get("batch")
             for key, end in self._cut.pieces(times, batches, len(rows.points)):
@@ -82,11 +84,13 @@ class Windows:
             yield self._finished(last_key, Rows.join(parts))
             parts = []
         if not parts:
+            self._rows.feed(None, self.n_rows)
             self.n_dropped = self.n_rows - self.position["rows_read"]
             self.position = {
                 **self.position,
                 **asdict(self._rows.last),
                 "is_finished": True,
+                "digest": self._rows.digest_value(),
             }
 
     def _place(self) -> Place:
@@ -98,18 +102,21 @@ class Windows:
         is_full = count is not None and sum(len(part.points) for part in parts) == count
         return self._options.hold_last and not is_full
 
-    def _finished(self, key: Key, rows: Rows) -> Batch:
+    def _finished(self, key: Key, rows: Rows) -> Window:
         elapsed = self._elapsed(key, len(rows.points))
         n_read = int(rows.places[-1]) + 1 - self.position["rows_read"]
         times, names = rows.columns.get("time"), rows.columns.get("id")
+        end = int(rows.places[-1]) + 1
+        self._rows.feed(rows, end)
         self.position = {
-            "rows_read": int(rows.places[-1]) + 1,
-            # Batches of a count begin where the last one ended, whatever their number.
+            "rows_read": end,
+            # Windows of a count begin where the last one ended, whatever their number.
             "key": key if self._options.count is None else None,
             "last_row": int(rows.numbers[-1]),
             "last_time": None if times is None else times[-1].item(),
+            "digest": self._rows.digest_value(),
         }
-        return Batch(
+        return Window(
             points=rows.points,
             elapsed=elapsed,
             row_ids=rows.numbers if names is None else names,
@@ -117,9 +124,10 @@ class Windows:
             times=times if self._time_is_number or times is None else times.view("datetime64[us]"),
             weights=rows.columns.get("weight"),
             truth=rows.columns.get("truth"),
-            label=self._cut.label(key, None if times is None else times[0].item()),
+            name=self._cut.name_of(key, None if times is None else times[0].item()),
             n_dropped=n_read - len(rows.points),
             position=self.position,
+            are_points_checked=True,
         )
 
     def _elapsed(self, key: Key, n_rows: int) -> float:
@@ -127,9 +135,12 @@ class Windows:
         if before is None:
             return 1.0
         if steps_between(before, key) <= 0:
-            raise ValueError(
-                f"the run has closed the window {self._cut.label(key, None)!r} already, but "
-                f"{counted(n_rows, 'more row')} came for it. If the input grows, use --hold-last, "
-                "so that the last window waits for its rows."
+            raise InputError(
+                "",
+                "the run has closed the window {!r} already, but {} came for it",
+                self._cut.name_of(key, None),
+                counted(n_rows, "more row"),
+                hint="If the input grows, use {hold_last=True}, so that the last window waits for "
+                "its rows.",
             )
         return steps_between(before, key)

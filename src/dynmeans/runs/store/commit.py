@@ -12,20 +12,26 @@ import pyarrow as pa
 from dynmeans.records.history import StepRecord
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.reading.sampling import Sample
+from dynmeans.runs.store.digests import row_digest, rows_digest
 from dynmeans.runs.store.label_parts import Part
 
 STATE_ARRAYS = ("ids", "centers", "weights", "ages", "counts")
 # Only where clusters keep a course: in tables of their own, which older runs do not have.
 COURSE_ARRAYS = ("velocities", "velocity_covariances")
+DIGEST = "digest"  # the entry of the manifest that covers all others
+SETTINGS = (
+    "SELECT 'configuration' AS origin, name, value, rowid AS place FROM configuration UNION ALL "
+    "SELECT 'manifest', name, value, rowid FROM manifest ORDER BY origin, place"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StoredBatch:
-    """What one batch leaves behind, beside its labels."""
+class StoredWindow:
+    """What one window leaves behind, beside its labels."""
 
     record: StepRecord
     elapsed: float
-    label: str | None
+    name: str | None
     n_rows: int
     n_dropped: int
     n_late: int
@@ -36,7 +42,7 @@ class StoredBatch:
 class Commit:
     """Everything that becomes visible at once, or not at all."""
 
-    batches: list[StoredBatch] = field(default_factory=list)
+    windows: list[StoredWindow] = field(default_factory=list)
     labels: list[pa.Table] = field(default_factory=list)
     state: ClusterState | None = None
     manifest: dict[str, Any] = field(default_factory=dict)
@@ -46,63 +52,103 @@ class Commit:
 def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | None) -> None:
     """Write every row of the commit; the caller holds the transaction."""
     if part is not None:
-        connection.execute(
-            "INSERT INTO parts (name, first_step, last_step, n_rows, n_bytes, sha256) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            (part.name, part.first_step, part.last_step, part.n_rows, part.n_bytes, part.sha256),
-        )
-    connection.executemany(
-        "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        map(_batch_row, commit.batches),
-    )
-    connection.executemany(
-        "INSERT INTO samples VALUES (?, ?, ?, ?)", (_sample_row(b.sample) for b in commit.batches)
-    )
+        row = (part.first_step, part.last_step, part.name, part.n_rows, part.n_bytes, part.sha256)
+        _insert(connection, "parts", [row])
+    events = [_event_rows(window) for window in commit.windows]
     connection.executemany(
         "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            (b.record.step, n, e.kind, e.cluster_id, e.other_id, e.displacement, e.gap)
-            for b in commit.batches
-            for n, e in enumerate(b.record.events)
-        ),
+        ((b.record.step, *e) for b, rows in zip(commit.windows, events, strict=True) for e in rows),
     )
-    connection.executemany(
-        "INSERT INTO clusters VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (cluster_id) DO UPDATE SET "
-        "last_step = excluded.last_step, n_batches = n_batches + excluded.n_batches, "
-        "n_points = n_points + excluded.n_points, center = excluded.center",
-        (row for batch in commit.batches for row in _life_rows(batch)),
-    )
-    for batch in commit.batches:
-        if batch.record.velocities is not None:
-            row = batch.record.step, batch.record.velocities.tobytes()
-            connection.execute("INSERT INTO velocities VALUES (?, ?)", row)
+    pairs = zip(commit.windows, events, strict=True)
+    _insert(connection, "batches", [(*_batch_row(b), rows_digest(rows)) for b, rows in pairs])
+    _insert(connection, "samples", [_sample_row(b.sample) for b in commit.windows])
+    _add_lives(connection, commit.windows)
+    _insert(connection, "velocities", [row for b in commit.windows for row in _velocity_rows(b)])
     if commit.state is not None:
-        row = _state_row(commit.state)
-        connection.execute(
-            "REPLACE INTO state VALUES (1, :n_steps, :time, :next_id, :ids, :centers, :weights, "
-            ":ages, :counts, :sha256)",
-            row,
-        )
-        if commit.state.velocities is not None:
-            connection.execute(
-                "REPLACE INTO state_velocities VALUES (1, :velocities, :velocity_covariances)", row
-            )
-    connection.executemany(
-        "REPLACE INTO manifest VALUES (?, ?)",
-        ((name, json.dumps(value)) for name, value in commit.manifest.items()),
-    )
+        _replace_state(connection, commit.state)
     if commit.token is not None:
         n_steps = commit.state.n_steps if commit.state is not None else 0
-        connection.execute("INSERT INTO tokens VALUES (?, ?)", (commit.token, n_steps))
+        _insert(connection, "tokens", [(commit.token, n_steps)])
+        (n_tokens,) = connection.execute("SELECT count(*) FROM tokens").fetchone()
+        commit.manifest["n_tokens"] = n_tokens
+    write_manifest(connection, commit.manifest)
 
 
-def _batch_row(batch: StoredBatch) -> tuple[Any, ...]:
-    record = batch.record
+def _replace_state(connection: sqlite3.Connection, state: ClusterState) -> None:
+    row = _state_row(state)
+    connection.execute(
+        "REPLACE INTO state VALUES (1, :n_steps, :time, :next_id, :ids, :centers, :weights, "
+        ":ages, :counts, :sha256)",
+        row,
+    )
+    if state.velocities is not None:
+        connection.execute(
+            "REPLACE INTO state_velocities VALUES (1, :velocities, :velocity_covariances)", row
+        )
+
+
+def write_manifest(connection: sqlite3.Connection, entries: Mapping[str, Any]) -> None:
+    """Put entries into the manifest, and the digest of all it and the configuration hold."""
+    replace = "REPLACE INTO manifest VALUES (?, ?)"
+    connection.executemany(replace, [(name, json.dumps(value)) for name, value in entries.items()])
+    settings = connection.execute(SETTINGS).fetchall()
+    connection.execute(replace, (DIGEST, json.dumps(settings_digest(settings))))
+
+
+def settings_digest(settings: Iterable[Any]) -> str:
+    """Return the digest of the rows of configuration and manifest, apart from the digest itself."""
+    rows = sorted(tuple(row)[:3] for row in settings)
+    return rows_digest([row for row in rows if row[:2] != ("manifest", DIGEST)]).hex()
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: list[tuple[Any, ...]]) -> None:
+    """Insert rows, each with its digest."""
+    if rows:
+        marks = ", ".join("?" * (len(rows[0]) + 1))
+        digested = [(*row, row_digest(row)) for row in rows]
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", digested)
+
+
+def _add_lives(connection: sqlite3.Connection, windows: list[StoredWindow]) -> None:
+    """Add what the windows bring to each cluster's life, and digest the rows that changed."""
+    connection.executemany(
+        "INSERT INTO clusters VALUES (?, ?, ?, ?, ?, ?, x'') ON CONFLICT (cluster_id) DO UPDATE "
+        "SET last_step = excluded.last_step, n_batches = n_batches + excluded.n_batches, "
+        "n_points = n_points + excluded.n_points, center = excluded.center",
+        (row for window in windows for row in _life_rows(window)),
+    )
+    select = "SELECT * FROM clusters WHERE cluster_id = ?"
+    digests = []
+    for k in {k for window in windows for k in window.record.ids.tolist()}:
+        *row, _ = connection.execute(select, [k]).fetchone()
+        digests.append((row_digest(row), k))
+    connection.executemany("UPDATE clusters SET digest = ? WHERE cluster_id = ?", digests)
+
+
+def _event_rows(window: StoredWindow) -> list[tuple[Any, ...]]:
+    return [
+        (n, e.kind, int(e.cluster_id), e.other_id, _plain(e.displacement), _plain(e.gap))
+        for n, e in enumerate(window.record.events)
+    ]
+
+
+def _plain(number: float | None) -> float | None:
+    """Return a number as SQLite gives it back, which is what a digest is made of."""
+    return None if number is None else float(number)
+
+
+def _batch_row(window: StoredWindow) -> tuple[Any, ...]:
+    record = window.record
     names = ("cost_trace", "ids", "counts", "centers", "weights", "ages")
     blobs = (getattr(record, name).tobytes() for name in names)
-    numbers = (record.step, record.time, batch.elapsed, batch.label)
-    counts = (batch.n_rows, batch.n_dropped, batch.n_late, record.n_remembered)
-    return (*numbers, *counts, record.cost, *blobs)
+    numbers = (record.step, float(record.time), float(window.elapsed), window.name)
+    counts = (window.n_rows, window.n_dropped, window.n_late, record.n_remembered)
+    return (*numbers, *map(int, counts), float(record.cost), *blobs)
+
+
+def _velocity_rows(window: StoredWindow) -> list[tuple[Any, ...]]:
+    record = window.record
+    return [] if record.velocities is None else [(record.step, record.velocities.tobytes())]
 
 
 def _sample_row(sample: Sample) -> tuple[Any, ...]:
@@ -110,9 +156,9 @@ def _sample_row(sample: Sample) -> tuple[Any, ...]:
     return sample.step, sample.points.tobytes(), sample.cluster_ids.tobytes(), truth
 
 
-def _life_rows(batch: StoredBatch) -> Iterable[tuple[Any, ...]]:
-    """What a batch adds to each cluster's life; never summed first, so groups change no bit."""
-    record = batch.record
+def _life_rows(window: StoredWindow) -> Iterable[tuple[Any, ...]]:
+    """What a window adds to each cluster's life; never summed first, so groups change no bit."""
+    record = window.record
     for k, count, center in zip(record.ids.tolist(), record.counts, record.centers, strict=True):
         yield k, record.step, record.step, 1, float(count), center.tobytes()
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.runs.reading.batch import Batch
+from dynmeans.runs.reading.window import Window
 
 FOLDER = "labels"
 _TEMPORARY = ".new"
@@ -31,23 +31,23 @@ class Part:
 
 
 def label_rows(
-    batch: Batch, step: int, first_row: int, labels: IntArray, distances: FloatArray
+    window: Window, step: int, first_row: int, labels: IntArray, distances: FloatArray
 ) -> pa.Table:
-    """Return the labels of one batch: step, row_id, time, cluster_id, distance, and what else."""
-    n = batch.n_points
-    row_ids = np.arange(first_row, first_row + n) if batch.row_ids is None else batch.row_ids
+    """Return the labels of one window: step, row_id, time, cluster_id, distance, and what else."""
+    n = window.n_points
+    row_ids = np.arange(first_row, first_row + n) if window.row_ids is None else window.row_ids
     columns = {
         "step": _numbers(np.full(n, step, dtype=np.int64)),
         "row_id": _column("row_ids", row_ids),
         "cluster_id": _numbers(labels),
         "distance": _numbers(distances),
     }
-    if batch.times is not None:
-        columns["time"] = _time_column(batch.times)
-    if batch.rows is not None:
-        columns["row"] = _numbers(batch.rows.astype(np.int64, copy=False))
-    if batch.truth is not None:
-        columns["truth"] = _column("truth", batch.truth)
+    if window.times is not None:
+        columns["time"] = _time_column(window.times)
+    if window.rows is not None:
+        columns["row"] = _numbers(window.rows.astype(np.int64, copy=False))
+    if window.truth is not None:
+        columns["truth"] = _column("truth", window.truth)
     order = ("step", "row_id", "time", "cluster_id", "distance", "row", "truth")
     return pa.table({name: columns[name] for name in order if name in columns})
 
@@ -80,12 +80,15 @@ def write_part(folder: Path, table: pa.Table, first_step: int, last_step: int) -
 
 
 def read_part(folder: Path, part: Part, columns: list[str] | None = None) -> pa.Table:
-    """Read a part, or say that it is missing or damaged."""
+    """Read a part whose bytes are those that were written, or say that it is missing or damaged."""
     path = folder / part.name
     try:
-        return pq.read_table(path, columns=columns, page_checksum_verification=True)
+        data = path.read_bytes()
     except FileNotFoundError as error:
         raise ValueError(f"the run is damaged: {str(path)!r} is missing.") from error
+    _check_bytes(path, data, part)
+    try:
+        return pq.read_table(pa.BufferReader(data), columns=columns)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"the run is damaged: {str(path)!r} cannot be read: {error}") from error
 
@@ -98,8 +101,13 @@ def check_parts(folder: Path, parts: Iterable[Part], *, contents: bool = False) 
         if size != part.n_bytes:
             found = "is missing" if size is None else f"has {size} bytes, not {part.n_bytes}"
             raise ValueError(f"the run is damaged: {str(path)!r} {found}.")
-        if contents and hashlib.sha256(path.read_bytes()).hexdigest() != part.sha256:
-            raise ValueError(f"the run is damaged: {str(path)!r} was changed after it was written.")
+        if contents:
+            _check_bytes(path, path.read_bytes(), part)
+
+
+def _check_bytes(path: Path, data: bytes, part: Part) -> None:
+    if hashlib.sha256(data).hexdigest() != part.sha256:
+        raise ValueError(f"the run is damaged: {str(path)!r} was changed after it was written.")
 
 
 def remove_orphans(folder: Path, parts: Iterable[Part]) -> list[str]:
@@ -128,9 +136,9 @@ def _encodings(table: pa.Table, plain: list[str]) -> dict[str, str]:
     """Numbers that grow pack well as differences; text is left to its default."""
     types = {name: table.schema.field(name).type for name in plain}
     return {
-        name: "PLAIN" if pa.types.is_floating(kind) else "DELTA_BINARY_PACKED"
-        for name, kind in types.items()
-        if pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_floating(kind)
+        name: "PLAIN" if pa.types.is_floating(dtype) else "DELTA_BINARY_PACKED"
+        for name, dtype in types.items()
+        if pa.types.is_integer(dtype) or pa.types.is_timestamp(dtype) or pa.types.is_floating(dtype)
     }
 
 
@@ -141,15 +149,17 @@ def _time_column(times: Any) -> pa.Array:
     return _numbers(times.astype(np.float64, copy=False))
 
 
-def _numbers(values: Any, kind: Any = None) -> pa.Array:
+def _numbers(values: Any, dtype: Any = None) -> pa.Array:
     """Wrap numbers as they are; `pa.array` would load pandas to see whether they are a series."""
     values = np.ascontiguousarray(values)
-    kind = pa.from_numpy_dtype(values.dtype) if kind is None else kind
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+    dtype = pa.from_numpy_dtype(values.dtype) if dtype is None else dtype
+    return pa.Array.from_buffers(dtype, len(values), [None, pa.py_buffer(values)])
 
 
 def _column(name: str, values: Any) -> pa.Array:
     """Integers as 64 bits, everything else as Arrow reads it; text may come as objects."""
+    if values.dtype.kind == "u" and len(values) and values.max() >= 2**63:
+        raise ValueError(f"{name} must be integers of at most 63 bits or text, got {values.max()}.")
     if values.dtype.kind in "iu":
         return _numbers(values.astype(np.int64, copy=False))
     try:

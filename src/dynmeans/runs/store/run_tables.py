@@ -1,8 +1,9 @@
 """What a run's database holds, as records and Arrow tables."""
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from dynmeans.records.history import StepRecord
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.reading.scaling import Scaling
+from dynmeans.runs.store.digests import damaged, rows_digest
 from dynmeans.runs.store.label_parts import read_part
 from dynmeans.runs.store.store import Store
 
@@ -20,7 +22,7 @@ _EVENTS = pa.schema(
     [
         ("step", pa.int64()),
         ("time", pa.float64()),
-        ("label", pa.string()),
+        ("window", pa.string()),
         ("kind", pa.string()),
         ("cluster_id", pa.int64()),
         ("other_id", pa.int64()),
@@ -46,43 +48,40 @@ def events_table(
     if cluster_id is not None:
         conditions.append("(cluster_id = ? OR other_id = ?)")
         values += [cluster_id, cluster_id]
-    rows = store.query(
-        "SELECT step, time, label, kind, cluster_id, other_id, displacement, gap "
-        f"FROM events JOIN batches USING (step) WHERE {' AND '.join(conditions)} "
-        "ORDER BY step, number",
-        values,
-    )
-    speeds = _speeds(store)
-    events = [{**row, "speed": _speed_at(row, speeds)} for row in rows]
-    return pa.Table.from_pylist(events, schema=_EVENTS)
+    where = f"WHERE step IN (SELECT step FROM events WHERE {' AND '.join(conditions)})"
+    rows = [
+        {"step": batch["step"], "time": batch["time"], "window": batch["label"], **asdict(event)}
+        for batch, events in batches_with_events(store, where, values)
+        for event in events
+        if (not kinds or event.kind in kinds)
+        and (cluster_id is None or cluster_id in (event.cluster_id, event.other_id))
+    ]
+    return pa.Table.from_pylist(rows, schema=_EVENTS)
 
 
 def clusters_table(
     store: Store, features: Sequence[str], state: ClusterState, scaling: Scaling | None
 ) -> pa.Table:
     """One row for each cluster: its life, its size, and where it was last seen."""
-    rows = store.query(
-        "SELECT cluster_id, first_step, last_step, first.label AS first_label, "
-        "last.label AS last_label, n_batches, n_points, center FROM clusters "
-        "JOIN batches AS first ON first.step = first_step "
-        "JOIN batches AS last ON last.step = last_step ORDER BY cluster_id"
-    )
+    rows = list(store.rows("clusters", "ORDER BY cluster_id"))
+    names = {row["step"]: row["label"] for row in store.rows("batches")}
     ages = dict(zip(state.ids.tolist(), state.ages.tolist(), strict=True))
     centers = _floats(b"".join(row["center"] for row in rows)).reshape(len(rows), len(features))
     if scaling is not None:
         centers = scaling.restore(centers)
     columns: dict[str, Any] = {
-        name: pa.array([row[name] for row in rows], type=kind)
-        for name, kind in (
+        name: pa.array([row[name] for row in rows], type=dtype)
+        for name, dtype in (
             ("cluster_id", pa.int64()),
             ("first_step", pa.int64()),
             ("last_step", pa.int64()),
-            ("first_label", pa.string()),
-            ("last_label", pa.string()),
-            ("n_batches", pa.int64()),
             ("n_points", pa.float64()),
         )
     }
+    columns["n_windows"] = pa.array([row["n_batches"] for row in rows], type=pa.int64())
+    for name in ("first", "last"):
+        windows = [names.get(row[f"{name}_step"]) for row in rows]
+        columns[f"{name}_window"] = pa.array(windows, type=pa.string())
     columns["status"] = pa.array(
         [_status(ages.get(row["cluster_id"])) for row in rows], type=pa.string()
     )
@@ -100,9 +99,10 @@ def step_records(
     store: Store, n_features: int, scaling: Scaling | None, *, has_labels: bool
 ) -> Iterator[StepRecord]:
     """Yield the record of every batch, oldest first; centers in the units of the source."""
-    events, velocities = _events_by_step(store), _velocities_by_step(store)
     labels = _labels_by_step(store) if has_labels else None
-    for row in store.query("SELECT * FROM batches ORDER BY step"):
+    velocities = _velocities(store)
+    spread = 1.0 if scaling is None else scaling.spread
+    for row, events in batches_with_events(store):
         centers = _floats(row["centers"]).reshape(-1, n_features)
         yield StepRecord(
             step=row["step"],
@@ -115,23 +115,21 @@ def step_records(
             ages=_floats(row["ages"]),
             cost_trace=_floats(row["cost_trace"]),
             n_remembered=row["n_remembered"],
-            events=tuple(events.get(row["step"], ())),
-            velocities=_in_source_units(velocities.get(row["step"]), n_features, scaling),
+            events=tuple(events),
+            velocities=None if velocities is None else velocities[row["step"]] * spread,
         )
 
 
 def samples_of(store: Store, n_features: int) -> Iterator[Sample]:
     """Yield the kept rows of every batch, oldest first."""
-    rows = store.query(
-        "SELECT step, label, n_rows, points, cluster_ids, truth "
-        "FROM samples JOIN batches USING (step) ORDER BY step"
-    )
-    for row in rows:
+    names = {row["step"]: (row["label"], row["n_rows"]) for row in store.rows("batches")}
+    for row in store.rows("samples", "ORDER BY step"):
+        name, n_rows = names[row["step"]]
         truth = None if row["truth"] is None else np.array(json.loads(row["truth"]))
         yield Sample(
             step=row["step"],
-            label=row["label"],
-            n_rows=row["n_rows"],
+            name=name,
+            n_rows=n_rows,
             points=np.frombuffer(row["points"], dtype=np.float32).reshape(-1, n_features),
             cluster_ids=np.frombuffer(row["cluster_ids"], dtype=np.int64),
             truth=truth,
@@ -156,69 +154,58 @@ def label_tables(
 
 def _labels_by_step(store: Store) -> Iterator[Any]:
     """Yield the identities of each batch's rows; batches without rows give none."""
-    sizes = iter(store.query("SELECT step, n_rows FROM batches ORDER BY step"))
+    sizes = iter([row["n_rows"] for row in store.rows("batches", "ORDER BY step")])
     for table in label_tables(store):
         ids = table["cluster_id"].to_numpy()
         done = 0
         while done < len(ids):
-            n = next(sizes)["n_rows"]
+            n = next(sizes)
             yield ids[done : done + n]
             done += n
     for _ in sizes:
         yield _NO_LABELS
 
 
-def _events_by_step(store: Store) -> dict[int, list[Event]]:
-    events: dict[int, list[Event]] = {}
-    speeds = _speeds(store)
-    for row in store.query("SELECT * FROM events ORDER BY step, number"):
-        event = Event(
-            row["kind"],
-            row["cluster_id"],
-            row["other_id"],
-            row["displacement"],
-            row["gap"],
-            _speed_at(row, speeds),
-        )
-        events.setdefault(row["step"], []).append(event)
-    return events
+def batches_with_events(
+    store: Store, where: str = "", values: Sequence[Any] = ()
+) -> Iterator[tuple[Any, list[Event]]]:
+    """Yield each batch's row with its events, both as they were written, oldest first."""
+    found = store.query(f"SELECT * FROM events {where} ORDER BY step, number", values)
+    velocities = _velocities(store)
+    by_step = {step: list(rows) for step, rows in groupby(found, key=lambda row: row["step"])}
+    for n, batch in enumerate(store.rows("batches", f"{where} ORDER BY step", values)):
+        if not where and batch["step"] != n:
+            raise damaged(store.folder, f"window {n} is missing")
+        events = [tuple(row)[1:] for row in by_step.pop(batch["step"], ())]
+        if store.has_digests and rows_digest(events) != batch["events_digest"]:
+            raise damaged(store.folder, f"the events of window {batch['step']} were changed")
+        speeds = _speeds(batch, velocities)
+        yield batch, [Event(*event[1:], speed=_speed_of(event, speeds)) for event in events]
+    if by_step:
+        raise damaged(store.folder, f"there are events of a window {min(by_step)} that is not")
 
 
-def _velocities_by_step(store: Store) -> dict[int, bytes]:
+def _velocities(store: Store) -> dict[int, Any] | None:
+    """Velocities of the clusters seen in each batch; None where clusters keep no course."""
     if not store.is_steady:
-        return {}
-    return {row["step"]: row["velocities"] for row in store.query("SELECT * FROM velocities")}
-
-
-def _speeds(store: Store) -> dict[tuple[int, int], float]:
-    """Speed of each cluster seen in each batch, where clusters keep a course."""
-    if not store.is_steady:
-        return {}
-    speeds = {}
-    for row in store.query(
-        "SELECT step, ids, velocities FROM velocities JOIN batches USING (step)"
-    ):
-        ids = np.frombuffer(row["ids"], dtype=np.int64).tolist()
-        velocities = _floats(row["velocities"]).reshape(len(ids), -1) if ids else ()
-        speeds |= {
-            (row["step"], k): float(np.linalg.norm(v)) for k, v in zip(ids, velocities, strict=True)
-        }
-    return speeds
-
-
-def _speed_at(event: sqlite3.Row, speeds: dict[tuple[int, int], float]) -> float | None:
-    if event["kind"] not in ("moved", "returned"):
         return None
-    return speeds.get((event["step"], event["cluster_id"]))
+    n_features = len(store.config_fields()["features"])
+    return {
+        row["step"]: _floats(row["velocities"]).reshape(-1, n_features)
+        for row in store.rows("velocities")
+    }
 
 
-def _in_source_units(data: bytes | None, n_features: int, scaling: Scaling | None) -> Any:
-    if data is None:
-        return None
-    velocities = _floats(data).reshape(-1, n_features)
-    if scaling is None:
-        return velocities
-    return velocities * scaling.spread
+def _speeds(batch: Any, velocities: dict[int, Any] | None) -> dict[int, float]:
+    if velocities is None:
+        return {}
+    lengths = np.linalg.norm(velocities[batch["step"]], axis=1).tolist()
+    return dict(zip(np.frombuffer(batch["ids"], dtype=np.int64).tolist(), lengths, strict=True))
+
+
+def _speed_of(event: tuple[Any, ...], speeds: dict[int, float]) -> float | None:
+    _, kind, cluster_id, *_ = event
+    return speeds.get(cluster_id) if kind in ("moved", "returned") else None
 
 
 def _floats(data: bytes) -> Any:

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dynmeans.runs.store.digests import TABLES as DIGESTED_TABLES
+
 DATABASE = "run.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+READABLE_VERSIONS = (1, 2)  # 1 has no digests of rows
 APPLICATION_ID = 0x44594D52  # "DYMR", in the header of the file
 
 TABLES = """
@@ -42,13 +45,23 @@ CREATE TABLE events (
     cluster_id INTEGER NOT NULL, other_id INTEGER, displacement REAL, gap REAL,
     PRIMARY KEY (step, number)
 ) WITHOUT ROWID;
-CREATE TABLE velocities (step INTEGER PRIMARY KEY, velocities BLOB NOT NULL);
+CREATE TABLE velocities (
+    step INTEGER PRIMARY KEY, velocities BLOB NOT NULL, digest BLOB NOT NULL
+);
 CREATE TABLE state_velocities (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     velocities BLOB NOT NULL, velocity_covariances BLOB NOT NULL
 );
 CREATE TABLE tokens (token TEXT PRIMARY KEY, n_steps INTEGER NOT NULL);
 """
+# What schema 2 adds; a row's digest is its last column.
+DIGEST_COLUMNS = tuple(
+    f"ALTER TABLE {table} ADD COLUMN {column} BLOB NOT NULL DEFAULT x''"
+    for table, column in (
+        ("batches", "events_digest"),
+        *((table, "digest") for table in DIGESTED_TABLES),
+    )
+)
 
 
 def create_database(path: Path) -> None:
@@ -60,7 +73,7 @@ def create_database(path: Path) -> None:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            connection.executescript(f"BEGIN; {TABLES} COMMIT;")
+            connection.executescript(f"BEGIN; {TABLES} {'; '.join(DIGEST_COLUMNS)}; COMMIT;")
         finally:
             connection.close()
 
@@ -99,14 +112,21 @@ def _connect(path: Path, writable: bool) -> sqlite3.Connection:
 
 def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    version = schema_version(connection)
     if application != APPLICATION_ID:
         raise ValueError(f"{str(path)!r} is not the database of a dynmeans run.")
-    if version != SCHEMA_VERSION:
+    if version not in READABLE_VERSIONS:
+        known = " and ".join(map(str, READABLE_VERSIONS))
         raise ValueError(
-            f"{str(path)!r} has schema version {version}; this dynmeans understands version "
-            f"{SCHEMA_VERSION}. Use the release of dynmeans that wrote it."
+            f"{str(path)!r} has schema version {version}; this dynmeans understands versions "
+            f"{known}. Use the release of dynmeans that wrote it."
         )
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    """Return the version of the tables; 1 has no digests of rows."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
 
 
 @contextmanager

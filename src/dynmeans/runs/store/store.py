@@ -1,26 +1,42 @@
 """One run folder: SQLite for state and manifest, Parquet for labels; commit is one transaction."""
 
+import dataclasses
 import errno
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+import dynmeans
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.store import label_parts
 from dynmeans.runs.store.commit import (
     COURSE_ARRAYS,
+    DIGEST,
+    SETTINGS,
     STATE_ARRAYS,
     Commit,
     insert_commit,
+    settings_digest,
     state_checksum,
+    write_manifest,
 )
+from dynmeans.runs.store.digests import checked_rows, damaged
 from dynmeans.runs.store.label_parts import Part
-from dynmeans.runs.store.schema import DATABASE, create_database, database_errors, open_database
+from dynmeans.runs.store.schema import (
+    DATABASE,
+    create_database,
+    database_errors,
+    open_database,
+    schema_version,
+)
+from dynmeans.runs.store.upgrade import upgrade
 from dynmeans.runs.store.writer_lock import FILE as LOCK_FILE
 from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
@@ -34,64 +50,109 @@ class Store:
         self.folder = folder
         self.labels_folder = folder / label_parts.FOLDER
         self._lock: WriterLock | None = None
+        self._opened_with: dict[str, Any] | None = None
         self._connection = open_database(folder / DATABASE)
+        self._has_digests = schema_version(self._connection) > 1
 
     @classmethod
     def create(cls, folder: Path, fields: Mapping[str, Any], *, overwrite: bool = False) -> "Store":
-        """Make a new run folder; an old run is replaced only if `overwrite` says so."""
+        """Make a new run folder, and keep it locked; an old run is replaced only if told to.
+
+        A run without a window, left by a process that failed before its first, holds nothing and
+        is replaced.
+        """
         _check_may_create(folder, overwrite)
         (folder / label_parts.FOLDER).mkdir(parents=True, exist_ok=True)
         lock = WriterLock(folder)
         try:
+            # Another process may have made a run since the first look.
+            _check_may_create(folder, overwrite)
             _clear(folder)
             fresh = folder / _FRESH
             create_database(fresh)
             with database_errors(fresh), sqlite3.connect(fresh) as connection:
                 rows = [(name, json.dumps(value)) for name, value in fields.items()]
                 connection.executemany("INSERT INTO configuration VALUES (?, ?)", rows)
+                write_manifest(connection, {"made_by": dynmeans.__version__})
             connection.close()
             fresh.rename(folder / DATABASE)
             label_parts.sync_folder(folder)
-        finally:
+            store = cls(folder)
+        except BaseException:
             lock.release()
-        return cls(folder)
+            raise
+        store._begin_writing(lock)
+        return store
 
     def query(self, sql: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
         """Read rows of the database."""
         with database_errors(self.folder / DATABASE):
             return self._connection.execute(sql, tuple(values)).fetchall()
 
+    def rows(self, table: str, clause: str = "", values: Iterable[Any] = ()) -> Iterator[Any]:
+        """Read whole rows of a table, each compared with its digest."""
+        with database_errors(self.folder / DATABASE):
+            found = self._connection.execute(f"SELECT * FROM {table} {clause}", tuple(values))
+            yield from checked_rows(found, table, self.folder) if self._has_digests else found
+
+    @property
+    def has_digests(self) -> bool:
+        """Whether rows carry digests; those of a release that wrote schema 1 do not."""
+        return self._has_digests
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read what one commit left, whatever is written meanwhile."""
+        self.query("BEGIN")
+        try:
+            yield
+        finally:
+            self.query("ROLLBACK")
+
+    def _settings(self, origin: str) -> dict[str, Any]:
+        """Return all of configuration or manifest, compared with the digest of both."""
+        found = self.query(SETTINGS)
+        entries = {row["name"]: row["value"] for row in found if row["origin"] == origin}
+        if self._has_digests:
+            digest = next((row["value"] for row in found if row["name"] == DIGEST), "null")
+            if json.loads(digest) != settings_digest(found):
+                raise damaged(self.folder, "its configuration or manifest was changed")
+        return {name: json.loads(value) for name, value in entries.items()}
+
     def config_fields(self) -> dict[str, Any]:
         """Return the configuration as it was stored."""
-        return {
-            row["name"]: json.loads(row["value"])
-            for row in self.query("SELECT name, value FROM configuration ORDER BY rowid")
-        }
+        fields = self._settings("configuration")
+        self._opened_with = self._opened_with or fields
+        return fields
 
     def manifest(self, name: str) -> Any:
         """Return one entry of the manifest, or None."""
-        rows = self.query("SELECT value FROM manifest WHERE name = ?", [name])
-        return json.loads(rows[0]["value"]) if rows else None
+        return self._settings("manifest").get(name)
+
+    def counts(self) -> dict[str, int]:
+        """Return the rows taken in, dropped and late."""
+        found: dict[str, int] = self.manifest("counts") or {}
+        return {"n_rows": 0, "n_dropped": 0, "n_late": 0} | found
 
     def parts(self) -> list[Part]:
         """Return the committed parts, oldest first."""
-        rows = self.query(
-            "SELECT name, first_step, last_step, n_rows, n_bytes, sha256 "
-            "FROM parts ORDER BY first_step"
-        )
-        return [Part(*row) for row in rows]
+        names = [field.name for field in dataclasses.fields(Part)]
+        rows = self.rows("parts", "ORDER BY first_step")
+        return [Part(**{name: row[name] for name in names}) for row in rows]
 
     def state(self, n_features: int) -> ClusterState:
         """Return what is remembered after the last committed batch."""
         rows = self.query("SELECT * FROM state")
         if not rows:
+            if self.query("SELECT 1 FROM batches LIMIT 1"):
+                raise damaged(self.folder, "its state is missing")
             return ClusterState.empty(n_features)
-        row = dict(rows[0])
-        if self.is_steady:
+        row, is_steady = dict(rows[0]), self.is_steady
+        if is_steady:
             row |= dict(self.query("SELECT * FROM state_velocities")[0])
         if state_checksum(row) != row["sha256"]:
-            raise ValueError(f"the run {str(self.folder)!r} is damaged: its state was changed.")
-        names = STATE_ARRAYS[1:] + COURSE_ARRAYS if self.is_steady else STATE_ARRAYS[1:]
+            raise damaged(self.folder, "its state was changed")
+        names = STATE_ARRAYS[1:] + COURSE_ARRAYS if is_steady else STATE_ARRAYS[1:]
         arrays: dict[str, Any] = {
             name: np.frombuffer(row[name], dtype=np.float64) for name in names
         }
@@ -108,29 +169,28 @@ class Store:
 
     def has_token(self, token: str) -> bool:
         """Say whether a call of that name was committed."""
-        return bool(self.query("SELECT 1 FROM tokens WHERE token = ?", [token]))
+        return bool(list(self.rows("tokens", "WHERE token = ?", [token])))
 
     @property
     def is_being_written(self) -> bool:
         """Whether a process is writing to the run now."""
         return self._lock is not None or is_locked(self.folder)
 
-    def verify(self) -> None:
-        """Read everything once and compare it with its checksums."""
-        (result,) = self.query("PRAGMA integrity_check")[0]
-        if result != "ok":
-            raise ValueError(f"the run {str(self.folder)!r} is damaged: {result}.")
-        label_parts.check_parts(self.labels_folder, self.parts(), contents=True)
-
     def begin_writing(self) -> None:
         """Take the lock, and put away what a stopped process left behind."""
-        if self._lock is not None:
-            return
-        lock = WriterLock(self.folder)
+        if self._lock is None:
+            self._begin_writing(WriterLock(self.folder))
+
+    def _begin_writing(self, lock: WriterLock) -> None:
         try:
             connection = open_database(self.folder / DATABASE, writable=True)
             self._connection.close()
             self._connection = connection
+            self._has_digests = schema_version(connection) > 1
+            if self._opened_with not in (None, self._settings("configuration")):
+                raise OSError(f"another process has replaced the run {str(self.folder)!r}.")
+            if not self._has_digests:
+                self._upgrade()
             parts = self.parts()
             label_parts.check_parts(self.labels_folder, parts)
             label_parts.remove_orphans(self.labels_folder, parts)
@@ -138,6 +198,11 @@ class Store:
             lock.release()
             raise
         self._lock = lock
+
+    def _upgrade(self) -> None:
+        with self._transaction():
+            upgrade(self._connection)
+        self._has_digests = True
 
     def commit(self, commit: Commit) -> None:
         """Make everything in `commit` durable and visible at once."""
@@ -150,10 +215,16 @@ class Store:
                 f"no space left under {str(self.folder)!r}. What was committed is safe; make room "
                 "and start the same command again."
             ) from error
+        commit.manifest["written_by"] = dynmeans.__version__
+        with self._transaction():
+            insert_commit(self._connection, commit, part)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
         with database_errors(self.folder / DATABASE):
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
-                insert_commit(self._connection, commit, part)
+                yield
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:
@@ -170,7 +241,7 @@ class Store:
     def _write_labels(self, commit: Commit) -> Part | None:
         if not commit.labels:
             return None
-        first, last = commit.batches[0].record.step, commit.batches[-1].record.step
+        first, last = commit.windows[0].record.step, commit.windows[-1].record.step
         table = pa.concat_tables(commit.labels)
         return label_parts.write_part(self.labels_folder, table, first, last)
 
@@ -181,8 +252,10 @@ def _check_may_create(folder: Path, overwrite: bool) -> None:
     if not folder.is_dir():
         raise FileExistsError(f"{str(folder)!r} is a file, not a run folder.")
     if (folder / DATABASE).exists():
-        if not overwrite:
-            raise FileExistsError(f"{str(folder)!r} holds a run already; --overwrite replaces it.")
+        if not (overwrite or _is_empty(folder)):
+            raise FileExistsError(
+                ArgumentText("{!r} holds a run already; {overwrite=True} replaces it.", str(folder))
+            )
         return
     # What a process that was stopped while it made the run may have left.
     own = {*_database_files(DATABASE), *_database_files(_FRESH), LOCK_FILE, label_parts.FOLDER}
@@ -191,6 +264,16 @@ def _check_may_create(folder: Path, overwrite: bool) -> None:
             f"{str(folder)!r} is not a run, and holds other files "
             f"({', '.join(sorted(foreign)[:3])}); name a new folder."
         )
+
+
+def _is_empty(folder: Path) -> bool:
+    """Say whether a run has no window: what made it failed before its first commit."""
+    connection = open_database(folder / DATABASE)
+    try:
+        with database_errors(folder / DATABASE):
+            return connection.execute("SELECT 1 FROM batches LIMIT 1").fetchone() is None
+    finally:
+        connection.close()
 
 
 def _clear(folder: Path) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from dynmeans.files.stamp import FileStamp
 from dynmeans.records.arrays import BatchArray, IntArray
 
 # A random row costs a page from disk, and then its neighbours are free.
@@ -21,16 +22,21 @@ class ArraySource:
     batch_size : int
         Rows that will be wanted at a time: the fewer, the smaller the blocks, so that a batch
         always comes from many places.
+    stamp : FileStamp, optional
+        The file that is mapped; it must not change.
     """
 
     has_cheap_rows = True
 
-    def __init__(self, array: npt.NDArray[np.generic], batch_size: int) -> None:
+    def __init__(
+        self, array: npt.NDArray[np.generic], batch_size: int, stamp: FileStamp | None = None
+    ) -> None:
         if array.ndim != 2:
             raise ValueError(f"source must have two dimensions, got shape {array.shape}.")
         if array.dtype.kind not in "fiub":
             raise TypeError(f"source must be numeric, got dtype {array.dtype}.")
         check_not_empty(array.shape[0], array.shape[1])
+        self._stamp = stamp
         self._array = np.asarray(array)  # A plain view is cut faster than a memory map.
         self.n_features = array.shape[1]
         page_rows = _PAGE_BYTES // (array.dtype.itemsize * array.shape[1])
@@ -52,7 +58,10 @@ class ArraySource:
 
     def rows(self, first: int, end: int) -> BatchArray:
         """Return a run of rows; float32 stays float32."""
-        return as_batch(self._array[first:end])
+        rows = as_batch(self._array[first:end])
+        if self._stamp is not None:
+            self._stamp.check()
+        return rows
 
     def name_row(self, piece: int, row: int) -> str:
         """Name a row by its number in the array."""

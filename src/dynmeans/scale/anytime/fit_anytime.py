@@ -94,6 +94,7 @@ def anytime_results(
     columns: list[str] | None = None,
     state: ClusterState | None = None,
     n_threads: int | None = None,
+    max_clusters: int | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> Iterator[AnytimeResult]:
     """Give a usable result after every batch; take as many as you like.
@@ -115,7 +116,7 @@ def anytime_results(
     penalties = dp_means_penalties(new_penalty)
     rule = _checked_rule(time_limit, max_batches, patience, tol)
     keep = 1.0 - 1.0 / checked_number("memory", memory, at_least=1, infinity_allowed=True)
-    execution = Execution(n_threads=n_threads)
+    execution = Execution(n_threads=n_threads, max_clusters=max_clusters)
     generator = np.random.default_rng(rng)
     way = _Way(penalties, keep, VisitingOrders(int(generator.integers(2**63))), execution)
     batch_size = checked_count("batch_size", batch_size)
@@ -197,6 +198,8 @@ def fit_anytime(
         Clusters to begin with, of an earlier result.
     n_threads : int, optional
         As in `DynamicMeans`; the result never depends on it.
+    max_clusters : int, optional
+        As in `DynamicMeans`: a batch that would leave more is refused.
     rng : Generator, int or None
         Source of subsets and visiting orders.
 

@@ -14,6 +14,8 @@ from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import checked_coordinates
 from dynmeans.engine.predict import predict_labels
 from dynmeans.engine.threads import choose_n_threads
+from dynmeans.files.whole_file import whole_file
+from dynmeans.inputs.numbers import checked_count
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import dp_means_penalties
 from dynmeans.scale.anytime.array_source import ArraySource
@@ -88,9 +90,10 @@ def label_rows(
     result : AnytimeResult
         The clusters.
     to : path, optional
-        Where the labels go: a .npy file, or for a Parquet source a folder, which gets one file of
-        one column, `cluster_id`, for each file of the source. By default they stay in memory; a
-        Parquet source needs a folder.
+        Where the labels go: a .npy file, or for a Parquet source a folder outside of it, which gets
+        one file of one column, `cluster_id`, for each file of the source. Each file is written
+        whole or not at all, and never over the source. By default labels stay in memory; a Parquet
+        source needs a folder.
     columns : list of str, optional
         Columns of a Parquet source; by default all numeric ones.
     n_threads : int, optional
@@ -108,6 +111,8 @@ def label_rows(
     >>> labelling.counts.tolist(), labelling.cost
     ([500, 500], 2.0)
     """
+    if not isinstance(result, AnytimeResult):
+        raise TypeError(f"result must be an AnytimeResult, got {type(result).__name__}.")
     opened: Any = open_source(source, columns, _CHUNK_ROWS)
     if not hasattr(opened, "read"):
         raise TypeError("source must be one that can be read again, got an iterator.")
@@ -116,9 +121,12 @@ def label_rows(
             f"source has {opened.n_features} features, but the result was built with "
             f"{result.state.n_features}."
         )
-    n_threads = choose_n_threads(1 << 30) if n_threads is None else n_threads
+    n_threads = (
+        choose_n_threads(1 << 30) if n_threads is None else checked_count("n_threads", n_threads)
+    )
     report = on_progress or (lambda done, total: None)
     if isinstance(opened, ArraySource):
+        _check_other_file(to, source)
         return _label_array(opened, result, to, n_threads, report)
     if to is None:
         raise ValueError("to must be a path for a source that is not an array, got None.")
@@ -152,21 +160,45 @@ def _label_chunks(
     n_threads: int,
     report: Progress,
 ) -> Labelling:
-    """Write the labels of one chunk after the other into an array or a memory map."""
-    labels: Any = (
-        np.empty(n_rows, dtype=np.int64)
-        if to is None
-        else np.lib.format.open_memmap(to, mode="w+", dtype=np.int64, shape=(n_rows,))
-    )
-    tally, done = Tally(result), 0
-    for found, costs in labelled(chunks, result, n_threads):
-        tally.add(found, costs)
-        labels[done : done + len(found)] = found
-        done += len(found)
+    """Label one chunk after the other into an array or a file."""
+    tally, found = Tally(result), labelled(chunks, result, n_threads)
+    if to is None:
+        labels = np.empty(n_rows, dtype=np.int64)
+        for first, part in _counted(found, n_rows, tally, report):
+            labels[first : first + len(part)] = part
+        return tally.close(labels)
+    header = {"descr": "<i8", "fortran_order": False, "shape": (n_rows,)}
+    with whole_file(to) as temporary, open(temporary, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for _, part in _counted(found, n_rows, tally, report):
+            file.write(part.astype("<i8", copy=False).tobytes())
+    return tally.close(np.load(to, mmap_mode="r"))
+
+
+def _counted(
+    found: Iterable[tuple[IntArray, FloatArray]], n_rows: int, tally: Tally, report: Progress
+) -> Iterator[tuple[int, IntArray]]:
+    """Give the first row and the labels of each chunk; there must be as many as the source said."""
+    done = 0
+    for labels, costs in found:
+        tally.add(labels, costs)
+        yield done, labels[: n_rows - done]
+        done += len(labels)
         report(done, n_rows)
-    if to is not None:
-        labels.flush()
-    return tally.close(labels)
+    if done != n_rows:
+        raise ValueError(f"source must have the {n_rows} rows it said it had, got {done}.")
+
+
+def _check_other_file(to: str | os.PathLike[str] | None, source: Any) -> None:
+    """Refuse to write labels over the file they are made from, whatever its name."""
+    mapped = source
+    while isinstance(mapped, np.ndarray) and not isinstance(mapped, np.memmap):
+        mapped = mapped.base
+    path = mapped.filename if isinstance(mapped, np.memmap) else mapped
+    if to is None or not isinstance(path, str | os.PathLike) or not os.path.exists(to):
+        return
+    if os.path.exists(path) and os.path.samefile(to, path):
+        raise ValueError(f"to must not be the file of the source, got {os.fspath(to)!r}.")
 
 
 def labelled(

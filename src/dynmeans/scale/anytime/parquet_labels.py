@@ -1,12 +1,12 @@
 """Labels of a Parquet source: one file of labels for each of its files."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dynmeans.files.whole_file import whole_file
 from dynmeans.scale.anytime.label_rows import Labelling, Progress, Tally, labelled
 from dynmeans.scale.anytime.parquet_source import ParquetSource
 from dynmeans.scale.anytime.result import AnytimeResult
@@ -19,20 +19,26 @@ def label_files(
 ) -> Labelling:
     """Write the labels beside nothing else: row r of a file is row r of its namesake."""
     paths = [folder / file.relative_to(source.root) for file in source.files]
-    overlap = [str(path) for path, file in zip(paths, source.files, strict=True) if path == file]
-    if overlap:
-        raise ValueError(f"to must not be the folder of the source, got {str(folder)!r}.")
+    _check_outside(source, folder, paths)
     tally, done, total = Tally(result), 0, int(source.sizes.sum())
     owners = np.array([number for number, _, _ in source.groups])
     for number, path in enumerate(paths):
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f".{path.name}.part")
         chunks = (source.read(int(piece)) for piece in np.flatnonzero(owners == number))
-        with pq.ParquetWriter(unfinished, _SCHEMA) as writer:
+        with whole_file(path) as unfinished, pq.ParquetWriter(unfinished, _SCHEMA) as writer:
             for labels, costs in labelled(chunks, result, n_threads):
                 tally.add(labels, costs)
                 writer.write_table(pa.table({"cluster_id": labels}, schema=_SCHEMA))
                 done += len(labels)
                 report(done, total)
-        os.replace(unfinished, path)
     return tally.close(paths)
+
+
+def _check_outside(source: ParquetSource, folder: Path, paths: list[Path]) -> None:
+    """Refuse to write over the source, or where labels would become a part of it."""
+    inputs = {file.resolve() for file in source.files}
+    is_inside = source.is_folder and folder.resolve().is_relative_to(source.root.resolve())
+    if is_inside or any(path.resolve() in inputs for path in paths):
+        raise ValueError(
+            f"to must not be the folder of the source or inside it, got {str(folder)!r}."
+        )

@@ -6,6 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dynmeans.files.damage import refusing_damage
+from dynmeans.files.stamp import FileStamp
 from dynmeans.records.arrays import BatchArray
 from dynmeans.scale.anytime.array_source import as_batch, check_not_empty
 
@@ -24,10 +26,12 @@ class ParquetSource:
     has_cheap_rows = False
 
     def __init__(self, path: Path, columns: list[str] | None) -> None:
-        self.root = path.parent if path.is_file() else path
-        self.files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
+        self.is_folder = not path.is_file()
+        self.root = path if self.is_folder else path.parent
+        self.files = sorted(path.rglob("*.parquet")) if self.is_folder else [path]
         if not self.files:
             raise ValueError(f"source must hold .parquet files, got none in {str(path)!r}.")
+        self._stamps = [FileStamp.of(file) for file in self.files]
         self._open = [_open_file(file) for file in self.files]
         self.columns = _choose_columns(self._open, self.files, columns)
         self.n_features = len(self.columns)
@@ -42,7 +46,12 @@ class ParquetSource:
     def read(self, piece: int) -> BatchArray:
         """Return the rows of one row group; a missing value becomes NaN."""
         number, group, _ = self.groups[piece]
-        table = self._open[number].read_row_group(group, columns=self.columns)
+        stamp = self._stamps[number]
+        try:
+            with refusing_damage(stamp.path, "a Parquet file"):
+                table = self._open[number].read_row_group(group, columns=self.columns)
+        finally:
+            stamp.check()  # after the read, so that what was read is what it was
         return as_batch(np.column_stack([table[name].to_numpy() for name in self.columns]))
 
     def name_row(self, piece: int, row: int) -> str:
@@ -54,10 +63,8 @@ class ParquetSource:
 
 
 def _open_file(path: Path) -> pq.ParquetFile:
-    try:
+    with refusing_damage(path, "a Parquet file, as source must hold"):
         return pq.ParquetFile(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(f"source must hold Parquet files, got {str(path)!r}: {error}") from error
 
 
 def _choose_columns(

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dynmeans.files.damage import refusing_damage
+from dynmeans.files.stamp import FileStamp
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.scale.anytime.array_source import ArraySource
 
@@ -60,7 +62,10 @@ def _open_path(path: Path, columns: list[str] | None, batch_size: int) -> Source
     if path.suffix == ".npy":
         if columns is not None:
             raise ValueError(f"columns needs a Parquet source, got {str(path)!r}.")
-        return ArraySource(np.load(path, mmap_mode="r", allow_pickle=False), batch_size)
+        stamp = FileStamp.of(path)
+        with refusing_damage(path, "a .npy file of numbers"):
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        return ArraySource(array, batch_size, stamp)
     parquet_source = importlib.import_module("dynmeans.scale.anytime.parquet_source")
     opened: Source = parquet_source.ParquetSource(path, columns)
     return opened

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.engine import groups as native_groups
+from dynmeans.engine.guard import ClusterLimitError
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.numbers import checked_count
@@ -17,9 +18,11 @@ from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.group_states import GroupStates, Key, merge_states
 from dynmeans.records.penalties import DEFAULT_MOTION
-from dynmeans.scale.groups.frame_columns import Columns, choose_columns, to_arrow
+from dynmeans.scale.groups.frame_columns import Columns, choose_columns, key_type, to_arrow
 from dynmeans.scale.groups.grouped_rows import GroupedRows, group_rows
 from dynmeans.scale.groups.key_seeds import draw_seed, seed_of_key, seeds_of_keys
+
+_MAX_STEPS = 1e100  # of time between two batches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +146,9 @@ def fit_table(
         model._execution(),
     )
     after = replace(before, **remembered, **_clocks(rows, before, elapsed))
-    batches = _batch_table(rows, columns, n_clusters, n_iters, costs)
+    _check_limit(after, model.max_clusters)
+    key_types = [key_type(table, name) for name in columns.by]
+    batches = _batch_table(rows, columns, key_types, n_clusters, n_iters, costs)
     return _in_frame_order(labels, rows.order), merge_states([others, after]), batches
 
 
@@ -252,12 +257,14 @@ def _elapsed(rows: GroupedRows, before: GroupStates, time_step: float | None) ->
             )
     elapsed = np.ones(len(values))
     if time_step is not None:
-        elapsed[1:] = (values[1:] - values[:-1]) / time_step
-        gaps = (values[firsts] - before.last_batches) / time_step
+        with np.errstate(over="ignore"):  # checked below
+            elapsed[1:] = (values[1:] - values[:-1]) / time_step
+            gaps = (values[firsts] - before.last_batches) / time_step
         elapsed[firsts] = np.where(is_known, gaps, 1.0)
-        if not np.all(elapsed >= 1e-12):
+        if not np.all((elapsed >= 1e-12) & (elapsed < _MAX_STEPS)):
             raise ValueError(
-                f"time_step must be at most 1e12 times the gap between batches, got {time_step!r}."
+                "time_step must divide the gaps between batches into at least 1e-12 and less than "
+                f"{_MAX_STEPS:g} steps, got {time_step!r}."
             )
     return elapsed
 
@@ -277,21 +284,36 @@ def _clocks(rows: GroupedRows, before: GroupStates, elapsed: FloatArray) -> dict
 
 
 def _batch_table(
-    rows: GroupedRows, columns: Columns, n_clusters: IntArray, n_iters: IntArray, costs: FloatArray
+    rows: GroupedRows,
+    columns: Columns,
+    key_types: list[pa.DataType],
+    n_clusters: IntArray,
+    n_iters: IntArray,
+    costs: FloatArray,
 ) -> pa.Table:
     """One row for each batch of each key."""
     groups = np.repeat(np.arange(len(rows.keys)), np.diff(rows.group_starts))
     keys: list[Any] = rows.keys
     parts = list(zip(*keys, strict=True)) if columns.has_key_tuples and keys else [keys]
     table: dict[str, Any] = {
-        name: pa.array(part).take(pa.array(groups))
-        for name, part in zip(columns.by, parts, strict=True)
+        name: pa.array(part, type=kind).take(pa.array(groups))
+        for name, part, kind in zip(columns.by, parts, key_types, strict=True)
     }
     if columns.batch is not None:
         values = pa.array(rows.batch_values)
         table[columns.batch] = values.cast("timestamp[ns]") if rows.batch_kind == "time" else values
     counts = {"n_points": np.diff(rows.batch_starts), "n_clusters": n_clusters, "n_iter": n_iters}
     return pa.table(table | counts | {"cost": costs})
+
+
+def _check_limit(states: GroupStates, limit: int | None) -> None:
+    sizes = np.diff(states.starts)
+    if limit is not None and np.any(sizes > limit):
+        group = int(np.flatnonzero(sizes > limit)[0])
+        raise ClusterLimitError(
+            f"max_clusters: key {states.sorted_keys[group]!r} would leave {sizes[group]:,} "
+            f"clusters remembered, more than {limit:,}."
+        )
 
 
 def _in_frame_order(labels: IntArray, order: IntArray | None) -> IntArray:

@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.group_states import Key
 
+_MAX_INTEGER = np.iinfo(np.int64).max
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -94,48 +96,61 @@ def to_arrow(frame: Any, names: list[str]) -> pa.Table:
 
 def read_keys(table: pa.Table, columns: Columns) -> tuple[IntArray, list[Key]]:
     """Return the number of each row's key, and the keys in increasing order."""
-    codes, values = zip(*(_coded(table, name) for name in columns.by), strict=True)
+    codes, values = _coded(table, columns.by[0])
     if not columns.has_key_tuples:
-        return _renumbered(codes[0], values[0])
-    together = codes[0]
-    for code, value in zip(codes[1:], values[1:], strict=True):
-        together = together * len(value) + code
-    encoded = pc.dictionary_encode(pa.array(together))
-    pairs = encoded.dictionary.to_numpy()
-    parts: list[list[Any]] = []
-    for value in reversed(values[1:]):
-        pairs, last = np.divmod(pairs, len(value))
-        parts.insert(0, [value[i] for i in last.tolist()])
-    parts.insert(0, [values[0][i] for i in pairs.tolist()])
-    return _renumbered(encoded.indices.to_numpy(), list(zip(*parts, strict=True)))
+        return _renumbered(codes, values)
+    keys: list[Any] = [(value,) for value in values]
+    for name in columns.by[1:]:
+        more, values = _coded(table, name)
+        # Both are numbered from 0 without gaps, so each is below the number of rows, and the
+        # product of two of them fits 64 bits.
+        pairs = pc.dictionary_encode(pa.array(codes * len(values) + more))
+        codes = pairs.indices.to_numpy().astype(np.int64)
+        firsts, lasts = np.divmod(pairs.dictionary.to_numpy(), max(len(values), 1))
+        keys = [(*keys[i], values[j]) for i, j in zip(firsts.tolist(), lasts.tolist(), strict=True)]
+    return _renumbered(codes, keys)
+
+
+def key_type(table: pa.Table, name: str) -> pa.DataType:
+    """Return the type in which the keys of a column are given back."""
+    kind = _value_type(table[name].type)
+    if pa.types.is_uint64(kind):
+        return pa.uint64()
+    return pa.int64() if pa.types.is_integer(kind) else pa.string()
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _coded(table: pa.Table, name: str) -> tuple[IntArray, list[Any]]:
-    """Return one key column as numbers into a list of its values."""
+    """Return one key column as numbers into a list of its values, each once and each used."""
     if not table.num_rows:  # an empty column may have lost its type
         return np.empty(0, dtype=np.int64), []
-    column = table[name].combine_chunks()
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    column = table[name]
+    kind = _value_type(column.type)
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     if not (pa.types.is_integer(kind) or is_text or pa.types.is_string_view(kind)):
         raise TypeError(
             f"by must name columns of integers or text, got {name!r} of type {column.type}. "
             "Cast it to text first."
         )
+    # A dictionary from outside may hold a value twice, or one that no row has, or none at all.
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(kind)
+    column = column.combine_chunks()
     if column.null_count:
         raise ValueError(
             f"by must have a value in every row, got none in column {name!r} of "
             f"row {_first_null(column)}."
         )
-    if not pa.types.is_dictionary(column.type):
-        column = pc.dictionary_encode(column)
+    column = pc.dictionary_encode(column)
     return column.indices.to_numpy().astype(np.int64), column.dictionary.to_pylist()
 
 
 def _renumbered(codes: npt.NDArray[Any], values: list[Key]) -> tuple[IntArray, list[Key]]:
-    """Number the keys that occur in increasing order."""
-    is_used = np.bincount(codes, minlength=len(values)) > 0
-    order = sorted(np.flatnonzero(is_used).tolist(), key=values.__getitem__)
+    """Number the keys in increasing order."""
+    order = sorted(range(len(values)), key=values.__getitem__)
     ranks = np.zeros(len(values), dtype=np.int64)
     ranks[order] = np.arange(len(order))
     return ranks[codes], [values[i] for i in order]
@@ -175,10 +190,20 @@ def read_batches(table: pa.Table, name: str) -> tuple[IntArray | FloatArray, str
         )
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        column = column.cast(pa.timestamp("ns")).cast(pa.int64())
+        try:
+            column = column.cast(pa.timestamp("ns")).cast(pa.int64())
+        except pa.ArrowInvalid as error:
+            raise ValueError(
+                f"batch must have times from 1678 to 2261, which fit nanoseconds, in column "
+                f"{name!r}: {error}"
+            ) from error
         return np.asarray(column.to_numpy()), "time"
     if pa.types.is_integer(kind):
-        return np.asarray(column.to_numpy()).astype(np.int64), "integer"
+        values = np.asarray(column.to_numpy())
+        if values.dtype == np.uint64 and np.any(values > _MAX_INTEGER):
+            row = int(np.flatnonzero(values > _MAX_INTEGER)[0])
+            raise ValueError(f"batch must be at most 2**63 - 1, got {values[row]} in row {row}.")
+        return values.astype(np.int64), "integer"
     if pa.types.is_floating(kind):
         values = np.asarray(column.to_numpy()).astype(np.float64)
         if not np.all(np.isfinite(values)):

@@ -1,5 +1,6 @@
 """The rows of a frame as streams: sorted by key, cut into batches, checked."""
 
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -62,7 +63,7 @@ class _PlaceNames:
 
     def __getitem__(self, place: int) -> str:
         key = self.keys[int(np.searchsorted(self.starts, place, side="right")) - 1]
-        return f"{self.name_row(int(self.order[place]))} (key {key!r})"
+        return f"{self.name_row(int(self.order[place]))} (key {reprlib.repr(key)})"
 
 
 def _cut(

@@ -1,20 +1,25 @@
-"""Batch: the rows of one window, and all that is known about them."""
+"""Window: the rows of one window, and all that is known about them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.checks import check_size
+from dynmeans.engine.checks import (
+    as_rows,
+    checked_coordinates,
+    checked_elapsed,
+    checked_weights,
+)
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
-_PER_ROW = ("row_ids", "rows", "times", "weights", "truth")
+_PER_ROW = ("row_ids", "rows", "times", "truth")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Batch:
+class Window:
     """One window of rows for `Run.process`; only the points must be there.
 
     Attributes
@@ -22,7 +27,7 @@ class Batch:
     points : array of shape (n_points, n_features)
         The features, in the units of the source; the run standardises them if it is told to.
     elapsed : float
-        Steps of time since the previous batch: 1, or more where windows were empty.
+        Steps of time since the previous window: 1, or more where windows were empty.
     row_ids : array of shape (n_points,), optional
         Names of the rows, integers or text. By default rows are numbered from 0 as they come.
     rows : IntArray of shape (n_points,), optional
@@ -33,19 +38,25 @@ class Batch:
         A row of weight 2 counts as two equal rows.
     truth : array of shape (n_points,), optional
         True identities, integers or text, where they are known.
-    label : str, optional
+    name : str, optional
         Name of the window for people, such as its start.
     n_dropped : int
-        Rows left out since the previous batch, because a value was missing.
+        Rows left out since the previous window, because a value was missing.
     n_late : int
-        Rows left out since the previous batch, because they came too late.
+        Rows left out since the previous window, because they came too late.
     position : mapping, optional
-        Where the source stands after this batch; stored, and given back on resume.
+        Where the source stands after this window; stored, and given back on resume.
+
+    Other Parameters
+    ----------------
+    are_points_checked : bool
+        Whether the points are an array of rows whose values are known to be in range, as those of
+        a table are that was read here.
 
     Examples
     --------
-    >>> batch = Batch([[0.0, 1.0], [2.0, 3.0]], label="2024-03-01")
-    >>> batch.n_points, batch.points.dtype.name
+    >>> window = Window([[0.0, 1.0], [2.0, 3.0]], name="2024-03-01")
+    >>> window.n_points, window.points.dtype.name
     (2, 'float64')
     """
 
@@ -56,29 +67,29 @@ class Batch:
     times: npt.NDArray[Any] | None = None
     weights: FloatArray | None = None
     truth: npt.NDArray[Any] | None = None
-    label: str | None = None
+    name: str | None = None
     n_dropped: int = 0
     n_late: int = 0
     position: Mapping[str, Any] | None = None
 
-    def __post_init__(self) -> None:
-        """Check that every column has one value for each point."""
-        points = np.asarray(self.points)
-        if points.dtype != np.float32:
-            points = points.astype(np.float64, copy=False)
-        if points.ndim != 2:
-            raise ValueError(f"points must have two dimensions, got shape {points.shape}.")
-        check_size("points", len(points))
-        object.__setattr__(self, "points", points)
+    are_points_checked: InitVar[bool] = False
+
+    def __post_init__(self, are_points_checked: bool) -> None:
+        """Check the points, the only time on their way; and that columns are as long as they."""
+        if not are_points_checked:
+            rows = as_rows(self.points)
+            object.__setattr__(self, "points", checked_coordinates(rows, "points"))
+        n = len(self.points)
+        object.__setattr__(self, "elapsed", checked_elapsed(self.elapsed))
+        object.__setattr__(self, "weights", checked_weights(self.weights, n, "weights"))
         for name in _PER_ROW:
             value = getattr(self, name)
             if value is None:
                 continue
             column = np.asarray(value)
-            if column.shape != (len(points),):
+            if column.shape != (n,):
                 raise ValueError(
-                    f"{name} must have one value for each of {len(points)} points, "
-                    f"got shape {column.shape}."
+                    f"{name} must have one value for each of {n} points, got shape {column.shape}."
                 )
             object.__setattr__(self, name, column)
 

@@ -1,0 +1,67 @@
+"""What `dynmeans cluster` shows: how far it is, and what it did."""
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from typing import Any
+
+from dynmeans.cli.output import print_json, say, tell
+from dynmeans.cli.suggestion_text import explanation_lines, warn
+from dynmeans.inputs.plural import counted
+from dynmeans.records.suggestion import Suggestion
+from dynmeans.runs.cluster_job import ClusterResult
+
+
+def show_suggestion(found: Suggestion) -> None:
+    """Say what was chosen before the run begins."""
+    tell(" ".join(explanation_lines(found)))
+    warn(found)
+
+
+def show_progress(total: int | None, done: int) -> AbstractContextManager[Any]:
+    """Show a terminal how far the run is; load what draws it only then."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from dynmeans.cli.live_view import live_view
+
+    return live_view(total, done)
+
+
+def show_nothing(total: int | None, done: int) -> AbstractContextManager[Any]:
+    """Show nothing."""
+    return nullcontext()
+
+
+def show_result(result: ClusterResult, *, as_json: bool, quiet: bool) -> None:
+    """Say what was done: one JSON object, or a line for people and logs."""
+    status = result.status
+    if as_json:
+        print_json(
+            {
+                **asdict(status),
+                "is_resumed": result.is_resumed,
+                "new_windows": result.n_windows,
+                "new_rows": result.n_rows,
+                "repeated_rows": result.n_repeated,
+                "seconds": round(result.seconds, 3),
+                "doubts": list(result.suggestion.doubts) if result.suggestion else [],
+            }
+        )
+        return
+    if quiet:
+        return
+    if result.is_resumed and result.n_windows == 0 and status.is_finished:
+        say(f"already complete: {counted(status.n_windows, 'window')}. Run: {status.folder}")
+        return
+    rate = result.n_rows / result.seconds if result.seconds > 0 else 0.0
+    began = "resumed: " if result.is_resumed else ""
+    say(
+        f"{began}{counted(result.n_windows, 'window')}, {counted(result.n_rows, 'row')} in "
+        f"{result.seconds:.1f} s ({rate:,.0f} rows/s); {counted(status.n_clusters, 'cluster')} "
+        f"now, {status.n_identities:,} in all. Run: {status.folder}"
+    )
+    if status.n_dropped or status.n_late or result.n_repeated:
+        tell(
+            f"{counted(status.n_dropped, 'row')} dropped for a missing value, "
+            f"{status.n_late:,} too late, {result.n_repeated:,} taken in before."
+        )

@@ -1,0 +1,125 @@
+"""Guard: clusters that multiply without end are said early, and stopped where a limit is given.
+
+The rule. A step that would leave more than `max_clusters` clusters remembered is refused and
+changes nothing. Before a batch that could do so, 1,024 of its rows, evenly spaced, are clustered
+by themselves, then twice as many, and so on, for as long as more than half of them open a cluster
+of their own: if they alone pass the limit, the batch is refused at once, before work that grows
+with the square of its rows. Without a limit there is a warning when the number of remembered
+clusters passes 10,000, and at every doubling; and before a batch of 20,000 rows or more of which
+nine in ten open a cluster of their own.
+"""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.execution import Execution
+from dynmeans.records.cluster_rows import MAX_COUNTER
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
+
+_MANY_CLUSTERS = 10_000
+_LARGE_BATCH = 20_000
+_PROBE_ROWS = 1024
+_ADVICE = (
+    "Points seem to be farther apart than new_penalty allows, or max_gap is too long to forget "
+    "outliers: raise new_penalty or lower max_gap"
+)
+
+
+class ClusterLimitError(ValueError):
+    """More clusters than `max_clusters` would be remembered."""
+
+
+class ClusterGrowthWarning(UserWarning):
+    """Clusters multiply, and with them time and memory."""
+
+
+def foresee(
+    batch: Any, state: ClusterState, penalties: Penalties, elapsed: float, execution: Execution
+) -> None:
+    """Look at a part of a large batch; refuse the whole if that part passes the limit."""
+    limit = execution.max_clusters
+    if not isinstance(batch, Batch):
+        return
+    if limit is None:
+        if batch.n_points >= _LARGE_BATCH:
+            _warn_of_outliers(batch, state, penalties, elapsed, execution)
+        return
+    if state.n_clusters + batch.n_points <= limit:
+        return
+    n_rows = _PROBE_ROWS
+    while 2 * n_rows <= batch.n_points:
+        after = _probe(batch, n_rows, state, penalties, elapsed, execution)
+        if after.n_clusters > limit:
+            _refuse(f"{n_rows:,} of the {batch.n_points:,} rows alone", after.n_clusters, limit)
+        if after.next_id - state.next_id < n_rows / 2:
+            return
+        n_rows *= 2
+
+
+def check_growth(before: ClusterState, after: ClusterState, limit: int | None) -> None:
+    """Refuse a state beyond the limit; warn of one that is large and still growing."""
+    n_clusters = after.n_clusters
+    if limit is not None and n_clusters > limit:
+        _refuse("this batch", n_clusters, limit)
+    if after.next_id > MAX_COUNTER:
+        raise ValueError(
+            f"next_id must be at most 2**62, got {after.next_id}: no identity is left for new "
+            "clusters. Start over from an empty state."
+        )
+    if n_clusters >= _MANY_CLUSTERS and _doublings(n_clusters) > _doublings(before.n_clusters):
+        warnings.warn(
+            f"{n_clusters:,} clusters are remembered, and their number grows. {_ADVICE}; "
+            "max_clusters sets a limit.",
+            ClusterGrowthWarning,
+            stacklevel=2,
+        )
+
+
+def _warn_of_outliers(
+    batch: Batch, state: ClusterState, penalties: Penalties, elapsed: float, execution: Execution
+) -> None:
+    after = _probe(batch, _PROBE_ROWS, state, penalties, elapsed, execution)
+    n_new = after.next_id - state.next_id
+    if n_new > 0.9 * _PROBE_ROWS:
+        warnings.warn(
+            f"{n_new:,} of {_PROBE_ROWS:,} rows spread over this batch of {batch.n_points:,} open "
+            f"a cluster of their own: its time grows with the square of its rows. {_ADVICE}; "
+            "max_clusters sets a limit.",
+            ClusterGrowthWarning,
+            stacklevel=2,
+        )
+
+
+def _probe(
+    batch: Batch,
+    n_rows: int,
+    state: ClusterState,
+    penalties: Penalties,
+    elapsed: float,
+    execution: Execution,
+) -> ClusterState:
+    """Return what would be remembered if evenly spaced rows were all there are."""
+    rows = np.linspace(0, batch.n_points - 1, n_rows).astype(np.int64)
+    weights = None if batch.weights is None else batch.weights[rows]
+    part = Batch(batch.points[rows], weights)
+    orders = np.arange(n_rows, dtype=np.int64)[None]
+    after: ClusterState = part.engine(execution).step(
+        part, state, penalties, orders, elapsed, execution
+    )[0]
+    return after
+
+
+def _refuse(what: str, n_clusters: int, limit: int) -> None:
+    raise ClusterLimitError(
+        f"max_clusters: {what} would leave {n_clusters:,} clusters remembered, more than "
+        f"{limit:,}. {_ADVICE}, or raise max_clusters."
+    )
+
+
+def _doublings(n_clusters: int) -> int:
+    return math.floor(math.log2(max(n_clusters, 1) / _MANY_CLUSTERS))

@@ -1,0 +1,244 @@
+"""ClusterJob: a table or a stream of lines into a run folder, made or resumed, to its end."""
+
+import importlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dynmeans.inputs.argument_text import ArgumentText
+from dynmeans.inputs.features import feature_numbers
+from dynmeans.inputs.input_error import InputError
+from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with_defaults
+from dynmeans.records.suggestion import Suggestion
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.columns import match_features
+from dynmeans.runs.reading.live_windows import LiveWindows
+from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.windows import Windows
+from dynmeans.runs.run import OnWindow, Run
+from dynmeans.runs.status import RunStatus
+from dynmeans.runs.store.schema import DATABASE
+
+LIVE = "-"
+# From the rows of the source, if they are known, and those read before, to what sees each window.
+Progress = Callable[[int | None, int], AbstractContextManager[OnWindow | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterResult:
+    """What one call did."""
+
+    status: RunStatus
+    n_windows: int
+    n_rows: int
+    n_repeated: int
+    seconds: float
+    is_resumed: bool
+    suggestion: Suggestion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterJob:
+    """A source, how it is cut, how it is clustered, and where the run goes.
+
+    Attributes
+    ----------
+    table : str
+        A path as `Source` takes it, or ``-`` for `lines`.
+    out : Path
+        Folder of the run.
+    options : WindowOptions
+        How rows become windows.
+    penalties : dict of str to float
+        Those that were given, by name.
+    settings : dict of str to Any
+        Further fields of `RunConfig`.
+    query, database_table : str, optional
+        As of `Source`.
+    revival : str
+        The revival rule.
+    motion : str, optional
+        Whether clusters keep a course; by default they do not, unless `suggest` finds they do.
+    moving : tuple of str, optional
+        Names of the features that keep a course; all by default.
+    suggest : bool
+        Whether the penalties that were not given are chosen on the first windows.
+    lines : iterable of bytes, optional
+        A live source.
+    on_suggestion : callable, optional
+        Called with what was chosen, before the first step.
+    """
+
+    table: str
+    out: Path
+    options: WindowOptions
+    penalties: dict[str, float]
+    settings: dict[str, Any]
+    query: str | None = None
+    database_table: str | None = None
+    revival: str = "paper"
+    motion: str | None = None
+    moving: tuple[str, ...] | None = None
+    suggest: bool = False
+    lines: Iterable[bytes] = ()
+    on_suggestion: Callable[[Suggestion], None] | None = None
+
+    def start(
+        self,
+        *,
+        resume: bool | None = None,
+        overwrite: bool = False,
+        n_threads: int | None = None,
+        progress: Progress = lambda total, done: nullcontext(),
+    ) -> ClusterResult:
+        """Make the run, or resume it, until the source ends."""
+        self._check()
+        is_there = self._is_there(resume, overwrite)
+        begin = time.monotonic()
+        with self._source() as source, self._run(source, is_there, overwrite) as opened:
+            run, windows, suggestion = opened
+            n_rows_before = run.status().n_rows
+            total = windows.n_rows if isinstance(windows, Windows) else None
+            with progress(total, windows.position.get("rows_read", 0)) as on_window:
+                n_windows = run.follow(
+                    windows,
+                    on_window=on_window,
+                    n_threads=n_threads,
+                    commit_seconds=0.0 if source is None else 2.0,
+                )
+            status = replace(run.status(), is_running=False)  # as soon as this block is left
+        return ClusterResult(
+            status=status,
+            n_windows=n_windows,
+            n_rows=status.n_rows - n_rows_before,
+            n_repeated=windows.n_repeated if isinstance(windows, LiveWindows) else 0,
+            seconds=time.monotonic() - begin,
+            is_resumed=is_there,
+            suggestion=suggestion,
+        )
+
+    def _check(self) -> None:
+        if self.suggest and not self.penalties.keys() <= {"max_gap", "reach"}:
+            raise InputError("suggest", "goes with {max_gap} and {reach}, and no other penalty")
+        if not self.suggest and "new_penalty" not in self.penalties:
+            raise InputError(
+                "new_penalty",
+                "is needed: the squared distance beyond which a point starts a new cluster",
+                hint="Or let {suggest=True} choose it.",
+            )
+        rows = Path(self.table)
+        if rows.is_dir() and self.out.resolve().is_relative_to(rows.resolve()):
+            raise InputError(
+                "out",
+                "must not lie in the folder of the rows, {!r}: the run's own files would be read "
+                "as rows",
+                self.table,
+            )
+        if self.suggest and self.table == LIVE:
+            raise InputError("suggest", "needs rows that can be read twice, not standard input")
+
+    def _is_there(self, resume: bool | None, overwrite: bool) -> bool:
+        """Say whether there is a run to resume; one without a window is made again."""
+        exists = (self.out / DATABASE).exists() and not overwrite
+        exists = exists and (resume is True or not self._is_empty())
+        if resume and not exists:
+            told = "{resume=True}: there is no run {!r} to resume."
+            raise FileNotFoundError(ArgumentText(told, str(self.out)))
+        if resume is False and exists:
+            told = "{!r} holds a run already; {overwrite=True} replaces it."
+            raise FileExistsError(ArgumentText(told, str(self.out)))
+        return exists
+
+    def _is_empty(self) -> bool:
+        with Run.open(self.out) as run:
+            return run.status().n_windows == 0
+
+    def _source(self) -> AbstractContextManager[Source | None]:
+        if self.table == LIVE:
+            return nullcontext()
+        return Source(
+            self.table,
+            query=self.query,
+            database_table=self.database_table,
+            text_column=self.options.text_column,
+        )
+
+    def _windows(
+        self, source: Source | None, position: dict[str, Any] | None
+    ) -> Windows | LiveWindows:
+        if source is None:
+            return LiveWindows(self.lines, self.options, position)
+        return Windows(source, self.options, position)
+
+    @contextmanager
+    def _run(
+        self, source: Source | None, is_there: bool, overwrite: bool
+    ) -> Iterator[tuple[Run, Windows | LiveWindows, Suggestion | None]]:
+        """Open or make the run; a source that cannot be read makes none."""
+        if is_there:
+            config = self._config(source, self._stored_or_given_penalties(source))
+            with Run.open(self.out, config) as run:
+                run.lock()  # before the position is read: nobody may move it
+                yield run, self._windows(source, run.position), None
+            return
+        windows = self._windows(source, None)
+        found = self._suggested(source) if source is not None and self.suggest else None
+        if found:
+            penalties = found.penalties.with_revival(self.revival)
+        else:
+            penalties = self._given_penalties(source)
+        config = self._config(source, penalties)
+        with Run.create(self.out, config, overwrite=overwrite) as run:
+            yield run, windows, found
+
+    def _config(self, source: Source | None, penalties: Penalties) -> RunConfig:
+        table = LIVE if source is None else os.path.abspath(self.table)
+        reading = {"sql": self.query, "table": self.database_table}
+        fields = self.options.to_source_fields(table) | reading
+        return RunConfig(self._features(source), penalties, source=fields, **self.settings)
+
+    def _features(self, source: Source | None) -> tuple[str, ...]:
+        if source is not None:
+            return match_features(self.options.features, source.columns, is_text_allowed=True)
+        return tuple(name.strip() for text in self.options.features for name in text.split(","))
+
+    def _moving_features(self, source: Source | None) -> tuple[int, ...] | None:
+        features = self._features(source)
+        return feature_numbers(self.moving, len(features), features)
+
+    def _given_penalties(self, source: Source | None) -> Penalties:
+        return penalties_with_defaults(
+            **self.penalties,
+            revival=self.revival,
+            motion=self.motion or DEFAULT_MOTION,
+            moving=self._moving_features(source),
+        )
+
+    def _stored_or_given_penalties(self, source: Source | None) -> Penalties:
+        """What was suggested then is kept."""
+        if not self.suggest:
+            return self._given_penalties(source)
+        with Run.open(self.out) as run:
+            return run.config.penalties
+
+    def _suggested(self, source: Source) -> Suggestion:
+        # Loads what only a suggestion needs.
+        first_windows = importlib.import_module("dynmeans.runs.first_windows")
+        found: Suggestion = first_windows.suggest_on_first_windows(
+            source,
+            self.options,
+            standardise=self.settings.get("standardise", 0),
+            n_init=self.settings.get("n_init", 3),
+            max_gap=self.penalties.get("max_gap"),
+            reach=self.penalties.get("reach"),
+            motion=self.motion,
+            moving=self._moving_features(source),
+        )
+        if self.on_suggestion is not None:
+            self.on_suggestion(found)
+        return found

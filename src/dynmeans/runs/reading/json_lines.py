@@ -1,0 +1,48 @@
+"""JSON lines from outside: each is an object of bounded length and depth, or refused by number."""
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+MAX_LINE = 16 * 2**20
+
+
+def bounded_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a stream; a line without an end only as far as it takes to refuse it."""
+    while line := stream.readline(MAX_LINE + 1):
+        yield line
+
+
+def shown(value: Any) -> str:
+    """Show a value in an error, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def parse_line(line: str | bytes, number: int) -> dict[str, Any]:
+    """Return the object on one line, or say what is wrong with it."""
+    if len(line) > MAX_LINE:
+        raise ValueError(f"line {number} of the input is longer than {MAX_LINE:,} bytes.")
+    try:
+        record = json.loads(line)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"line {number} of the input is not JSON: it is not UTF-8.") from error
+    except json.JSONDecodeError as error:
+        # The place within the line alone: the error counts lines of its own.
+        what = f"{error.msg} at character {error.colno}"
+        raise ValueError(f"line {number} of the input is not JSON: {what}.") from error
+    except RecursionError as error:
+        raise ValueError(f"line {number} of the input is nested too deeply.") from error
+    except ValueError as error:  # thousands of digits
+        raise ValueError(f"line {number} of the input holds a number that is too long.") from error
+    if not isinstance(record, dict):
+        raise ValueError(f"line {number} of the input must be a JSON object, got {shown(record)}.")
+    return record
+
+
+def is_finite(value: Any) -> bool:
+    """Say whether a value is a number that a float can hold."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return -sys.float_info.max <= value <= sys.float_info.max

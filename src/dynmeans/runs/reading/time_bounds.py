@@ -1,0 +1,109 @@
+"""Bounds on times: what no calendar holds or no window can count is refused, with a way out."""
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.reading.columns import TIME_UNITS
+from dynmeans.runs.reading.window_options import WindowOptions
+
+LARGEST_EXACT = 2.0**53
+YEAR = 31_556_952_000_000  # microseconds
+MAX_JUMP = 2000 * YEAR
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# A day from the ends of Python's calendar, so that every time zone has the moment too.
+EARLIEST = (datetime(1, 1, 2, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+LATEST = (datetime(9999, 12, 30, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+# Between these a number is likely meant as a time of ours.
+_LIKELY = range(1980, 2100)
+
+
+class TimeBounds:
+    """Refuses times out of range, and times two thousand years after the one before.
+
+    Parameters
+    ----------
+    options : WindowOptions
+        How windows are cut, and the unit of times that are numbers.
+    is_number : bool
+        Whether times are plain numbers; else they are microseconds since 1970.
+    row : str
+        What a row is called: ``row {} of the input (from 0)``.
+    """
+
+    def __init__(self, options: WindowOptions, *, is_number: bool, row: str) -> None:
+        self._unit, self._is_number, self._row = options.time_unit, is_number, row
+        self._low, self._high = float(EARLIEST), float(LATEST)
+        if is_number:
+            self._high = LARGEST_EXACT * (1.0 if options.every is None else _width(options.every))
+            self._high = min(self._high, LARGEST_EXACT)
+            self._low = -self._high
+
+    def check(self, times: Any, numbers: Any) -> None:
+        """Refuse the first time out of range; `numbers` are those of the rows."""
+        if not len(times) or (times.min() >= self._low and times.max() <= self._high):
+            return
+        i = int(np.flatnonzero(~((times >= self._low) & (times <= self._high)))[0])
+        self.check_one(times[i].item(), numbers[i])
+
+    def check_one(self, time: float, number: int) -> None:
+        """Refuse a time out of range."""
+        if self._low <= time <= self._high:
+            return
+        row = self._row.format(number)
+        if not self._is_number:
+            rule = ": {} is in the year {:,.0f}"
+            raise InputError("time", rule, row, year_of(time), hint=self._hint(time))
+        if abs(time) <= LARGEST_EXACT:
+            rule = ": {} has the time {:g}, which is too far from 0 for windows so short"
+            raise InputError("every", rule, row, time)
+        raise InputError(
+            "time",
+            ": {} has the time {:g}; such numbers are too large to be told apart",
+            row,
+            time,
+            hint="If times count milliseconds, microseconds or nanoseconds since 1970, say so "
+            "with {time_unit=...}.",
+        )
+
+    def check_jump(self, before: tuple[float, int] | None, times: Any, numbers: Any) -> None:
+        """Refuse two thousand years between a row and the one before; times must rise."""
+        if self._is_number or not len(times):
+            return
+        first = times[0].item() if before is None else before[0]
+        if times[-1].item() - first <= MAX_JUMP:
+            return
+        if before is not None:
+            times, numbers = np.append(before[0], times), np.append(before[1], numbers)
+        jumps = np.flatnonzero(np.diff(times.astype(np.float64)) > MAX_JUMP)
+        if len(jumps):
+            i = int(jumps[0])
+            years = (float(times[i + 1]) - float(times[i])) / YEAR
+            rows = (self._row.format(numbers[i + 1]), self._row.format(numbers[i]))
+            hint = self._hint(times[i + 1].item())
+            rule = ": {} is {:,.0f} years after {}"
+            raise InputError("time", rule, rows[0], years, rows[1], hint=hint)
+
+    def _hint(self, time: float) -> str:
+        """Ask whether another unit was meant, where that would make sense of the number."""
+        for unit in TIME_UNITS if self._unit is not None else ():
+            meant = time / TIME_UNITS[self._unit or "s"] * TIME_UNITS[unit]
+            if unit != self._unit and int(year_of(meant)) in _LIKELY:
+                return f"Is {{time_unit={unit!r}}} meant?"
+        return "Correct the row, or leave it out."
+
+
+def year_of(microseconds: float) -> float:
+    """Return the year of a moment, whatever a calendar can hold."""
+    return 1970 + microseconds / YEAR
+
+
+def _width(every: str) -> float:
+    try:
+        width = float(every)
+    except ValueError:
+        return 1.0
+    return width if math.isfinite(width) else 1.0

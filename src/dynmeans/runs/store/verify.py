@@ -1,0 +1,39 @@
+"""verify: everything a run folder holds, read once and compared with its digests."""
+
+from dynmeans.records.state import ClusterState
+from dynmeans.runs.store import label_parts
+from dynmeans.runs.store.digests import TABLES, damaged
+from dynmeans.runs.store.run_tables import batches_with_events
+from dynmeans.runs.store.store import Store
+
+
+def verify(store: Store, n_features: int) -> None:
+    """Raise an error for the first thing that is not as it was written."""
+    with store.snapshot():
+        (result,) = store.query("PRAGMA integrity_check")[0]
+        if result != "ok":
+            raise damaged(store.folder, str(result))
+        state = store.state(n_features)
+        for table in (*TABLES, "velocities") if store.is_steady else TABLES:
+            n_rows = sum(1 for _ in store.rows(table))
+            expected = _expected_rows(store, table, state)
+            if expected is not None and n_rows != expected:
+                raise damaged(store.folder, f"{table} has {n_rows} rows, not {expected}")
+        for _ in batches_with_events(store):
+            pass
+        parts = store.parts()
+        n_labels = sum(part.n_rows for part in parts)
+        if n_labels != store.counts()["n_rows"]:
+            raise damaged(store.folder, f"parts hold {n_labels} labels, not one for each row")
+    label_parts.check_parts(store.labels_folder, parts, contents=True)
+
+
+def _expected_rows(store: Store, table: str, state: ClusterState) -> int | None:
+    """Return how many rows a table must have; None where nothing says."""
+    if table in ("batches", "samples", "velocities"):
+        return int(state.n_steps)
+    if table == "clusters":
+        return int(state.next_id)  # every cluster was seen in the window that it was born in
+    if table == "tokens" and store.has_digests:
+        return int(store.manifest("n_tokens") or 0)
+    return None

@@ -1,0 +1,68 @@
+"""The targets: each a module of this folder with a class `Attack`."""
+
+import importlib
+import random
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+Case = Callable[[random.Random], int | None]  # returns how many inputs it tried, one if None
+
+
+class Target(NamedTuple):
+    """Where a target is, its share of the time, and how long one case of it may take."""
+
+    module: str
+    share: float
+    max_seconds: float = 30.0
+
+
+class Skipped(Exception):  # noqa: N818
+    """What the target needs is not installed."""
+
+
+class Ready(Protocol):
+    """An attack that has made what it needs."""
+
+    def ready(self) -> AbstractContextManager[Case]:
+        """Make the corpus; give the function that tries one case."""
+
+    def rng(self, seed: int, case: int) -> random.Random:
+        """Return the source of one case: the same numbers in every run."""
+
+
+TARGETS = {
+    "state": Target("attack.targets.saved_files", 1.0),
+    "mixture": Target("attack.targets.saved_files", 0.5),
+    "groups-file": Target("attack.targets.saved_files", 0.7),
+    "history": Target("attack.targets.saved_files", 1.0),
+    "lines": Target("attack.targets.live_lines", 1.0),
+    "times": Target("attack.targets.times", 0.5),
+    "csv": Target("attack.targets.csv_files", 1.0),
+    "run-folder": Target("attack.targets.run_folder", 1.5),
+    "engine": Target("attack.targets.engine", 3.0),
+    "shuffles": Target("attack.targets.engine", 1.0),
+    "groups": Target("attack.targets.groups", 1.0),
+    "bad-frames": Target("attack.targets.groups", 0.5),
+    "anytime": Target("attack.targets.anytime", 1.0),
+    "kills": Target("attack.targets.kills", 3.0, 240.0),
+    "dask": Target("attack.targets.dask_cluster", 1.0, 120.0),
+    "spark": Target("attack.targets.spark", 1.0, 240.0),
+}
+
+
+class _Loaded:
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._module = importlib.import_module(TARGETS[name].module)
+
+    def ready(self) -> AbstractContextManager[Case]:
+        return self._module.ready(self._name)  # type: ignore[no-any-return]
+
+    def rng(self, seed: int, case: int) -> random.Random:
+        return random.Random(f"{seed} {self._name} {case}")
+
+
+def load_target(name: str) -> Ready:
+    """Import what a target needs, which its process alone does."""
+    return _Loaded(name)

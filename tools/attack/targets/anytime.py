@@ -1,0 +1,100 @@
+"""fit_anytime and label_rows: one result for any threads and kind of source; bad input refused."""
+
+import random
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from attack.held import REFUSALS, refused
+from attack.mutate import FLOATS, INTEGERS, damaged
+from attack.targets import Case
+from dynmeans.scale import fit_anytime, label_rows
+
+
+@contextmanager
+def ready(name: str) -> Iterator[Case]:
+    """A folder for the files of a case."""
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        attacks = [_attack_result, _attack_arguments, _attack_file, _attack_file]
+        yield lambda rng: rng.choice(attacks)(rng, Path(folder))
+
+
+def _points(rng: random.Random) -> Any:
+    numbers = np.random.default_rng(rng.getrandbits(64))
+    n, d = rng.randint(1, 3000), rng.randint(1, 5)
+    points = numbers.normal(size=(3, d))[numbers.integers(3, size=n)] * 9
+    points += numbers.normal(size=(n, d))
+    return points.astype(rng.choice([np.float64, np.float32]))
+
+
+def _attack_result(rng: random.Random, folder: Path) -> None:
+    """The same bits for one thread and two, from memory and from a file; labels as predicted."""
+    points = _points(rng)
+    options = {
+        "new_penalty": rng.uniform(2, 60),
+        "batch_size": rng.randint(1, 900),
+        "max_batches": rng.randint(1, 4),
+        "holdout_size": rng.randint(1, 500),
+        "rng": rng.randrange(2**32),
+    }
+    np.save(folder / "points.npy", points)
+    first = fit_anytime(points, n_threads=1, **options)
+    second = fit_anytime(folder / "points.npy", n_threads=2, **options)
+    if first.state != second.state or first.cost != second.cost:
+        raise AssertionError("one thread in memory and two from a file give different results")
+    labelling = label_rows(folder / "points.npy", first, to=folder / "labels.npy", n_threads=2)
+    if not np.array_equal(labelling.labels, first.predict(points)):
+        raise AssertionError("label_rows and predict differ")
+    if labelling.counts.sum() + labelling.n_unlabelled != len(points):
+        raise AssertionError("counts do not add up to the rows")
+
+
+def _attack_arguments(rng: random.Random, folder: Path) -> None:
+    """Arguments of any kind are taken or refused in one line."""
+    source: Any = rng.choice(
+        [
+            np.full((rng.choice([0, 1, 20]), rng.choice([0, 1, 2])), rng.choice(FLOATS)),
+            np.zeros(3),
+            np.array([["a"]]),
+            [],
+            iter([]),
+            iter([np.zeros((5, 2)), np.zeros((5, 3))]),
+            iter([[1.0, 2.0], "text"]),
+            5,
+            folder / "nowhere",
+            folder,
+            np.zeros((9, 2)),
+        ]
+    )
+    wild = [*FLOATS, *INTEGERS, None, "1", True, []]
+    options = {"max_batches": 2, "batch_size": 5}
+    names = ["new_penalty", "batch_size", "time_limit", "patience", "tol", "holdout_size", "memory"]
+    names += ["n_threads", "max_clusters", "columns", "state"]
+    for name in rng.sample(names, rng.randint(0, 2)):
+        value = rng.choice(wild)
+        # Such numbers are allowed, and take as long as they say.
+        if name == "n_threads" and isinstance(value, int) and value > 8:
+            continue
+        options[name] = value
+    refused(lambda: fit_anytime(source, **options), *REFUSALS, FileNotFoundError)
+
+
+def _attack_file(rng: random.Random, folder: Path) -> None:
+    """Damaged .npy and Parquet files are read or refused in one line."""
+    points = np.arange(40.0).reshape(20, 2)
+    if rng.random() < 0.5:
+        path = folder / "damaged.npy"
+        np.save(path, points)
+    else:
+        path = folder / "damaged.parquet"
+        pq.write_table(pa.table({"x": points[:, 0], "y": points[:, 1]}), path)
+    path.write_bytes(damaged(path.read_bytes(), rng, []))
+    options = {"new_penalty": 1.0, "max_batches": 1, "batch_size": 5, "rng": 0}
+    refused(lambda: fit_anytime(path, **options), *REFUSALS)

@@ -1,0 +1,63 @@
+"""CSV files through the command line: labels, or one line of error and a code that is not zero."""
+
+import contextlib
+import io
+import random
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
+from attack.targets import Case
+from dynmeans.cli.__main__ import main
+
+
+@contextmanager
+def ready(name: str) -> Iterator[Case]:
+    """A folder for the file and the run of a case."""
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        count = iter(range(10**9))
+        yield lambda rng: _attack(rng, Path(folder), next(count))
+
+
+def _attack(rng: random.Random, folder: Path, number: int) -> None:
+    path = folder / rng.choice(["rows.csv", "rows.tsv", "r[1].csv", "a b.csv"])
+    path.write_bytes(_table(rng))
+    words = ["cluster", str(path), "--new-penalty", rng.choice(["1", "1", "1", "0.5", "-1", "nan"])]
+    words += ["--out", str(folder / f"run{number}")]
+    words += rng.choice(
+        [
+            ["--time", "t", "--every", rng.choice(["1", "10", "1h", "1e-9", "1d"])],
+            ["--count", "3"],
+            ["--batch", "b"],
+            ["--count", "2", "--id", "y"],
+            ["--time", "t", "--every", "1s", "--time-unit", "s"],
+            ["--count", "4", "--on-missing", "drop"],
+        ]
+    )
+    words += ["--features", rng.choice(["x", "x", "x,y", "*", "z"])]
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(words)
+    if code not in (0, 1, 2):
+        raise AssertionError(f"exit code {code} of {words[3:]}")
+    if code == 1 and len(err.getvalue().strip().splitlines()) != 1:
+        raise AssertionError(f"one line of error was expected, got {err.getvalue()!r}")
+    path.unlink()
+
+
+def _table(rng: random.Random) -> bytes:
+    names = rng.choice(
+        ["t,x,y,b", "t,x,y,b", "t,x,y,b", "t,x,x,b", "t,x,dynmeans row,b", "t;x;y;b"]
+    )
+    rows = [names]
+    for row in range(rng.randint(0, 9)):
+        values = [str(row), f"{rng.uniform(0, 9):.3f}", str(rng.randint(0, 5)), str(row // 3)]
+        if rng.random() < 0.2:
+            wild = str(rng.choice(rng.choice([TEXTS, INTEGERS, FLOATS])))
+            values[rng.randrange(4)] = wild
+        rows.append(",".join(values))
+    data = rng.choice(["\n", "\n", "\r\n"]).join(rows).encode()
+    return damaged(data, rng, []) if rng.random() < 0.5 else data
