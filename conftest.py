@@ -1,4 +1,6 @@
-"""The README's examples write files: run them in a folder of their own."""
+"""The README's examples run in a folder of their own; the last lines say what was skipped."""
+
+from collections import Counter
 
 import pytest
 
@@ -7,3 +9,11 @@ import pytest
 def _readme_in_its_own_folder(request, monkeypatch, tmp_path):
     if request.path.name == "README.md":
         monkeypatch.chdir(tmp_path)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Count what was skipped by its reason."""
+    skipped = terminalreporter.getreports("skipped")
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    for reason, count in reasons.most_common():
+        terminalreporter.line(f"{count} skipped: {reason}", yellow=True)

@@ -25,10 +25,10 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
-from dynmeans.engine.dask.spread_batch import take_batch
-from dynmeans.engine.dask.spread_step import step_with_rounds
+from dynmeans.engine.dask import take_batch
+from dynmeans.engine.dask.step import step_with_rounds
 
-N_CLUSTERS, N_FEATURES, SPREAD = 500, 8, 0.06
+N_CLUSTERS, N_FEATURES, DEVIATION = 500, 8, 0.06
 PENALTIES = Penalties(0.3, max_gap=6.8, reach=1.01)
 SIZES = (100_000, 1_000_000, 5_000_000, 20_000_000)
 BLOCK = 100_000
@@ -42,7 +42,7 @@ def make_rows(first: int, stop: int) -> np.ndarray:
     for block in range(first // BLOCK, -(-stop // BLOCK)):
         rng = np.random.default_rng([1, block])
         rows = centers[rng.integers(N_CLUSTERS, size=BLOCK)]
-        rows = rows + SPREAD * rng.normal(size=(BLOCK, N_FEATURES))
+        rows = rows + DEVIATION * rng.normal(size=(BLOCK, N_FEATURES))
         begin = block * BLOCK
         parts.append(rows[max(first - begin, 0) : stop - begin])
     return np.concatenate(parts)
@@ -93,7 +93,7 @@ def cpu_seconds(client: Client) -> float:
     return time.process_time() + sum(client.run(time.process_time).values())
 
 
-def run_spread(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[str, Any]:
+def run_dask(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[str, Any]:
     """One step on the cluster, and what it took."""
     batch = client.persist(make_batch(n_rows, n_chunks))
     taken = take_batch(batch, None, N_FEATURES)
@@ -101,9 +101,8 @@ def run_spread(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[
     forget_peak()
     began, cpu = time.perf_counter(), cpu_seconds(client)
     orders = VisitingOrders(entropy=7, n_init=n_init, by="row")
-    _, found, rounds = step_with_rounds(
-        taken, ClusterState.empty(N_FEATURES), PENALTIES, orders, 1.0, "paper"
-    )
+    state = ClusterState.empty(N_FEATURES)
+    _, found, rounds = step_with_rounds(taken, state, PENALTIES, orders, 1.0)
     seconds, cpu = time.perf_counter() - began, cpu_seconds(client) - cpu
     return {
         "seconds": seconds,
@@ -144,7 +143,7 @@ def measure(n_rows: int, options: argparse.Namespace) -> dict[str, Any]:
         ) as cluster,
         Client(cluster) as client,
     ):
-        spread = run_spread(client, n_rows, options.chunks, options.n_init)
+        on_dask = run_dask(client, n_rows, options.chunks, options.n_init)
     single = json.loads(
         subprocess.run(
             [
@@ -159,33 +158,33 @@ def measure(n_rows: int, options: argparse.Namespace) -> dict[str, Any]:
             text=True,
         ).stdout
     )
-    assert spread.pop("cost_trace") == single.pop("cost_trace"), "not the same bits"
-    grown = spread["client_mb_peak"] - spread["client_mb_before"]
+    assert on_dask.pop("cost_trace") == single.pop("cost_trace"), "not the same bits"
+    grown = on_dask["client_mb_peak"] - on_dask["client_mb_before"]
     return {
         "n_rows": n_rows,
-        "ratio": spread["seconds"] / single["seconds"],
-        "cpu_ratio": spread["cpu_seconds"] / single["cpu_seconds"],
+        "ratio": on_dask["seconds"] / single["seconds"],
+        "cpu_ratio": on_dask["cpu_seconds"] / single["cpu_seconds"],
         "client_mb_grown": grown,
         "load": os.getloadavg()[0],
-        "spread": spread,
+        "dask": on_dask,
         "native": single,
     }
 
 
 def _row(found: dict[str, Any]) -> str:
     """One line of the table."""
-    spread, single = found["spread"], found["native"]
-    first, later = spread["first_pass"], spread["later_passes"]
-    n_later = max(1, spread["n_passes"] - 1)
+    on_dask, single = found["dask"], found["native"]
+    first, later = on_dask["first_pass"], on_dask["later_passes"]
+    n_later = max(1, on_dask["n_passes"] - 1)
 
     def kilobytes(passes: dict[str, Any], n: int) -> str:
         names = ("bytes_out", "bytes_in")
         return " ".join(f"{passes[name] / n / 1e3:8.0f}" for name in names)
 
     return (
-        f"{found['n_rows']:8d} {spread['seconds']:7.1f} {single['seconds']:7.1f} "
+        f"{found['n_rows']:8d} {on_dask['seconds']:7.1f} {single['seconds']:7.1f} "
         f"{found['ratio']:6.2f} {found['cpu_ratio']:6.2f} {found['client_mb_grown']:6.0f} "
-        f"{spread['n_passes']:6d} {first['proposals']:6d} {later['proposals']:6d} "
+        f"{on_dask['n_passes']:6d} {first['proposals']:6d} {later['proposals']:6d} "
         f"{first['seconds']:7.2f} {kilobytes(first, 1)} "
         f"{later['seconds'] / n_later:7.3f} {kilobytes(later, n_later)} {found['load']:5.1f}"
     )
@@ -222,7 +221,7 @@ def main() -> None:
         print(json.dumps(run_native(options.native, options.workers, options.n_init)))
         return
     print(
-        "       N spread s  one s  ratio in CPU client MB passes proposals, later; first pass: "
+        "       N   dask s  one s  ratio in CPU client MB passes proposals, later; first pass: "
         "s, kB out, in; a later one: the same; load"
     )
     for n_rows in options.sizes:

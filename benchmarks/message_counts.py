@@ -3,7 +3,7 @@
 Run: python benchmarks/message_counts.py [--largest 1000]
 Writes benchmarks/results/message_counts.json. docs/scaling-out.md compares it with the formula.
 
-Every machine holds one block of 16384 rows. The requests and replies are those of a real run, made
+Every machine holds 16,384 rows. The requests and replies are those of a real run, made
 and answered here without a network; only their numbers and bytes are looked at.
 """
 
@@ -14,29 +14,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from one_process import OneProcess, cut_here
 
-from dynmeans import Penalties
+from dynmeans import ClusterState, Penalties
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask.crew import Round
-from dynmeans.engine.dask.one_process import BLOCK, OneProcess, cut_here
-from dynmeans.engine.dask.spread_cluster import SpreadOrder, SpreadRun
-from dynmeans.engine.dask.spread_pass import Remembered
+from dynmeans.engine.dask.assign_labels import Remembered
+from dynmeans.engine.dask.cluster import cluster
+from dynmeans.engine.dask.messages import Run
+from dynmeans.engine.dask.step import sum_facts
+from dynmeans.engine.dask.workers import Round
 
-N_FEATURES, N_CLUSTERS, SPREAD = 2, 100, 0.02
+ROWS_OF_ONE = 16_384  # on each machine
+N_FEATURES, N_CLUSTERS, DEVIATION = 2, 100, 0.02
 PENALTIES = Penalties(0.05, max_gap=6.8, reach=1.01)
 RESULTS = Path(__file__).parent / "results" / "message_counts.json"
 
 
-def remember_nothing(n_features: int) -> Remembered:
-    """The memory of a first batch."""
-    return Remembered(np.empty((0, n_features)), np.empty(0), np.empty(0), np.empty(0))
-
-
 def make_points(n_rows: int) -> np.ndarray:
-    """Clusters on a grid, with some spread."""
+    """Clusters on a grid, with some noise."""
     rng = np.random.default_rng(0)
     side = int(np.sqrt(N_CLUSTERS))
-    return rng.integers(side, size=(n_rows, N_FEATURES)) + SPREAD * rng.normal(
+    return rng.integers(side, size=(n_rows, N_FEATURES)) + DEVIATION * rng.normal(
         size=(n_rows, N_FEATURES)
     )
 
@@ -48,30 +46,31 @@ def expected_out(n_machines: int, n_rounds: int, n_slots: int) -> float:
 
 
 def measure(n_machines: int) -> dict[str, Any]:
-    """One run with one block of rows on each machine."""
-    n_rows = n_machines * BLOCK
-    crew: Any = OneProcess(cut_here(make_points(n_rows)), n_machines)
+    """One run."""
+    n_rows = n_machines * ROWS_OF_ONE
+    points = make_points(n_rows)
+    workers: Any = OneProcess(cut_here(points, cuts=range(0, n_rows, ROWS_OF_ONE)))
     seed = int(compiled.order_seeds(5, 1)[0])
-    order = SpreadOrder(f"{n_machines}/0", seed, 2**64)
-    found = SpreadRun(
-        crew, n_rows, remember_nothing(N_FEATURES), PENALTIES.new_penalty, order, ()
-    ).cluster()
+    remembered = Remembered(ClusterState.empty(N_FEATURES), PENALTIES)
+    sums = sum_facts(workers.magnitudes(), n_rows, False, remembered)
+    run = Run(str(n_machines), seed, 2**64, PENALTIES.new_penalty, sums)
+    found = cluster(workers, n_rows, remembered, run, ())
     by_pass: dict[int, list[Round]] = defaultdict(list)
-    for entry in crew.rounds:
+    for entry in workers.rounds:
         by_pass[entry.n_pass].append(entry)
     n_slots = len(found.counts)
     return {
         "n_machines": n_machines,
         "n_rows": n_rows,
         "n_clusters": n_slots,
-        "n_passes": found.n_passes,
-        "n_rounds": len(crew.rounds),
+        "n_passes": found.labelling.n_passes,
+        "n_rounds": len(workers.rounds),
         "rounds_of_first_pass": len(by_pass[1]),
-        "n_messages": 2 * n_machines * len(crew.rounds),
-        "n_proposals": sum(entry.n_proposals for entry in crew.rounds),
-        "bytes_out": sum(entry.bytes_out for entry in crew.rounds),
-        "bytes_out_expected": expected_out(n_machines, len(crew.rounds), n_slots),
-        "bytes_in": sum(entry.bytes_in for entry in crew.rounds),
+        "n_messages": 2 * n_machines * len(workers.rounds),
+        "n_proposals": sum(entry.n_proposals for entry in workers.rounds),
+        "bytes_out": sum(entry.bytes_out for entry in workers.rounds),
+        "bytes_out_expected": expected_out(n_machines, len(workers.rounds), n_slots),
+        "bytes_in": sum(entry.bytes_in for entry in workers.rounds),
     }
 
 

@@ -35,7 +35,7 @@ def weak(monkeypatch, tmp_path):
         "    time.sleep(0.05)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(TARGETS, "weak", Target("weak_target", 1.0, 0.5))
+    monkeypatch.setitem(TARGETS, "weak", Target("weak_target", 1.0, 1.0))
     return "weak"
 
 
@@ -48,7 +48,7 @@ def test_failures_hangs_and_crashes_are_counted_and_survived(weak, tmp_path):
     found = [json.loads(line) for line in lines]
     assert [(failure["case"], failure["summary"]) for failure in found] == [
         (3, "AssertionError: not held"),
-        (5, "no end within 0.5 seconds"),
+        (5, "no end within 1 seconds"),
         (7, "the process died of SIGKILL"),
     ]
 

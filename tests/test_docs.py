@@ -70,3 +70,11 @@ def test_every_decision_that_is_named_is_in_the_design_notes():
     assert len(named) > 20
     for number, path in named.items():
         assert number in numbers, f"{path} names decision {number}"
+
+
+def test_every_test_that_the_page_on_trust_names_is_there():
+    named = set(re.findall(r"`(test_\w+)`", (DOCS / "trust.md").read_text()))
+    files = (ROOT / "tests").rglob("test_*.py")
+    there = {name for file in files for name in re.findall(r"def (test_\w+)", file.read_text())}
+    assert named
+    assert named <= there

@@ -1,5 +1,5 @@
-// Passes over pieces of a batch for Python: arrays in, arrays out, the GIL released in between.
-// `labels`, `next` and `own` of a piece are written in place; they belong to the worker.
+// Passes over parts of a batch for Python: arrays in, arrays out, the GIL released in between.
+// `labels`, `next` and `own` of a part are written in place; they belong to the worker.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -10,10 +10,10 @@
 
 #include "algorithm/visiting_orders.hpp"
 #include "bindings/arrays.hpp"
+#include "dask/part.hpp"
 #include "dask/piece_labels.hpp"
 #include "dask/piece_proposals.hpp"
 #include "dask/piece_sums.hpp"
-#include "dask/pieces.hpp"
 #include "dask/replay.hpp"
 
 namespace nb = nanobind;
@@ -32,25 +32,25 @@ using Writable = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // points, weights, first row, keys of a given order, labels, next, own, has_own, movers
 template <typename Value>
-using PieceArrays =
+using PartArrays =
     std::tuple<Table<Value>, std::optional<Floats>, std::uint64_t, std::optional<Keys>,
                Writable<Slot>, Writable<Slot>, Writable<double>, bool, std::optional<Ints>>;
 template <typename Value>
-using PieceList = std::vector<PieceArrays<Value>>;
+using PartList = std::vector<PartArrays<Value>>;
 // centers, offsets, scales, is_active
-using BoardArrays = std::tuple<Table<double>, Floats, Floats, Flags>;
+using ClusterArrays = std::tuple<Table<double>, Floats, Floats, Flags>;
 // largest coordinate by feature, lightest and heaviest weight
 using MagnitudeArrays = std::tuple<Floats, double, double>;
 // of the whole batch with the remembered centers; its points, whether they have weights, lambda
 using SumArrays = std::tuple<Floats, double, double, std::size_t, bool, double>;
-// keys, slots, then as a board
-using EventArrays = std::tuple<Keys, Ints, Table<double>, Floats, Floats, Flags>;
+// keys, slots, then as a table of clusters
+using ChangeArrays = std::tuple<Keys, Ints, Table<double>, Floats, Floats, Flags>;
 
 template <typename Value>
-std::vector<Piece<Value>> view(const PieceList<Value>& list, std::uint64_t seed) {
-    std::vector<Piece<Value>> pieces;
+std::vector<Part<Value>> view(const PartList<Value>& list, std::uint64_t seed) {
+    std::vector<Part<Value>> parts;
     for (const auto& [points, weights, first_row, keys, labels, next, own, has_own, movers] : list)
-        pieces.push_back(
+        parts.push_back(
             {{points.data(), weights ? weights->data() : nullptr, points.shape(0), points.shape(1)},
              first_row,
              seed,
@@ -61,10 +61,10 @@ std::vector<Piece<Value>> view(const PieceList<Value>& list, std::uint64_t seed)
              has_own,
              movers ? movers->data() : nullptr,
              movers ? movers->size() : 0});
-    return pieces;
+    return parts;
 }
 
-ClusterTable view(const BoardArrays& arrays) {
+ClusterTable view(const ClusterArrays& arrays) {
     const auto& [centers, offsets, scales, is_active] = arrays;
     const std::size_t n_slots = centers.shape(0), d = centers.shape(1);
     ClusterTable clusters(d, n_slots + 8);
@@ -74,7 +74,7 @@ ClusterTable view(const BoardArrays& arrays) {
     return clusters;
 }
 
-SlotChanges view(const EventArrays& arrays) {
+SlotChanges view(const ChangeArrays& arrays) {
     const auto& [keys, slots, centers, offsets, scales, is_active] = arrays;
     return {keys.data(),   slots.data(),     centers.data(), offsets.data(),
             scales.data(), is_active.data(), keys.size()};
@@ -90,23 +90,23 @@ BatchSums view(const SumArrays& arrays) {
 }
 
 template <typename Value>
-void walk_arrays(PieceList<Value> list, std::uint64_t seed, BoardArrays clusters,
-                 EventArrays events, double new_penalty, std::uint64_t last) {
+void walk_arrays(PartList<Value> list, std::uint64_t seed, ClusterArrays clusters,
+                 ChangeArrays changes, double new_penalty, std::uint64_t last) {
     nb::gil_scoped_release release;
     const ClusterTable start = view(clusters);
-    for (const Piece<Value>& piece : view(list, seed))
-        walk_events(piece, start, view(events), new_penalty, last);
+    for (const Part<Value>& part : view(list, seed))
+        walk_changes(part, start, view(changes), new_penalty, last);
 }
 
 template <typename Value>
-void settle_arrays(PieceList<Value> list, std::uint64_t seed, BoardArrays clusters,
-                   EventArrays events, double new_penalty, std::uint64_t first, std::uint64_t last,
-                   bool is_first) {
+void settle_arrays(PartList<Value> list, std::uint64_t seed, ClusterArrays clusters,
+                   ChangeArrays changes, double new_penalty, std::uint64_t first,
+                   std::uint64_t last, bool is_first) {
     nb::gil_scoped_release release;
     const ClusterTable start = view(clusters);
-    const SlotChanges happened = view(events);
+    const SlotChanges happened = view(changes);
     SettleLabels<Value> settle(start, happened, new_penalty);
-    for (const Piece<Value>& piece : view(list, seed)) settle.run(piece, {first, last}, is_first);
+    for (const Part<Value>& part : view(list, seed)) settle.run(part, {first, last}, is_first);
 }
 
 using ProposalArrays = std::tuple<Column<std::uint64_t>, Rows<double>, std::size_t>;
@@ -118,19 +118,19 @@ ProposalArrays to_arrays(Proposals&& proposals, std::size_t n_features) {
 }
 
 template <typename Value>
-ProposalArrays propose_unlabelled_arrays(PieceList<Value> list, std::uint64_t seed,
-                                         BoardArrays clusters, double new_penalty,
+ProposalArrays propose_unlabelled_arrays(PartList<Value> list, std::uint64_t seed,
+                                         ClusterArrays clusters, double new_penalty,
                                          std::uint64_t first, std::uint64_t last, std::size_t limit,
                                          std::optional<nb::capsule> sgemm) {
     Proposals kept;
     const Sgemm multiply = sgemm ? reinterpret_cast<Sgemm>(sgemm->data(sgemm->name())) : nullptr;
     {
         nb::gil_scoped_release release;
-        const std::vector<Piece<Value>> pieces = view(list, seed);
+        const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         ProposalList found;
-        propose_unlabelled(pieces, start, new_penalty, multiply, {first, last}, found);
-        kept = found.take(pieces, limit, start.n_features);
+        propose_unlabelled(parts, start, new_penalty, multiply, {first, last}, found);
+        kept = found.take(parts, limit, start.n_features);
     }
     return to_arrays(std::move(kept), std::get<0>(clusters).shape(1));
 }
@@ -139,15 +139,15 @@ using LabelledArrays =
     std::tuple<Column<std::uint64_t>, Rows<double>, std::size_t, std::vector<Column<std::int64_t>>>;
 
 template <typename Value>
-LabelledArrays propose_labelled_arrays(PieceList<Value> list, std::uint64_t seed,
-                                       BoardArrays clusters, double new_penalty,
+LabelledArrays propose_labelled_arrays(PartList<Value> list, std::uint64_t seed,
+                                       ClusterArrays clusters, double new_penalty,
                                        std::uint64_t first, std::uint64_t last, std::size_t limit,
                                        Flags has_moved, Floats highest_own) {
     Proposals kept;
     std::vector<std::vector<std::int64_t>> movers;
     {
         nb::gil_scoped_release release;
-        const std::vector<Piece<Value>> pieces = view(list, seed);
+        const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         const std::vector<std::uint8_t> moved(has_moved.data(),
                                               has_moved.data() + has_moved.size());
@@ -155,8 +155,8 @@ LabelledArrays propose_labelled_arrays(PieceList<Value> list, std::uint64_t seed
         ThreadPool pool(1, interrupts);
         ProposalList found;
         movers = LabelledProposals<Value>(start, moved, highest_own.data(), new_penalty, pool)
-                     .find(pieces, {first, last}, found);
-        kept = found.take(pieces, limit, start.n_features);
+                     .find(parts, {first, last}, found);
+        kept = found.take(parts, limit, start.n_features);
     }
     std::vector<Column<std::int64_t>> columns;
     for (std::vector<std::int64_t>& rows : movers) columns.push_back(column(std::move(rows)));
@@ -166,12 +166,12 @@ LabelledArrays propose_labelled_arrays(PieceList<Value> list, std::uint64_t seed
 
 template <typename Value>
 std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<std::uint64_t>, Column<std::uint64_t>>
-count_moves_arrays(PieceList<Value> list, std::uint64_t seed, std::size_t n_slots,
+count_moves_arrays(PartList<Value> list, std::uint64_t seed, std::size_t n_slots,
                    std::uint64_t last) {
     Moves moves(n_slots);
     {
         nb::gil_scoped_release release;
-        for (const Piece<Value>& piece : view(list, seed)) moves.add(piece, last);
+        for (const Part<Value>& part : view(list, seed)) moves.add(part, last);
     }
     return {column(std::move(moves.n_joined)), column(std::move(moves.n_left)),
             column(std::move(moves.first_join)), column(std::move(moves.last_leave))};
@@ -191,7 +191,7 @@ std::tuple<Column<double>, double, double> magnitudes_arrays(Table<Value> points
 }
 
 template <typename Value>
-std::tuple<Column<double>, Column<double>> update_own_arrays(PieceList<Value> list,
+std::tuple<Column<double>, Column<double>> update_own_arrays(PartList<Value> list,
                                                              Table<double> centers, Flags has_moved,
                                                              std::optional<Floats> highest,
                                                              SumArrays sums) {
@@ -205,15 +205,14 @@ std::tuple<Column<double>, Column<double>> update_own_arrays(PieceList<Value> li
 }
 
 template <typename Value>
-Rows<double> sum_slots_arrays(PieceList<Value> list, Ints columns, std::size_t n_columns,
-                              SumArrays sums) {
+Rows<double> sum_moves_arrays(PartList<Value> list, std::size_t n_slots, SumArrays sums) {
     std::vector<double> found;
     const BatchSums how = view(sums);
     {
         nb::gil_scoped_release release;
-        found = sum_slots(view(list, 0), columns.data(), columns.size(), n_columns, how);
+        found = sum_moves(view(list, 0), n_slots, how);
     }
-    return rows(std::move(found), n_columns, how.columns.size());
+    return rows(std::move(found), n_slots, how.columns.size());
 }
 
 // The totals of sums in bins, by slot; those of own costs have one row.
@@ -228,18 +227,18 @@ Rows<double> totals_of_bins(Table<double> bins, SumArrays sums, bool are_costs) 
 }
 
 std::tuple<Column<std::uint64_t>, Column<std::int64_t>, Rows<double>> replay_arrays(
-    BoardArrays clusters, Keys keys, Table<double> points, Table<double> theta_old, Floats gamma,
+    ClusterArrays clusters, Keys keys, Table<double> points, Table<double> theta_old, Floats gamma,
     double new_penalty) {
-    SlotChangeLists events;
+    SlotChangeLists changes;
     {
         nb::gil_scoped_release release;
         ClusterTable start = view(clusters);
-        events = replay(start, keys.data(), points.data(), keys.size(), theta_old.data(),
-                        {gamma.data(), gamma.data() + gamma.size()}, new_penalty);
+        changes = replay(start, keys.data(), points.data(), keys.size(), theta_old.data(),
+                         {gamma.data(), gamma.data() + gamma.size()}, new_penalty);
     }
-    const std::size_t n = events.keys.size();
-    return {column(std::move(events.keys)), column(std::move(events.slots)),
-            rows(std::move(events.centers), n, points.shape(1))};
+    const std::size_t n = changes.keys.size();
+    return {column(std::move(changes.keys)), column(std::move(changes.slots)),
+            rows(std::move(changes.centers), n, points.shape(1))};
 }
 
 Rows<std::int64_t> hash_orders(std::size_t n_points, std::uint64_t seed, std::size_t n_init) {
@@ -262,20 +261,20 @@ Column<std::uint64_t> order_seeds(std::uint64_t seed, std::size_t n_init) {
 
 template <typename Value>
 void bind_passes(nb::module_& module) {
-    module.def("walk_events", &walk_arrays<Value>, "pieces"_a, "seed"_a, "board"_a, "events"_a,
+    module.def("walk_changes", &walk_arrays<Value>, "parts"_a, "seed"_a, "clusters"_a, "changes"_a,
                "new_penalty"_a, "last"_a);
-    module.def("settle_labels", &settle_arrays<Value>, "pieces"_a, "seed"_a, "board"_a, "events"_a,
-               "new_penalty"_a, "first"_a, "last"_a, "is_first"_a);
-    module.def("propose_unlabelled", &propose_unlabelled_arrays<Value>, "pieces"_a, "seed"_a,
-               "board"_a, "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "sgemm"_a.none());
-    module.def("propose_labelled", &propose_labelled_arrays<Value>, "pieces"_a, "seed"_a, "board"_a,
-               "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "has_moved"_a, "highest_own"_a);
-    module.def("count_moves", &count_moves_arrays<Value>, "pieces"_a, "seed"_a, "n_slots"_a,
+    module.def("settle_labels", &settle_arrays<Value>, "parts"_a, "seed"_a, "clusters"_a,
+               "changes"_a, "new_penalty"_a, "first"_a, "last"_a, "is_first"_a);
+    module.def("propose_unlabelled", &propose_unlabelled_arrays<Value>, "parts"_a, "seed"_a,
+               "clusters"_a, "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "sgemm"_a.none());
+    module.def("propose_labelled", &propose_labelled_arrays<Value>, "parts"_a, "seed"_a,
+               "clusters"_a, "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "has_moved"_a,
+               "highest_own"_a);
+    module.def("count_moves", &count_moves_arrays<Value>, "parts"_a, "seed"_a, "n_slots"_a,
                "last"_a);
-    module.def("update_own", &update_own_arrays<Value>, "pieces"_a, "centers"_a, "has_moved"_a,
+    module.def("update_own", &update_own_arrays<Value>, "parts"_a, "centers"_a, "has_moved"_a,
                "highest"_a.none(), "sums"_a);
-    module.def("sum_slots", &sum_slots_arrays<Value>, "pieces"_a, "columns"_a, "n_columns"_a,
-               "sums"_a);
+    module.def("sum_moves", &sum_moves_arrays<Value>, "parts"_a, "n_slots"_a, "sums"_a);
     module.def("magnitudes", &magnitudes_arrays<Value>, "points"_a.noconvert(), "weights"_a.none());
 }
 
@@ -284,8 +283,8 @@ void bind_passes(nb::module_& module) {
 void bind_pieces(nb::module_& module) {
     bind_passes<double>(module);
     bind_passes<float>(module);
-    module.def("replay", &replay_arrays, "board"_a, "keys"_a, "points"_a, "theta_old"_a, "gamma"_a,
-               "new_penalty"_a);
+    module.def("replay", &replay_arrays, "clusters"_a, "keys"_a, "points"_a, "theta_old"_a,
+               "gamma"_a, "new_penalty"_a);
     module.def("totals_of_bins", &totals_of_bins, "bins"_a, "sums"_a, "are_costs"_a);
     module.def("hash_orders", &hash_orders, "n_points"_a, "seed"_a, "n_init"_a);
     module.def("order_seeds", &order_seeds, "seed"_a, "n_init"_a);

@@ -1,4 +1,4 @@
-// The first half of a pass over pieces: every row in a range of keys looks at the clusters as they
+// The first half of a pass over parts: every row in a range of keys looks at the clusters as they
 // stand at the beginning of that range.
 //
 // A row whose cheapest choice is an active cluster can cause no event while none empties, so it may
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
-#include "dask/pieces.hpp"
+#include "dask/part.hpp"
 #include "passes/neighbors.hpp"
 #include "search/center_search.hpp"
 #include "threads/thread_pool.hpp"
@@ -30,13 +30,13 @@ struct Proposals {
 
 class ProposalList {
   public:
-    void add(std::uint64_t key, std::size_t piece, std::size_t row) {
-        found_.push_back({key, piece, row});
+    void add(std::uint64_t key, std::size_t part, std::size_t row) {
+        found_.push_back({key, part, row});
     }
 
     // The lowest `limit` keys, in increasing order.
     template <typename Value>
-    Proposals take(const std::vector<Piece<Value>>& pieces, std::size_t limit,
+    Proposals take(const std::vector<Part<Value>>& parts, std::size_t limit,
                    std::size_t n_features) {
         Proposals kept;
         kept.n_found = found_.size();
@@ -46,7 +46,7 @@ class ProposalList {
         std::vector<double> buffer(n_features);
         for (std::size_t f = 0; f < n; ++f) {
             kept.keys.push_back(found_[f].key);
-            const double* y = pieces[found_[f].piece].points.row(found_[f].row, buffer.data());
+            const double* y = parts[found_[f].part].points.row(found_[f].row, buffer.data());
             kept.rows.insert(kept.rows.end(), y, y + n_features);
         }
         return kept;
@@ -55,44 +55,44 @@ class ProposalList {
   private:
     struct Found {
         std::uint64_t key;
-        std::size_t piece, row;
+        std::size_t part, row;
     };
     std::vector<Found> found_;
 };
 
 // Rows that have no label yet. The cost of the choice is kept in `own`.
 template <typename Value>
-void propose_unlabelled(const std::vector<Piece<Value>>& pieces, const ClusterTable& clusters,
+void propose_unlabelled(const std::vector<Part<Value>>& parts, const ClusterTable& clusters,
                         double new_penalty, Sgemm sgemm, KeyRange range, ProposalList& proposals) {
     CenterSearch search(clusters.n_features, new_penalty, sgemm, 1);
     search.build(clusters.table);
     std::vector<std::int64_t> rows;
     std::vector<Choice> choices;
-    for (std::size_t p = 0; p < pieces.size(); ++p) {
-        const Piece<Value>& piece = pieces[p];
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        const Part<Value>& part = parts[p];
         rows.clear();
-        for (std::size_t i = 0; i < piece.points.n_points; ++i)
-            if (range.has(piece.key(i)) && piece.points.takes_part(i))
+        for (std::size_t i = 0; i < part.points.n_points; ++i)
+            if (range.has(part.key(i)) && part.points.takes_part(i))
                 rows.push_back(static_cast<std::int64_t>(i));
         choices.resize(rows.size());
         for (std::size_t begin = 0; begin < rows.size(); begin += kPointBlock) {
             const std::size_t end = std::min(begin + kPointBlock, rows.size());
             search.prepare(clusters.table, end - begin);
             for (std::size_t from = begin; from < end; from += CenterSearch::kChunk)
-                search.find(piece.points, rows.data(), from,
+                search.find(part.points, rows.data(), from,
                             std::min(from + CenterSearch::kChunk, end), clusters.table, 0,
                             choices.data() + from);
             search.learn(end - begin);
         }
         for (std::size_t r = 0; r < rows.size(); ++r) {
             const auto i = static_cast<std::size_t>(rows[r]);
-            piece.own[i] = choices[r].cost;
+            part.own[i] = choices[r].cost;
             if (clusters.is_free_to_join(choices[r].slot)) {
-                piece.next[i] = static_cast<Slot>(choices[r].slot);
+                part.next[i] = static_cast<Slot>(choices[r].slot);
                 continue;
             }
-            piece.next[i] = kProposer;
-            proposals.add(piece.key(i), p, i);
+            part.next[i] = kProposer;
+            proposals.add(part.key(i), p, i);
         }
     }
 }
@@ -123,26 +123,26 @@ class LabelledProposals {
         buffer_.resize(clusters.n_features);
     }
 
-    // Lists the rows of each piece that want another active cluster, too.
-    std::vector<std::vector<std::int64_t>> find(const std::vector<Piece<Value>>& pieces,
+    // Lists the rows of each part that want another active cluster, too.
+    std::vector<std::vector<std::int64_t>> find(const std::vector<Part<Value>>& parts,
                                                 KeyRange range, ProposalList& proposals) {
-        std::vector<std::vector<std::int64_t>> movers(pieces.size());
-        for (std::size_t p = 0; p < pieces.size(); ++p) {
-            const Piece<Value>& piece = pieces[p];
-            find_restless(piece, range);
+        std::vector<std::vector<std::int64_t>> movers(parts.size());
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            const Part<Value>& part = parts[p];
+            find_restless(part, range);
             for (std::size_t r = 0; r < restless_.size(); ++r) {
-                if (r + kAhead < restless_.size()) piece.points.prefetch(restless_[r + kAhead]);
+                if (r + kAhead < restless_.size()) part.points.prefetch(restless_[r + kAhead]);
                 const auto i = static_cast<std::size_t>(restless_[r]);
-                const Slot a = piece.labels[i];
-                const std::size_t best = cheapest(piece, i, a);
+                const Slot a = part.labels[i];
+                const std::size_t best = cheapest(part, i, a);
                 if (best == static_cast<std::size_t>(a)) continue;
                 if (clusters_.is_free_to_join(best)) {
-                    piece.next[i] = static_cast<Slot>(best);
+                    part.next[i] = static_cast<Slot>(best);
                     movers[p].push_back(restless_[r]);
                     continue;
                 }
-                piece.next[i] = kProposer;
-                proposals.add(piece.key(i), p, i);
+                part.next[i] = kProposer;
+                proposals.add(part.key(i), p, i);
             }
         }
         return movers;
@@ -152,24 +152,24 @@ class LabelledProposals {
     static constexpr std::size_t kAhead = 8;
 
     // Rows of the range that the bounds do not keep in their cluster; the others stay.
-    void find_restless(const Piece<Value>& piece, KeyRange range) {
+    void find_restless(const Part<Value>& part, KeyRange range) {
         restless_.clear();
-        for (std::size_t i = 0; i < piece.points.n_points; ++i) {
-            const Slot a = piece.labels[i];
+        for (std::size_t i = 0; i < part.points.n_points; ++i) {
+            const Slot a = part.labels[i];
             if (a == kUnlabelled) continue;
-            if (!range.is_everything() && !range.has(piece.key(i))) continue;
-            piece.next[i] = a;
-            if (!(piece.own[i] < neighbors_.keeping_cost_of(a)))
+            if (!range.is_everything() && !range.has(part.key(i))) continue;
+            part.next[i] = a;
+            if (!(part.own[i] < neighbors_.keeping_cost_of(a)))
                 restless_.push_back(static_cast<std::int64_t>(i));
         }
     }
 
-    std::size_t cheapest(const Piece<Value>& piece, std::size_t i, Slot a) {
-        const double* y = piece.points.row(i, buffer_.data());
+    std::size_t cheapest(const Part<Value>& part, std::size_t i, Slot a) {
+        const double* y = part.points.row(i, buffer_.data());
         Choice choice{CostTable::kNone, new_penalty_};
-        CostTable::consider(choice, a, piece.own[i]);
+        CostTable::consider(choice, a, part.own[i]);
         for (const Neighbors::Rival& rival : neighbors_.rivals(a)) {
-            if (rival.keeping_cost > piece.own[i]) break;
+            if (rival.keeping_cost > part.own[i]) break;
             CostTable::consider(choice, rival.slot,
                                 clusters_.table.cost_up_to(choice.cost, y, rival.slot));
         }

@@ -1,4 +1,4 @@
-// What the means and the cost need of pieces: sums in bins (bins.hpp), which are merged by adding
+// What the means and the cost need of parts: sums in bins (bins.hpp), which are merged by adding
 // them, in any order.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "algorithm/batch_sums.hpp"
 #include "algorithm/marked_points.hpp"
-#include "dask/pieces.hpp"
+#include "dask/part.hpp"
 #include "numeric/bins.hpp"
 #include "numeric/squared_distance.hpp"
 #include "threads/blocks.hpp"
@@ -20,22 +20,22 @@ using namespace numeric;
 using namespace threads;
 using namespace algorithm;
 
-// Calls `look(begin, end)` for short runs of the rows of a piece.
+// Calls `look(begin, end)` for short runs of the rows of a part.
 template <typename Value, typename Look>
-void for_each_run(const Piece<Value>& piece, Look look) {
-    for (std::size_t begin = 0; begin < piece.points.n_points; begin += kPointBlock)
-        look(begin, std::min(begin + kPointBlock, piece.points.n_points));
+void for_each_run(const Part<Value>& part, Look look) {
+    for (std::size_t begin = 0; begin < part.points.n_points; begin += kPointBlock)
+        look(begin, std::min(begin + kPointBlock, part.points.n_points));
 }
 
 // Visits the rows [begin, end) whose slot is marked. They lie far apart, so they are first listed,
 // then asked for ahead of their use.
 template <typename Value, typename Visit>
-void visit_marked(const Piece<Value>& piece, std::size_t begin, std::size_t end,
+void visit_marked(const Part<Value>& part, std::size_t begin, std::size_t end,
                   const SlotMarks& marks, std::vector<std::uint32_t>& list, Visit visit) {
     constexpr std::size_t kAhead = 8;
-    const std::size_t n = marks.list(piece.labels, {begin, end}, list);
+    const std::size_t n = marks.list(part.labels, {begin, end}, list);
     for (std::size_t r = 0; r < n; ++r) {
-        if (r + kAhead < n) piece.points.prefetch(list[r + kAhead]);
+        if (r + kAhead < n) part.points.prefetch(list[r + kAhead]);
         visit(static_cast<std::size_t>(list[r]));
     }
 }
@@ -45,19 +45,10 @@ struct OwnSums {
     std::vector<double> bins, highest;  // highest own cost of each slot
 };
 
+// Own costs are taken again for slots that moved, and in parts that have none. `highest` is that
+// of the other slots, null where no part has any.
 template <typename Value>
-void raise_highest(const Piece<Value>& piece, std::size_t begin, std::size_t end,
-                   std::vector<double>& highest) {
-    for (std::size_t i = begin; i < end; ++i) {
-        const Slot k = piece.labels[i];
-        if (k != kUnlabelled) highest[k] = std::max(highest[k], piece.own[i]);
-    }
-}
-
-// Own costs are taken again for slots that moved, and in pieces that have none. `highest` is known
-// of the other slots, unless null.
-template <typename Value>
-OwnSums update_own(const std::vector<Piece<Value>>& pieces, const double* centers,
+OwnSums update_own(const std::vector<Part<Value>>& parts, const double* centers,
                    const std::uint8_t* has_moved, const double* highest, std::size_t n_slots,
                    const Bins& bins) {
     OwnSums sums{std::vector<double>(bins.n_bins()), std::vector<double>(n_slots)};
@@ -69,42 +60,38 @@ OwnSums update_own(const std::vector<Piece<Value>>& pieces, const double* center
     }
     std::vector<std::uint32_t> list;
     std::vector<double> buffer, terms(kPointBlock + kSimd);
-    for (const Piece<Value>& piece : pieces) {
-        const std::size_t d = piece.points.n_features;
+    for (const Part<Value>& part : parts) {
+        const std::size_t d = part.points.n_features;
         buffer.resize(d);
         const auto take_again = [&](std::size_t i) {
-            const Slot k = piece.labels[i];
-            piece.own[i] = squared_distance(piece.points.row(i, buffer.data()), centers + k * d, d);
-            sums.highest[k] = std::max(sums.highest[k], piece.own[i]);
+            const Slot k = part.labels[i];
+            part.own[i] = squared_distance(part.points.row(i, buffer.data()), centers + k * d, d);
+            sums.highest[k] = std::max(sums.highest[k], part.own[i]);
         };
-        for_each_run(piece, [&](std::size_t begin, std::size_t end) {
-            visit_marked(piece, begin, end, piece.has_own ? moved : all, list, take_again);
-            if (!highest && piece.has_own) raise_highest(piece, begin, end, sums.highest);
+        for_each_run(part, [&](std::size_t begin, std::size_t end) {
+            visit_marked(part, begin, end, part.has_own ? moved : all, list, take_again);
             for (std::size_t i = begin; i < end; ++i)
                 terms[i - begin] =
-                    piece.labels[i] == kUnlabelled ? 0.0 : piece.points.weight(i) * piece.own[i];
+                    part.labels[i] == kUnlabelled ? 0.0 : part.points.weight(i) * part.own[i];
             bins.add(terms.data(), end - begin, sums.bins.data());
         });
     }
     return sums;
 }
 
-// n_kt, where points have weights, and n_kt * m_kt of the slots with a column (-1: none), in bins:
-// (n_columns, n_bins, n_terms).
+// w, where points have weights, and w y of the rows that joined each slot, less those of the rows
+// that left it, in bins: (n_slots, n_bins, n_terms).
 template <typename Value>
-std::vector<double> sum_slots(const std::vector<Piece<Value>>& pieces, const std::int64_t* columns,
-                              std::size_t n_slots, std::size_t n_columns, const BatchSums& sums) {
-    SlotMarks has_column(n_slots);
-    for (std::size_t k = 0; k < n_slots; ++k) has_column.set(k, columns[k] >= 0);
-    std::vector<std::uint32_t> list;
-    std::vector<double> found(n_columns * sums.columns.size());
+std::vector<double> sum_moves(const std::vector<Part<Value>>& parts, std::size_t n_slots,
+                              const BatchSums& sums) {
+    const std::size_t size = sums.columns.size();
+    std::vector<double> found(n_slots * size);
     PointAdder<0> adder(sums);
-    for (const Piece<Value>& piece : pieces)
-        for_each_run(piece, [&](std::size_t begin, std::size_t end) {
-            visit_marked(piece, begin, end, has_column, list, [&](std::size_t i) {
-                const auto column = static_cast<std::size_t>(columns[piece.labels[i]]);
-                adder.add(piece.points, i, found.data() + column * sums.columns.size());
-            });
+    for (const Part<Value>& part : parts)
+        part.for_each_mover([&](std::size_t i) {
+            adder.add(part.points, i, found.data() + part.next[i] * size);
+            if (part.labels[i] != kUnlabelled)
+                adder.take_out(part.points, i, found.data() + part.labels[i] * size);
         });
     return found;
 }

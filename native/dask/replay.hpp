@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dask/pieces.hpp"
+#include "dask/part.hpp"
 
 namespace dynmeans::dask {
 
@@ -20,7 +20,7 @@ struct SlotChangeLists {
 inline SlotChangeLists replay(ClusterTable& clusters, const std::uint64_t* keys, const double* rows,
                               std::size_t n_rows, const double* theta_old,
                               const std::vector<double>& gamma, double new_penalty) {
-    SlotChangeLists events;
+    SlotChangeLists changes;
     const std::size_t d = clusters.n_features;
     std::vector<double> center(d);
     for (std::size_t r = 0; r < n_rows; ++r) {
@@ -35,11 +35,11 @@ inline SlotChangeLists replay(ClusterTable& clusters, const std::uint64_t* keys,
                 center[j] = (gamma[k] * theta_old[k * d + j] + y[j]) / (gamma[k] + 1.0);
         }
         clusters.set(k, center.data(), 0.0, 1.0, true);
-        events.keys.push_back(keys[r]);
-        events.slots.push_back(static_cast<std::int64_t>(k));
-        events.centers.insert(events.centers.end(), center.begin(), center.end());
+        changes.keys.push_back(keys[r]);
+        changes.slots.push_back(static_cast<std::int64_t>(k));
+        changes.centers.insert(changes.centers.end(), center.begin(), center.end());
     }
-    return events;
+    return changes;
 }
 
 }  // namespace dynmeans::dask

@@ -1,4 +1,4 @@
-// How likely the paths are of clusters that keep a course (decision 0013): the means of an
+// How likely the paths are of clusters that keep a course (decision 0015): the means of an
 // identity's cells, seen with the noise of a mean, through a Kalman filter of position and
 // velocity; as parameters/course_model.py, which tells the model.
 #pragma once

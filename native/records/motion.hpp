@@ -1,4 +1,4 @@
-// Motion (decision 0013): each axis of a cluster is a position that wanders by tau a step and,
+// Motion (decision 0015): each axis of a cluster is a position that wanders by tau a step and,
 // where clusters keep a course, a velocity that wanders by q = tau/4. In units of the noise that is
 // a Kalman filter with covariance P = [[1/w, P12], [P12, P22]]; without a velocity, the paper's
 // model.

@@ -9,7 +9,6 @@ from streams import batch_lists, run, still_penalties
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.algorithm.assign_labels import revival_costs
 from dynmeans.algorithm.assign_params import prior_weights
-from dynmeans.algorithm.cluster import Solution
 from dynmeans.algorithm.forecast import forecast
 from dynmeans.algorithm.motion import courses_after, expect, moving_features, position_growth
 from dynmeans.algorithm.predict_labels import predict_labels
@@ -173,8 +172,7 @@ def test_course_is_kept_for_a_million_steps_and_no_longer():
 
 def test_update_puts_unseen_clusters_back():
     arrived = let_time_pass(ONE, 1.0, STEADY)
-    nobody = Solution(np.empty(0, int), np.zeros(1), arrived.centers, [0.0])
-    after = update_state(nobody, arrived, ONE.centers, STEADY, 1.0)
+    after = update_state(np.zeros(1), arrived.centers, arrived, ONE.centers, STEADY, 1.0)
     assert after.centers.tolist() == [[10.0]]
 
 

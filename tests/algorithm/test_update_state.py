@@ -23,7 +23,7 @@ SOLUTION = Solution(
 
 def updated(ages=(1.0, 1.0), elapsed=1.0):
     state = ClusterState(STATE.ids, STATE.centers, STATE.weights, ages, 10, 6)
-    return update_state(SOLUTION, state, state.centers, PENALTIES, elapsed)
+    return update_state(SOLUTION.counts, SOLUTION.centers, state, state.centers, PENALTIES, elapsed)
 
 
 def test_seen_cluster_gains_its_points_and_is_one_batch_old():

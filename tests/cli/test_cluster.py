@@ -417,3 +417,33 @@ def test_a_run_among_its_own_rows_is_refused(rows, capsys):
     message = error_of(capsys, "cluster", ".", *USUAL, "-o", "run")
     assert "--out must not lie in the folder of the rows, '.'" in message
     assert not Path("run").exists()
+
+
+def exploding_table(folder, n_rows):
+    path = folder / "outliers.csv"
+    path.write_text("x\n" + "".join(f"{1000 * i}\n" for i in range(n_rows)))
+    return path
+
+
+def test_max_clusters_stops_a_run_with_a_line_and_keeps_what_was_committed(tmp_path, capsys):
+    table = exploding_table(tmp_path, 60)
+    words = ["cluster", str(table), "--count", "10", "-f", "x", "--new-penalty", "1"]
+    words += ["--max-gap", "inf", "-o", str(tmp_path / "run")]
+    assert main([*words, "--max-clusters", "35"]) == 1
+    error = capsys.readouterr().err.strip().splitlines()
+    assert error[-1].startswith(
+        "dynmeans: error: --max-clusters: this batch would leave 40 clusters remembered, more than "
+    )
+    assert "raise --new-penalty or lower --max-gap, or raise --max-clusters" in error[-1]
+    assert main([*words, "--quiet"]) == 0
+
+
+@pytest.mark.filterwarnings("default")
+def test_growth_of_clusters_is_one_line_of_warning(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("dynmeans.engine.guard._MANY_CLUSTERS", 20)
+    table = exploding_table(tmp_path, 30)
+    words = ["cluster", str(table), "--count", "10", "-f", "x", "--new-penalty", "1", "--quiet"]
+    assert main([*words, "--max-gap", "inf", "-o", str(tmp_path / "run")]) == 0
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("dynmeans: warning: 20 clusters are remembered, and their number grows.")
+    assert line.endswith("--max-clusters sets a limit.")

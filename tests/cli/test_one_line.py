@@ -110,3 +110,28 @@ def test_output_that_nobody_reads_any_more_ends_quietly(tmp_path):
     )
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""
+
+
+@pytest.fixture
+def outliers(tmp_path, monkeypatch):
+    """Rows of which each opens a cluster of its own."""
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("x\n" + "\n".join(str(9 * i) for i in range(40)))
+    return ["cluster", "rows.csv", "-f", "x", "--count", "10", "--new-penalty", "1", "-o", "run"]
+
+
+def test_a_limit_of_clusters_stops_the_run_in_one_line_and_keeps_what_came_before(outliers, capsys):
+    told = fails(capsys, *outliers, "--max-clusters", "25")
+    assert "--max-clusters: this batch would leave 30 clusters remembered" in told
+    assert "raise --new-penalty or lower --max-gap" in told
+    assert main(["status", "run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_windows"] == 2
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_of_the_library_is_one_line_that_names_options(outliers, capsys, monkeypatch):
+    monkeypatch.setattr("dynmeans.engine.guard._MANY_CLUSTERS", 16)
+    assert main([*outliers, "-q"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].startswith("dynmeans: warning: 20 clusters are remembered, and their number")
+    assert told[0].endswith("--max-clusters sets a limit.")

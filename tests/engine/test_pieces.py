@@ -2,35 +2,41 @@
 
 import numpy as np
 import pytest
-from spread_streams import SpreadStream
+from dask_streams import DaskStream
+from one_process import OneProcess, cut_here
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.algorithm.update_state import let_time_pass
 from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask import spread_pass, worker_memory
-from dynmeans.engine.dask.one_process import OneProcess, cut_here
-from dynmeans.engine.dask.spread_cluster import SpreadOrder, SpreadRun
-from dynmeans.engine.dask.spread_step import keys_of, remember
+from dynmeans.engine.dask import assign_labels
+from dynmeans.engine.dask.assign_labels import Remembered
+from dynmeans.engine.dask.cluster import cluster
+from dynmeans.engine.dask.messages import Run
+from dynmeans.engine.dask.piece import Piece
+from dynmeans.engine.dask.piece_run import PieceRun
+from dynmeans.engine.dask.step import keys_of, sum_facts
 
 N_STREAMS = 25
 
 
-def solve(batch, state, penalties, revival, n_workers=3, cuts=()):
+def solve(batch, state, penalties, revival, cuts=()):
     """Run Algorithm 2 in every order; yields cost traces, centers and counts by slot."""
     points, weights, orders, elapsed = batch
-    remembered = remember(let_time_pass(state, elapsed, penalties), penalties.with_revival(revival))
+    remembered = Remembered(
+        let_time_pass(state, elapsed, penalties), penalties.with_revival(revival)
+    )
     for number, (seed, positions) in enumerate(keys_of(orders, state.n_steps)):
-        crew = OneProcess(cut_here(points, weights, positions, cuts), n_workers)
+        workers = OneProcess(cut_here(points, weights, cuts), positions)
         n_keys = 2**64 if positions is None else len(points)
-        order = SpreadOrder(f"test/{number}", seed, n_keys)
-        worker_memory.forget_step("test")
-        run = SpreadRun(crew, len(points), remembered, penalties.new_penalty, order, ())
-        yield run.cluster()
+        magnitudes, is_weighted = workers.magnitudes(), weights is not None
+        sums = sum_facts(magnitudes, len(points), is_weighted, remembered)
+        run = Run(str(number), seed, n_keys, penalties.new_penalty, sums)
+        yield cluster(workers, len(points), remembered, run, ())
 
 
 def check_stream(seed):
-    stream = SpreadStream(seed)
+    stream = DaskStream(seed)
     check_batches(stream.batches, stream.penalties, stream.revival, seed)
 
 
@@ -49,7 +55,7 @@ def check_batches(batches, penalties, revival, seed):
             listed = compiled.hash_orders(
                 len(points), orders.row_seed(state.n_steps), orders.n_init
             )
-        solved = solve(batch, state, penalties, revival, 3, cuts)
+        solved = solve(batch, state, penalties, revival, cuts)
         for order, found in zip(listed, solved, strict=True):
             _, alone = step(points, state, ruled, orders=order[None], **options)
             np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
@@ -67,7 +73,7 @@ def test_pieces_equal_the_whole_batch_to_the_bit(seed):
 @pytest.mark.parametrize("seed", [0, 2, 5])
 def test_pieces_of_a_worker_without_memory_equal_the_whole_batch(seed, monkeypatch):
     monkeypatch.setattr(
-        worker_memory, "_recall", lambda run, info: worker_memory.PieceState.new(info.n_rows)
+        Piece, "run", lambda piece, run, kept, positions: PieceRun(piece.parts, run, positions)
     )
     check_stream(seed)
 
@@ -84,17 +90,10 @@ def test_clusters_that_empty_within_a_pass_equal_the_whole_batch(seed):
     check_batches(batches, Penalties(0.01, revival_penalty=0.00001, drift=2.0), "exact", seed)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_pieces_that_are_regrouped_equal_the_whole_batch(seed, monkeypatch):
-    """What a worker knows of the costs of one group says nothing about another."""
-    monkeypatch.setattr(worker_memory.Hand, "own_facts", lambda hand: None)
-    check_stream(seed)
-
-
 @pytest.mark.parametrize("seed", [0, 2, 5])
 def test_proposers_sent_in_small_portions_equal_the_whole_batch(seed, monkeypatch):
-    monkeypatch.setattr(spread_pass, "_MOST_BYTES", 0)
-    monkeypatch.setattr(spread_pass, "_FEWEST_PROPOSERS", 2)
+    monkeypatch.setattr(assign_labels, "_MOST_BYTES", 0)
+    monkeypatch.setattr(assign_labels, "_FEWEST_PROPOSERS", 2)
     check_stream(seed)
 
 
@@ -181,3 +180,17 @@ def test_moves_keep_the_first_to_join_and_the_last_to_leave(
     found = compiled.count_moves([piece], 0, 2, last)
     assert [array.tolist() for array in found[:2]] == [[0, joined], [left, 0]]
     assert (found[2][1], found[3][0]) == (first_join, last_leave)
+
+
+@pytest.mark.parametrize("movers", [None, [0, 1, 3]])
+def test_sums_of_moves_are_those_who_joined_less_those_who_left(movers):
+    # Rows 0 and 1 go from slot 0 to slot 1, row 2 stays, row 3 is new in slot 1:
+    # slot 0 loses w = 1 + 2 and w y = 10 + 40; slot 1 gains these, and w = 4 and w y = 160.
+    points = np.array([[10.0], [20.0], [30.0], [40.0]])
+    weights = np.array([1.0, 2.0, 3.0, 4.0])
+    labels, chosen = np.array([0, 0, 0, -1], np.int32), np.array([1, 1, 0, 1], np.int32)
+    listed = None if movers is None else np.array(movers)
+    part = (points, weights, 0, None, labels, chosen, np.zeros(4), True, listed)
+    sums = (np.array([40.0]), 1.0, 4.0, 4, True, 1.0)
+    found = compiled.totals_of_bins(compiled.sum_moves([part], 2, sums), sums, False)
+    assert found.tolist() == [[-3.0, -50.0], [7.0, 210.0]]

@@ -93,7 +93,7 @@ def test_events_frame_has_one_row_for_each_event(history):
 
 @pytest.mark.parametrize("table", ["labels", "clusters", "events"])
 def test_every_view_comes_as_arrow_too(history, table):
-    arrow = history.to_frame(table, kind="arrow")
+    arrow = history.to_frame(table, frame="arrow")
     assert isinstance(arrow, pa.Table)
     assert arrow.num_rows == len(history.to_frame(table))
 
@@ -106,8 +106,8 @@ def test_frames_of_an_empty_history_are_empty(table):
 def test_unknown_view_is_refused_by_name(history):
     with pytest.raises(ValueError, match="table must be one of labels, clusters, events, got 'x'"):
         history.to_frame("x")
-    with pytest.raises(ValueError, match="kind must be one of pandas, polars, arrow, got 'x'"):
-        history.to_frame(kind="x")
+    with pytest.raises(ValueError, match="frame must be one of pandas, polars, arrow, got 'x'"):
+        history.to_frame(frame="x")
 
 
 def test_saved_history_loads_to_the_same_bits(tmp_path):
@@ -269,6 +269,6 @@ def test_a_slice_cannot_go_back_in_time(history):
 
 
 def test_polars_frame_has_the_rows_of_the_pandas_frame(history):
-    polars, pandas = history.to_frame(kind="polars"), history.to_frame()
+    polars, pandas = history.to_frame(frame="polars"), history.to_frame()
     assert polars["cluster_id"].to_list() == pandas["cluster_id"].tolist()
     assert polars.columns == list(pandas.columns)

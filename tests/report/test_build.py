@@ -68,7 +68,7 @@ def samples_of(stream, n_kept):
     return [
         Sample(
             step=record.step,
-            label=None,
+            name=None,
             n_rows=len(points),
             points=points[:n_kept].astype(np.float32),
             cluster_ids=record.labels[:n_kept],

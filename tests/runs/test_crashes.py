@@ -99,7 +99,7 @@ def test_a_full_disk_is_a_clear_error_and_the_run_resumes_when_there_is_room(tab
     subprocess.run(["rm", "-r", str(folder)], check=True)
     filler = small_disk / "filler"
     filler.write_bytes(b"0" * 700_000)
-    with pytest.raises(OSError, match=r"no space.*start the same command again"):
+    with pytest.raises(OSError, match=r"no space.*run the same command to resume"):
         run_cases.follow(table, folder, commit_seconds=0.0)
     with Run.open(folder) as run:
         reached = run.status().n_windows

@@ -7,7 +7,7 @@ import run_cases
 
 from dynmeans import Run
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.exports import export_labels, truth_by_batch
+from dynmeans.runs.exports import export_labels, truth_by_window
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.reading.window_options import WindowOptions
 
@@ -103,8 +103,8 @@ def test_a_run_from_python_says_that_it_knows_no_source(tmp_path):
 
 def test_truth_kept_in_the_run_and_truth_of_the_source_are_the_same(finished, table):
     with Run.open(finished) as run:
-        kept, found = truth_by_batch(run, "truth")
-        read, _ = truth_by_batch(run, "truth", str(table))
+        kept, found = truth_by_window(run, "truth")
+        read, _ = truth_by_window(run, "truth", str(table))
     assert len(kept) == len(found) == 30
     np.testing.assert_array_equal(np.concatenate(kept), np.concatenate(read))
 
@@ -115,7 +115,7 @@ def test_true_identities_that_are_text_are_numbered_and_missing_ones_are_minus_o
     frame.to_parquet(tmp_path / "rows.parquet", index=False)
     run_cases.follow(tmp_path / "rows.parquet", tmp_path / "run")
     with Run.open(tmp_path / "run") as run:
-        true, _ = truth_by_batch(run, "ship")
+        true, _ = truth_by_window(run, "ship")
     numbers = pd.Series(np.concatenate(true))
     assert (numbers[frame["truth"] == 2] == -1).all()
     assert numbers[frame["truth"] == 1].nunique() == 1

@@ -92,12 +92,14 @@ def test_a_query_over_a_database_is_read(database):
 
 
 def test_a_database_of_two_tables_asks_which_one(database):
-    with pytest.raises(ValueError, match="holds the tables 'a', 'b; c': name one with --table"):
+    with pytest.raises(
+        ValueError, match=r"holds the tables 'a', 'b; c'\. Name one with database_table"
+    ):
         Source(database)
 
 
 def test_a_table_that_is_not_in_the_database_is_refused(database):
-    with pytest.raises(ValueError, match="table: there is no table 'z'; the input has 'a', 'b; c'"):
+    with pytest.raises(ValueError, match="there is no table 'z'; the input has 'a', 'b; c'"):
         Source(database, database_table="z")
 
 

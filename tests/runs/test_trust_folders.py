@@ -23,9 +23,12 @@ CONFIG = RunConfig(("x", "y"), run_cases.PENALTIES)
 PLACES = np.array([[0.0, 0.0], [5.0, 5.0], [0.1, 0.0], [5.0, 5.2]])
 CHANGES = {
     "configuration": "UPDATE configuration SET value = '4' WHERE name = 'n_init'",
+    "a name of other bytes": "UPDATE configuration SET name = CAST(x'ff41' AS TEXT)"
+    " WHERE name = 'n_init'",
     "a missing option": "DELETE FROM configuration WHERE name = 'revival'",
     "manifest": "UPDATE manifest SET value = replace(value, '16', '17') WHERE name = 'counts'",
     "state": "UPDATE state SET next_id = next_id + 1",
+    "a state of text": "UPDATE state SET ids = 'text'",
     "parts": "UPDATE parts SET last_step = last_step + 1",
     "batches": "UPDATE batches SET elapsed = 2.0 WHERE step = 1",
     "a missing batch": "DELETE FROM batches WHERE step = 1",
@@ -93,7 +96,7 @@ def test_a_flipped_bit_in_a_part_never_changes_exported_labels(folder, tmp_path)
     part = folder / "labels" / "part-000000000001.parquet"
     whole = part.read_bytes()
     rng = random.Random(5)
-    for _ in range(40):
+    for _ in range(12):
         data = bytearray(whole)
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
         part.write_bytes(data)
@@ -105,7 +108,7 @@ def test_a_flipped_bit_in_the_database_never_changes_what_is_read(folder):
     path = folder / "run.sqlite"
     whole, before = path.read_bytes(), shown(folder)
     rng = random.Random(7)
-    for _ in range(60):
+    for _ in range(30):
         data = bytearray(whole)
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
         path.write_bytes(data)
@@ -197,10 +200,10 @@ def test_asking_whether_a_run_is_written_takes_no_lock(folder):
     handle = os.open(folder / "writer.lock", os.O_RDONLY)
     try:
         assert not is_locked(folder)
-        # A thousand looks from another process, and a writer that must never be turned away.
+        # Thousands of looks from another process, and a writer that must never be turned away.
         look = (
             "from pathlib import Path; from dynmeans.runs.store.writer_lock import is_locked; "
-            f"[is_locked(Path({str(folder)!r})) for _ in range(200_000)]"
+            f"[is_locked(Path({str(folder)!r})) for _ in range(10_000)]"
         )
         with subprocess.Popen([sys.executable, "-c", look]) as process:
             while process.poll() is None:

@@ -71,7 +71,7 @@ def test_a_number_too_large_is_refused_in_tables_in_order_or_not(numbers):
 
 
 def test_milliseconds_read_as_seconds_ask_whether_they_are_meant():
-    with pytest.raises(ValueError, match=r"row 1 .*in the year 56,.*: is --time-unit ms meant"):
+    with pytest.raises(ValueError, match=r"row 1 .*in the year 56,.*\. Is time_unit='ms' meant"):
         windows_of([NOW, NOW * 1000], every="1h", time_unit="s")
 
 

@@ -154,7 +154,7 @@ def test_names_weights_and_truth_come_with_the_rows():
 @pytest.mark.parametrize("bad", [None, float("nan"), float("inf")])
 def test_a_missing_feature_is_an_error_that_names_row_and_column(bad):
     table = pa.table({"x": [1.0, 2.0, bad], "y": [1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match=r"row 2 .* no finite value for 'x'\. --on-missing drop"):
+    with pytest.raises(ValueError, match=r"row 2 .* no finite value for 'x'\. on_missing=.drop."):
         windows_of(table, count=2, features=("x", "y"))
 
 
@@ -191,7 +191,7 @@ def test_text_that_is_no_time_is_named_with_its_row():
 
 def test_numbers_that_lose_digits_are_refused():
     table = pa.table({"t": [1_700_000_000_000_000_001, 1_700_000_000_000_000_002], "x": [0.0, 1.0]})
-    with pytest.raises(ValueError, match=r"too large to be told apart.*--time-unit"):
+    with pytest.raises(ValueError, match=r"too large to be told apart.*time_unit"):
         windows_of(table, time="t", every="1")
 
 
@@ -276,7 +276,7 @@ def test_new_rows_of_a_closed_window_are_refused():
     table = pa.table({"t": minutes(10, 70), "x": [0.0, 1.0]})
     position = windows_of(table, time="t", every="1h")[1].position
     longer = pa.table({"t": minutes(10, 70, 75, 130), "x": [0.0, 1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match=r"01:00.* already, but 1 more row came.*--hold-last"):
+    with pytest.raises(ValueError, match=r"01:00.* already, but 1 more row came.*hold_last=True"):
         windows_of(longer, position, time="t", every="1h")
 
 
@@ -363,6 +363,6 @@ def test_words_for_none_stop_a_run_that_wants_all_values():
 
 
 def test_text_that_is_no_number_is_named_with_its_row():
-    message = r"row 1 of the input .from 0. has '1,5' in column 'x'. A query .sql=....* may turn"
+    message = r"row 1 of the input .from 0. has '1,5' in column 'x'. A query .query=....* may turn"
     with pytest.raises(ValueError, match=message):
         windows_of(pa.table({"x": ["1", "1,5"]}), count=9)

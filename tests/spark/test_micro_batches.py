@@ -189,7 +189,7 @@ def test_other_parameters_into_the_same_run_are_refused(tmp_path):
 def test_a_stream_that_goes_back_in_time_is_refused(tmp_path):
     take_in = make(tmp_path / "run", time_step=timedelta(hours=1))
     take_in(SparkFrame(rows(3)), 0)
-    with pytest.raises(ValueError, match="time must go on from one micro-batch to the next"):
+    with pytest.raises(ValueError, match="time must grow from one micro-batch to the next"):
         take_in(SparkFrame(rows(2)), 1)
 
 

@@ -9,9 +9,7 @@ from pathlib import Path
 
 from attack.campaign import run_slice
 from attack.journal import Journal
-from attack.targets import TARGETS, load_target
-
-_MIN_SLICE = 2.0  # seconds
+from attack.targets import TARGETS, Loaded
 
 
 def main(words: list[str] | None = None) -> int:
@@ -19,7 +17,7 @@ def main(words: list[str] | None = None) -> int:
     options = _options(words)
     names = options.target or list(TARGETS)
     if options.case is not None:
-        target = load_target(names[0])
+        target = Loaded(names[0])
         with target.ready() as attack:
             attack(target.rng(options.seed, options.case))
         print(f"{names[0]} case {options.case}: held")

@@ -29,13 +29,19 @@ def assign_params(
     A new cluster has no prior, so its center is the plain mean of its points.
     An unseen cluster keeps the center it is remembered by.
     """
-    n_remembered = state.n_clusters
-    n_slots = max(n_remembered, int(labels.max(initial=-1)) + 1)
+    n_slots = max(state.n_clusters, int(labels.max(initial=-1)) + 1)
     units, w = sum_units(points, point_weights, state, penalties), point_weights[:, None]
     n = sum_by_slot(w, labels, n_slots, units.weight)[:, 0]
     sums = sum_by_slot(w * points, labels, n_slots, units.coordinates)  # n_kt * m_kt
+    return n, weighted_means(n, sums, state, penalties)
 
-    gamma = np.zeros(n_slots)
+
+def weighted_means(
+    n: FloatArray, sums: FloatArray, state: ClusterState, penalties: Penalties
+) -> FloatArray:
+    """Theta = (gamma theta_old + n m) / (gamma + n), from n and n m of every slot."""
+    n_remembered = state.n_clusters
+    gamma = np.zeros(len(n))
     gamma[:n_remembered] = prior_weights(state, penalties)
     theta_old = np.zeros_like(sums)
     theta_old[:n_remembered] = state.centers
@@ -44,4 +50,4 @@ def assign_params(
     seen = n > 0
     numerator = theta_old[seen] * gamma[seen, None] + sums[seen]
     theta[seen] = numerator / (gamma[seen] + n[seen])[:, None]
-    return n, theta
+    return theta

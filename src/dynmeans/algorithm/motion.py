@@ -1,4 +1,4 @@
-"""Motion: where remembered clusters are expected, and how sure of it we are (decision 0013).
+"""Motion: where remembered clusters are expected, and how sure of it we are (decision 0015).
 
 Each axis of a cluster is a position that wanders by tau a step and, in steady motion, a velocity
 that wanders by q = tau/4. In units of the noise this is a Kalman filter with the covariance

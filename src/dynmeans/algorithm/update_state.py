@@ -3,7 +3,6 @@
 import numpy as np
 
 from dynmeans.algorithm.assign_params import prior_weights
-from dynmeans.algorithm.cluster import Solution
 from dynmeans.algorithm.motion import courses_after, expect, newborn_courses
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.penalties import Penalties
@@ -16,7 +15,8 @@ def let_time_pass(state: ClusterState, elapsed: float, penalties: Penalties) -> 
 
 
 def update_state(
-    solution: Solution,
+    counts: FloatArray,
+    centers: FloatArray,
     state: ClusterState,
     last_centers: FloatArray,
     penalties: Penalties,
@@ -28,8 +28,8 @@ def update_state(
     unseen clusters stay where they were last seen. A cluster too old to be revived at any distance
     is forgotten.
     """
-    n_new = len(solution.counts) - state.n_clusters
-    seen = solution.counts > 0
+    n_new = len(counts) - state.n_clusters
+    seen = counts > 0
     new_ids = state.next_id + np.arange(n_new)
 
     prior = np.concatenate([prior_weights(state, penalties), np.zeros(n_new)])
@@ -37,33 +37,36 @@ def update_state(
     unseen_counts = np.concatenate([state.counts, np.zeros(n_new)])
     unseen_ages = np.concatenate([state.ages, np.zeros(n_new)]) + 1.0
 
-    centers = solution.centers.copy()
-    centers[: state.n_clusters][~seen[: state.n_clusters]] = last_centers[~seen[: state.n_clusters]]
+    unseen_centers = np.concatenate([last_centers, np.zeros((n_new, state.n_features))])
     ages = np.where(seen, 1.0, unseen_ages)
-    courses = _courses(solution, state, prior[: state.n_clusters], penalties)
+    courses = _courses(counts, centers, state, prior[: state.n_clusters], penalties)
     kept = seen | can_come_back(ages, penalties, elapsed)
     return ClusterState(
         ids=np.concatenate([state.ids, new_ids])[kept],
-        centers=centers[kept],
-        weights=np.where(seen, prior + solution.counts, unseen_weights)[kept],
+        centers=np.where(seen[:, None], centers, unseen_centers)[kept],
+        weights=np.where(seen, prior + counts, unseen_weights)[kept],
         ages=ages[kept],
         next_id=state.next_id + n_new,
         n_steps=state.n_steps + 1,
-        counts=np.where(seen, solution.counts, unseen_counts)[kept],
+        counts=np.where(seen, counts, unseen_counts)[kept],
         time=state.time + elapsed,
         **{name: rows[kept] for name, rows in courses.items()},
     )
 
 
 def _courses(
-    solution: Solution, state: ClusterState, gamma: FloatArray, penalties: Penalties
+    counts: FloatArray,
+    centers: FloatArray,
+    state: ClusterState,
+    gamma: FloatArray,
+    penalties: Penalties,
 ) -> dict[str, FloatArray]:
     """Velocities and their covariances of every slot, where clusters keep a course."""
     if state.velocities is None:
         return {}
     k = state.n_clusters
-    kept = courses_after(state, gamma, solution.counts[:k], solution.centers[:k], penalties)
-    new = newborn_courses(len(solution.counts) - k, state.n_features, penalties)
+    kept = courses_after(state, gamma, counts[:k], centers[:k], penalties)
+    new = newborn_courses(len(counts) - k, state.n_features, penalties)
     names = ("velocities", "velocity_covariances")
     return {name: np.concatenate(pair) for name, *pair in zip(names, kept, new, strict=True)}
 

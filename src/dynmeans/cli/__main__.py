@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 import traceback
+import warnings
 
 # The package that is missing, and the extra that brings it.
 EXTRAS = {
@@ -32,8 +33,10 @@ def main(arguments: list[str] | None = None) -> int:
     is_debugged = DEBUG in words
     words = [word for word in words if word != DEBUG]
     try:
-        app = importlib.import_module("dynmeans.cli.app").app
-        result = app(args=words, prog_name="dynmeans", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: _warn(message, words)
+            app = importlib.import_module("dynmeans.cli.app").app
+            result = app(args=words, prog_name="dynmeans", standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except KeyboardInterrupt:
@@ -59,6 +62,14 @@ def _failed(error: Exception, words: list[str]) -> int:
         return int(error.exit_code)
     _print_error(_message_of(error, words))
     return FAILED
+
+
+def _warn(message: Warning | str, words: list[str]) -> None:
+    """Print a warning of the library as one line, without the place in the code."""
+    flags = importlib.import_module("dynmeans.cli.flags")
+    output = importlib.import_module("dynmeans.cli.output")
+    text = message.args[0] if isinstance(message, Warning) and message.args else message
+    output.tell(f"warning: {' '.join(str(flags.with_flags(text, words)).split())}")
 
 
 def _interrupted() -> int:

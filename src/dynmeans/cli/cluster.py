@@ -73,7 +73,7 @@ def cluster(
     n_init: Annotated[
         int,
         typer.Option(
-            help="Visiting orders tried on each batch.", rich_help_panel=options.PARAMETERS
+            help="Visiting orders tried on each window.", rich_help_panel=options.PARAMETERS
         ),
     ] = 3,
     revival: Annotated[
@@ -103,6 +103,15 @@ def cluster(
         int | None,
         typer.Option(
             help="Threads of a step; never changes the result.", rich_help_panel=options.PARAMETERS
+        ),
+    ] = None,
+    max_clusters: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Stop before more clusters than this are remembered; a warning comes at 10,000 "
+            "without it.",
+            rich_help_panel=options.PARAMETERS,
         ),
     ] = None,
     timezone: options.Timezone = "UTC",
@@ -153,7 +162,7 @@ def cluster(
         bool | None,
         typer.Option(
             "--resume/--no-resume",
-            help="Go on with the run, or refuse to; by default go on if it is there and was made "
+            help="Resume the run, or refuse to; by default resume it if it is there and was made "
             "with the same options.",
             rich_help_panel=options.OUTPUT,
         ),
@@ -175,8 +184,8 @@ def cluster(
     """Find and follow clusters in the rows of INPUT, window by window.
 
     Every row gets the identity of its cluster; identities last while clusters move, vanish and
-    come back. The run is stored in a folder. Stopped in whatever way, the same command goes on
-    where it stopped, and the result is the same as if it had never stopped.
+    come back. The run is stored in a folder. However it was stopped, run the same command to
+    resume; the result is the same as if it had never stopped.
 
     [bold]Examples[/bold]
 
@@ -234,6 +243,7 @@ def cluster(
         resume=resume,
         overwrite=overwrite,
         n_threads=threads,
+        max_clusters=max_clusters,
         progress=cluster_result.show_nothing if is_quiet else cluster_result.show_progress,
     )
     cluster_result.show_result(result, as_json=as_json, quiet=quiet)

@@ -42,7 +42,7 @@ def aircraft(
     ] = None,
     area: Annotated[str, typer.Option(help="South,north,west,east in degrees.")] = "24,50,-126,-66",
     window: Annotated[
-        list[float] | None, typer.Option(help="Hours of a batch; may be given more than once.")
+        list[float] | None, typer.Option(help="Hours of a window; may be given more than once.")
     ] = None,
     plain_noise_ratio: Annotated[
         float | None, typer.Option(help="Of the plain feature; by marginal likelihood if left out.")

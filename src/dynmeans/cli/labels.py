@@ -28,7 +28,7 @@ def labels(
 
     [bold]Example[/bold]
 
-    dynmeans labels run -o labelled.parquet
+    dynmeans labels run -o labeled.parquet
     """
     from dynmeans.cli.output import print_json, say, tell
     from dynmeans.inputs.plural import counted

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-SOURCE, CUT, PARAMETERS, OUTPUT = "Rows", "Batches", "Clustering", "Output"
+SOURCE, CUT, PARAMETERS, OUTPUT = "Rows", "Windows", "Clustering", "Output"
 
 Features = Annotated[
     list[str],
@@ -28,27 +28,27 @@ Time = Annotated[
 Every = Annotated[
     str | None,
     typer.Option(
-        help="One batch for each window of this length: 500ms, 30min, 6h, 1d, 1w, 1mo, 1y; a plain "
+        help="Length of a window: 500ms, 30min, 6h, 1d, 1w, 1mo, 1y; a plain "
         "number where times are plain numbers. Days and longer follow the calendar of --timezone.",
         rich_help_panel=CUT,
     ),
 ]
 Count = Annotated[
-    int | None, typer.Option(help="One batch for each so many rows.", rich_help_panel=CUT)
+    int | None, typer.Option(metavar="N", help="One window for every N rows.", rich_help_panel=CUT)
 ]
 BatchColumn = Annotated[
     str | None,
     typer.Option(
         "--batch",
-        help="One batch for each value of this column; integers that are missing count as empty "
-        "batches.",
+        help="One window for each value of this column; integers that are missing count as empty "
+        "windows.",
         rich_help_panel=CUT,
     ),
 ]
 Timezone = Annotated[
     str,
     typer.Option(
-        help="Whose calendar, and what times without an offset mean.", rich_help_panel=SOURCE
+        help="Time zone of the calendar, and of times without an offset.", rich_help_panel=SOURCE
     ),
 ]
 TimeUnit = Annotated[
@@ -76,14 +76,15 @@ DatabaseTable = Annotated[
 OnMissing = Annotated[
     str,
     typer.Option(
-        help="Rows without a finite value: error, or drop and count.", rich_help_panel=SOURCE
+        help="What to do with rows that lack a finite value: error, or drop (and count them).",
+        rich_help_panel=SOURCE,
     ),
 ]
 Standardise = Annotated[
     int,
     typer.Option(
         metavar="N",
-        help="Give every feature mean 0 and spread 1, learned from the first N batches and kept.",
+        help="Give every feature mean 0 and spread 1, learned from the first N windows and kept.",
         rich_help_panel=PARAMETERS,
     ),
 ]

@@ -31,7 +31,7 @@ def score(
     from dynmeans.cli.output import print_json, say
     from dynmeans.inputs.input_error import InputError
     from dynmeans.metrics import tracking_report
-    from dynmeans.runs.exports import truth_by_batch
+    from dynmeans.runs.exports import truth_by_window
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
@@ -40,7 +40,7 @@ def score(
             raise InputError(
                 "truth", "is needed: the run was made without a column of true identities"
             )
-        true, found = truth_by_batch(run, column, table, trust=trust)
+        true, found = truth_by_window(run, column, table, trust=trust)
     scores = tracking_report(true, found)
     if as_json:
         print_json(scores)

@@ -31,7 +31,7 @@ def suggest(
         typer.Option(
             "--batches",
             min=1,
-            help="Batches to choose on, from the first; by default 30, or more where those hold "
+            help="Windows to choose on, from the first; by default 30, or more where those hold "
             "fewer than 1,000 points.",
             rich_help_panel=options.CUT,
         ),
@@ -58,9 +58,9 @@ def suggest(
         bool, typer.Option("--json", help="Print JSON.", rich_help_panel=options.OUTPUT)
     ] = False,
 ) -> None:
-    """Choose --new-penalty, --max-gap, --reach and --motion from the first batches of INPUT.
+    """Choose --new-penalty, --max-gap, --reach and --motion from the first windows of INPUT.
 
-    No labels are needed. The batches are clustered with some tens of choices; the one that
+    No labels are needed. The windows are clustered with some tens of choices; the one that
     describes the points most briefly wins. A warning says where it should not be trusted.
 
     [bold]Example[/bold]

@@ -17,6 +17,7 @@ import numpy as np
 
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.records.cluster_rows import MAX_COUNTER
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -25,8 +26,8 @@ _MANY_CLUSTERS = 10_000
 _LARGE_BATCH = 20_000
 _PROBE_ROWS = 1024
 _ADVICE = (
-    "Points seem to be farther apart than new_penalty allows, or max_gap is too long to forget "
-    "outliers: raise new_penalty or lower max_gap"
+    "Points seem to be farther apart than {new_penalty} allows, or {max_gap} is too long to forget "
+    "outliers: raise {new_penalty} or lower {max_gap}"
 )
 
 
@@ -72,12 +73,11 @@ def check_growth(before: ClusterState, after: ClusterState, limit: int | None) -
             "clusters. Start over from an empty state."
         )
     if n_clusters >= _MANY_CLUSTERS and _doublings(n_clusters) > _doublings(before.n_clusters):
-        warnings.warn(
+        told = ArgumentText(
             f"{n_clusters:,} clusters are remembered, and their number grows. {_ADVICE}; "
-            "max_clusters sets a limit.",
-            ClusterGrowthWarning,
-            stacklevel=2,
+            "{max_clusters} sets a limit."
         )
+        warnings.warn(told, ClusterGrowthWarning, stacklevel=2)
 
 
 def _warn_of_outliers(
@@ -86,13 +86,12 @@ def _warn_of_outliers(
     after = _probe(batch, _PROBE_ROWS, state, penalties, elapsed, execution)
     n_new = after.next_id - state.next_id
     if n_new > 0.9 * _PROBE_ROWS:
-        warnings.warn(
+        told = ArgumentText(
             f"{n_new:,} of {_PROBE_ROWS:,} rows spread over this batch of {batch.n_points:,} open "
             f"a cluster of their own: its time grows with the square of its rows. {_ADVICE}; "
-            "max_clusters sets a limit.",
-            ClusterGrowthWarning,
-            stacklevel=2,
+            "{max_clusters} sets a limit."
         )
+        warnings.warn(told, ClusterGrowthWarning, stacklevel=2)
 
 
 def _probe(
@@ -116,8 +115,10 @@ def _probe(
 
 def _refuse(what: str, n_clusters: int, limit: int) -> None:
     raise ClusterLimitError(
-        f"max_clusters: {what} would leave {n_clusters:,} clusters remembered, more than "
-        f"{limit:,}. {_ADVICE}, or raise max_clusters."
+        ArgumentText(
+            f"{{max_clusters}}: {what} would leave {n_clusters:,} clusters remembered, more than "
+            f"{limit:,}. {_ADVICE}, or raise {{max_clusters}}."
+        )
     )
 
 

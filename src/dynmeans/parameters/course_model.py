@@ -1,4 +1,4 @@
-"""How clusters move that keep a course: a Kalman filter of position and velocity (decision 0013).
+"""How clusters move that keep a course: a Kalman filter of position and velocity (decision 0015).
 
 The means of an identity's cells are seen with the noise of a mean. Position and velocity wander, a
 first velocity is drawn; how much, is what fits best. Each step is judged by how far the mean is

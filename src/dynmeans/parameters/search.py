@@ -17,7 +17,7 @@ _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
 _OTHERS = tuple(
     (MAX_GAPS.index(gap), REACHES.index(reach)) for gap, reach in ((3.5, 2.2), (14, 1.2), (2, 1.01))
 )
-# A course bridges gaps and makes up for reach: both are looked for together (decision 0013).
+# A course bridges gaps and makes up for reach: both are looked for together (decision 0015).
 _OTHERS_STEADY = tuple(
     (MAX_GAPS.index(gap), REACHES.index(reach))
     for gap in (3.5, 6.8, 14)

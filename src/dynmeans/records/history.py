@@ -179,24 +179,24 @@ class History:
         seen = [record.ids for record in self if len(record.ids)]
         return np.unique(np.concatenate(seen)) if seen else np.empty(0, dtype=np.int64)
 
-    def to_frame(self, table: str = "clusters", kind: str = "pandas") -> Any:
+    def to_frame(self, table: str = "clusters", frame: str = "pandas") -> Any:
         """Return a view as a data frame.
 
         Parameters
         ----------
         table : {"clusters", "labels", "events"}
             One row for each cluster and batch, for each point, or for each event.
-        kind : {"pandas", "polars", "arrow"}
+        frame : {"pandas", "polars", "arrow"}
             A pandas or polars DataFrame, or a pyarrow Table.
         """
         if table not in TABLES:
             raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}.")
-        if kind not in FRAMES:
-            raise ValueError(f"kind must be one of {', '.join(FRAMES)}, got {kind!r}.")
+        if frame not in FRAMES:
+            raise ValueError(f"frame must be one of {', '.join(FRAMES)}, got {frame!r}.")
         arrow = _loaded("history_tables").TABLE_MAKERS[table](self)
-        if kind == "polars":
+        if frame == "polars":
             return importlib.import_module("polars").from_arrow(arrow)
-        return arrow.to_pandas() if kind == "pandas" else arrow
+        return arrow.to_pandas() if frame == "pandas" else arrow
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the history to one Parquet file, a row for each batch; whole or not at all."""

@@ -13,7 +13,7 @@ DEFAULT_MAX_GAP = 6.8
 DEFAULT_REACH = 1.2
 # The cost of reviving a cluster: equation 5 as printed, or the true rise of L_t (decision 0001).
 REVIVAL_RULES = ("paper", "exact")
-# Clusters wander about where they were, or keep a course (decision 0013).
+# Clusters wander about where they were, or keep a course (decision 0015).
 MOTIONS = ("still", "steady")
 DEFAULT_MOTION = "still"
 

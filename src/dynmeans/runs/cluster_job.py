@@ -94,6 +94,7 @@ class ClusterJob:
         resume: bool | None = None,
         overwrite: bool = False,
         n_threads: int | None = None,
+        max_clusters: int | None = None,
         progress: Progress = lambda total, done: nullcontext(),
     ) -> ClusterResult:
         """Make the run, or resume it, until the source ends."""
@@ -109,6 +110,7 @@ class ClusterJob:
                     windows,
                     on_window=on_window,
                     n_threads=n_threads,
+                    max_clusters=max_clusters,
                     commit_seconds=0.0 if source is None else 2.0,
                 )
             status = replace(run.status(), is_running=False)  # as soon as this block is left

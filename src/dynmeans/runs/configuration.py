@@ -24,14 +24,14 @@ class RunConfig:
     penalties : Penalties
         lambda, Q and tau, the revival rule and the motion.
     n_init : int
-        Visiting orders tried on every batch.
+        Visiting orders tried on every window.
     random_state : int
         Seed of the visiting orders.
     standardise : int
-        Batches at the start from which mean and spread of each feature are learned; 0 takes the
+        Windows at the start from which mean and spread of each feature are learned; 0 takes the
         features as they are.
     sample_size : int
-        Rows of each batch kept for pictures.
+        Rows of each window kept for pictures.
     source : mapping of str to JSON values
         Where the rows come from and how they are cut into windows.
 

@@ -170,10 +170,10 @@ def _copy(source: Source, sql: str, temporary: str, ending: str) -> int:
     return int(result[0][0])
 
 
-def truth_by_batch(
+def truth_by_window(
     run: Run, column: str, table: Any = None, *, trust: bool = False
 ) -> tuple[list[Any], list[Any]]:
-    """Return true and found identities, batch by batch; -1 where the truth is unknown."""
+    """Return true and found identities, window by window; -1 where the truth is unknown."""
     stored = run.config.source.get("truth") == column and table is None
     by_row = None if stored else _truth_of_rows(run, column, table, trust)
     key = "row" if run.config.source.get("id") else "row_id"

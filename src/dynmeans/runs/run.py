@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dynmeans.engine.execution import Execution
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.history import History, StepRecord
 from dynmeans.records.state import ClusterState
@@ -103,6 +104,7 @@ class Run(Closing):
         on_window: OnWindow | None = None,
         commit_seconds: float = 2.0,
         n_threads: int | None = None,
+        max_clusters: int | None = None,
     ) -> int:
         """Cluster windows and make the result durable; return how many were taken in.
 
@@ -119,11 +121,13 @@ class Run(Closing):
             Windows are committed in groups, at least this often; 0 commits each by itself.
         n_threads : int, optional
             Threads of a step; the result never depends on it.
+        max_clusters : int, optional
+            A window that would leave more clusters remembered is refused; those before it stay.
         """
         self._store.begin_writing()
         if token is not None and self._store.has_token(token):
             return 0
-        stepper = self._ready_stepper(n_threads)
+        stepper = self._ready_stepper(Execution(n_threads=n_threads, max_clusters=max_clusters))
         try:
             stream = self._learn_scaling(_as_iterable(windows), stepper)
             return stepper.take_all(stream, token, on_window, commit_seconds)
@@ -142,7 +146,7 @@ class Run(Closing):
     def finish(self, position: Mapping[str, Any], n_dropped: int = 0, n_late: int = 0) -> None:
         """Store where the source ended, and rows left out after its last window."""
         self._store.begin_writing()
-        self._ready_stepper(None).note_position(position, n_dropped, n_late)
+        self._ready_stepper(Execution()).note_position(position, n_dropped, n_late)
 
     def labels(
         self, *, first_step: int = 0, last_step: int | None = None, frame: str = "pandas"
@@ -229,14 +233,14 @@ class Run(Closing):
         self._stepper = None
         self._store.close()
 
-    def _ready_stepper(self, n_threads: int | None) -> Stepper:
+    def _ready_stepper(self, execution: Execution) -> Stepper:
         if self._stepper is None:
             self._stepper = Stepper(self._store, self.config, self.state, self.scaling)
-        self._stepper.set_n_threads(n_threads)
+        self._stepper.execution = execution
         return self._stepper
 
     def _learn_scaling(self, stream: Iterable[Window], stepper: Stepper) -> Iterable[Window]:
-        """Look at the first windows before the first step, where standardising is asked for."""
+        """Look at the first windows before the first step, if features are standardized."""
         n_first = self.config.standardise
         if n_first == 0 or stepper.scaling is not None:
             return stream

@@ -42,14 +42,10 @@ class Stepper:
         random = np.random.RandomState(config.random_state)
         entropy = int(random.randint(2**63, dtype=np.int64))
         self._orders = VisitingOrders(entropy, config.n_init)
-        self._execution = Execution()
+        self.execution = Execution()
         self._counts = store.counts()
         self._columns: list[list[str]] | None = store.manifest("label_columns")
         self._pending = Commit()
-
-    def set_n_threads(self, n_threads: int | None) -> None:
-        """Use that many threads from now on."""
-        self._execution = Execution(n_threads=n_threads)
 
     def learn_scaling(self, windows: Sequence[BatchArray]) -> None:
         """Learn mean and spread; they are stored with the first commit."""
@@ -106,7 +102,7 @@ class Stepper:
     def _step(self, batch: Batch, elapsed: float) -> StepRecord:
         before, penalties = self._state, self._config.penalties
         after, clustering = step_batch(
-            batch, before, penalties, self._orders, elapsed, self._execution
+            batch, before, penalties, self._orders, elapsed, self.execution
         )
         record = make_record(before, elapsed, clustering, after, find_events)
         self._state = after

@@ -1,4 +1,4 @@
-"""foreach_batch: every micro-batch of a Spark stream becomes one batch of a run, once."""
+"""foreach_batch: every micro-batch of a Spark stream becomes one window of a run, once."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -56,12 +56,12 @@ def foreach_batch(
 
     Labels, state and the number of the micro-batch become durable in one transaction. A micro-batch
     that Spark hands over again, after the driver died or a commit of its own got lost, changes
-    nothing: every row is labelled once.
+    nothing: every row is labeled once.
 
     Parameters
     ----------
     run_folder : path
-        The run, on a disk of the driver; made with the first micro-batch, gone on with after that.
+        The run, on a disk of the driver; made with the first micro-batch, resumed after that.
         A stream and its checkpoint belong to one run folder.
     features : list of str
         Columns of the points.
@@ -108,13 +108,13 @@ def foreach_batch(
     def take_in(frame: Any, epoch_id: int) -> None:
         with _open_run(Path(run_folder), config, _query_id(frame)) as run:
 
-            def batches() -> Iterator[Window]:  # asked for only if the epoch is new
+            def windows() -> Iterator[Window]:  # asked for only if the epoch is new
                 table = _collect(frame, columns)
-                batch = _to_batch(table, columns, on_missing, step_length, run.position)
+                window = _to_window(table, columns, on_missing, step_length, run.position)
                 if table.num_rows:
-                    yield batch
+                    yield window
 
-            run.process(batches(), token=f"spark-{epoch_id}", n_threads=model.n_threads)
+            run.process(windows(), token=f"spark-{epoch_id}", n_threads=model.n_threads)
 
     return take_in
 
@@ -169,14 +169,14 @@ def _collect(frame: Any, columns: _Columns) -> pa.Table:
     return table.sort_by([(name, "ascending") for name in keys])
 
 
-def _to_batch(
+def _to_window(
     table: pa.Table,
     columns: _Columns,
     on_missing: str,
     time_step: float | None,
     position: dict[str, Any] | None,
 ) -> Window:
-    """Check the rows and name what is wrong, or make them one batch."""
+    """Check the rows and name what is wrong, or make them one window."""
     n_rows = table.num_rows
     needed = [*columns.features, *filter(None, (columns.time, columns.weight))]
     is_whole = _without_gaps(table, needed, on_missing)
@@ -188,7 +188,7 @@ def _to_batch(
         elapsed = (latest - known) / time_step
         if elapsed <= 0:
             raise ValueError(
-                f"time must go on from one micro-batch to the next: the latest row was at {known}, "
+                f"time must grow from one micro-batch to the next: the latest row was at {known}, "
                 f"and now is at {latest}."
             )
     ids = None if columns.id is None else _plain(table[columns.id])

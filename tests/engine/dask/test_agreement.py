@@ -1,17 +1,21 @@
 """A cluster gives the labels, costs and states of one machine, to the bit."""
 
+import time
 from itertools import pairwise
 from pathlib import Path
 
 import dask.array as da
 import numpy as np
 import pytest
-from spread_streams import SpreadStream, assert_same_bits
+from dask_streams import DaskStream, assert_same_bits, uneven_chunks
+from distributed import futures_of
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask import spread_pass, take_batch, worker_memory
-from dynmeans.engine.dask.spread_step import step_with_rounds
+from dynmeans.engine.dask import assign_labels, take_batch
+from dynmeans.engine.dask.piece import Piece
+from dynmeans.engine.dask.piece_run import PieceRun
+from dynmeans.engine.dask.step import step_with_rounds
 
 OURS = sorted(Path(__file__).parents[2].joinpath("golden").glob("*.npz"))
 AUTHORS = sorted(Path(__file__).parents[4].joinpath("shared", "golden").glob("*.npz"))
@@ -19,7 +23,7 @@ N_STREAMS, N_STREAMS_SLOW = 11, 75  # 26 batches, and over 500 on one, two and f
 
 
 def check_stream(seed):
-    stream = SpreadStream(seed)
+    stream = DaskStream(seed)
     assert_same_bits(stream.run(on_cluster=True), stream.run(on_cluster=False))
 
 
@@ -34,18 +38,41 @@ def test_any_number_of_workers_equals_one_machine_to_the_bit(client_of_many, see
     check_stream(1000 * len(client_of_many.nthreads()) + seed)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_shuffled_rows_in_other_chunks_give_the_same_bits(client, seed):
+    """Rows on a lattice with ties, visited in the same order wherever they lie."""
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 8, size=(3_000, 2)) * 0.1
+    weights = rng.choice([0.0, 0.3, 1.0, 7.0], size=3_000)
+    orders = np.array([rng.permutation(3_000) for _ in range(2)])
+    penalties, states = Penalties(0.02, max_gap=3, reach=1.2), [ClusterState.empty(2)] * 2
+    for _ in range(2):
+        moved = rng.permutation(3_000)  # Row i of the shuffled batch is row moved[i].
+        there = np.argsort(moved)[orders]
+        chunks = uneven_chunks(rng, 3_000)
+        batch = da.from_array(points[moved], chunks=(chunks, (2,)))
+        states[0], here = step(points, states[0], penalties, orders=orders, sample_weight=weights)
+        states[1], found = step(
+            batch, states[1], penalties, orders=there, sample_weight=weights[moved]
+        )
+        np.testing.assert_array_equal(found.labels, here.labels[moved])
+        np.testing.assert_array_equal(found.cost_trace, here.cost_trace)
+        assert states[0] == states[1]
+
+
 def watch_barriers(monkeypatch):
     """Note the kind of every cluster whose emptying made labels void."""
-    barriers, original = [], spread_pass._let_clusters_empty
+    barriers, original = [], assign_labels._let_clusters_empty
 
-    def watch(talk, log, n_members, moves, end):
-        result = original(talk, log, n_members, moves, end)
+    def watch(requests, log, n_members, moves, end):
+        result = original(requests, log, n_members, moves, end)
         if result[1] < end:
-            emptied = result[0].events.slots[result[0].events.is_active == 0]
-            barriers.append("asleep" if emptied[-1] < talk.remembered.n_clusters else "closed")
+            emptied = result[0].changes.slots[result[0].changes.is_active == 0]
+            is_asleep = emptied[-1] < requests.remembered.state.n_clusters
+            barriers.append("asleep" if is_asleep else "closed")
         return result
 
-    monkeypatch.setattr(spread_pass, "_let_clusters_empty", watch)
+    monkeypatch.setattr(assign_labels, "_let_clusters_empty", watch)
     return barriers
 
 
@@ -105,10 +132,10 @@ def test_new_cluster_that_empties_unnoticed_is_no_barrier(client, monkeypatch):
 
 def test_workers_that_remember_nothing_give_the_same_bits(client):
     def forget_always():
-        worker_memory._recall = lambda run, info: worker_memory.PieceState.new(info.n_rows)
+        Piece.run = lambda piece, run, kept, positions: PieceRun(piece.parts, run, positions)
 
-    def remember_again(original=worker_memory._recall):
-        worker_memory._recall = original
+    def remember_again(original=Piece.run):
+        Piece.run = original
 
     client.run(forget_always)
     try:
@@ -116,6 +143,18 @@ def test_workers_that_remember_nothing_give_the_same_bits(client):
             check_stream(seed)
     finally:
         client.run(remember_again)
+
+
+def test_only_labels_stay_on_the_cluster_after_a_step(client):
+    points = np.random.default_rng(0).random((9_000, 2))
+    rows = da.from_array(points, chunks=(4_000, 2))
+    penalties, orders = Penalties(0.1, max_gap=3, reach=1), VisitingOrders(0)
+    _, clustering = step(rows, ClusterState.empty(2), penalties, orders=orders)
+    deadline = time.monotonic() + 10  # Dask is told a moment later.
+    kept = {future.key for future in futures_of(clustering.labels)}
+    while set().union(*client.has_what().values()) != kept and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert set().union(*client.has_what().values()) == kept
 
 
 def test_replies_are_small_beside_the_rows(client):

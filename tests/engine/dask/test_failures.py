@@ -1,49 +1,34 @@
 """Workers die and schedulers go away: the same bits, or a clear error and nothing changed."""
 
+import gc
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
+from dask_mishaps import before_rounds, crowd, kill_a_worker
 from distributed import Client
 
 from dynmeans import ClusterState, DynamicMeans, Penalties, VisitingOrders, step
-from dynmeans.engine.dask import crew, direct_calls, take_batch, worker_memory
-from dynmeans.engine.dask.spread_step import step_with_rounds
+from dynmeans.engine.dask import take_batch
+from dynmeans.engine.dask.piece import Piece
+from dynmeans.engine.dask.piece_run import PieceRun
+from dynmeans.engine.dask.step import step_with_rounds
 
 PENALTIES = Penalties(0.02, revival_penalty=0.001, drift=0.5, revival="exact")
-
-
-def crowd(seed):
-    return np.random.default_rng(seed).random((40_000, 2)).round(2)
 
 
 def lazy_batch():
     """Rows that a worker can make again, from functions it can import."""
     return da.from_array(crowd(0), chunks=((9_000, 0, 11_000, 7_000, 13_000), (2,)))
-
-
-def kill_a_worker(client, number):
-    pids = sorted(client.run(os.getpid).values())
-    os.kill(pids[number % len(pids)], signal.SIGKILL)
-
-
-def before_rounds(monkeypatch, happenings):
-    """Let something happen to the workers just before the requests of these rounds go out."""
-    rounds, original = iter(range(10**6)), crew.call_workers
-
-    def call(client, seating, workers, *request):
-        happenings.get(next(rounds), lambda client, workers: None)(client, sorted(workers))
-        return original(client, seating, workers, *request)
-
-    monkeypatch.setattr(crew, "call_workers", call)
-    return rounds
 
 
 def run_on_one(client, workers, function):
@@ -62,10 +47,10 @@ def let_one_die_at_work(client, workers):
     """The next request kills the first of them in the middle of its work."""
 
     def arm():
-        def die(hand, numbers=None):
+        def die(run):
             os.kill(os.getpid(), signal.SIGKILL)
 
-        worker_memory.Hand.arrays = die
+        PieceRun._arrays = die
         return os.getpid()
 
     return run_on_one(client, workers, arm)
@@ -119,20 +104,15 @@ def test_worker_killed_in_mid_pass_ten_times_changes_no_bit(cluster_to_break, mo
     assert_as_on_one_machine(found)
 
 
-def test_workers_that_forget_which_rows_are_theirs_change_no_bit(client, monkeypatch):
-    def forget_seats(client, workers):
-        client.run(lambda: direct_calls._seatings.clear(), workers=workers[:1])
+@pytest.mark.slow
+def test_pieces_that_move_to_another_worker_change_no_bit(cluster_to_break, monkeypatch):
+    def retire_one(client, workers):
+        client.retire_workers(workers[:1])
 
-    n_tasks, original = [], crew.Crew._submit
-    monkeypatch.setattr(
-        crew.Crew, "_submit", lambda *arguments: n_tasks.append(1) or original(*arguments)
-    )
-    assert_as_on_one_machine(run_and_kill(monkeypatch, {1: forget_seats, 9: forget_seats}))
-    assert 2 <= len(n_tasks) <= 4  # the groups of one worker, twice
+    assert_as_on_one_machine(run_and_kill(monkeypatch, {3: retire_one}))
 
 
-def test_step_without_mishap_needs_no_tasks(client, monkeypatch):
-    monkeypatch.setattr(crew.Crew, "_submit", None)
+def test_given_orders_are_sent_to_the_rows(client):
     rng = np.random.default_rng(1)
     orders = np.array([rng.permutation(40_000), rng.permutation(40_000)])
     weights = rng.choice([0.5, 1.0, 2.0], size=40_000)
@@ -215,3 +195,73 @@ def test_rows_that_cannot_be_made_again_are_a_clear_error(cluster_to_break, monk
     before_rounds(monkeypatch, {1: let_one_die_at_work})
     with pytest.raises(ConnectionError, match="Dask cluster was lost"):
         step(batch, ClusterState.empty(2), PENALTIES, orders=VisitingOrders(0, by="row"))
+
+
+def scale_to_nothing(client, workers):
+    client.cluster.scale(0)
+    while client.nthreads():
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [0, 3])
+def test_cluster_without_workers_is_said_within_the_chosen_time(
+    cluster_to_break, monkeypatch, number
+):
+    """Before the step begins, and in the middle of it."""
+    happenings = {number: scale_to_nothing} if number else {}
+    before_rounds(monkeypatch, happenings)
+    if not number:
+        scale_to_nothing(cluster_to_break, None)
+    began = time.monotonic()
+    with (
+        dask.config.set({"dynmeans.no-worker-timeout": "2s"}),
+        pytest.raises(
+            ConnectionError, match=r"has no workers, and got none in 2 s.*To wait longer"
+        ),
+    ):
+        step(lazy_batch(), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(0, by="row"))
+    assert time.monotonic() - began < 20
+
+
+UNFINISHED_STEP = """
+import sys, time
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client
+from dynmeans import ClusterState, Penalties, VisitingOrders, step
+from dynmeans.engine.dask.workers import Workers
+
+answered = Workers._call
+
+def answer_and_hang(workers, request):
+    found = answered(workers, request)
+    print("under way", flush=True)
+    time.sleep(600)
+
+Workers._call = answer_and_hang
+with Client(sys.argv[1]):
+    rows = da.from_array(np.random.default_rng(0).random((9_000, 2)), chunks=(3_000, 2))
+    step(rows, ClusterState.empty(2), Penalties(0.1, max_gap=3, reach=1), orders=VisitingOrders(0))
+"""
+
+
+def count_pieces():
+    return sum(isinstance(found, Piece) for found in gc.get_objects())
+
+
+@pytest.mark.slow
+def test_workers_keep_nothing_of_a_client_that_was_killed(cluster_to_break):
+    address = cluster_to_break.scheduler.address
+    killed = subprocess.Popen(
+        [sys.executable, "-c", UNFINISHED_STEP, address], stdout=subprocess.PIPE, text=True
+    )
+    assert killed.stdout.readline() == "under way\n"
+    assert sum(cluster_to_break.run(count_pieces).values()) > 0
+    killed.kill()
+    killed.communicate()
+    deadline = time.monotonic() + 30
+    while sum(cluster_to_break.run(count_pieces).values()) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert sum(cluster_to_break.run(count_pieces).values()) == 0

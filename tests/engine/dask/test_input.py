@@ -5,9 +5,11 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client
 
 from dynmeans import ClusterState, DPMeans, DynamicMeans, Penalties, VisitingOrders, step
 from dynmeans.engine.compiled import compiled
+from dynmeans.engine.dask import take_batch
 
 RNG = np.random.default_rng(0)
 POINTS = np.vstack([RNG.normal(size=(40, 2)), RNG.normal(size=(50, 2)) + 9])
@@ -126,6 +128,35 @@ def test_chunks_of_different_widths_are_refused(client):
         call(client.scatter([POINTS, POINTS[:, :1]]))
 
 
+def frames(*columns):
+    """Halves of the points as data frames with their columns in these orders."""
+    halves = (
+        pd.DataFrame(POINTS[:40], columns=["x", "y"]),
+        pd.DataFrame(POINTS[40:], columns=["x", "y"]),
+    )
+    return [half[list(names)] for half, names in zip(halves, columns, strict=True)]
+
+
+def test_futures_of_frames_are_matched_by_the_names_of_their_columns(client):
+    assert_expected(call(client.scatter(frames("xy", "yx"))))
+
+
+def test_futures_of_frames_with_other_columns_are_refused_by_name(client):
+    first, second = frames("xy", "xy")
+    batch = client.scatter([first, second.rename(columns={"y": "z"})])
+    with pytest.raises(
+        ValueError, match=r"got \['x', 'y'\] in chunk 0 and \['x', 'z'\] in chunk 1"
+    ):
+        call(batch)
+    with pytest.raises(ValueError, match="in chunk 0 and an array without names in chunk 1"):
+        call(client.scatter([first, second.to_numpy()]))
+
+
+def test_feature_names_of_futures_are_those_of_the_first_frame(client):
+    batch = take_batch(client.scatter(frames("yx", "xy")), None, None)
+    assert batch.feature_names == ["y", "x"]
+
+
 def test_frame_with_a_column_of_text_is_refused_by_its_name(client):
     frame = pd.DataFrame({"x": [1.0, 2.0], "name": ["a", "b"]})
     with pytest.raises(TypeError, match="numeric columns, got name"):
@@ -146,6 +177,37 @@ def test_error_of_the_users_own_data_is_passed_on(client):
 def test_without_a_client_the_way_to_start_one_is_told():
     with pytest.raises(ValueError, match=r"needs a running Dask client\. Start one first"):
         call(da.from_array(POINTS, chunks=(25, 2)))
+
+
+def test_client_that_is_not_the_default_one_is_found_by_its_futures(two_workers):
+    with Client(two_workers, set_as_default=False) as client:
+        rows = client.persist(da.from_array(POINTS, chunks=(25, 2)))
+        state, clustering = call(rows * 1.0)
+        labels = client.compute(clustering.labels).result()
+    assert state == EXPECTED[0]
+    np.testing.assert_array_equal(labels, EXPECTED[1].labels)
+
+
+def test_default_client_of_another_cluster_is_not_asked(client, two_workers):
+    with Client(two_workers, set_as_default=False) as other:
+        rows = other.persist(da.from_array(POINTS, chunks=(25, 2)))
+        assert take_batch(rows, None, 2).client is other
+
+
+def test_many_small_chunks_need_no_task_each(client, monkeypatch):
+    points = np.tile(POINTS, (20, 1))
+    rows = client.persist(da.from_array(points, chunks=(6, 2)))
+    weights = client.persist(da.ones(len(points), chunks=6))
+    calls, submit = [], Client.submit
+    monkeypatch.setattr(Client, "submit", lambda *a, **k: calls.append(a) or submit(*a, **k))
+    monkeypatch.setattr(Client, "compute", None)
+    state, clustering = call(rows, sample_weight=weights)
+    monkeypatch.undo()
+    assert rows.npartitions == 300
+    assert len(calls) <= 12
+    expected = call(points, sample_weight=np.ones(len(points)))
+    assert state == expected[0]
+    np.testing.assert_array_equal(clustering.labels, expected[1].labels)
 
 
 def in_frames(points):

@@ -181,7 +181,7 @@ def test_paths_are_checked(tmp_path):
     with pytest.raises(ValueError, match=r"must hold \.parquet files, got none"):
         fit_anytime(tmp_path, **OPTIONS)
     (tmp_path / "broken.parquet").write_text("nothing of the kind")
-    with pytest.raises(ValueError, match=r"must hold Parquet files, got .*broken"):
+    with pytest.raises(ValueError, match=r"broken\.parquet' is not a Parquet file, as source must"):
         fit_anytime(tmp_path, **OPTIONS)
 
 

@@ -1,10 +1,10 @@
-"""The targets: each a module of this folder with a class `Attack`."""
+"""The targets: each a module of this folder with a function `ready`."""
 
 import importlib
 import random
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 Case = Callable[[random.Random], int | None]  # returns how many inputs it tried, one if None
 
@@ -19,16 +19,6 @@ class Target(NamedTuple):
 
 class Skipped(Exception):  # noqa: N818
     """What the target needs is not installed."""
-
-
-class Ready(Protocol):
-    """An attack that has made what it needs."""
-
-    def ready(self) -> AbstractContextManager[Case]:
-        """Make the corpus; give the function that tries one case."""
-
-    def rng(self, seed: int, case: int) -> random.Random:
-        """Return the source of one case: the same numbers in every run."""
 
 
 TARGETS = {
@@ -51,18 +41,17 @@ TARGETS = {
 }
 
 
-class _Loaded:
-    def __init__(self, name: str) -> None:
+class Loaded:
+    """A target whose module is imported, as its own process does."""
+
+    def __init__(self, name: str, module: str | None = None) -> None:
         self._name = name
-        self._module = importlib.import_module(TARGETS[name].module)
+        self._module = importlib.import_module(module or TARGETS[name].module)
 
     def ready(self) -> AbstractContextManager[Case]:
+        """Make the corpus; give the function that tries one case."""
         return self._module.ready(self._name)  # type: ignore[no-any-return]
 
     def rng(self, seed: int, case: int) -> random.Random:
+        """Return the source of one case: the same numbers in every run."""
         return random.Random(f"{seed} {self._name} {case}")
-
-
-def load_target(name: str) -> Ready:
-    """Import what a target needs, which its process alone does."""
-    return _Loaded(name)

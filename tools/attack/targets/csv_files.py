@@ -1,16 +1,22 @@
-"""CSV files through the command line: labels, or one line of error and a code that is not zero."""
+"""CSV files as windows and through the command line: rows, or a refusal of one line."""
 
 import contextlib
 import io
 import random
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
+from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans.cli.__main__ import main
+from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.windows import Windows
 
 
 @contextmanager
@@ -25,8 +31,40 @@ def ready(name: str) -> Iterator[Case]:
 def _attack(rng: random.Random, folder: Path, number: int) -> None:
     path = folder / rng.choice(["rows.csv", "rows.tsv", "r[1].csv", "a b.csv"])
     path.write_bytes(_table(rng))
+    if rng.random() < 0.9:
+        _attack_windows(rng, path)
+    else:
+        _attack_command(rng, path, folder / f"run{number}")
+    path.unlink()
+
+
+def _attack_windows(rng: random.Random, path: Path) -> None:
+    """Read the windows alone, which is much quicker than a run."""
+    cut = rng.choice(
+        [
+            {"time": "t", "every": rng.choice(["1", "10", "1h", "1e-9", "1d"])},
+            {"count": 3},
+            {"batch": "b"},
+            {"time": "t", "every": "1s", "time_unit": "s"},
+        ]
+    )
+    features = rng.choice([("x",), ("x",), ("x", "y"), ("*",), ("z",)])
+    options = WindowOptions(features=features, on_missing=rng.choice(["error", "drop"]), **cut)
+
+    def read() -> int:
+        with Source(str(path)) as source:
+            windows = islice(Windows(source, options, None), 10_000)
+            return sum(len(window.points) for window in windows)
+
+    _, n_rows = refused(read, *REFUSALS)
+    if n_rows is not None and n_rows > path.stat().st_size:
+        raise AssertionError(f"{n_rows} rows from {path.stat().st_size} bytes")
+
+
+def _attack_command(rng: random.Random, path: Path, folder: Path) -> None:
+    """Cluster the file as a user would."""
     words = ["cluster", str(path), "--new-penalty", rng.choice(["1", "1", "1", "0.5", "-1", "nan"])]
-    words += ["--out", str(folder / f"run{number}")]
+    words += ["--out", str(folder)]
     words += rng.choice(
         [
             ["--time", "t", "--every", rng.choice(["1", "10", "1h", "1e-9", "1d"])],
@@ -45,7 +83,7 @@ def _attack(rng: random.Random, folder: Path, number: int) -> None:
         raise AssertionError(f"exit code {code} of {words[3:]}")
     if code == 1 and len(err.getvalue().strip().splitlines()) != 1:
         raise AssertionError(f"one line of error was expected, got {err.getvalue()!r}")
-    path.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _table(rng: random.Random) -> bytes:

@@ -74,9 +74,9 @@ def _contents(folder: Path) -> dict[str, Any]:
 
 
 _PARTS = {
-    "labels": lambda run: run.labels(kind="arrow").to_pydict(),
-    "clusters": lambda run: repr(run.clusters(kind="arrow").to_pydict()),
-    "events": lambda run: repr(run.events(kind="arrow").to_pydict()),
+    "labels": lambda run: run.labels(frame="arrow").to_pydict(),
+    "clusters": lambda run: repr(run.clusters(frame="arrow").to_pydict()),
+    "events": lambda run: repr(run.events(frame="arrow").to_pydict()),
     "state": lambda run: repr([getattr(run.state, n).tolist() for n in ("ids", "centers", "ages")]),
     "position": lambda run: repr(run.position),
 }

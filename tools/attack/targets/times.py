@@ -8,6 +8,8 @@ from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS
 from attack.targets import Case
 from dynmeans.runs.reading.durations import parse_lateness, parse_length, parse_zone
+from dynmeans.runs.reading.time_bounds import TimeBounds
+from dynmeans.runs.reading.window_options import WindowOptions
 
 _ZONES = ("UTC", "Europe/Zurich", "America/Santiago", "Pacific/Apia", "Asia/Kathmandu")
 _UNITS = ("us", "ms", "s", "min", "h", "d", "w", "mo", "y", "sec", "hours", "", "x", " ", "D")
@@ -41,9 +43,13 @@ def _attack(rng: random.Random) -> None:
     is_refused, length = refused(lambda: parse_length(text, zone, is_number=is_number))
     if is_refused:
         return
+    options = WindowOptions(features=("x",), time="t", every=text, timezone=zone_name)
+    bounds = TimeBounds(options, is_number=is_number, row="line {}")
     for _ in range(5):
         time = _time(rng, is_number)
-        refused(lambda: _check(length, time))  # noqa: B023
+        is_refused, _ = refused(lambda: bounds.check_one(time, 1))  # noqa: B023
+        if not is_refused:
+            _check(length, time)
 
 
 def _check(length: object, time: float) -> None:
@@ -51,7 +57,7 @@ def _check(length: object, time: float) -> None:
     start, end = (length.start_of(i) for i in (index, index + 1))  # type: ignore[attr-defined]
     if not start <= time < end:
         raise AssertionError(f"{time} is not in the window from {start} to {end} of {length}")
-    length.label_of(index)  # type: ignore[attr-defined]
+    length.name_of(index)  # type: ignore[attr-defined]
 
 
 def _time(rng: random.Random, is_number: bool) -> float:

@@ -1,4 +1,4 @@
-"""What crosses the network: one request to all workers, and their replies."""
+"""What crosses the network: one request to all workers, and the reply for each piece."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,17 +10,37 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class PieceInfo:
-    """Consecutive rows of the batch: which piece, where it begins, which rows of its array."""
+class Run:
+    """One run of Algorithm 2: one batch, one visiting order, rows by increasing key.
 
-    number: int
-    first_row: int
-    rows: tuple[int, int]
+    Attributes
+    ----------
+    name : str
+        What workers remember the run by.
+    seed : int
+        Seed of the keys, where rows are visited by their hash.
+    n_keys : int
+        Possible keys: 2**64 for hashed rows, the number of rows for an order that was given.
+    new_penalty : float
+        lambda.
+    sums : tuple
+        What the terms of sums are rounded to (native/algorithm/batch_sums.hpp).
+    """
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.rows[1] - self.rows[0]
+    name: str
+    seed: int
+    n_keys: int
+    new_penalty: float
+    sums: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """What the labels after some passes follow from: the log of the last one, None before any."""
+
+    run: Run
+    n_passes: int
+    log: PassLog | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +49,10 @@ class Request:
 
     Attributes
     ----------
-    run : str
-        Name of the run: one batch, one visiting order.
-    seed : int
-        Seed of the keys, where rows are visited by their hash.
-    new_penalty : float
-        lambda.
-    sums : tuple
-        How the sums of the batch are taken, as the compiled module has it.
-    n_pass : int
-        The pass under way, from 1.
-    settled : PassLog or None
-        The pass before it, complete.
+    before : Labelling
+        The labels when the pass under way began.
     log : PassLog
-        The pass under way, as far as it is known.
+        That pass, as far as it is known.
     has_moved : FlagArray
         Slots that are not as they were when the pass before began.
     settle : int
@@ -52,21 +62,26 @@ class Request:
     limit : int
         Proposers to send back, at most.
     kept_runs : tuple of str
-        Runs whose labels may still be asked for.
+        Other runs whose labels may still be asked for.
     """
 
-    run: str
-    seed: int
-    new_penalty: float
-    sums: tuple[Any, ...]
-    n_pass: int
-    settled: PassLog | None
+    before: Labelling
     log: PassLog
     has_moved: FlagArray
     settle: int
     propose: tuple[int, int] | None
     limit: int
     kept_runs: tuple[str, ...]
+
+    @property
+    def run(self) -> Run:
+        """The run it belongs to."""
+        return self.before.run
+
+    @property
+    def n_pass(self) -> int:
+        """The pass under way, from 1."""
+        return self.before.n_passes + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +97,7 @@ class Proposals:
 
     @classmethod
     def merged(cls, parts: "list[Proposals]") -> "Proposals":
-        """Those of all workers, up to the key to which every list is complete."""
+        """Those of all pieces, up to the key to which every list is complete."""
         last = min(part.last for part in parts)
         keys = np.concatenate([part.keys for part in parts])
         order = np.argsort(keys)
@@ -94,7 +109,9 @@ class Proposals:
 class Moves:
     """Rows that joined and left each slot since the pass began, and the outermost of their keys.
 
-    `slots` are those that anybody joined or left, of `n_slots`.
+    `slots` are those that anybody joined or left, of `n_slots`. `sums` has, for each of them, the
+    w and w y of who joined less those of who left, in bins that add up in any order; only where
+    the pass may be over.
     """
 
     n_slots: int
@@ -103,27 +120,15 @@ class Moves:
     n_left: IntArray
     first_join: KeyArray
     last_leave: KeyArray
-
-    @classmethod
-    def packed(
-        cls, n_joined: IntArray, n_left: IntArray, first_join: KeyArray, last_leave: KeyArray
-    ) -> "Moves":
-        """Leave out slots where nothing moved."""
-        slots = np.flatnonzero(n_joined + n_left)
-        return cls(
-            len(n_joined),
-            slots,
-            n_joined[slots],
-            n_left[slots],
-            first_join[slots],
-            last_leave[slots],
-        )
+    sums: FloatArray | None
 
     @classmethod
     def merged(cls, parts: "list[Moves]") -> "Moves":
-        """Those on all workers, with all slots."""
-        n = parts[0].n_slots
-        never = np.iinfo(np.uint64).max
+        """Those of all pieces, with all slots."""
+        n, never = parts[0].n_slots, np.iinfo(np.uint64).max
+        sums = None
+        if all(part.sums is not None for part in parts):
+            sums = np.zeros((n, *_given(parts[0].sums).shape[1:]))
         whole = cls(
             n,
             np.arange(n),
@@ -131,28 +136,27 @@ class Moves:
             np.zeros(n, dtype=np.int64),
             np.full(n, never, dtype=np.uint64),
             np.zeros(n, dtype=np.uint64),
+            sums,
         )
         for part in parts:
-            whole.n_joined[part.slots] += part.n_joined
-            whole.n_left[part.slots] += part.n_left
-            for join, found in (
-                (np.minimum, (whole.first_join, part.first_join)),
-                (np.maximum, (whole.last_leave, part.last_leave)),
-            ):
-                found[0][part.slots] = join(found[0][part.slots], found[1])
+            slots = part.slots
+            whole.n_joined[slots] += part.n_joined
+            whole.n_left[slots] += part.n_left
+            whole.first_join[slots] = np.minimum(whole.first_join[slots], part.first_join)
+            whole.last_leave[slots] = np.maximum(whole.last_leave[slots], part.last_leave)
+            if sums is not None:
+                sums[slots] += _given(part.sums)
         return whole
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the workers answer.
+    """What is answered for one piece.
 
     Attributes
     ----------
-    worker : str
-        Address of the worker.
-    own_bins : FloatArray
-        The sum of own costs, in bins.
+    within : FloatArray
+        The sum of own costs, in bins that add up in any order.
     settled : Moves, optional
         Among the rows whose labels are final; not in the first pass, where nothing can empty.
     wished : Moves, optional
@@ -160,17 +164,12 @@ class Reply:
     proposals : Proposals, optional
     """
 
-    worker: str
-    own_bins: FloatArray
+    within: FloatArray
     settled: Moves | None
     wished: Moves | None
     proposals: Proposals | None
 
 
-@dataclass(frozen=True, slots=True)
-class SlotBins:
-    """What the means need: n and n * m by slot, in bins; and who joined in the whole pass."""
-
-    worker: str
-    moves: Moves
-    bins: FloatArray
+def _given(sums: FloatArray | None) -> FloatArray:
+    assert sums is not None
+    return sums

@@ -1,4 +1,7 @@
-"""One pass as it is told to the workers: the clusters at its start, and what happened to them."""
+"""Event log of one pass: the clusters when it began, and every slot that changed since.
+
+The label of a row follows from this log, the row and its key, so any worker can compute it again.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +16,7 @@ FlagArray = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class ClusterTable:
     """The clusters at one moment: J_k = offset + scale * |y - center|^2, and who has points."""
 
     centers: FloatArray
@@ -33,7 +36,7 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
+class SlotChanges:
     """Slots that changed after the visit with a key, in the order it happened."""
 
     keys: KeyArray
@@ -44,14 +47,14 @@ class Events:
     is_active: FlagArray
 
     @classmethod
-    def none(cls, n_features: int) -> "Events":
+    def none(cls, n_features: int) -> "SlotChanges":
         """Nothing happened."""
         return cls.opened(
             np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64), np.empty((0, n_features))
         )
 
     @classmethod
-    def opened(cls, keys: KeyArray, slots: IntArray, centers: FloatArray) -> "Events":
+    def opened(cls, keys: KeyArray, slots: IntArray, centers: FloatArray) -> "SlotChanges":
         """Clusters were opened or revived."""
         n = len(keys)
         return cls(keys, slots, centers, np.zeros(n), np.ones(n), np.ones(n, dtype=np.uint8))
@@ -61,15 +64,15 @@ class Events:
         """As the compiled module takes it."""
         return self.keys, self.slots, self.centers, self.offsets, self.scales, self.is_active
 
-    def between(self, first: int, end: int) -> "Events":
+    def between(self, first: int, end: int) -> "SlotChanges":
         """Those with keys of at least `first` and below `end`."""
         begin, stop = self._count_below(first), self._count_below(end)
-        return Events(*(array[begin:stop] for array in self.arrays))
+        return SlotChanges(*(array[begin:stop] for array in self.arrays))
 
-    def followed_by(self, later: "Events") -> "Events":
+    def followed_by(self, later: "SlotChanges") -> "SlotChanges":
         """These, then those."""
         pairs = zip(self.arrays, later.arrays, strict=True)
-        return Events(*(np.concatenate(pair) for pair in pairs))
+        return SlotChanges(*(np.concatenate(pair) for pair in pairs))
 
     def _count_below(self, key: int) -> int:
         if key >= 2**64:
@@ -83,62 +86,64 @@ class PassLog:
 
     Attributes
     ----------
-    board : Board
+    table : ClusterTable
         The clusters when the pass began.
-    events : Events
+    changes : SlotChanges
         What happened since, as far as it is known.
     renamed : IntArray, optional
         New number of each slot once the pass is over: those that emptied are closed up.
     """
 
-    board: Board
-    events: Events
+    table: ClusterTable
+    changes: SlotChanges
     renamed: IntArray | None = None
 
     @classmethod
-    def start(cls, board: Board) -> "PassLog":
+    def start(cls, table: ClusterTable) -> "PassLog":
         """A pass in which nothing happened yet."""
-        return cls(board, Events.none(board.centers.shape[1]))
+        return cls(table, SlotChanges.none(table.centers.shape[1]))
 
     @property
     def n_slots(self) -> int:
         """Slots at the end, closed ones included."""
-        return max(self.board.n_slots, int(self.events.slots.max(initial=-1)) + 1)
+        return max(self.table.n_slots, int(self.changes.slots.max(initial=-1)) + 1)
 
-    def happened(self, events: Events) -> "PassLog":
-        """Add events later than all so far."""
-        return replace(self, events=self.events.followed_by(events))
+    def add(self, changes: SlotChanges) -> "PassLog":
+        """Add changes later than all so far."""
+        return replace(self, changes=self.changes.followed_by(changes))
 
-    def emptied(self, key: int, slot: int, asleep: Board | None) -> "PassLog":
+    def add_emptied(self, key: int, slot: int, asleep: ClusterTable | None) -> "PassLog":
         """Let a cluster empty at the visit with this key: closed, or asleep as remembered."""
-        after = Events(
+        after = SlotChanges(
             np.array([key], dtype=np.uint64),
             np.array([slot]),
-            np.zeros((1, self.board.centers.shape[1])) if asleep is None else asleep.centers,
+            np.zeros((1, self.table.centers.shape[1])) if asleep is None else asleep.centers,
             np.array([np.inf]) if asleep is None else asleep.offsets,
             np.ones(1) if asleep is None else asleep.scales,
             np.zeros(1, dtype=np.uint8),
         )
-        before, later = self.events.between(0, key + 1), self.events.between(key + 1, 2**64)
-        return replace(self, events=before.followed_by(after).followed_by(later))
+        before, later = self.changes.between(0, key + 1), self.changes.between(key + 1, 2**64)
+        return replace(self, changes=before.followed_by(after).followed_by(later))
 
     def until(self, end: int) -> "PassLog":
-        """Forget what happened at keys of `end` or more."""
-        return replace(self, events=self.events.between(0, end))
+        """Drop what happened at keys of `end` or more."""
+        return replace(self, changes=self.changes.between(0, end))
 
-    def board_before(self, key: int) -> Board:
+    def table_before(self, key: int) -> ClusterTable:
         """The clusters as they stand when the row with this key is visited."""
-        events, n = self.events.between(0, key), self.board.n_slots
-        n_slots = max(n, int(events.slots.max(initial=-1)) + 1)
-        if not len(events.keys):
-            return self.board
-        board = Board(
-            np.zeros((n_slots, self.board.centers.shape[1])),
+        changes, n = self.changes.between(0, key), self.table.n_slots
+        n_slots = max(n, int(changes.slots.max(initial=-1)) + 1)
+        if not len(changes.keys):
+            return self.table
+        table = ClusterTable(
+            np.zeros((n_slots, self.table.centers.shape[1])),
             np.full(n_slots, np.inf),
             np.ones(n_slots),
             np.zeros(n_slots, dtype=np.uint8),
         )
-        for array, old, new in zip(board.arrays, self.board.arrays, events.arrays[2:], strict=True):
+        for array, old, new in zip(
+            table.arrays, self.table.arrays, changes.arrays[2:], strict=True
+        ):
             array[:n] = old
-            array[events.slots] = new  # The last one of a slot is the one that stays.
-        return board
+            array[changes.slots] = new  # The last change of a slot is the one that stays.
+        return table

@@ -1,4 +1,4 @@
-"""Where one batch ends and the next begins, in rows that come in order."""
+"""Where one window ends and the next begins, in rows that come in order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ Key = int | str
 
 
 class Cut(Protocol):
-    """Divides rows into runs of one key each; equal keys belong to one batch."""
+    """Divides rows into runs of one key each; equal keys belong to one window."""
 
-    def pieces(self, times: Any, batches: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
+    def pieces(self, times: Any, names: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
         """Yield the key of each piece and the row after its end."""
 
     def name_of(self, key: Key, first_time: Any) -> str | None:
-        """Name a batch for people."""
+        """Name a window for people."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class CutByLength:
 
     length: WindowLength
 
-    def pieces(self, times: Any, batches: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
+    def pieces(self, times: Any, names: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
         """Find each window's end by bisection: the times are sorted."""
         begin = 0
         while begin < n_rows:
@@ -46,15 +46,15 @@ class CutByLength:
 
 @dataclass(slots=True)
 class CutByCount:
-    """Batches of a fixed number of rows."""
+    """Windows of a fixed number of rows."""
 
     count: int
     zone: ZoneInfo
     is_number: bool
     n_seen: int = 0
 
-    def pieces(self, times: Any, batches: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
-        """Go on counting where the last piece ended."""
+    def pieces(self, times: Any, names: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
+        """Resume counting where the last piece ended."""
         begin = 0
         while begin < n_rows:
             key = self.n_seen // self.count
@@ -64,7 +64,7 @@ class CutByCount:
             begin = end
 
     def name_of(self, key: Key, first_time: Any) -> str | None:
-        """Name a batch by the time of its first row."""
+        """Name a window by the time of its first row."""
         if first_time is None:
             return None
         return f"{first_time:g}" if self.is_number else format_time(int(first_time), self.zone)
@@ -72,19 +72,17 @@ class CutByCount:
 
 @dataclass(slots=True)
 class CutByColumn:
-    """Batches that a column names."""
+    """Windows that a column names."""
 
-    def pieces(
-        self, times: Any, batches: npt.NDArray[Any], n_rows: int
-    ) -> Iterator[tuple[Key, int]]:
+    def pieces(self, times: Any, names: npt.NDArray[Any], n_rows: int) -> Iterator[tuple[Key, int]]:
         """End a piece where the name changes."""
-        changes = np.flatnonzero(batches[1:] != batches[:-1]) + 1
+        changes = np.flatnonzero(names[1:] != names[:-1]) + 1
         for end in [*changes.tolist(), n_rows] if n_rows else ():
-            key = batches[end - 1]
+            key = names[end - 1]
             yield int(key) if isinstance(key, np.integer) else str(key), end
 
     def name_of(self, key: Key, first_time: Any) -> str | None:
-        """Name a batch as the column does."""
+        """Name a window as the column does."""
         return str(key)
 
 
@@ -99,7 +97,7 @@ def make_cut(options: WindowOptions, *, time_is_number: bool) -> Cut:
 
 
 def steps_between(before: Key, key: Key) -> float:
-    """Time from one batch to the next: empty windows in between count."""
+    """Time from one window to the next: empty windows in between count."""
     if isinstance(before, int) and isinstance(key, int):
         return float(key - before)
     return 0.0 if key == before else 1.0

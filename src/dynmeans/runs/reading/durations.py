@@ -28,6 +28,10 @@ _IN_YEARS = {
 }
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+# A day from the ends of Python's calendar, so that every time zone has the moment too.
+EARLIEST = (datetime(1, 1, 2, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+LATEST = (datetime(9999, 12, 30, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+LARGEST_EXACT = 2.0**53  # from here on floats leave integers out
 
 
 class WindowLength(Protocol):
@@ -55,6 +59,7 @@ class ClockLength:
 
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
+        _check_range(time, EARLIEST, LATEST)
         return (int(time) - self._anchor()) // self.microseconds
 
     def start_of(self, index: int) -> float:
@@ -82,6 +87,7 @@ class CalendarLength:
 
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
+        _check_range(time, EARLIEST, LATEST)
         local = (_EPOCH + timedelta(microseconds=int(time))).astimezone(self.zone).date()
         # Where a zone skips or repeats midnight, the date alone can be one window off.
         return _settled(self, self._count(local) // self.number, time)
@@ -120,7 +126,13 @@ class NumberLength:
 
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
+        _check_range(time, -self.farthest, self.farthest)
         return _settled(self, math.floor(time / self.width), time)
+
+    @property
+    def farthest(self) -> float:
+        """How far from 0 a window can be told from the next."""
+        return LARGEST_EXACT * min(1.0, self.width)
 
     def start_of(self, index: int) -> float:
         """Return the first number of a window."""
@@ -142,7 +154,7 @@ def parse_length(text: str, zone: ZoneInfo, *, is_number: bool = False) -> Windo
     ('2024-03-31', 23.0)
     """
     if is_number:
-        return NumberLength(_plain_width(text))
+        return parse_number_length(text)
     number, unit = _split(text)
     if not number * _IN_YEARS[unit] <= _MAX_YEARS:
         raise InputError("every", f"must be at most {_MAX_YEARS:,} years", got=text)
@@ -200,6 +212,11 @@ def format_time(microseconds: int, zone: ZoneInfo) -> str:
     return moment.isoformat(timespec=precision)
 
 
+def _check_range(time: float, low: float, high: float) -> None:
+    if not low <= time <= high:
+        raise InputError("time", ": {:g} is not from {:g} to {:g}", time, low, high)
+
+
 def _settled(length: WindowLength, index: int, time: float) -> int:
     """Go from a guess, which rounding may have put beside it, to the window that holds `time`."""
     while time < length.start_of(index):
@@ -221,7 +238,8 @@ def _split(text: str, argument: str = "every") -> tuple[float, str]:
     return float(match[1]), unit
 
 
-def _plain_width(text: str) -> float:
+def parse_number_length(text: str) -> NumberLength:
+    """Read the width of windows on a line of plain numbers."""
     try:
         width = float(text)
     except ValueError as error:
@@ -233,7 +251,7 @@ def _plain_width(text: str) -> float:
         ) from error
     if not (width > 0 and math.isfinite(width)):
         raise InputError("every", "must be greater than 0", got=text)
-    return width
+    return NumberLength(width)
 
 
 def _micros(moment: datetime) -> int:

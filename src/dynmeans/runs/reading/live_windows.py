@@ -11,9 +11,14 @@ import numpy as np
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import TIME_UNITS, check_column, match_features
 from dynmeans.runs.reading.cuts import CutByLength, Key, make_cut, steps_between
-from dynmeans.runs.reading.durations import microseconds_of, parse_lateness, parse_zone
+from dynmeans.runs.reading.durations import (
+    LARGEST_EXACT,
+    microseconds_of,
+    parse_lateness,
+    parse_zone,
+)
 from dynmeans.runs.reading.json_lines import is_finite, parse_line, shown
-from dynmeans.runs.reading.time_bounds import LARGEST_EXACT, TimeBounds
+from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.reading.window_options import WindowOptions
 

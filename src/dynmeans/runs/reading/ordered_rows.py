@@ -32,7 +32,7 @@ _OTHER_FORM = "If it has another form, give that as {time_format=...}, say '%d.%
 
 
 class OrderedRows:
-    """Reads a table in order of batch and time; equal times in the order of the table."""
+    """Reads a table in order of window and time; equal times in the order of the table."""
 
     def __init__(self, source: Source, options: WindowOptions) -> None:
         self.features = match_features(options.features, source.columns, is_text_allowed=True)
@@ -250,7 +250,7 @@ class OrderedRows:
     def _order(self) -> str:
         keys = [sql for name, sql in self._expressions.items() if name in ("batch", "time")]
         if self._options.batch is not None:
-            keys.reverse()  # batch first, time within it
+            keys.reverse()  # window first, time within it
         return ", ".join([*(f"{key} NULLS FIRST" for key in keys), self._source.row])
 
     def _survey(self) -> tuple[int, bool]:
@@ -285,7 +285,7 @@ class OrderedRows:
 
 def _values(name: str, column: Any) -> Any:
     if name == "truth" and column.null_count and column.type.equals("int64"):
-        column = column.fill_null(-1)  # unlabelled, as in dynmeans.metrics
+        column = column.fill_null(-1)  # unlabeled, as in dynmeans.metrics
     return _as_numpy(column)
 
 

@@ -33,12 +33,12 @@ class Scaling:
         return cls(points.mean(axis=0), np.where(spread > 0, spread, 1.0))
 
     def apply(self, points: BatchArray) -> BatchArray:
-        """Return standardised points, in the precision they came in."""
+        """Return standardized points, in the precision they came in."""
         scaled = (points - self.mean) / self.spread
         return scaled.astype(np.float32) if points.dtype == np.float32 else scaled
 
     def restore(self, centers: FloatArray) -> FloatArray:
-        """Return standardised centers in the units of the source."""
+        """Return standardized centers in the units of the source."""
         return centers * self.spread + self.mean
 
     def to_json(self) -> dict[str, Any]:

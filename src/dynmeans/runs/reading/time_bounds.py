@@ -1,22 +1,22 @@
 """Bounds on times: what no calendar holds or no window can count is refused, with a way out."""
 
-import math
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import TIME_UNITS
+from dynmeans.runs.reading.durations import (
+    EARLIEST,
+    LARGEST_EXACT,
+    LATEST,
+    NumberLength,
+    parse_number_length,
+)
 from dynmeans.runs.reading.window_options import WindowOptions
 
-LARGEST_EXACT = 2.0**53
 YEAR = 31_556_952_000_000  # microseconds
 MAX_JUMP = 2000 * YEAR
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# A day from the ends of Python's calendar, so that every time zone has the moment too.
-EARLIEST = (datetime(1, 1, 2, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
-LATEST = (datetime(9999, 12, 30, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 # Between these a number is likely meant as a time of ours.
 _LIKELY = range(1980, 2100)
 
@@ -38,9 +38,10 @@ class TimeBounds:
         self._unit, self._is_number, self._row = options.time_unit, is_number, row
         self._low, self._high = float(EARLIEST), float(LATEST)
         if is_number:
-            self._high = LARGEST_EXACT * (1.0 if options.every is None else _width(options.every))
-            self._high = min(self._high, LARGEST_EXACT)
-            self._low = -self._high
+            length = NumberLength(1.0)
+            if options.every is not None:
+                length = parse_number_length(options.every)
+            self._low, self._high = -length.farthest, length.farthest
 
     def check(self, times: Any, numbers: Any) -> None:
         """Refuse the first time out of range; `numbers` are those of the rows."""
@@ -99,11 +100,3 @@ class TimeBounds:
 def year_of(microseconds: float) -> float:
     """Return the year of a moment, whatever a calendar can hold."""
     return 1970 + microseconds / YEAR
-
-
-def _width(every: str) -> float:
-    try:
-        width = float(every)
-    except ValueError:
-        return 1.0
-    return width if math.isfinite(width) else 1.0

@@ -1,4 +1,4 @@
-"""WindowOptions: how the rows of a source become batches."""
+"""WindowOptions: how the rows of a source become windows."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -24,12 +24,12 @@ class WindowOptions:
     every : str, optional
         Length of a window: ``30min``, ``1d``, ``1mo``; a plain number for times that are numbers.
     count : int, optional
-        Rows of a batch.
+        Rows of a window.
     batch : str, optional
-        Column that says which batch a row belongs to. Where it holds integers, those missing are
-        empty batches.
+        Column that says which window a row belongs to. Where it holds integers, those missing are
+        empty windows.
     timezone : str
-        Whose calendar, and what a time without an offset means.
+        Time zone of the calendar, and of times without an offset.
     time_unit : {"s", "ms", "us", "ns"}, optional
         For times that are numbers since 1970.
     time_format : str, optional

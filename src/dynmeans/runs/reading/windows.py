@@ -73,8 +73,8 @@ class Windows:
         last_key: Key = 0
         for rows in self._rows.read(self._place(), self.position.get("digest")):
             begin = 0
-            times, batches = rows.columns.get("time"), rows.columns.get("batch")
-            for key, end in self._cut.pieces(times, batches, len(rows.points)):
+            times, names = rows.columns.get("time"), rows.columns.get("batch")
+            for key, end in self._cut.pieces(times, names, len(rows.points)):
                 if parts and key != last_key:
                     yield self._finished(last_key, Rows.join(parts))
                     parts = []

@@ -60,7 +60,7 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
         ((b.record.step, *e) for b, rows in zip(commit.windows, events, strict=True) for e in rows),
     )
     pairs = zip(commit.windows, events, strict=True)
-    _insert(connection, "batches", [(*_batch_row(b), rows_digest(rows)) for b, rows in pairs])
+    _insert(connection, "batches", [(*_window_row(b), rows_digest(rows)) for b, rows in pairs])
     _insert(connection, "samples", [_sample_row(b.sample) for b in commit.windows])
     _add_lives(connection, commit.windows)
     _insert(connection, "velocities", [row for b in commit.windows for row in _velocity_rows(b)])
@@ -137,7 +137,7 @@ def _plain(number: float | None) -> float | None:
     return None if number is None else float(number)
 
 
-def _batch_row(window: StoredWindow) -> tuple[Any, ...]:
+def _window_row(window: StoredWindow) -> tuple[Any, ...]:
     record = window.record
     names = ("cost_trace", "ids", "counts", "centers", "weights", "ages")
     blobs = (getattr(record, name).tobytes() for name in names)

@@ -50,8 +50,8 @@ def events_table(
         values += [cluster_id, cluster_id]
     where = f"WHERE step IN (SELECT step FROM events WHERE {' AND '.join(conditions)})"
     rows = [
-        {"step": batch["step"], "time": batch["time"], "window": batch["label"], **asdict(event)}
-        for batch, events in batches_with_events(store, where, values)
+        {"step": window["step"], "time": window["time"], "window": window["label"], **asdict(event)}
+        for window, events in windows_with_events(store, where, values)
         for event in events
         if (not kinds or event.kind in kinds)
         and (cluster_id is None or cluster_id in (event.cluster_id, event.other_id))
@@ -98,11 +98,11 @@ def _status(age: float | None) -> str:
 def step_records(
     store: Store, n_features: int, scaling: Scaling | None, *, has_labels: bool
 ) -> Iterator[StepRecord]:
-    """Yield the record of every batch, oldest first; centers in the units of the source."""
+    """Yield the record of every window, oldest first; centers in the units of the source."""
     labels = _labels_by_step(store) if has_labels else None
     velocities = _velocities(store)
     spread = 1.0 if scaling is None else scaling.spread
-    for row, events in batches_with_events(store):
+    for row, events in windows_with_events(store):
         centers = _floats(row["centers"]).reshape(-1, n_features)
         yield StepRecord(
             step=row["step"],
@@ -121,7 +121,7 @@ def step_records(
 
 
 def samples_of(store: Store, n_features: int) -> Iterator[Sample]:
-    """Yield the kept rows of every batch, oldest first."""
+    """Yield the kept rows of every window, oldest first."""
     names = {row["step"]: (row["label"], row["n_rows"]) for row in store.rows("batches")}
     for row in store.rows("samples", "ORDER BY step"):
         name, n_rows = names[row["step"]]
@@ -153,7 +153,7 @@ def label_tables(
 
 
 def _labels_by_step(store: Store) -> Iterator[Any]:
-    """Yield the identities of each batch's rows; batches without rows give none."""
+    """Yield the identities of each window's rows; windows without rows give none."""
     sizes = iter([row["n_rows"] for row in store.rows("batches", "ORDER BY step")])
     for table in label_tables(store):
         ids = table["cluster_id"].to_numpy()
@@ -166,27 +166,27 @@ def _labels_by_step(store: Store) -> Iterator[Any]:
         yield _NO_LABELS
 
 
-def batches_with_events(
+def windows_with_events(
     store: Store, where: str = "", values: Sequence[Any] = ()
 ) -> Iterator[tuple[Any, list[Event]]]:
-    """Yield each batch's row with its events, both as they were written, oldest first."""
+    """Yield each window's row with its events, both as they were written, oldest first."""
     found = store.query(f"SELECT * FROM events {where} ORDER BY step, number", values)
     velocities = _velocities(store)
     by_step = {step: list(rows) for step, rows in groupby(found, key=lambda row: row["step"])}
-    for n, batch in enumerate(store.rows("batches", f"{where} ORDER BY step", values)):
-        if not where and batch["step"] != n:
+    for n, window in enumerate(store.rows("batches", f"{where} ORDER BY step", values)):
+        if not where and window["step"] != n:
             raise damaged(store.folder, f"window {n} is missing")
-        events = [tuple(row)[1:] for row in by_step.pop(batch["step"], ())]
-        if store.has_digests and rows_digest(events) != batch["events_digest"]:
-            raise damaged(store.folder, f"the events of window {batch['step']} were changed")
-        speeds = _speeds(batch, velocities)
-        yield batch, [Event(*event[1:], speed=_speed_of(event, speeds)) for event in events]
+        events = [tuple(row)[1:] for row in by_step.pop(window["step"], ())]
+        if store.has_digests and rows_digest(events) != window["events_digest"]:
+            raise damaged(store.folder, f"the events of window {window['step']} were changed")
+        speeds = _speeds(window, velocities)
+        yield window, [Event(*event[1:], speed=_speed_of(event, speeds)) for event in events]
     if by_step:
         raise damaged(store.folder, f"there are events of a window {min(by_step)} that is not")
 
 
 def _velocities(store: Store) -> dict[int, Any] | None:
-    """Velocities of the clusters seen in each batch; None where clusters keep no course."""
+    """Velocities of the clusters seen in each window; None where clusters keep no course."""
     if not store.is_steady:
         return None
     n_features = len(store.config_fields()["features"])
@@ -196,11 +196,11 @@ def _velocities(store: Store) -> dict[int, Any] | None:
     }
 
 
-def _speeds(batch: Any, velocities: dict[int, Any] | None) -> dict[int, float]:
+def _speeds(window: Any, velocities: dict[int, Any] | None) -> dict[int, float]:
     if velocities is None:
         return {}
-    lengths = np.linalg.norm(velocities[batch["step"]], axis=1).tolist()
-    return dict(zip(np.frombuffer(batch["ids"], dtype=np.int64).tolist(), lengths, strict=True))
+    lengths = np.linalg.norm(velocities[window["step"]], axis=1).tolist()
+    return dict(zip(np.frombuffer(window["ids"], dtype=np.int64).tolist(), lengths, strict=True))
 
 
 def _speed_of(event: tuple[Any, ...], speeds: dict[int, float]) -> float | None:

@@ -138,9 +138,11 @@ def database_errors(path: Path) -> Iterator[None]:
         text = str(error)
         if "full" in text or "I/O" in text:
             raise OSError(
-                f"no space, or a failing disk, under {str(path.parent)!r}: {text}. What was "
-                "committed is safe; make room and start the same command again."
+                f"no space, or a failing disk, under {str(path.parent)!r}: {text}. Committed "
+                "work is safe; make room and run the same command to resume."
             ) from error
+        if "decode" in text:
+            raise ValueError(f"the run is damaged: {str(path)!r}: {text}.") from error
         if "readonly" in text or "unable to open" in text:
             raise PermissionError(f"cannot write {str(path)!r}: {text}.") from error
         raise OSError(f"{str(path)!r}: {text}.") from error

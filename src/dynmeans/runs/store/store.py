@@ -141,7 +141,7 @@ class Store:
         return [Part(**{name: row[name] for name in names}) for row in rows]
 
     def state(self, n_features: int) -> ClusterState:
-        """Return what is remembered after the last committed batch."""
+        """Return what is remembered after the last committed window."""
         rows = self.query("SELECT * FROM state")
         if not rows:
             if self.query("SELECT 1 FROM batches LIMIT 1"):
@@ -150,11 +150,12 @@ class Store:
         row, is_steady = dict(rows[0]), self.is_steady
         if is_steady:
             row |= dict(self.query("SELECT * FROM state_velocities")[0])
-        if state_checksum(row) != row["sha256"]:
+        names = STATE_ARRAYS + COURSE_ARRAYS if is_steady else STATE_ARRAYS
+        has_bytes = all(isinstance(row[name], bytes) for name in names)
+        if not has_bytes or state_checksum(row) != row["sha256"]:
             raise damaged(self.folder, "its state was changed")
-        names = STATE_ARRAYS[1:] + COURSE_ARRAYS if is_steady else STATE_ARRAYS[1:]
         arrays: dict[str, Any] = {
-            name: np.frombuffer(row[name], dtype=np.float64) for name in names
+            name: np.frombuffer(row[name], dtype=np.float64) for name in names[1:]
         }
         widths = {"centers": n_features, "velocities": n_features, "velocity_covariances": 2}
         arrays |= {n: arrays[n].reshape(-1, width) for n, width in widths.items() if n in arrays}
@@ -177,7 +178,7 @@ class Store:
         return self._lock is not None or is_locked(self.folder)
 
     def begin_writing(self) -> None:
-        """Take the lock, and put away what a stopped process left behind."""
+        """Take the lock, and remove what a stopped process left behind."""
         if self._lock is None:
             self._begin_writing(WriterLock(self.folder))
 
@@ -212,8 +213,8 @@ class Store:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise
             raise OSError(
-                f"no space left under {str(self.folder)!r}. What was committed is safe; make room "
-                "and start the same command again."
+                f"no space left under {str(self.folder)!r}. Committed work is safe; make room "
+                "and run the same command to resume."
             ) from error
         commit.manifest["written_by"] = dynmeans.__version__
         with self._transaction():

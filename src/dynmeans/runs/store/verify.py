@@ -3,7 +3,7 @@
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.store import label_parts
 from dynmeans.runs.store.digests import TABLES, damaged
-from dynmeans.runs.store.run_tables import batches_with_events
+from dynmeans.runs.store.run_tables import windows_with_events
 from dynmeans.runs.store.store import Store
 
 
@@ -19,7 +19,7 @@ def verify(store: Store, n_features: int) -> None:
             expected = _expected_rows(store, table, state)
             if expected is not None and n_rows != expected:
                 raise damaged(store.folder, f"{table} has {n_rows} rows, not {expected}")
-        for _ in batches_with_events(store):
+        for _ in windows_with_events(store):
             pass
         parts = store.parts()
         n_labels = sum(part.n_rows for part in parts)

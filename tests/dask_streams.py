@@ -5,10 +5,8 @@ import numpy as np
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 
-BLOCK = 16384  # rows summed together; below, everything goes to one worker
 
-
-class SpreadStream:
+class DaskStream:
     """Batches with their chunks, weights, gaps in time and orders, all from one seed."""
 
     def __init__(self, seed):

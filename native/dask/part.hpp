@@ -19,7 +19,7 @@ using namespace algorithm;
 constexpr Slot kProposer = -2;  // wants an inactive or a new cluster: not for a machine to decide
 
 template <typename Value>
-struct Piece {
+struct Part {
     Points<Value> points;
     std::uint64_t first_row;         // in the whole batch
     std::uint64_t seed;              // of this visiting order
@@ -33,6 +33,16 @@ struct Piece {
 
     std::uint64_t key(std::size_t i) const {
         return positions ? positions[i] : mix((first_row + i) ^ seed);
+    }
+
+    // The rows that have another slot in the pass under way.
+    template <typename Visit>
+    void for_each_mover(Visit visit) const {
+        const std::size_t n = movers ? n_movers : points.n_points;
+        for (std::size_t m = 0; m < n; ++m) {
+            const std::size_t i = movers ? static_cast<std::size_t>(movers[m]) : m;
+            if (next[i] != labels[i] && next[i] >= 0) visit(i);
+        }
     }
 };
 
@@ -71,9 +81,9 @@ struct ClusterTable {
         is_active[k] = active;
     }
 
-    void apply(const SlotChanges& events, std::size_t e) {
-        set(events.slots[e], events.centers + e * n_features, events.offsets[e], events.scales[e],
-            events.is_active[e]);
+    void apply(const SlotChanges& changes, std::size_t e) {
+        set(changes.slots[e], changes.centers + e * n_features, changes.offsets[e],
+            changes.scales[e], changes.is_active[e]);
     }
 
     bool is_free_to_join(std::size_t choice) const {

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from dynmeans.engine import native
 from dynmeans.engine.checks import checked_points
-from dynmeans.engine.dask.chunk_facts import to_rows
+from dynmeans.engine.dask.chunks import to_rows
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState

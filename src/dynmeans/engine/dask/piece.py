@@ -1,0 +1,144 @@
+"""A piece: the chunks that one thread of a worker looks after, as rows that can be compared."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from dynmeans.engine.compiled import compiled
+from dynmeans.engine.dask.chunks import (
+    RowsChangedError,
+    checksum,
+    columns_of,
+    to_rows,
+    to_weights,
+)
+from dynmeans.engine.dask.messages import Run
+from dynmeans.engine.dask.pass_log import KeyArray
+from dynmeans.engine.dask.piece_run import Part, PieceRun
+from dynmeans.records.arrays import BatchArray, FloatArray
+
+_SMALL = 4096  # Rows below which a chunk is joined with others.
+
+Values = TypeVar("Values", BatchArray, FloatArray)
+
+
+class ChunkInfo(NamedTuple):
+    """One chunk: its number, its rows in the batch, and checksums of its points and weights."""
+
+    number: int
+    first_row: int
+    n_rows: int
+    checksum: int
+    weight_checksum: int | None
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is joined with other chunks of its piece, after all large ones."""
+        return self.n_rows < _SMALL
+
+
+class Piece:
+    """Rows of some chunks, and what is remembered of them.
+
+    Dask keeps it in the memory of a worker for as long as a client holds its future.
+
+    Parameters
+    ----------
+    infos : list of ChunkInfo
+        The chunks, small ones last.
+    parts : list of Part
+        Their rows, in the same order.
+    """
+
+    def __init__(self, infos: list[ChunkInfo], parts: list[Part]) -> None:
+        self.infos, self.parts = infos, parts
+        self._runs: dict[str, PieceRun] = {}
+
+    def __reduce__(self) -> Any:
+        """Rows only: what is remembered may be changing, and can be computed again."""
+        return Piece, (self.infos, self.parts)
+
+    def __sizeof__(self) -> int:
+        """Bytes of the rows, for Dask."""
+        return object.__sizeof__(self) + sum(sys.getsizeof(part.points) for part in self.parts)
+
+    def run(self, run: Run, kept_runs: tuple[str, ...], positions: KeyArray | None) -> PieceRun:
+        """What is known in this run; runs that are not kept are forgotten."""
+        known = self._runs.get(run.name) or PieceRun(self.parts, run, positions)
+        kept = {name: self._runs[name] for name in kept_runs if name in self._runs}
+        self._runs = {**kept, run.name: known}
+        return known
+
+    def magnitudes(self) -> tuple[FloatArray, float, float]:
+        """Largest coordinate of each feature, least and largest weight, of rows that take part."""
+        found = [compiled.magnitudes(part.points, part.weights) for part in self.parts]
+        farthest, lightest, heaviest = zip(*found, strict=True)
+        return np.max(farthest, axis=0), min(lightest), max(heaviest)
+
+
+def make_piece(
+    infos: list[ChunkInfo],
+    chunks: list[Any],
+    weights: list[Any] | None,
+    columns: tuple[Any, ...] | None,
+) -> Piece:
+    """Bring chunks to rows, on a worker; refuse those that are not what they were.
+
+    Dask calls this again after the death of a worker.
+    """
+    points = [
+        _in_order(_unchanged(info, info.checksum, to_rows(chunk), "points"), chunk, columns)
+        for info, chunk in zip(infos, chunks, strict=True)
+    ]
+    if len({rows.dtype for rows in points}) > 1:
+        points = [rows.astype(np.float64, copy=False) for rows in points]
+    masses = None
+    if weights is not None:
+        masses = [
+            _unchanged(info, info.weight_checksum, to_weights(chunk), "sample_weight")
+            for info, chunk in zip(infos, weights, strict=True)
+        ]
+    return Piece(infos, _to_parts(infos, points, masses))
+
+
+def _unchanged(info: ChunkInfo, expected: int | None, values: Values, name: str) -> Values:
+    if checksum(values) != expected:
+        raise RowsChangedError(
+            f"chunk {info.number} of {name} (rows {info.first_row} to "
+            f"{info.first_row + info.n_rows - 1} of the batch) was computed again after a worker "
+            "died, and holds other values than before: its file was rewritten, or it is random "
+            "without a seed. Nothing was changed. Make the batch from data that stay the same, and "
+            "repeat the step."
+        )
+    return values
+
+
+def _in_order(rows: BatchArray, chunk: Any, columns: tuple[Any, ...] | None) -> BatchArray:
+    """Columns of a data frame by their names."""
+    own = columns_of(chunk)
+    if own is None or columns is None or own == columns:
+        return rows
+    ordered: BatchArray = np.require(
+        rows[:, [own.index(column) for column in columns]], requirements="C"
+    )
+    return ordered
+
+
+def _to_parts(
+    infos: list[ChunkInfo], points: list[BatchArray], weights: list[FloatArray] | None
+) -> list[Part]:
+    """A part for each large chunk, and one for all small ones together."""
+    masses: Sequence[FloatArray | None] = weights or [None] * len(points)
+    n_large = sum(not info.is_small for info in infos)
+    parts = [
+        Part(info.first_row, rows, mass)
+        for info, rows, mass in zip(infos[:n_large], points, masses, strict=False)
+    ]
+    if n_large < len(infos):
+        numbers = [np.arange(i.first_row, i.first_row + i.n_rows) for i in infos[n_large:]]
+        mass = None if weights is None else np.concatenate(weights[n_large:])
+        rows: Any = np.concatenate(points[n_large:])
+        parts.append(Part(0, rows, mass, np.concatenate(numbers).astype(np.uint64)))
+    return parts

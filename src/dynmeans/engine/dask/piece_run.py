@@ -1,0 +1,236 @@
+"""A piece in one run: the labels of its rows so far, and its answers to requests.
+
+What is remembered from one request to the next saves work and decides nothing: whatever is
+missing, or belongs to another moment of the run, is computed again from the request.
+"""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dynmeans.engine import blas
+from dynmeans.engine.compiled import compiled
+from dynmeans.engine.dask.messages import Labelling, Moves, Proposals, Reply, Request, Run
+from dynmeans.engine.dask.pass_log import FlagArray, KeyArray, PassLog
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+
+
+class Part(NamedTuple):
+    """Rows in one array: from `first_row` of the batch on, or those of the given `numbers`."""
+
+    first_row: int
+    points: BatchArray
+    weights: FloatArray | None
+    numbers: KeyArray | None = None
+
+
+class PieceRun:
+    """What a piece knows in one run.
+
+    Attributes
+    ----------
+    labels, next, own : arrays with one value for each row
+        Slots after the last pass, slots in the one under way, costs of the own cluster.
+    n_passes : int
+        Passes that are over.
+    own_pass : int
+        The pass under way when `own` was brought up to date; 0 for never.
+    within, highest : arrays
+        Sum of `own`, in bins, and its highest value in each slot.
+    settled : int
+        `next` is final for keys below this one.
+    proposed : tuple of int, optional
+        First and last key of rows for which `next` is their choice as of that first key.
+    movers : list of IntArray, optional
+        The rows whose `next` is not their label, by part, where that is known of all rows.
+    """
+
+    def __init__(self, parts: list[Part], run: Run, positions: KeyArray | None) -> None:
+        self._parts, self._run = parts, run
+        edges = np.cumsum([0, *(len(part.points) for part in parts)]).tolist()
+        self._spans = [slice(*span) for span in pairwise(edges)]
+        self._keys = [
+            _hashed(part, run.seed) if positions is None else positions[span]
+            for part, span in zip(parts, self._spans, strict=True)
+        ]
+        self._forget(edges[-1], n_passes=0)
+
+    def _forget(self, n_rows: int, n_passes: int) -> None:
+        self.labels = np.full(n_rows, -1, dtype=np.int32)
+        self.next, self.own = self.labels.copy(), np.zeros(n_rows)
+        self.within, self.highest = np.zeros(0), np.zeros(0)
+        self.n_passes, self.own_pass, self.settled = n_passes, 0, 0
+        self.proposed: tuple[int, int] | None = None
+        self.movers: list[IntArray] | None = None
+
+    def answer(self, request: Request) -> Reply:
+        """Settle labels, then look at the next rows: one round of a pass."""
+        self.reach(request.before)
+        is_first = request.n_pass == 1
+        if not is_first:
+            self._update_own(request)
+        self._settle(request.log, request.settle)
+        settled = wished = proposals = None
+        is_last = request.propose is None
+        if request.settle and (is_last or not is_first):
+            settled = self._moves(request.log, request.settle, with_sums=is_last)
+        if request.propose is not None:
+            proposals = self._propose(request, request.propose)
+            end = request.propose[1] + 1
+            with_sums = end == self._run.n_keys and not len(proposals.keys)
+            wished = None if is_first else self._moves(request.log, end, with_sums)
+        return Reply(self.within, settled, wished, proposals)
+
+    def reach(self, labelling: Labelling) -> None:
+        """Bring the labels to those after some passes."""
+        n_passes, log = labelling.n_passes, labelling.log
+        if self.n_passes == n_passes:
+            return
+        if self.n_passes != n_passes - 1:
+            self._forget(len(self.labels), n_passes - 1)
+        assert log is not None
+        assert log.renamed is not None
+        self._settle(log, self._run.n_keys)
+        if self.movers is not None and np.array_equal(log.renamed, np.arange(len(log.renamed))):
+            for span, rows in zip(self._spans, self.movers, strict=True):
+                self.labels[span][rows] = self.next[span][rows]  # Others keep theirs.
+        else:
+            self.labels = np.append(log.renamed, -1).astype(np.int32)[self.next]
+            self.next = np.full_like(self.labels, -1)
+        self.n_passes = n_passes
+        self.settled, self.proposed, self.movers = 0, None, None
+
+    def _arrays(self) -> list[Any]:
+        """As the compiled module takes them."""
+        has_own = self.own_pass > 0 and self.own_pass >= self.n_passes
+        movers: Sequence[IntArray | None] = self.movers or [None] * len(self._parts)
+        return [
+            (
+                part.points,
+                part.weights,
+                part.first_row,
+                keys,
+                self.labels[span],
+                self.next[span],
+                self.own[span],
+                has_own,
+                rows,
+            )
+            for part, span, keys, rows in zip(
+                self._parts, self._spans, self._keys, movers, strict=True
+            )
+        ]
+
+    def _settle(self, log: PassLog, end: int) -> None:
+        """Make the labels of all keys below `end` final."""
+        if self.settled < end:
+            begin, is_known = self.settled, False
+            if self.proposed is not None:
+                is_known = self.proposed[0] == begin and end <= self.proposed[1] + 1
+            changes = log.changes.between(begin if is_known else 0, end)
+            knows_movers = self.movers is not None and self.proposed == (0, end - 1)
+            if not is_known:  # The rows' choices are not at hand: from the beginning of the pass.
+                self._walk(log, end)
+            elif len(changes.keys) or not knows_movers:
+                self.movers = None
+                compiled.settle_labels(
+                    self._arrays(),
+                    self._run.seed,
+                    log.table_before(begin).arrays,
+                    changes.arrays,
+                    self._run.new_penalty,
+                    begin,
+                    end - 1,
+                    self.n_passes == 0,
+                )
+        self.settled, self.proposed = end, None
+
+    def _walk(self, log: PassLog, end: int) -> None:
+        self.movers = None
+        compiled.walk_changes(
+            self._arrays(),
+            self._run.seed,
+            log.table.arrays,
+            log.changes.between(0, end).arrays,
+            self._run.new_penalty,
+            end - 1,
+        )
+
+    def _update_own(self, request: Request) -> None:
+        """Take the own costs again where the center moved; needed before rows are compared."""
+        n_pass, before = request.n_pass, request.before.log
+        if self.own_pass == n_pass:
+            return
+        highest = None
+        if self.own_pass == n_pass - 1 and before is not None and before.renamed is not None:
+            renamed = before.renamed[: len(self.highest)]
+            highest = np.zeros(request.log.table.n_slots)
+            highest[renamed[renamed >= 0]] = self.highest[renamed >= 0]
+        self.within, self.highest = compiled.update_own(
+            self._arrays(),
+            request.log.table.centers,
+            request.has_moved,
+            highest,
+            self._run.sums,
+        )
+        self.own_pass = n_pass
+
+    def _propose(self, request: Request, keys: tuple[int, int]) -> Proposals:
+        (first, last), run, movers = keys, self._run, None
+        table = request.log.table_before(first)
+        arguments = (self._arrays(), run.seed, table.arrays, run.new_penalty, first, last)
+        if request.n_pass == 1:
+            sgemm = blas.sgemm_for(max((part.points for part in self._parts), key=len))
+            with blas.one_thread() if sgemm else nullcontext():
+                keys_found, rows, n_found = compiled.propose_unlabelled(
+                    *arguments, request.limit, sgemm
+                )
+        else:
+            highest = np.concatenate([self.highest, np.zeros(table.n_slots - len(self.highest))])
+            keys_found, rows, n_found, found = compiled.propose_labelled(
+                *arguments, request.limit, _changed_since(request, first), highest
+            )
+            if first == 0 and n_found == 0:
+                movers = found
+        self.proposed, self.movers = (first, last), movers
+        is_complete = n_found == len(keys_found)
+        return Proposals(keys_found, rows, last if is_complete else int(keys_found[-1]))
+
+    def _moves(self, log: PassLog, end: int, with_sums: bool) -> Moves:
+        arrays, n_slots = self._arrays(), log.n_slots
+        n_joined, n_left, first_join, last_leave = compiled.count_moves(
+            arrays, self._run.seed, n_slots, end - 1
+        )
+        slots = np.flatnonzero(n_joined + n_left)
+        return Moves(
+            n_slots,
+            slots,
+            n_joined[slots],
+            n_left[slots],
+            first_join[slots],
+            last_leave[slots],
+            compiled.sum_moves(arrays, n_slots, self._run.sums)[slots] if with_sums else None,
+        )
+
+
+def _hashed(part: Part, seed: int) -> KeyArray | None:
+    """Keys of rows that are not consecutive; those of others are made where they are used."""
+    if part.numbers is None:
+        return None
+    key = part.numbers ^ np.uint64(seed)  # The finisher of splitmix64, as `mix` in native.
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return key ^ (key >> np.uint64(31))
+
+
+def _changed_since(request: Request, first: int) -> FlagArray:
+    """Slots that moved since the last pass, or that something happened to in this one."""
+    changes = request.log.changes.between(0, first)
+    n_slots = max(len(request.has_moved), int(changes.slots.max(initial=-1)) + 1)
+    changed = np.ones(n_slots, dtype=np.uint8)
+    changed[: len(request.has_moved)] = request.has_moved
+    changed[changes.slots] = 1
+    return changed

@@ -1,0 +1,202 @@
+"""One step of Algorithm 1 over a cluster: all restarts, identities of the clusters, UpdateC."""
+
+import operator
+import uuid
+from dataclasses import replace
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from distributed import Future
+
+from dynmeans.algorithm.cluster import NO_FALL
+from dynmeans.algorithm.update_state import let_time_pass, update_state
+from dynmeans.engine import native
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.compiled import compiled
+from dynmeans.engine.dask.assign_labels import Remembered
+from dynmeans.engine.dask.batch import DaskBatch
+from dynmeans.engine.dask.cluster import DaskSolution, cluster
+from dynmeans.engine.dask.messages import Labelling, Run
+from dynmeans.engine.dask.pass_log import KeyArray
+from dynmeans.engine.dask.piece import Piece
+from dynmeans.engine.dask.workers import Round, Workers, order_key, speaking_clearly, wait_for
+from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import Clustering, ClusterState
+
+
+def step(
+    batch: DaskBatch,
+    state: ClusterState,
+    penalties: Penalties,
+    orders: VisitingOrders | IntArray,
+    elapsed: float,
+    execution: Execution = DEFAULT,
+) -> tuple[ClusterState, Clustering]:
+    """Cluster a batch that lies on a Dask cluster; its labels stay there.
+
+    `orders` may be given row by row too: each row is then sent its place.
+    """
+    with speaking_clearly():
+        return step_with_rounds(batch, state, penalties, orders, elapsed)[:2]
+
+
+def step_with_rounds(
+    batch: DaskBatch,
+    state: ClusterState,
+    penalties: Penalties,
+    orders: VisitingOrders | IntArray,
+    elapsed: float,
+) -> tuple[ClusterState, Clustering, list[Round]]:
+    """The same, and what crossed the network."""
+    if batch.n_points == 0:
+        return _step_over_nothing(batch, state, penalties, elapsed)
+    arrived = let_time_pass(state, elapsed, penalties)
+    remembered = Remembered(arrived, penalties)
+    sums = sum_facts(batch.magnitudes, batch.n_points, batch.is_weighted, remembered)
+    workers = Workers(batch.client, batch.name, batch.pieces)
+    best: DaskSolution | None = None
+    best_positions: list[Future] = []
+    for number, (seed, places) in enumerate(keys_of(orders, state.n_steps)):
+        positions = []
+        if places is not None:
+            positions = _send_positions(batch, places, str(number))
+            workers.visit_by(str(number), positions)
+        n_keys = 2**64 if places is None else batch.n_points
+        run = Run(uuid.uuid4().hex, seed, n_keys, penalties.new_penalty, sums)
+        kept = () if best is None else (best.labelling.run.name,)
+        found = cluster(workers, batch.n_points, remembered, run, kept)
+        # The first of equals is kept: a later one must be lower.
+        if best is None or found.cost < best.cost * (1.0 - NO_FALL):
+            best, best_positions = found, positions
+    assert best is not None, "there is at least one order"
+    after = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
+    clustering = _name_clusters(batch, best, best_positions, arrived, (after, penalties))
+    return after, clustering, workers.rounds
+
+
+def sum_facts(
+    magnitudes: tuple[FloatArray, float, float],
+    n_points: int,
+    is_weighted: bool,
+    remembered: Remembered,
+) -> tuple[Any, ...]:
+    """What the units of all sums follow from (native/algorithm/batch_sums.hpp)."""
+    farthest, lightest, heaviest = magnitudes
+    farthest = np.maximum(farthest, np.abs(remembered.state.centers).max(axis=0, initial=0.0))
+    new_penalty = remembered.penalties.new_penalty
+    return farthest, lightest, heaviest, n_points, is_weighted, new_penalty
+
+
+def keys_of(orders: VisitingOrders | IntArray, n_steps: int) -> list[tuple[int, KeyArray | None]]:
+    """For each restart the seed of its keys, or the place of each row."""
+    if isinstance(orders, VisitingOrders):
+        seeds = compiled.order_seeds(orders.row_seed(n_steps), orders.n_init)
+        return [(int(seed), None) for seed in seeds]
+    places = np.empty(orders.shape, dtype=np.uint64)
+    np.put_along_axis(places, orders, np.arange(orders.shape[1], dtype=np.uint64)[None, :], axis=1)
+    return [(0, row) for row in places]
+
+
+def _send_positions(batch: DaskBatch, places: KeyArray, order: str) -> list[Future]:
+    """Give each piece the place of its rows in a visiting order that the caller made."""
+    client = batch.client
+    sent = da.from_array(places, chunks=(tuple(batch.sizes),)).to_delayed(optimize_graph=False)
+    chunks = client.compute(sent.tolist(), optimize_graph=False)
+    return [
+        client.submit(
+            _join_beside,
+            piece,
+            [chunks[info.number] for info in infos],
+            key=order_key(batch.name, number, order),
+        )
+        for number, (piece, infos) in enumerate(zip(batch.pieces, batch.chunks, strict=True))
+    ]
+
+
+def _join_beside(piece: Piece, places: list[KeyArray]) -> KeyArray:
+    """Where the piece is; it is given so that Dask runs this there."""
+    return np.concatenate(places)
+
+
+def _name_clusters(
+    batch: DaskBatch,
+    solution: DaskSolution,
+    positions: list[Future],
+    arrived: ClusterState,
+    rule: tuple[ClusterState, Penalties],
+) -> Clustering:
+    """Identities for slots."""
+    counts, centers, trace = solution.counts, solution.centers, solution.cost_trace
+    n_new, seen = len(counts) - arrived.n_clusters, counts > 0
+    ids = np.concatenate([arrived.ids, arrived.next_id + np.arange(n_new)])
+    return Clustering(
+        labels=_name_rows(batch, solution.labelling, positions, ids, rule),
+        ids=ids[seen],
+        counts=counts[seen] if batch.is_weighted else counts[seen].astype(np.int64),
+        centers=centers[seen],
+        cost=trace[-1],
+        n_iter=len(trace),
+        cost_trace=np.array(trace),
+    )
+
+
+def _name_rows(
+    batch: DaskBatch,
+    labelling: Labelling,
+    positions: list[Future],
+    ids: IntArray,
+    rule: tuple[ClusterState, Penalties],
+) -> da.Array:
+    """Have every worker label its rows, and leave the labels there."""
+    client, name = batch.client, f"labels-{uuid.uuid4().hex}"
+    message = client.submit(_hold, (labelling, ids, rule), pure=False)
+    found = [
+        client.submit(_label_piece, message, piece, *positions[n : n + 1], pure=False)
+        for n, piece in enumerate(batch.pieces)
+    ]
+    wait_for(found)
+    nobody = np.empty(0, dtype=np.int64)
+    graph: dict[Any, Any] = {(name, n): nobody for n in range(len(batch.sizes))}
+    for labels, infos in zip(found, batch.chunks, strict=True):
+        for place, info in enumerate(infos):
+            graph[name, info.number] = (operator.getitem, labels, place)
+    return da.Array(graph, name, (tuple(batch.sizes),), dtype=np.int64)
+
+
+def _label_piece(message: Any, piece: Piece, positions: KeyArray | None = None) -> list[IntArray]:
+    """Identities of the rows of each chunk of a piece.
+
+    Rows of weight 0 took no part, and get the label a prediction would give them.
+    """
+    labelling, ids, rule = message
+    run = piece.run(labelling.run, (), positions)
+    run.reach(labelling)
+    labels: IntArray = np.append(ids, -1)[run.labels]
+    begin = 0
+    for part in piece.parts:
+        own = labels[begin : begin + len(part.points)]
+        if part.weights is not None:
+            bystanders = part.weights == 0
+            own[bystanders] = native.predict_labels(part.points[bystanders], *rule)[0]
+        begin += len(own)
+    return np.split(labels, np.cumsum([info.n_rows for info in piece.infos])[:-1])
+
+
+def _hold(value: Any) -> Any:
+    return value
+
+
+def _step_over_nothing(
+    batch: DaskBatch, state: ClusterState, penalties: Penalties, elapsed: float
+) -> tuple[ClusterState, Clustering, list[Round]]:
+    """An empty batch needs no cluster: it only lets time pass."""
+    nobody = np.empty((1, 0), dtype=np.int64)
+    weights = np.empty(0) if batch.is_weighted else None
+    rows = Batch(np.empty((0, state.n_features)), weights)
+    after, clustering = native.step(rows, state, penalties, nobody, elapsed, DEFAULT)
+    labels = da.empty(0, dtype=np.int64, chunks=(tuple(batch.sizes),))
+    return after, replace(clustering, labels=labels), []
