@@ -60,6 +60,10 @@ inline State update_state(const Solution& solution, const Remembered& remembered
     state.centers.reserve(slot_ids.size() * d);
     for (auto* column : {&state.weights, &state.ages, &state.counts})
         column->reserve(slot_ids.size());
+    if (penalties.moving) {
+        state.velocities.reserve(slot_ids.size() * d);
+        state.velocity_covariances.reserve(slot_ids.size() * 2);
+    }
     for (std::size_t k = 0; k < slot_ids.size(); ++k) {
         const double n = solution.counts[k];
         const bool is_seen = n > 0.0, is_new = k >= remembered.n_clusters;

@@ -79,7 +79,8 @@ def courses_after(
 
 
 @lru_cache(maxsize=64)
-def _moving_features(moving: tuple[int, ...] | None, n_features: int) -> FloatArray:
+def moving_factors(moving: tuple[int, ...] | None, n_features: int) -> FloatArray:
+    """1 for each feature that keeps a course, 0 for the others."""
     factors = np.ones(n_features) if moving is None else np.zeros(n_features)
     for feature in moving or ():
         if feature >= n_features:
@@ -96,7 +97,7 @@ def moving_features(penalties: Penalties, n_features: int) -> FloatArray | None:
     """1 for each feature that keeps a course, 0 for the others; None where none does."""
     if penalties.motion == "still":
         return None
-    return _moving_features(penalties.moving, n_features)
+    return moving_factors(penalties.moving, n_features)
 
 
 def _with_courses(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.algorithm.motion import moving_features
+from dynmeans.algorithm.motion import moving_factors, moving_features
 from dynmeans.engine import blas
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import INSTRUCTION_SET, compiled
@@ -55,7 +55,7 @@ def step(
         penalties.revival_penalty,
         penalties.drift,
         penalties.revival == "exact",
-        moving_features(penalties, state.n_features),
+        None if penalties.motion == "still" else moving_factors(penalties.moving, points.shape[1]),
         elapsed,
         is_accelerated,
         choose_n_threads(points.size) if n_threads is None else n_threads,

@@ -1,6 +1,6 @@
 """Which parameters are tried: lambda first, then gaps and reach, then lambda again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
@@ -26,28 +26,34 @@ _OTHERS_STEADY = tuple(
 
 
 def search(trials: Trials) -> Setting:
-    """Return the best setting met on the way; clusters keep a course where that pays."""
+    """Return the best setting met on the way; clusters keep a course where that pays.
+
+    Steady motion is looked for from the best still setting: it could follow single people where
+    still motion sees groups, and the scale of what is followed should not depend on the motion.
+    """
+    still = _search_still(trials)
     motion = trials.feed.motion
-    if motion is not None:
-        return _search(trials, MOTIONS.index(motion))
-    still = _search(trials, MOTIONS.index("still"))
-    if trials.points.n_batches < _FEWEST_FOR_COURSES:
+    if motion == "still" or (motion is None and trials.points.n_batches < _FEWEST_FOR_COURSES):
         return still
-    steady = _search(trials, MOTIONS.index("steady"))
-    return steady if trials.length(steady) < trials.length(still) - _CLOSE else still
+    steady = replace(still, motion=MOTIONS.index("steady"))
+    if trials.points.n_batches > 1:
+        steady = _refine(trials, steady, _OTHERS_STEADY)
+    is_shorter = trials.length(steady) < trials.length(still) - _CLOSE
+    return steady if is_shorter or motion == "steady" else still
 
 
-def _search(trials: Trials, motion: int) -> Setting:
-    """Return the best setting with this motion."""
-    usual = replace(_USUAL, motion=motion)
+def _search_still(trials: Trials) -> Setting:
     if trials.points.n_batches == 1:
-        gap, reach = MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH)
-        defaults = Setting(0, gap, reach, motion)
+        defaults = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
         return _middle(trials, _climb(trials, _halve(trials, defaults), _next_level))
-    best = _middle(trials, _climb(trials, _halve(trials, usual), _next_level))
+    best = _middle(trials, _climb(trials, _halve(trials, _USUAL), _next_level))
+    return _refine(trials, best, _OTHERS)
+
+
+def _refine(trials: Trials, best: Setting, pairs: Sequence[tuple[int, int]]) -> Setting:
+    """Look at pairs of gap and reach, then change one parameter after the other."""
     is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
     if is_gap_open and is_reach_open:
-        pairs = _OTHERS_STEADY if MOTIONS[motion] == "steady" else _OTHERS
         others = [replace(best, gap=gap, reach=reach) for gap, reach in pairs]
         best = min([best, *others], key=trials.length)
     for _ in range(_N_ROUNDS):
