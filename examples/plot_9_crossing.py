@@ -19,14 +19,14 @@ from dynmeans import DynamicMeans, suggest_penalties
 from dynmeans.metrics import accuracy_global
 from dynmeans.plots import plot_tracks
 
-rng = np.random.default_rng(5)
+rng = np.random.default_rng(4)
 
 # %%
 # A simulated crowd: groups of two to five enter a square of 16 meters on one side and leave it on the
 # other at 1.3 m/s. Every batch is one frame of a camera, 0.4 seconds, with positions and no names.
 groups, batches, truth, n_groups = [], [], [], 0
-for _ in range(200):
-    if rng.random() < 0.15:
+for _ in range(300):
+    if rng.random() < 0.2:
         angle = rng.uniform(0, 2 * np.pi)
         course = np.array([np.cos(angle), np.sin(angle)])
         aside = np.array([-course[1], course[0]])

@@ -27,13 +27,18 @@ def expect(state: ClusterState, dt: FloatArray, penalties: Penalties) -> Cluster
     moving = moving_features(penalties, state.n_features)
     if moving is None:
         return replace(state, ages=dt, velocities=None, velocity_covariances=None)
-    if state.velocities is None or state.velocity_covariances is None:
-        state = _with_courses(
-            state, *newborn_courses(state.n_clusters, state.n_features, penalties)
-        )
-    velocities, covariances = state.velocities * moving, state.velocity_covariances
-    centers = state.centers + velocities * np.minimum(dt, LONGEST_COURSE)[:, None]
-    return _with_courses(replace(state, ages=dt, centers=centers), velocities, covariances)
+    velocities, covariances = state.velocities, state.velocity_covariances
+    if velocities is None or covariances is None:
+        shape = state.n_clusters, state.n_features
+        velocities, covariances = newborn_courses(*shape, penalties)
+    velocities = velocities * moving
+    return replace(
+        state,
+        ages=dt,
+        centers=state.centers + velocities * np.minimum(dt, LONGEST_COURSE)[:, None],
+        velocities=velocities,
+        velocity_covariances=covariances,
+    )
 
 
 def newborn_courses(
@@ -50,7 +55,8 @@ def position_growth(state: ClusterState, penalties: Penalties) -> FloatArray:
         return dt * tau
     p12, p22 = state.velocity_covariances.T
     t, q = np.minimum(dt, LONGEST_COURSE), tau * TURNING
-    return dt * tau + t * (2.0 * p12 + t * (p22 + t * (q / 3.0)))
+    growth: FloatArray = dt * tau + t * (2.0 * p12 + t * (p22 + t * (q / 3.0)))
+    return growth
 
 
 def courses_after(
@@ -67,15 +73,17 @@ def courses_after(
     """
     moving = moving_features(penalties, state.n_features)
     dt, tau, n = state.ages, penalties.drift, counts
-    p12, p22 = state.velocity_covariances.T
+    v, covariances = state.velocities, state.velocity_covariances
+    assert v is not None and covariances is not None and moving is not None, "steady motion"
+    p12, p22 = covariances.T
     t, q = np.minimum(dt, LONGEST_COURSE), tau * TURNING
     p12, p22 = p12 + t * (p22 + t * (q * 0.5)), p22 + t * q
     seen, w = n > 0, gamma + n
     gain = gamma * p12
     learned = np.stack([gain / w, np.maximum(0.0, p22 - p12 * gain * n / w)], axis=1)
     surprise = centers - state.centers
-    velocities = state.velocities + moving * (np.where(seen, gain, 0.0)[:, None] * surprise)
-    return velocities, np.where(seen[:, None], learned, state.velocity_covariances)
+    velocities = v + moving * (np.where(seen, gain, 0.0)[:, None] * surprise)
+    return velocities, np.where(seen[:, None], learned, covariances)
 
 
 @lru_cache(maxsize=64)
@@ -98,9 +106,3 @@ def moving_features(penalties: Penalties, n_features: int) -> FloatArray | None:
     if penalties.motion == "still":
         return None
     return moving_factors(penalties.moving, n_features)
-
-
-def _with_courses(
-    state: ClusterState, velocities: FloatArray, covariances: FloatArray
-) -> ClusterState:
-    return replace(state, velocities=velocities, velocity_covariances=covariances)

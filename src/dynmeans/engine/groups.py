@@ -69,7 +69,7 @@ def fit_groups(
     labels, n_clusters, n_iters, costs = columns
     integers = (array.view(np.int64) for array in (labels, n_clusters, n_iters))
     names = ("starts", "ids", "centers", "weights", "ages", "counts", "next_ids", *COURSE_ARRAYS)
-    arrays = dict(zip(names, remembered, strict=True))
+    arrays: dict[str, Any] = dict(zip(names, remembered, strict=True))
     for name in ("starts", "ids", "next_ids"):
         arrays[name] = arrays[name].view(np.int64)
     return (*integers, costs), arrays  # type: ignore[return-value]

@@ -180,7 +180,7 @@ def windows_with_events(
         if store.has_digests and rows_digest(events) != window["events_digest"]:
             raise damaged(store.folder, f"the events of window {window['step']} were changed")
         speeds = _speeds(window, velocities)
-        yield window, [Event(*event[1:], speed=_speed_of(event, speeds)) for event in events]
+        yield window, [Event(*event[1:], _speed_of(event, speeds)) for event in events]
     if by_step:
         raise damaged(store.folder, f"there are events of a window {min(by_step)} that is not")
 
