@@ -74,7 +74,9 @@ def courses_after(
     moving = moving_features(penalties, state.n_features)
     dt, tau, n = state.ages, penalties.drift, counts
     v, covariances = state.velocities, state.velocity_covariances
-    assert v is not None and covariances is not None and moving is not None, "steady motion"
+    assert moving is not None, "still clusters have no course"
+    assert v is not None, "expect() gives every cluster a velocity"
+    assert covariances is not None, "and its covariances"
     p12, p22 = covariances.T
     t, q = np.minimum(dt, LONGEST_COURSE), tau * TURNING
     p12, p22 = p12 + t * (p22 + t * (q * 0.5)), p22 + t * q

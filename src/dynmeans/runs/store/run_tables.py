@@ -180,7 +180,7 @@ def windows_with_events(
         if store.has_digests and rows_digest(events) != window["events_digest"]:
             raise damaged(store.folder, f"the events of window {window['step']} were changed")
         speeds = _speeds(window, velocities)
-        yield window, [Event(*event[1:], _speed_of(event, speeds)) for event in events]
+        yield window, [_event(row, speeds) for row in events]
     if by_step:
         raise damaged(store.folder, f"there are events of a window {min(by_step)} that is not")
 
@@ -203,9 +203,10 @@ def _speeds(window: Any, velocities: dict[int, Any] | None) -> dict[int, float]:
     return dict(zip(np.frombuffer(window["ids"], dtype=np.int64).tolist(), lengths, strict=True))
 
 
-def _speed_of(event: tuple[Any, ...], speeds: dict[int, float]) -> float | None:
-    _, kind, cluster_id, *_ = event
-    return speeds.get(cluster_id) if kind in ("moved", "returned") else None
+def _event(row: tuple[Any, ...], speeds: dict[int, float]) -> Event:
+    _, kind, cluster_id, other_id, displacement, gap = row
+    speed = speeds.get(cluster_id) if kind in ("moved", "returned") else None
+    return Event(kind, cluster_id, other_id, displacement, gap, speed)
 
 
 def _floats(data: bytes) -> Any:
