@@ -21,7 +21,7 @@ from dynmeans.engine.batch import Batch, take_batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.gpu import kernels, search, slot_sums, sources
 from dynmeans.engine.gpu.bins import bins_of_batch
-from dynmeans.engine.gpu.cluster import _params
+from dynmeans.engine.gpu.cluster import params
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
 from dynmeans.engine.gpu.passes import Passes
@@ -124,7 +124,7 @@ def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
         found["first_sums_ms"] = 1e3 * sums_s
         later = []
         for _ in range(40 if seed == 3 else 2):
-            arguments = (rows, passes, n_members, memory, bins, penalty)
+            arguments = (rows, passes, n_members, bins, state, penalties)
             spent, (n_members, n_moved) = seconds(partial(_later, *arguments))
             later.append((round(1e3 * spent, 3), n_moved))
             if n_moved == 0:
@@ -136,13 +136,13 @@ def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
     found["first_pass_kernels"] = by_kernel(passes.first)
     found["sums_kernels"] = by_kernel(lambda: rows.sum_up(n_slots))
     n_members = rows.sum_up(n_slots)
-    later = (rows, passes, n_members, memory, bins, penalty)
+    later = (rows, passes, n_members, bins, state, penalties)
     found["second_pass_kernels"] = by_kernel(lambda: later_results.append(_later(*later)))
     n_members = later_results[0][0]
-    later = (rows, passes, n_members, memory, bins, penalty)
+    later = (rows, passes, n_members, bins, state, penalties)
     found["third_pass_kernels"] = by_kernel(lambda: later_results.append(_later(*later)))
     n_members = later_results[1][0]
-    _, centers = _params(rows, n_members, memory, bins)
+    _, centers = params(rows, n_members, bins, state, penalties)
     slots = Slots.at(centers, n_members, memory)
     size = rows_array.nbytes
     stages = {
@@ -159,10 +159,12 @@ def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
     return found
 
 
-def _later(rows: Any, passes: Any, n_members: Any, memory: Any, bins: Any, penalty: float) -> Any:
-    _, centers = _params(rows, n_members, memory, bins)
-    slots = Slots.at(centers, n_members, memory)
-    _, listed, wishes = rows.compare(slots, penalty)
+def _later(
+    rows: Any, passes: Any, n_members: Any, bins: Any, state: ClusterState, penalties: Penalties
+) -> Any:
+    _, centers = params(rows, n_members, bins, state, penalties)
+    slots = Slots.at(centers, n_members, passes.memory)
+    _, listed, wishes = rows.compare(slots, penalties.new_penalty)
     members = passes.later(slots, n_members, listed, wishes)
     is_kept = members > 0
     if not is_kept.all():

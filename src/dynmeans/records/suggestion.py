@@ -115,12 +115,18 @@ class Suggestion:
         )
         words.append(
             ArgumentText(
-                "{reach} {:.3g}: one that has moved by up to {:.3g} since the last batch is "
-                "recognized.",
+                "{reach} {:.3g}: one that has moved by up to {:.3g} {} is recognized.",
                 p.reach,
                 math.sqrt(max(p.reach, 0.0)) * distance,
+                "since the last batch" if p.motion == "still" else "off its course",
             )
         )
+        if p.motion == "steady":
+            words.append(
+                ArgumentText(
+                    "{motion} steady: clusters are expected where their velocity takes them."
+                )
+            )
         return words
 
     def _reason_in_words(self) -> str:

@@ -40,10 +40,18 @@ def _cases(draw):
         revival_penalty=draw(st.sampled_from([0.0, 0.1, 0.2])) * penalty,
         drift=draw(st.sampled_from([0.0, 0.5, 2.0])),
         revival=draw(st.sampled_from(["paper", "exact"])),
+        motion=draw(st.sampled_from(["still", "steady"])),
     )
     elapsed = draw(st.sampled_from([1.0, 0.5, 3.0]))
     windows = draw(st.sampled_from([(), (4, 16), (1, 2, 3), (8,)]))
-    return points, weights, let_time_pass(state, elapsed), penalties, rng.permutation(n), windows
+    return (
+        points,
+        weights,
+        let_time_pass(state, elapsed, penalties),
+        penalties,
+        rng.permutation(n),
+        windows,
+    )
 
 
 def _check(case):

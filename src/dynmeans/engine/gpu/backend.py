@@ -6,7 +6,8 @@ import cupy as cp
 import numpy as np
 
 from dynmeans.algorithm.assign_labels import revival_costs
-from dynmeans.algorithm.cluster import NO_FALL, Solution
+from dynmeans.algorithm.cluster import NO_FALL
+from dynmeans.algorithm.motion import expect
 from dynmeans.algorithm.update_state import let_time_pass, update_state
 from dynmeans.engine import native
 from dynmeans.engine.batch import Batch
@@ -43,7 +44,7 @@ def step(
     if not batch.has_weight:
         return _let_pass(batch, state, penalties, orders, elapsed)
     points, weights = _on_device(batch)
-    rows, arrived = DeviceRows(points, weights), let_time_pass(state, elapsed)
+    rows, arrived = DeviceRows(points, weights), let_time_pass(state, elapsed, penalties)
     has_weights = weights is not None
     bins = bins_of_batch(rows.magnitudes(), len(points), has_weights, arrived, penalties)
     best: Found | None = None
@@ -54,9 +55,7 @@ def step(
         if best is None or found.cost_trace[-1] < best.cost_trace[-1] * (1.0 - NO_FALL):
             best, slots = found, rows.labels.copy()
     assert best is not None, "orders has at least one row"
-    unlabelled = np.empty(0, dtype=np.int64)
-    solution = Solution(unlabelled, best.counts, best.centers, best.cost_trace)
-    new_state = update_state(solution, arrived, penalties, elapsed)
+    new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
     labels = cp.asarray(np.append(ids, -1))[slots]
@@ -66,12 +65,14 @@ def step(
     return new_state, _name_clusters(best, ids, _deliver(batch, labels), is_counted=not has_weights)
 
 
-def predict_labels(points: Any, state: ClusterState, penalties: Penalties) -> tuple[Any, Any]:
+def predict_labels(
+    points: Any, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
+) -> tuple[Any, Any]:
     """Return the identity and the cost of each point, where the points lie."""
     if isinstance(points, GpuBatch):
-        labels, costs = _predict(points.points, state, penalties)
+        labels, costs = _predict(points.points, state, penalties, elapsed)
         return points.deliver(labels), points.deliver(costs)
-    labels, costs = _predict(to_device(points), state, penalties)
+    labels, costs = _predict(to_device(points), state, penalties, elapsed)
     return to_memory(labels), to_memory(costs)
 
 
@@ -84,11 +85,13 @@ def distances(batch: GpuBatch, state: ClusterState) -> Any:
     return batch.deliver(cp.sqrt(squares))
 
 
-def _predict(points: Any, state: ClusterState, penalties: Penalties) -> tuple[Any, Any]:
+def _predict(
+    points: Any, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
+) -> tuple[Any, Any]:
     n, n_slots = len(points), state.n_clusters
     if n == 0 or n_slots == 0:
         return cp.full(n, -1, np.int64), cp.full(n, penalties.new_penalty)
-    slots = _slots_of(state, penalties)
+    slots = _slots_of(state, penalties, elapsed)
     row = "double" if points.dtype == np.float64 else "float"
     choices, costs = cp.empty(n, np.int32), cp.empty(n)
     numbers, *table = upload(
@@ -105,15 +108,17 @@ def _predict(points: Any, state: ClusterState, penalties: Penalties) -> tuple[An
     return cp.asarray(np.append(state.ids, -1))[choices], costs
 
 
-def _slots_of(state: ClusterState, penalties: Penalties) -> Slots:
-    """Clusters seen in the last batch count as active, the others as remembered."""
-    is_active = state.ages == 1.0
+def _slots_of(state: ClusterState, penalties: Penalties, elapsed: float) -> Slots:
+    """At the time of the last batch its clusters are active; all others are remembered."""
+    is_active = (state.ages == 1.0) & (elapsed == 0.0)
     unseen = np.where(state.ages > 1.0, state.ages - 1.0, 1.0)
-    aged = ClusterState(state.ids, state.centers, state.weights, unseen, state.next_id)
-    dormant = revival_costs(aged, penalties)
+    unseen = state.ages - 1.0 + elapsed if elapsed > 0.0 else unseen
+    expected = expect(state, unseen, penalties)
+    dormant = revival_costs(expected, penalties)
     offsets = np.where(is_active, 0.0, dormant.offsets)
     scales = np.where(is_active, 1.0, dormant.scales)
-    return Slots(state.centers, offsets, scales, ~is_active)
+    centers = np.where(is_active[:, None], state.centers, expected.centers)
+    return Slots(centers, offsets, scales, ~is_active)
 
 
 def _let_pass(

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from dynmeans.algorithm.assign_params import weighted_means
 from dynmeans.algorithm.cluster import NO_FALL
-from dynmeans.algorithm.sums import squared_distances, sum_over_slots
+from dynmeans.algorithm.cost import cluster_terms
 from dynmeans.engine.gpu.bins import BatchBins
 from dynmeans.engine.gpu.passes import Passes
 from dynmeans.engine.gpu.rows import Rows
 from dynmeans.engine.gpu.slots import Memory, Slots
-from dynmeans.records.arrays import FloatArray
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
@@ -40,10 +41,10 @@ def cluster(
     n_members = rows.sum_up(passes.first())
     has_changed, cost_trace = bool(n_members.any()), list[float]()
     while True:
-        counts, centers = _params(rows, n_members, memory, bins)
+        counts, centers = params(rows, n_members, bins, state, penalties)
         slots = Slots.at(centers, n_members, memory)
         within, listed, wishes = rows.compare(slots, penalties.new_penalty)
-        cost = _terms(counts, centers, state, memory, penalties) + math.fsum(within.tolist())
+        cost = cluster_terms(counts, centers, state, penalties) + math.fsum(within.tolist())
         fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
         cost_trace.append(cost)
         if not fell or not has_changed:
@@ -56,31 +57,11 @@ def cluster(
             n_members = n_members[is_kept]
 
 
-def _params(
-    rows: Rows, n_members: Any, memory: Memory, bins: BatchBins
+def params(
+    rows: Rows, n_members: IntArray, bins: BatchBins, state: ClusterState, penalties: Penalties
 ) -> tuple[FloatArray, FloatArray]:
     """AssignParams (Eq. 12): the count and the center of every slot."""
     totals = rows.totals()
     n = totals[:, 0] if bins.has_weights else n_members.astype(float)
     sums = totals[:, 1:] if bins.has_weights else totals
-    gamma, theta = np.zeros(len(n)), np.zeros_like(sums)
-    gamma[: len(memory)], theta[: len(memory)] = memory.gamma, memory.centers
-    seen = n > 0
-    numerator = theta[seen] * gamma[seen, None] + sums[seen]
-    theta[seen] = numerator / (gamma[seen] + n[seen])[:, None]
-    return n, theta
-
-
-def _terms(
-    counts: FloatArray,
-    centers: FloatArray,
-    state: ClusterState,
-    memory: Memory,
-    penalties: Penalties,
-) -> float:
-    """The new, revival and displacement terms of L_t (Eq. 15)."""
-    n_remembered = len(memory)
-    displaced = memory.gamma * squared_distances(centers[:n_remembered], state.centers)
-    terms = np.full(len(counts), penalties.new_penalty)
-    terms[:n_remembered] = penalties.revival_penalty * state.ages + displaced
-    return sum_over_slots(terms[counts > 0])
+    return n, weighted_means(n, sums, state, penalties)
