@@ -30,9 +30,8 @@ def score(
     """
     from dynmeans.cli.output import print_json, say
     from dynmeans.inputs.input_error import InputError
-    from dynmeans.metrics import tracking_report
-    from dynmeans.runs.exports import truth_by_window
     from dynmeans.runs.run import Run
+    from dynmeans.runs.truth_counts import score_run
 
     with Run.open(run_folder) as run:
         column = truth or run.config.source.get("truth")
@@ -40,8 +39,7 @@ def score(
             raise InputError(
                 "truth", "is needed: the run was made without a column of true identities"
             )
-        true, found = truth_by_window(run, column, table, trust=trust)
-    scores = tracking_report(true, found)
+        scores = score_run(run, column, table, trust=trust)
     if as_json:
         print_json(scores)
         return

@@ -1,5 +1,6 @@
 """The door: lambda, max_gap and reach for batches of your own, without labels."""
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -20,6 +21,8 @@ from dynmeans.records.suggestion import Candidate, Suggestion, warn_of_doubts
 _N_BATCHES = 30
 # Fewer points do not tell a cluster from the noise of single ones (decision 0300).
 _N_POINTS = 4000
+# More say nothing new: beyond them a choice changes by less than from one sample to the next.
+_MOST_POINTS = 60_000
 
 
 def suggest_penalties(
@@ -37,7 +40,8 @@ def suggest_penalties(
 
     The batches are clustered with some twenty choices; the one that describes the stream most
     briefly wins. The first 30 batches that have points are looked at, and more until they hold
-    4,000 points; with one, only lambda is chosen. A choice whose clusters hardly outlive a batch
+    4,000 points; with one, only lambda is chosen. Of more than 60,000 points as many are drawn at
+    random, the same share of every batch. A choice whose clusters hardly outlive a batch
     is never taken: if there is no other, a coarse one that is known to be safe is, with a warning.
 
     Parameters
@@ -137,7 +141,8 @@ def suggest_for(
     if n_clusters is not None:
         n_clusters = checked_number("n_clusters", n_clusters, above=0)
     n = first_batches(batches)
-    batches, gaps = _on_leading_axes(batches[:n]), list(elapsed[:n])
+    sample = _sampled(batches[:n], orders)
+    batches, gaps = _on_leading_axes(sample), list(elapsed[:n])
     rows, weights = [b.points for b in batches], [b.weights for b in batches]
     points = Points.gather(rows, weights, np.cumsum(gaps))
     n_points = len(points.rows)
@@ -159,6 +164,21 @@ def first_batches(batches: Sequence[AnyBatch]) -> int:
         if n_filled >= _N_BATCHES and n_points >= _N_POINTS:
             return t + 1
     return len(batches)
+
+
+def _sampled(batches: list[Batch], orders: VisitingOrders) -> list[Batch]:
+    """Draw the same share of every batch, if they hold too many points; rows keep their order."""
+    n_points = sum(batch.n_points for batch in batches)
+    if n_points <= _MOST_POINTS:
+        return batches
+    rng = np.random.default_rng(orders.entropy)
+    sample = []
+    for batch in batches:
+        n = min(batch.n_points, math.ceil(batch.n_points * _MOST_POINTS / n_points))
+        rows = np.sort(rng.choice(batch.n_points, n, replace=False))
+        weights = None if batch.weights is None else batch.weights[rows]
+        sample.append(Batch(batch.points[rows], weights))
+    return sample
 
 
 def _on_leading_axes(batches: list[Batch]) -> list[Batch]:
