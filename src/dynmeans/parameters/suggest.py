@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,9 @@ from dynmeans.engine.batch import AnyBatch, Batch, take_batches
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.leading_axes import leading_axes
-from dynmeans.parameters.search import search, search_number
+from dynmeans.parameters.search import SAFE, refine, search, search_number
 from dynmeans.parameters.tracks import Points
-from dynmeans.parameters.trials import Feed, Trials
+from dynmeans.parameters.trials import Feed, Setting, Trials
 from dynmeans.parameters.warnings import find_doubts
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
@@ -21,8 +22,8 @@ from dynmeans.records.suggestion import Candidate, Suggestion, warn_of_doubts
 _N_BATCHES = 30
 # Fewer points do not tell a cluster from the noise of single ones (decision 0300).
 _N_POINTS = 4000
-# More say nothing new: beyond them a choice changes by less than from one sample to the next.
-_MOST_POINTS = 60_000
+# Of more points a sample is taken, and of a sample a smaller one to find the region to search.
+_MOST_POINTS, _FEW_POINTS = 200_000, 40_000
 
 
 def suggest_penalties(
@@ -40,8 +41,8 @@ def suggest_penalties(
 
     The batches are clustered with some twenty choices; the one that describes the stream most
     briefly wins. The first 30 batches that have points are looked at, and more until they hold
-    4,000 points; with one, only lambda is chosen. Of more than 60,000 points as many are drawn at
-    random, the same share of every batch. A choice whose clusters hardly outlive a batch
+    4,000 points; with one, only lambda is chosen. Of more than 200,000 points as many are drawn
+    at random, the same share of every batch. A choice whose clusters hardly outlive a batch
     is never taken: if there is no other, a coarse one that is known to be safe is, with a warning.
 
     Parameters
@@ -141,18 +142,37 @@ def suggest_for(
     if n_clusters is not None:
         n_clusters = checked_number("n_clusters", n_clusters, above=0)
     n = first_batches(batches)
-    sample = _sampled(batches[:n], orders)
+    sample = _sampled(batches[:n], orders, _MOST_POINTS)
     batches, gaps = _on_leading_axes(sample), list(elapsed[:n])
-    rows, weights = [b.points for b in batches], [b.weights for b in batches]
-    points = Points.gather(rows, weights, np.cumsum(gaps))
-    n_points = len(points.rows)
+    feed = Feed(batches, gaps, orders, max_gap, reach)
+    trials = _trials(feed)
+    points, n_points = trials.points, len(trials.points.rows)
     if not points.variance > 0:
         return _placeholder(points.n_batches, n_points, max_gap, reach)
-    trials = Trials(points, Feed(batches, gaps, orders, max_gap, reach))
-    setting = search(trials) if n_clusters is None else search_number(trials, n_clusters)
+    setting = _search(trials) if n_clusters is None else search_number(trials, n_clusters)
     doubts = find_doubts(trials, setting, n_clusters)
     chosen, tried = trials.candidate(setting), tuple(trials.candidates.values())
     return Suggestion(chosen, tried, points.n_batches, n_points, doubts=doubts)
+
+
+def _trials(feed: Feed) -> Trials:
+    rows, weights = [b.points for b in feed.batches], [b.weights for b in feed.batches]
+    return Trials(Points.gather(rows, weights, np.cumsum(feed.elapsed)), feed)
+
+
+def _search(trials: Trials) -> Setting:
+    """Search on a sample first where there are many points, then near its choice on all."""
+    feed = trials.feed
+    sample = _sampled(feed.batches, feed.orders, _FEW_POINTS)
+    if sample is feed.batches:
+        return search(trials)
+    few = _trials(replace(feed, batches=sample))
+    start = search(few) if few.points.variance > 0 else SAFE
+    if start == SAFE:
+        return search(trials)
+    if few.n_pooled > 1:
+        trials.pool(few.n_pooled)
+    return refine(trials, start)
 
 
 def first_batches(batches: Sequence[AnyBatch]) -> int:
@@ -166,15 +186,15 @@ def first_batches(batches: Sequence[AnyBatch]) -> int:
     return len(batches)
 
 
-def _sampled(batches: list[Batch], orders: VisitingOrders) -> list[Batch]:
+def _sampled(batches: list[Batch], orders: VisitingOrders, most: int) -> list[Batch]:
     """Draw the same share of every batch, if they hold too many points; rows keep their order."""
     n_points = sum(batch.n_points for batch in batches)
-    if n_points <= _MOST_POINTS:
+    if n_points <= most:
         return batches
     rng = np.random.default_rng(orders.entropy)
     sample = []
     for batch in batches:
-        n = min(batch.n_points, math.ceil(batch.n_points * _MOST_POINTS / n_points))
+        n = min(batch.n_points, math.ceil(batch.n_points * most / n_points))
         rows = np.sort(rng.choice(batch.n_points, n, replace=False))
         weights = None if batch.weights is None else batch.weights[rows]
         sample.append(Batch(batch.points[rows], weights))

@@ -22,6 +22,7 @@ from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
 from dynmeans.runs.status import RunStatus
 from dynmeans.runs.store.schema import DATABASE
+from dynmeans.runs.store.store import check_may_create
 
 LIVE = "-"
 # From the rows of the source, if they are known, and those read before, to what sees each window.
@@ -67,6 +68,8 @@ class ClusterJob:
         A live source.
     on_suggestion : callable, optional
         Called with what was chosen, before the first step.
+    while_suggesting : callable
+        Returns a context that is open while the choice is made, to show how far it is.
     """
 
     table: str
@@ -80,6 +83,7 @@ class ClusterJob:
     suggest: bool = False
     lines: Iterable[bytes] = ()
     on_suggestion: Callable[[Suggestion], None] | None = None
+    while_suggesting: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def start(
         self,
@@ -93,6 +97,8 @@ class ClusterJob:
         """Make the run, or resume it, until the source ends."""
         self._check()
         is_there = self._is_there(resume, overwrite)
+        if not is_there:
+            check_may_create(self.out, overwrite)  # before rows are read and parameters chosen
         begin = time.monotonic()
         with self._source() as source, self._run(source, is_there, overwrite) as opened:
             run, windows, suggestion = opened
@@ -212,14 +218,15 @@ class ClusterJob:
     def _suggested(self, source: Source) -> Suggestion:
         # Loads what only a suggestion needs.
         first_windows = importlib.import_module("dynmeans.runs.first_windows")
-        found: Suggestion = first_windows.suggest_on_first_windows(
-            source,
-            self.options,
-            standardise=self.settings.get("standardise", 0),
-            n_init=self.settings.get("n_init", 3),
-            max_gap=self.penalties.get("max_gap"),
-            reach=self.penalties.get("reach"),
-        )
+        with self.while_suggesting():
+            found: Suggestion = first_windows.suggest_on_first_windows(
+                source,
+                self.options,
+                standardise=self.settings.get("standardise", 0),
+                n_init=self.settings.get("n_init", 3),
+                max_gap=self.penalties.get("max_gap"),
+                reach=self.penalties.get("reach"),
+            )
         if self.on_suggestion is not None:
             self.on_suggestion(found)
         return found
