@@ -45,9 +45,7 @@ def score(penalties: Penalties, streams: list[LabelledStream]) -> tuple[float, f
     scores = []
     for seed, stream in enumerate(streams):
         model = DynamicMeans(
-            penalties.new_penalty,
-            max_gap=penalties.max_gap,
-            reach=penalties.reach,
+            penalties,
             n_threads=1,
             random_state=seed,
         )

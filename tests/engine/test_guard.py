@@ -85,13 +85,13 @@ def test_groups_and_any_time_know_the_limit():
     with pytest.raises(ClusterLimitError, match="key 1 would leave 3 clusters"):
         fit_groups(frame, by="k", model=DynamicMeans(1.0, max_clusters=2))
     with pytest.raises(ClusterLimitError, match="more than 100"):
-        fit_anytime(OUTLIERS, batch_size=300, max_clusters=100, rng=0)
+        fit_anytime(OUTLIERS, penalties=1.0, batch_size=300, max_clusters=100, rng=0)
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.5, "many", True])
 def test_a_limit_that_is_no_count_is_refused_by_name(value):
     with pytest.raises((TypeError, ValueError), match="max_clusters must be"):
-        DynamicMeans(max_clusters=value).fit([[0.0]])
+        DynamicMeans(1.0, max_clusters=value).fit([[0.0]])
 
 
 def test_growth_is_said_when_clusters_become_many_and_at_every_doubling(few):
@@ -125,4 +125,4 @@ def test_a_large_batch_of_outliers_is_said_before_the_work(monkeypatch):
 def test_identities_end_with_an_error_and_not_with_negative_ones():
     state = ClusterState([0], [[0.0]], [1.0], [1.0], next_id=2**62)
     with pytest.raises(ValueError, match=r"next_id must be at most 2\*\*62.*no identity is left"):
-        DynamicMeans.from_state(state).partial_fit(OUTLIERS[:3])
+        DynamicMeans.from_state(state, penalties=1.0).partial_fit(OUTLIERS[:3])

@@ -1,12 +1,13 @@
-"""new_penalty="auto": chosen on the first points, kept for life."""
+"""penalties="auto": chosen on the first points, kept for life."""
 
 import logging
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
 
-from dynmeans import DPMeans, DynamicMeans, suggest_penalties
+from dynmeans import DPMeans, DynamicMeans, Penalties, suggest_penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.parameters import SuggestionWarning
 
@@ -99,15 +100,15 @@ def test_a_restored_estimator_goes_on_with_what_was_chosen():
 
 def test_a_state_alone_cannot_go_on_with_auto():
     with pytest.raises(ValueError, match=r"penalties=model\.penalties_"):
-        DynamicMeans.from_state(fitted().state_, new_penalty="auto")
+        DynamicMeans.from_state(fitted().state_)
 
 
 def test_penalties_and_parameters_are_not_given_both():
     model = fitted()
     with pytest.raises(ValueError, match="either penalties or max_gap"):
         DynamicMeans.from_state(model.state_, penalties=model.penalties_, max_gap=3)
-    with pytest.raises(TypeError, match="penalties must be a Penalties, got float"):
-        DynamicMeans.from_state(model.state_, penalties=1.0)
+    with pytest.raises(ValueError, match="either penalties or new_penalty"):
+        DynamicMeans(model.penalties_, new_penalty=1.0).fit([[0.0]])
 
 
 def test_a_refused_batch_leaves_nothing_chosen():
@@ -126,7 +127,7 @@ def test_auto_does_not_go_with_the_other_parameterisation():
 
 @pytest.mark.parametrize("estimator", [DynamicMeans, DPMeans])
 def test_other_words_are_refused_with_those_that_are_not(estimator):
-    message = "new_penalty must be a number above 0 or \"auto\", got 'atuo'"
+    message = r"penalties must be a Penalties, a number .* or \"auto\", got 'atuo'"
     with pytest.raises(ValueError, match=message):
         estimator("atuo").fit(STREAM.batches[0])
 
@@ -142,8 +143,38 @@ def test_auto_warns_where_its_choice_should_not_be_trusted():
 def test_numbers_are_shown_as_penalties_too():
     model = DynamicMeans(0.1, max_gap=4, reach=2).partial_fit(STREAM.batches[0])
     assert (model.penalties_.new_penalty, model.penalties_.max_gap) == (0.1, 4)
-    model.set_params(new_penalty=0.2).partial_fit(STREAM.batches[1])
+    model.set_params(penalties=0.2).partial_fit(STREAM.batches[1])
     assert model.penalties_.new_penalty == 0.2
+
+
+def test_penalties_are_one_value_from_the_suggestion_to_the_estimator():
+    penalties = suggest_penalties(STREAM.batches)
+    model = DynamicMeans(penalties, random_state=0)
+    labels, _ = model.fit_sequence(STREAM.batches)
+    assert model.penalties_ == penalties
+    chosen, _ = DynamicMeans(random_state=0).fit_sequence(STREAM.batches)
+    for one, other in zip(labels, chosen, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_penalties_survive_a_clone_and_keep_their_revival_rule():
+    penalties = Penalties(0.1, max_gap=4, reach=2, revival="exact")
+    model = clone(DynamicMeans(penalties)).fit(STREAM.batches[0])
+    assert model.penalties_ == penalties
+    other = DynamicMeans(penalties, revival="paper").fit(STREAM.batches[0])
+    assert other.penalties_ == penalties.with_revival("paper")
+
+
+def test_points_in_another_unit_give_the_same_clusters_without_a_scale():
+    one, other = (DynamicMeans(random_state=0).fit(s * STREAM.batches[0]) for s in (1.0, 1000.0))
+    assert adjusted_rand_score(one.labels_, other.labels_) == 1.0
+    assert len(one.cluster_ids_) == 4
+
+
+def test_dp_means_takes_lambda_from_penalties():
+    penalties = suggest_penalties(STREAM.batches)
+    model = DPMeans(penalties, random_state=0).fit(STREAM.batches[0])
+    assert model.penalties_.new_penalty == penalties.new_penalty
 
 
 def test_the_choice_does_not_hang_on_random_state():

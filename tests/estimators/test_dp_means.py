@@ -45,4 +45,4 @@ def test_cost_is_that_of_dp_means():
 
 def test_all_zero_weights_are_refused():
     with pytest.raises(ValueError, match="sample_weight must have a value above 0"):
-        DPMeans().fit([[1.0]], sample_weight=[0.0])
+        DPMeans(1.0).fit([[1.0]], sample_weight=[0.0])

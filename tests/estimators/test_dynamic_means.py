@@ -67,6 +67,7 @@ def test_both_parameterisations_give_the_same_labels(stream):
     ids=lambda changes: "-".join(changes),
 )
 def test_penalties_follow_a_parameter_that_changed_between_batches(before, after):
+    before, after = {"new_penalty": 1.0} | before, {"new_penalty": 1.0} | after
     model = DynamicMeans(random_state=0, **before).fit([[0.0]])
     model.set_params(**after).partial_fit([[0.0]])
     assert model.penalties_ == DynamicMeans(random_state=0, **after).fit([[0.0]]).penalties_
@@ -191,7 +192,7 @@ def test_history_after_a_restore_goes_on_in_time(stream):
 
 def test_events_before_the_first_batch_are_refused_in_words():
     with pytest.raises(AttributeError, match="events_ is there after the first batch"):
-        DynamicMeans.from_state(ClusterState.empty(2)).events_  # noqa: B018
+        DynamicMeans.from_state(ClusterState.empty(2), penalties=1.0).events_  # noqa: B018
 
 
 @pytest.mark.parametrize("state", [None, "state.npz"])
@@ -201,13 +202,13 @@ def test_restoring_from_something_else_is_refused_with_the_way_out(state):
 
 
 def test_starting_over_forgets_every_fitted_attribute():
-    model = DynamicMeans(keep_history=True, random_state=0).fit([[0.0], [5.0]])
+    model = DynamicMeans(1.0, keep_history=True, random_state=0).fit([[0.0], [5.0]])
     model.set_params(keep_history=False).fit([[0.0]])
     assert not hasattr(model, "history_")
 
 
 def test_history_follows_a_changed_window():
-    model = DynamicMeans(keep_history=True, random_state=0)
+    model = DynamicMeans(1.0, keep_history=True, random_state=0)
     for _ in range(3):
         model.partial_fit([[0.0]])
     model.set_params(keep_history=1).partial_fit([[0.0]])
@@ -222,7 +223,7 @@ def test_estimator_and_functional_core_share_their_states(stream):
 
 
 def test_empty_first_batch_lets_time_pass():
-    model = DynamicMeans(random_state=0).partial_fit(np.empty((0, 3)))
+    model = DynamicMeans(1.0, random_state=0).partial_fit(np.empty((0, 3)))
     assert model.n_steps_ == 1
     assert model.partial_fit([[1.0, 2.0, 3.0]]).labels_.tolist() == [0]
 
@@ -244,7 +245,7 @@ BAD_BATCHES = [
 
 @pytest.mark.parametrize(("X", "arguments", "error", "message"), BAD_BATCHES)
 def test_bad_batch_is_refused_and_changes_nothing(X, arguments, error, message):
-    model = DynamicMeans(random_state=0).partial_fit([[0.0, 0.0], [5.0, 5.0]])
+    model = DynamicMeans(1.0, random_state=0).partial_fit([[0.0, 0.0], [5.0, 5.0]])
     before = dict(vars(model))
     with pytest.raises(error, match=message):
         model.partial_fit(X, **arguments)
@@ -277,7 +278,7 @@ def test_bad_parameter_is_refused_and_changes_nothing(method, parameters, error,
 
 
 def test_failed_fit_keeps_what_was_fitted_before():
-    model = DynamicMeans(random_state=0).partial_fit([[0.0, 0.0], [5.0, 5.0]])
+    model = DynamicMeans(1.0, random_state=0).partial_fit([[0.0, 0.0], [5.0, 5.0]])
     before = dict(vars(model))
     with pytest.raises(ValueError, match="NaN"):
         model.fit([[np.nan]])
@@ -285,7 +286,7 @@ def test_failed_fit_keeps_what_was_fitted_before():
 
 
 def test_failed_fit_sequence_keeps_what_was_fitted_before():
-    model = DynamicMeans(random_state=0).partial_fit([[0.0], [5.0]])
+    model = DynamicMeans(1.0, random_state=0).partial_fit([[0.0], [5.0]])
     before = dict(vars(model))
     with pytest.raises(ValueError, match="NaN"):
         model.fit_sequence([[[0.0]], [[np.nan]]])
@@ -294,22 +295,22 @@ def test_failed_fit_sequence_keeps_what_was_fitted_before():
 
 def test_fit_refuses_an_empty_batch():
     with pytest.raises(ValueError, match="0 sample"):
-        DynamicMeans().fit(np.empty((0, 2)))
+        DynamicMeans(1.0).fit(np.empty((0, 2)))
 
 
 def test_error_in_a_sequence_names_the_batch():
     with pytest.raises(ValueError, match=r"batches\[1\]: Input X contains NaN"):
-        DynamicMeans().fit_sequence([[[0.0]], [[np.nan]]])
+        DynamicMeans(1.0).fit_sequence([[[0.0]], [[np.nan]]])
 
 
 def test_empty_sequence_is_refused_by_name():
     with pytest.raises(ValueError, match="batches must hold at least one batch"):
-        DynamicMeans().fit_sequence([])
+        DynamicMeans(1.0).fit_sequence([])
 
 
 def test_fit_sequence_wants_one_time_for_each_batch():
     with pytest.raises(ValueError, match="one value for each of 2 batches, got 3"):
-        DynamicMeans().fit_sequence([[[0.0]], [[1.0]]], elapsed=[1.0, 1.0, 1.0])
+        DynamicMeans(1.0).fit_sequence([[[0.0]], [[1.0]]], elapsed=[1.0, 1.0, 1.0])
 
 
 def resident_megabytes():
@@ -338,4 +339,4 @@ def test_memory_stays_flat_on_an_endless_stream():
 
 def test_a_bad_random_state_is_named() -> None:
     with pytest.raises(ValueError, match=r"random_state must be None, .* got 'dice'"):
-        DynamicMeans(random_state="dice").fit([[0.0]])
+        DynamicMeans(1.0, random_state="dice").fit([[0.0]])

@@ -14,15 +14,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmeans import DDPMixture, DPMeans, DynamicMeans, Followed
+from dynmeans import DDPMixture, DPMeans, DynamicMeans, Followed, Penalties
 
 ESTIMATORS = [
     DynamicMeans(),
-    DynamicMeans("auto"),
+    DynamicMeans(1.0),
+    DynamicMeans(Penalties(1.0, max_gap=5, reach=1.5)),
     Followed(KMeans(n_clusters=3, random_state=0)),
     Followed(DBSCAN(eps=0.5)),
     DPMeans(),
-    DPMeans("auto"),
+    DPMeans(1.0),
     DDPMixture(),
     DDPMixture("variational"),
     DDPMixture("particle"),
@@ -42,7 +43,7 @@ def test_scikit_learn_check(estimator, check):
 def test_no_scikit_learn_check_is_skipped_where_array_api_is_on(estimator):
     code = (
         "from sklearn.utils.estimator_checks import check_estimator\n"
-        "from dynmeans import DDPMixture, DPMeans, DynamicMeans\n"
+        "from dynmeans import DDPMixture, DPMeans, DynamicMeans, Penalties\n"
         f"print({{check['status'] for check in check_estimator({estimator!r})}})"
     )
     done = subprocess.run(

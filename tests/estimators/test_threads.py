@@ -58,7 +58,7 @@ class Waiting:
         return np.zeros((3, 2))
 
 
-@pytest.mark.parametrize("model", [DynamicMeans(random_state=0), DDPMixture(random_state=0)])
+@pytest.mark.parametrize("model", [DynamicMeans(1.0, random_state=0), DDPMixture(random_state=0)])
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_a_second_thread_in_one_estimator_gets_an_error_and_the_first_its_batch(model, method):
     model = clone(model)
@@ -75,7 +75,7 @@ def test_a_second_thread_in_one_estimator_gets_an_error_and_the_first_its_batch(
 
 
 def test_an_estimator_can_be_used_again_after_a_failure_and_be_pickled():
-    model = DynamicMeans(random_state=0)
+    model = DynamicMeans(1.0, random_state=0)
     with pytest.raises(ValueError, match="NaN"):
         model.fit([[np.nan]])
     pickle.loads(pickle.dumps(model)).fit([[0.0]])

@@ -34,7 +34,7 @@ def test_it_is_a_public_name():
 def test_the_suggested_penalties_find_the_clusters():
     stream = make_batches()
     p = FOUND.penalties
-    model = DynamicMeans(p.new_penalty, max_gap=p.max_gap, reach=p.reach, random_state=0)
+    model = DynamicMeans(p, random_state=0)
     labels, _ = model.fit_sequence(stream.batches)
     assert accuracy_global(stream.labels, labels) > 0.99
     assert FOUND.chosen.n_clusters == 4.0
@@ -190,9 +190,7 @@ def test_the_suggestion_tracks_nearly_as_well_as_the_best_of_a_grid(noise, n_clu
     )
 
     def accuracy(penalties):
-        model = DynamicMeans(
-            penalties.new_penalty, max_gap=penalties.max_gap, reach=penalties.reach, random_state=0
-        )
+        model = DynamicMeans(penalties, random_state=0)
         return accuracy_global(stream.labels, model.fit_sequence(stream.batches)[0])
 
     unit = (2 if noise == "isotropic" else 1) * 2 * 0.03**2

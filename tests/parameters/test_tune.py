@@ -19,9 +19,7 @@ def stream():
 
 def score_of(stream, penalties, seed, measure=accuracy_global):
     model = DynamicMeans(
-        penalties.new_penalty,
-        max_gap=penalties.max_gap,
-        reach=penalties.reach,
+        penalties,
         random_state=int(seed),
     )
     return measure(stream.labels, model.fit_sequence(stream.batches)[0])
@@ -93,7 +91,7 @@ def test_settings_stay_in_the_ranges_given(stream):
 
 def test_result_is_drawn_as_contours_or_dots(stream):
     for method, title in (("grid", "reach"), ("bayesian", "all trials")):
-        trials = tune(stream.batches, stream.labels, method=method, n_trials=16).trials
+        trials = tune(stream.batches, stream.labels, method=method, n_trials=32).trials
         assert plot_score_map(trials).get_title().startswith(title)
 
 

@@ -21,7 +21,7 @@ def test_empty_history_is_refused(plot, ax):
 @pytest.mark.parametrize("plot", FIGURES)
 def test_estimator_in_place_of_its_history_is_refused(plot, ax):
     with pytest.raises(TypeError, match="history must be a History, got DynamicMeans"):
-        plot(DynamicMeans(), ax=ax)
+        plot(DynamicMeans(1.0), ax=ax)
 
 
 @pytest.mark.parametrize("plot", FIGURES)
@@ -54,7 +54,7 @@ def test_drawing_changes_no_global_setting(plot, history, ax):
 
 @pytest.mark.parametrize("plot", FIGURES)
 def test_history_of_one_empty_batch_can_be_drawn(plot, ax):
-    _, history = DynamicMeans().fit_sequence([np.empty((0, 2))])
+    _, history = DynamicMeans(1.0).fit_sequence([np.empty((0, 2))])
     plot(history, ax=ax)
     ax.figure.canvas.draw()
 

@@ -75,7 +75,7 @@ def test_one_feature_is_drawn_against_time(history, points):
 
 def test_data_of_one_feature_are_drawn_against_time(ax):
     batches = [[[0.0]], [[0.5]]]
-    _, history = DynamicMeans(random_state=0).fit_sequence(batches)
+    _, history = DynamicMeans(1.0, random_state=0).fit_sequence(batches)
     assert plot_tracks(history, batches[-1], ax=ax).get_xlabel() == "time"
 
 
@@ -118,7 +118,7 @@ def test_every_center_is_numbered(history, ax):
 def test_only_the_largest_of_many_clusters_are_numbered_and_the_title_says_so(ax):
     # 50 clusters of one point each, but two points in the last.
     places = [[10.0 * k, 0.0] for k in [*range(50), 49]]
-    _, history = DynamicMeans(random_state=0).fit_sequence([places])
+    _, history = DynamicMeans(1.0, random_state=0).fit_sequence([places])
     plot_tracks(history, places, ax=ax)
     largest = history[0].ids[history[0].counts == 2].item()
     assert len(ax.texts) == 40

@@ -15,7 +15,7 @@ BATCHES = [[[0.0, 0.0], [0.2, 0.0], [9.0, 9.0]], np.empty((0, 2)), [[9.1, 9.0]]]
 
 @pytest.fixture
 def history():
-    return DynamicMeans(random_state=0).fit_sequence(BATCHES, elapsed=[1.0, 1.0, 0.5])[1]
+    return DynamicMeans(1.0, random_state=0).fit_sequence(BATCHES, elapsed=[1.0, 1.0, 0.5])[1]
 
 
 def assert_same(found, expected):
@@ -47,28 +47,28 @@ def test_identities_of_all_batches_are_listed_once(history):
 
 
 def test_window_keeps_the_last_batches():
-    model = DynamicMeans(keep_history=2, random_state=0)
+    model = DynamicMeans(1.0, keep_history=2, random_state=0)
     for X in BATCHES:
         model.partial_fit(X)
     assert [record.step for record in model.history_] == [1, 2]
 
 
 def test_history_kept_batch_by_batch_equals_that_of_the_sequence():
-    model = DynamicMeans(keep_history=True, random_state=0)
+    model = DynamicMeans(1.0, keep_history=True, random_state=0)
     for X in BATCHES:
         model.partial_fit(X)
-    assert_same(model.history_, DynamicMeans(random_state=0).fit_sequence(BATCHES)[1])
+    assert_same(model.history_, DynamicMeans(1.0, random_state=0).fit_sequence(BATCHES)[1])
 
 
 def test_fit_starts_a_new_history():
-    model = DynamicMeans(keep_history=True, random_state=0)
+    model = DynamicMeans(1.0, keep_history=True, random_state=0)
     for X in (BATCHES[0], BATCHES[0]):
         model.fit(X)
     assert len(model.history_) == 1
 
 
 def test_no_history_is_kept_unless_asked_for():
-    assert not hasattr(DynamicMeans().fit(BATCHES[0]), "history_")
+    assert not hasattr(DynamicMeans(1.0).fit(BATCHES[0]), "history_")
 
 
 def test_labels_frame_has_one_row_for_each_point(history):
@@ -127,7 +127,7 @@ def test_empty_history_can_be_stored(tmp_path, history):
 
 
 def test_history_with_only_empty_batches_can_be_stored(tmp_path):
-    _, history = DynamicMeans().fit_sequence([np.empty((0, 3))])
+    _, history = DynamicMeans(1.0).fit_sequence([np.empty((0, 3))])
     history.save(tmp_path / "h")
     assert History.load(tmp_path / "h")[0].centers.shape == (0, 3)
 
@@ -239,7 +239,7 @@ def test_time_must_grow(history):
 )
 def test_bad_keep_history_is_refused_by_name(keep_history, error, message):
     with pytest.raises(error, match=message):
-        DynamicMeans(keep_history=keep_history).fit([[0.0]])
+        DynamicMeans(1.0, keep_history=keep_history).fit([[0.0]])
 
 
 def test_bad_window_is_refused_by_name():

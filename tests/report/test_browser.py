@@ -50,7 +50,7 @@ def test_the_page_cannot_make_a_request_even_if_told_to(page):
 def test_the_page_opens_on_the_first_batch_with_the_most_clusters(page, tmp_path):
     numbers = (1, 3, 2, 3, 1)
     batches = [np.arange(0.0, 9.0 * n, 9.0)[:, None] for n in numbers]
-    _, history = DynamicMeans(random_state=0).fit_sequence(batches)
+    _, history = DynamicMeans(1.0, random_state=0).fit_sequence(batches)
     page.open(write_report(report_data(history, points=batches), tmp_path / "full.html"))
     page.settle()
     assert page.text("#scene-title") == "Time 2 · 3 clusters · 3 points"
@@ -332,7 +332,7 @@ def gap_page(page, tmp_path):
     """Three batches, seven windows without rows, two batches; a cluster is born after them."""
     times = (1.0, 2.0, 3.0, 11.0, 12.0)
     batches = [np.array([[0.0], [9.0]] if time > 3 else [[0.0]]) for time in times]
-    _, history = DynamicMeans(max_gap=20, random_state=0).fit_sequence(
+    _, history = DynamicMeans(1.0, max_gap=20, random_state=0).fit_sequence(
         batches, elapsed=np.diff(times, prepend=0.0)
     )
     page.open(write_report(report_data(history, points=batches), tmp_path / "gap.html"))
@@ -497,7 +497,7 @@ ODD_STREAMS = {
 @pytest.mark.parametrize("name", ODD_STREAMS)
 def test_odd_streams_are_shown_without_a_message(page, tmp_path, name):
     batches = [np.asarray(batch) for batch in ODD_STREAMS[name]]
-    _, history = DynamicMeans(random_state=0).fit_sequence(batches)
+    _, history = DynamicMeans(1.0, random_state=0).fit_sequence(batches)
     page.open(write_report(report_data(history, points=batches), tmp_path / "odd.html"))
     page.settle()
     press(page, Keys.ARROW_LEFT, *[Keys.ARROW_RIGHT] * len(batches))

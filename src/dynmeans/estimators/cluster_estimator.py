@@ -20,11 +20,10 @@ from dynmeans.inputs.numbers import checked_count
 from dynmeans.parameters.suggest import suggest_for
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
-from dynmeans.records.penalties import Penalties
+from dynmeans.records.penalties import Penalties, given_penalties
 from dynmeans.records.state import Clustering, ClusterState
 from dynmeans.records.suggestion import warn_of_doubts
 
-AUTO = "auto"
 ORDERS = {"random": "content", "hash": "row"}
 _logger = logging.getLogger(__name__)
 # Checks take as long as a quarter of a small step, and what they check seldom changes.
@@ -38,7 +37,8 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
 
     state_: ClusterState
     penalties_: Penalties
-    new_penalty: float | str
+    penalties: Penalties | float | str
+    new_penalty: float | None
     n_init: int
     order: str
     backend: str
@@ -48,8 +48,8 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
     _dtypes = (np.float64, np.float32)
 
     @abstractmethod
-    def _penalties_for(self, new_penalty: Any) -> Penalties:
-        """lambda, Q and tau from the parameters and this lambda, checked."""
+    def _penalties_for(self, given: Penalties | float) -> Penalties:
+        """lambda, Q and tau from the parameters and these penalties or this lambda, checked."""
 
     @abstractmethod
     def _suggestable(self) -> dict[str, Any]:
@@ -87,10 +87,10 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         prefix = type(self).__name__.lower()
         return np.array([f"{prefix}{i}" for i in self.state_.ids], dtype=object)
 
-    def _predict_labels(self, X: Any) -> tuple[IntArray, FloatArray]:
+    def _predict_labels(self, X: Any, elapsed: float = 0.0) -> tuple[IntArray, FloatArray]:
         check_is_fitted(self, "state_")
-        rows_of = partial(self._checked_points, reset=False)
-        return predict_labels(X, self.state_, self._penalties(), self._execution(), rows_of)
+        rows_of, execution = partial(self._checked_points, reset=False), self._execution()
+        return predict_labels(X, self.state_, self._penalties(), execution, rows_of, elapsed)
 
     def _fit_one_batch(self, X: Any, sample_weight: Any) -> None:
         self._start_over()
@@ -147,19 +147,20 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
 
     def _penalties(self) -> Penalties:
         """lambda, Q and tau: given, or chosen; before the first point anything will do."""
-        if not self._is_auto():
-            return self._penalties_for(self.new_penalty)
+        given = self._given()
+        if given is not None:
+            return self._penalties_for(given)
         return getattr(self, "penalties_", None) or self._penalties_for(1.0)
 
     def _adopted(self, suggested: Penalties) -> Penalties:
         return suggested
 
+    def _given(self) -> Penalties | float | None:
+        """The penalties or the lambda that was given; None where they are to be chosen."""
+        return given_penalties(self.penalties, self.new_penalty)
+
     def _is_auto(self) -> bool:
-        if isinstance(self.new_penalty, str) and self.new_penalty != AUTO:
-            raise ValueError(
-                f'new_penalty must be a number above 0 or "auto", got {self.new_penalty!r}.'
-            )
-        return isinstance(self.new_penalty, str)
+        return self._given() is None
 
     def _settle_penalties(self, batches: Sequence[AnyBatch], elapsed: Sequence[float]) -> Penalties:
         """Set `penalties_`; for "auto" choose them once, on the first batches with points."""
@@ -167,7 +168,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         if not self._is_auto():
             self.penalties_ = penalties
         elif not hasattr(self, "penalties_") and any(batch.has_weight for batch in batches):
-            rows = [batch.in_memory("new_penalty='auto'") for batch in batches]
+            rows = [batch.in_memory("penalties='auto'") for batch in batches]
             asked = self._suggestable()
             found = suggest_for(rows, elapsed, orders=self._trial_orders(len(rows), asked), **asked)
             self.penalties_ = penalties = self._adopted(found.penalties)

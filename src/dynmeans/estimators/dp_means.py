@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
-from dynmeans.records.penalties import Penalties, dp_means_penalties
+from dynmeans.records.penalties import AUTO, Penalties, dp_means_penalties
 
 
 class DPMeans(ClusterEstimator):
@@ -11,9 +11,12 @@ class DPMeans(ClusterEstimator):
 
     Parameters
     ----------
-    new_penalty : float or "auto", default=1.0
-        lambda. How far, as a squared distance, a point may be from every cluster before it opens
-        a new one. "auto" chooses it from the points (`suggest_penalties`).
+    penalties : Penalties, float or "auto", default="auto"
+        lambda: how far, as a squared distance, a point may be from every cluster before it opens
+        a new one; a number, or that of a `Penalties`. "auto" chooses it from the points
+        (`suggest_penalties`).
+    new_penalty : float, optional
+        lambda by name, in place of `penalties`.
     n_init : int, default=3
         Random visiting orders tried; the one of lowest cost is kept.
     order : {"random", "hash"}, default="random"
@@ -53,8 +56,9 @@ class DPMeans(ClusterEstimator):
 
     def __init__(
         self,
-        new_penalty: float | str = 1.0,
+        penalties: Penalties | float | str = AUTO,
         *,
+        new_penalty: float | None = None,
         n_init: int = 3,
         order: str = "random",
         backend: str = "native",
@@ -63,6 +67,7 @@ class DPMeans(ClusterEstimator):
         max_clusters: int | None = None,
         random_state: Any = None,
     ) -> None:
+        self.penalties = penalties
         self.new_penalty = new_penalty
         self.n_init = n_init
         self.order = order
@@ -78,11 +83,11 @@ class DPMeans(ClusterEstimator):
             self._fit_one_batch(X, sample_weight)
         return self
 
-    def _penalties_for(self, new_penalty: Any) -> Penalties:
-        return dp_means_penalties(new_penalty)
+    def _penalties_for(self, given: Penalties | float) -> Penalties:
+        return dp_means_penalties(given)
 
     def _adopted(self, suggested: Penalties) -> Penalties:
-        return dp_means_penalties(suggested.new_penalty)
+        return dp_means_penalties(suggested)
 
     def _suggestable(self) -> dict[str, Any]:
         return {}

@@ -5,27 +5,32 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, Self
 
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from dynmeans.algorithm.forecast import Forecast, forecast
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.estimators.base import HistoryKeeper
-from dynmeans.estimators.cluster_estimator import AUTO, ClusterEstimator
+from dynmeans.estimators.cluster_estimator import ClusterEstimator
 from dynmeans.estimators.family_keeping import FamilyKeeper
+from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.parameters.suggest import first_batches
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.history import History
-from dynmeans.records.penalties import Penalties, penalties_with_defaults
+from dynmeans.records.penalties import AUTO, DEFAULT_MOTION, Penalties, penalties_with_defaults
 from dynmeans.records.state import ClusterState
 
 _FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
-_PLAIN = {float, int, str, NoneType}
+_PLAIN = {float, int, str, NoneType, tuple}
 
 
 def _checked_penalties(new_penalty: Any, *others: Any) -> Penalties:
-    names = ("max_gap", "reach", "revival_penalty", "drift", "revival")
+    names = ("max_gap", "reach", "revival_penalty", "drift", "revival", "motion", "moving")
     return penalties_with_defaults(new_penalty, **dict(zip(names, others, strict=True)))
 
 
@@ -38,12 +43,15 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
 
     Parameters
     ----------
-    new_penalty : float or "auto", default=1.0
-        lambda. How far, as a squared distance, a point may be from every cluster before it opens
-        a new one. The one parameter that depends on the scale of your data. "auto" chooses it
-        from the first batch that has points, and with it `max_gap` and `reach`, where you give
-        none, from the first 30 batches if they come together (`fit_sequence`). What was chosen
-        is in `penalties_` and in the log.
+    penalties : Penalties, float or "auto", default="auto"
+        All penalties as one value, such as `suggest_penalties` returns; or lambda alone, with
+        `max_gap` and `reach` beside it. "auto" chooses lambda from the first batch that has
+        points, and with it `max_gap` and `reach`, where you give none, from the first 30 batches
+        if they come together (`fit_sequence`). What was chosen is in `penalties_` and in the log.
+    new_penalty : float, optional
+        lambda by name, in place of `penalties`. How far, as a squared distance, a point may be
+        from every cluster before it opens a new one. The one parameter that depends on the scale
+        of your data.
     max_gap : float, optional
         N_Q. How many batches a cluster may go unseen and still come back under its identity;
         greater than 1, infinity for never forgetting. 6.8 unless you give `revival_penalty`.
@@ -53,7 +61,7 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
     revival_penalty, drift : float, optional
         Q and tau, the paper's other parameterisation, in place of `max_gap` and `reach`.
     n_clusters : float, optional
-        About how many clusters a batch holds. Fixes the scale in place of `new_penalty`: lambda
+        About how many clusters a batch holds. Fixes the scale in place of `penalties`: lambda
         is the one that gives as many. With `families` it chooses the level of `families_`, and
         with "auto" lambda is then a bit finer.
     families : bool, default=False
@@ -65,8 +73,16 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
     order : {"random", "hash"}, default="random"
         How visiting orders are made: from what the rows hold, blind to how they are arranged; or
         from their numbers, as always for a batch on a Dask cluster.
-    revival : {"paper", "exact"}, default="paper"
-        The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
+    revival : {"paper", "exact"}, optional
+        The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost. By
+        default that of `penalties`; "paper" where they do not say.
+    motion : {"still", "steady"}, optional
+        Whether a cluster is expected where it was, as in the paper, or where its velocity takes
+        it. By default that of `penalties`, or chosen
+        with the rest where they are "auto"; "still" where they do not say.
+    moving : list of str, of int or of bool, optional
+        Features that keep a course in steady motion: their names, their numbers, or a yes or no
+        for each; all by default. The others are expected where they were.
     backend : {"native", "reference"}, default="native"
         Compiled code, or the specification in NumPy. Both give the same labels.
     acceleration : {"auto", "none"}, default="auto"
@@ -88,6 +104,8 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         Identity of every row of the last batch.
     cluster_ids_, cluster_centers_, cluster_weights_, cluster_ages_ : arrays
         The remembered clusters, one row each.
+    cluster_velocities_ : array of shape (n_clusters, n_features)
+        How far each moves in a step of time; zeros in still motion.
     cost_, cost_trace_, n_iter_ : float, array, int
         Cost of the last batch, its value after every pass, and the number of passes.
     penalties_ : Penalties
@@ -125,8 +143,9 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
 
     def __init__(
         self,
-        new_penalty: float | str = 1.0,
+        penalties: Penalties | float | str = AUTO,
         *,
+        new_penalty: float | None = None,
         max_gap: float | None = None,
         reach: float | None = None,
         revival_penalty: float | None = None,
@@ -137,7 +156,9 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         min_life: int = 1,
         n_init: int = 3,
         order: str = "random",
-        revival: str = "paper",
+        revival: str | None = None,
+        motion: str | None = None,
+        moving: Sequence[str | int | bool] | None = None,
         backend: str = "native",
         acceleration: str = "auto",
         n_threads: int | None = None,
@@ -145,6 +166,7 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         keep_history: bool | int = False,
         random_state: Any = None,
     ) -> None:
+        self.penalties = penalties
         self.new_penalty = new_penalty
         self.max_gap = max_gap
         self.reach = reach
@@ -157,6 +179,8 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         self.n_init = n_init
         self.order = order
         self.revival = revival
+        self.motion = motion
+        self.moving = moving
         self.backend = backend
         self.acceleration = acceleration
         self.n_threads = n_threads
@@ -165,23 +189,21 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         self.random_state = random_state
 
     @classmethod
-    def from_state(
-        cls, state: ClusterState, *, penalties: Penalties | None = None, **parameters: Any
-    ) -> Self:
+    def from_state(cls, state: ClusterState, **parameters: Any) -> Self:
         """Return an estimator that continues where `state` stopped.
 
         With the parameters and the integer `random_state` of the estimator that the state came
-        from, it continues label for label. `penalties` takes the `penalties_` of that estimator in
-        place of its parameters, as is needed where they were chosen by "auto".
+        from, it continues label for label. Give its `penalties_` as `penalties`, or the numbers
+        that it was given.
         """
-        if penalties is not None:
-            parameters = _as_parameters(penalties, parameters)
-        elif parameters.get("new_penalty") == AUTO:
+        model = cls._from_state(state, ClusterState, parameters)
+        if model._is_auto():
             raise ValueError(
-                'new_penalty must be what the state was made with, got "auto". '
+                'penalties must be what the state was made with, got "auto". '
                 "Give penalties=model.penalties_ of the estimator that the state came from."
             )
-        return cls._from_state(state, ClusterState, parameters)
+        model._penalties()
+        return model
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything and take in one batch."""
@@ -248,6 +270,49 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
                 self.history_ = history.last(window)
         return labels, history
 
+    @property
+    def cluster_velocities_(self) -> FloatArray:
+        """How far each remembered cluster moves in a step of time."""
+        velocities = self.state_.velocities
+        return np.zeros_like(self.state_.centers) if velocities is None else velocities
+
+    def predict(self, X: Any, *, elapsed: float | None = None) -> IntArray:
+        """Give the identity each row would get now, -1 where a new cluster would be cheaper.
+
+        Nothing is changed. On the batch just fitted this equals `labels_`, but for points on the
+        very border of two clusters if the last pass gained next to nothing (decision 0012).
+        A Dask array or data frame gives a Dask array, computed when it is asked for.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_points, n_features)
+            The rows.
+        elapsed : float, optional
+            Look ahead: the identities in a batch that comes so many steps after the last one.
+        """
+        return self._predict_labels(X, 0.0 if elapsed is None else checked_elapsed(elapsed))[0]
+
+    def forecast(self, elapsed: float = 1.0) -> Forecast:
+        """Say where every remembered cluster is expected, so many steps after the last batch.
+
+        Returns
+        -------
+        Forecast
+            `ids`, `centers`, and `radii`: how far from its center a point may be and still be
+            taken for the cluster, if no other is nearer.
+
+        Examples
+        --------
+        >>> batches = [[[0.0]], [[1.0]], [[2.0]], [[3.0]]]
+        >>> model = DynamicMeans(9.0, reach=2.0, motion="steady", random_state=0)
+        >>> labels, _ = model.fit_sequence(batches)
+        >>> expected = model.forecast(2.0)
+        >>> expected.ids.tolist(), bool(expected.centers[0, 0] > 4.0)
+        ([0], True)
+        """
+        check_is_fitted(self, "state_")
+        return forecast(self.state_, checked_elapsed(elapsed), self._penalties())
+
     def _checked_sequence(
         self, batches: list[Any], elapsed: Any, sample_weight: Any
     ) -> tuple[list[AnyBatch], list[float]]:
@@ -277,28 +342,49 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
         return [*super().events_, *self._joins()]
 
-    def _penalties_for(self, new_penalty: Any) -> Penalties:
+    def _penalties_for(self, given: Penalties | float) -> Penalties:
+        others = (self.max_gap, self.reach, self.revival_penalty, self.drift)
+        if isinstance(given, Penalties):
+            _refuse_more(others)
+            return self._adopted(given)
         values = (
-            *(new_penalty, self.max_gap, self.reach, self.revival_penalty, self.drift),
-            self.revival,
+            *(given, *others, "paper" if self.revival is None else self.revival),
+            *(self.motion or DEFAULT_MOTION, self._moving_features()),
         )
         if set(map(type, values)) <= _PLAIN:
             return _penalties_of(*values)
         return _checked_penalties(*values)
 
+    def _moving_features(self) -> tuple[int, ...] | None:
+        if self.moving is None:
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        return feature_numbers(self.moving, getattr(self, "n_features_in_", None), names)
+
     def _adopted(self, suggested: Penalties) -> Penalties:
-        return suggested.with_revival(self.revival)
+        adopted = suggested if self.revival is None else suggested.with_revival(self.revival)
+        if self.motion is None and self.moving is None:
+            return adopted
+        motion = adopted.motion if self.motion is None else self.motion
+        return adopted.with_motion(motion, self._moving_features())
 
     def _suggestable(self) -> dict[str, Any]:
         if self.revival_penalty is not None or self.drift is not None:
             raise ValueError(
-                'new_penalty="auto" goes with max_gap and reach, not with revival_penalty and '
+                'penalties="auto" goes with max_gap and reach, not with revival_penalty and '
                 f"drift, got {self.revival_penalty!r} and {self.drift!r}."
             )
-        return {"max_gap": self.max_gap, "reach": self.reach, "n_clusters": self._n_wanted()}
+        return {
+            "max_gap": self.max_gap,
+            "reach": self.reach,
+            "n_clusters": self._n_wanted(),
+            "motion": self.motion,
+            "moving": self._moving_features(),
+        }
 
-    def _is_auto(self) -> bool:
-        return super()._is_auto() or (self.n_clusters is not None and not self.families)
+    def _given(self) -> Penalties | float | None:
+        is_number_given = self.n_clusters is not None and not self.families
+        return None if is_number_given else super()._given()
 
     def _n_wanted(self) -> float | None:
         """Clusters of a batch; more than asked for where families will join them."""
@@ -308,12 +394,11 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         return _FINER * n_clusters if self.families else n_clusters
 
 
-def _as_parameters(penalties: Penalties, others: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters that give these penalties, to the last bit."""
-    if not isinstance(penalties, Penalties):
-        raise TypeError(f"penalties must be a Penalties, got {type(penalties).__name__}.")
-    names = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift")
-    if given := [name for name in names if name in others]:
-        raise ValueError(f"give either penalties or {', '.join(given)}, and not both.")
-    taken = ("new_penalty", "revival_penalty", "drift", "revival")
-    return {name: getattr(penalties, name) for name in taken} | others
+def _refuse_more(others: Sequence[float | None]) -> None:
+    names = ("max_gap", "reach", "revival_penalty", "drift")
+    more = [name for name, value in zip(names, others, strict=True) if value is not None]
+    if more:
+        raise ValueError(
+            f"penalties hold {', '.join(names)} already: give either penalties or "
+            f"{', '.join(more)}, and not both."
+        )

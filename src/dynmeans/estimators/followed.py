@@ -11,6 +11,7 @@ from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
+from dynmeans.records.penalties import AUTO, Penalties, given_penalties
 
 _NOISE = -1
 
@@ -26,11 +27,12 @@ class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     clusterer : estimator
         Any scikit-learn clusterer with `fit_predict`: HDBSCAN, DBSCAN, KMeans, a mixture. It is
         cloned for every batch. Rows it labels -1 are noise, and stay -1.
-    new_penalty : float or "auto", default="auto"
-        lambda: how far, as a squared distance, a cluster may lie from every remembered one before
-        it is a new one. "auto" takes a quarter of the median squared distance between a cluster
-        and its nearest neighbor in the first batch that has two: half way is nobody's.
-    max_gap, reach : float
+    penalties : Penalties, float or "auto", default="auto"
+        All penalties as one value, or lambda alone: how far, as a squared distance, a cluster
+        may lie from every remembered one before it is a new one. "auto" takes a quarter of the
+        median squared distance between a cluster and its nearest neighbor in the first batch that
+        has two: half way is nobody's.
+    max_gap, reach : float, optional
         N_Q and k_tau, as of `DynamicMeans`.
 
     Attributes
@@ -62,12 +64,12 @@ class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         self,
         clusterer: Any,
         *,
-        new_penalty: float | str = "auto",
-        max_gap: float = 6.8,
-        reach: float = 1.2,
+        penalties: Penalties | float | str = AUTO,
+        max_gap: float | None = None,
+        reach: float | None = None,
     ) -> None:
         self.clusterer = clusterer
-        self.new_penalty = new_penalty
+        self.penalties = penalties
         self.max_gap = max_gap
         self.reach = reach
 
@@ -147,15 +149,11 @@ class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         known = getattr(self, "follower_", None)
         if known is not None and (self._is_settled(known) or len(centers) < 2):
             return _copied(known)
-        new_penalty = self.new_penalty
-        if new_penalty == "auto":
-            new_penalty = 0.25 * _usual_distance(centers) if len(centers) > 1 else 1.0
-        elif isinstance(new_penalty, str):
-            raise ValueError(
-                f'new_penalty must be a number above 0 or "auto", got {new_penalty!r}.'
-            )
+        given = given_penalties(self.penalties)
+        if given is None:
+            given = 0.25 * _usual_distance(centers) if len(centers) > 1 else 1.0
         parameters: dict[str, Any] = {
-            "new_penalty": new_penalty,
+            "penalties": given,
             "max_gap": self.max_gap,
             "reach": self.reach,
         }
@@ -165,7 +163,7 @@ class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         return DynamicMeans(**parameters, n_init=1, random_state=0)
 
     def _is_settled(self, known: DynamicMeans) -> bool:
-        return self.new_penalty != "auto" or known.cluster_ids_.size > 1
+        return given_penalties(self.penalties) is not None or known.cluster_ids_.size > 1
 
 
 def _usual_distance(centers: FloatArray) -> float:

@@ -20,6 +20,7 @@ EVENT = pa.struct(
         ("gap", pa.float64()),
     ]
 )
+EVENT_WITH_SPEED = pa.struct([*EVENT, ("speed", pa.float64())])
 
 
 def labels_table(history: "History") -> pa.Table:
@@ -49,17 +50,20 @@ def clusters_table(history: "History") -> pa.Table:
     if any(sizes):
         centers = np.vstack([record.centers for record in history if len(record.ids)])
         columns |= {f"center_{j}": centers[:, j] for j in range(centers.shape[1])}
+    if any(sizes) and history.is_steady:
+        velocities = np.vstack([r.velocities for r in history if r.velocities is not None])
+        columns |= {f"velocity_{j}": velocities[:, j] for j in range(velocities.shape[1])}
     return pa.table(columns)
 
 
 def events_table(history: "History") -> pa.Table:
-    """One row for each event: step, time, kind, cluster_id, other_id, displacement, gap."""
+    """One row for each event: step, time, kind, cluster_id, other_id, displacement, gap, speed."""
     rows = [
         {"step": record.step, "time": record.time, **asdict(event)}
         for record in history
         for event in record.events
     ]
-    schema = pa.schema([("step", pa.int64()), ("time", pa.float64()), *EVENT])
+    schema = pa.schema([("step", pa.int64()), ("time", pa.float64()), *EVENT_WITH_SPEED])
     return pa.Table.from_pylist(rows, schema=schema)
 
 

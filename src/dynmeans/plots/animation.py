@@ -57,7 +57,7 @@ def animate(
     --------
     >>> from dynmeans import DynamicMeans
     >>> batches = [[[0.0, 0.0], [5.0, 5.0]], [[0.3, 0.1], [5.0, 5.3]]]
-    >>> _, history = DynamicMeans(random_state=0).fit_sequence(batches)
+    >>> _, history = DynamicMeans(1.0, random_state=0).fit_sequence(batches)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     film = animate(history, batches, Path(folder) / "film.gif", dpi=40)
     ...     film.name, film.stat().st_size > 0

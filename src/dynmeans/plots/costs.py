@@ -51,7 +51,7 @@ def plot_costs(history: History, ax: Axes | None = None) -> Axes:
     --------
     >>> from dynmeans import DynamicMeans
     >>> from matplotlib.figure import Figure
-    >>> _, history = DynamicMeans(random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
+    >>> _, history = DynamicMeans(1.0, random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
     >>> ax = plot_costs(history, ax=Figure().subplots())
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('time', 'cost of a batch')

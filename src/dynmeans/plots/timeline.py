@@ -99,7 +99,7 @@ def plot_timeline(history: History, ax: Axes | None = None, max_clusters: int = 
     >>> from dynmeans import DynamicMeans
     >>> from matplotlib.figure import Figure
     >>> batches = [[[0.0], [9.0]], [[0.1]], [[0.2], [9.0]]]
-    >>> _, history = DynamicMeans(random_state=0).fit_sequence(batches)
+    >>> _, history = DynamicMeans(1.0, random_state=0).fit_sequence(batches)
     >>> ax = plot_timeline(history, ax=Figure().subplots())
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['0', '1']

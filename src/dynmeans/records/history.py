@@ -41,6 +41,8 @@ class StepRecord:
         Clusters in memory after the batch, seen or not.
     events : tuple of Event
         What happened to the clusters.
+    velocities : FloatArray of shape (n_clusters, n_features), optional
+        How far each cluster seen moves in a step of time; None where they keep no course.
     """
 
     step: int
@@ -54,6 +56,7 @@ class StepRecord:
     cost_trace: FloatArray
     n_remembered: int
     events: tuple[Event, ...]
+    velocities: FloatArray | None = None
 
     @property
     def cost(self) -> float:
@@ -77,7 +80,7 @@ class History:
     Examples
     --------
     >>> from dynmeans import DynamicMeans
-    >>> labels, history = DynamicMeans(random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
+    >>> labels, history = DynamicMeans(1.0, random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
     >>> history
     History(2 batches, 2 clusters)
     >>> history[1].ids.tolist(), history[1].time
@@ -160,6 +163,11 @@ class History:
         history._steps.extend(self._steps)
         history._last_time = self._last_time
         return history
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the clusters of all batches keep a course."""
+        return len(self) > 0 and all(record.velocities is not None for record in self)
 
     @property
     def labels(self) -> list[IntArray]:
@@ -280,6 +288,7 @@ def make_record(
         cost_trace=np.asarray(clustering.cost_trace),
         n_remembered=after.n_clusters,
         events=tuple(find_events(before, elapsed, clustering, after)),
+        velocities=None if after.velocities is None else after.velocities[rows],
     )
 
 

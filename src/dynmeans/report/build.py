@@ -70,7 +70,7 @@ def report_data(
     --------
     >>> from dynmeans import DynamicMeans
     >>> batches = [[[0.0, 0.0], [5.0, 5.0]], [[0.3, 0.1], [5.0, 5.3]]]
-    >>> _, history = DynamicMeans(random_state=0).fit_sequence(batches)
+    >>> _, history = DynamicMeans(1.0, random_state=0).fit_sequence(batches)
     >>> data = report_data(history, points=batches, feature_names=["east", "north"])
     >>> data.n_clusters, data.batches.n_points.tolist(), [axis.name for axis in data.axes]
     (2, [2, 2], ['east', 'north'])

@@ -43,7 +43,7 @@ def render_report(data: ReportData) -> str:
     --------
     >>> from dynmeans import DynamicMeans
     >>> from dynmeans.report import report_data
-    >>> _, history = DynamicMeans(random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
+    >>> _, history = DynamicMeans(1.0, random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
     >>> render_report(report_data(history))[:15]
     '<!DOCTYPE html>'
     """

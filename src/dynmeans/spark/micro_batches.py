@@ -74,8 +74,9 @@ def foreach_batch(
         Column of row names, integers or text, stored beside the labels.
     weight : str, optional
         Column of weights.
-    model : DynamicMeans, optional
-        The parameters; without a seed it takes 0, for a repeated micro-batch must be the same.
+    model : DynamicMeans
+        The parameters, with penalties that are given, not "auto". Without a seed it takes 0,
+        for a repeated micro-batch must be the same.
     on_missing : {"error", "drop"}
         What to do with rows that lack a feature, a weight or a time.
 
@@ -129,6 +130,11 @@ def _checked_features(features: Sequence[str]) -> tuple[str, ...]:
 def _config(features: tuple[str, ...], model: DynamicMeans, source: dict[str, Any]) -> RunConfig:
     if not isinstance(model, DynamicMeans):
         raise TypeError(f"model must be a DynamicMeans, got {type(model).__name__}.")
+    if model._is_auto():
+        raise ValueError(
+            'penalties must be given for a stream of Spark, got "auto". Choose them on some of its '
+            "rows: model=DynamicMeans(suggest_penalties(batches))."
+        )
     return RunConfig(
         features,
         model._penalties(),

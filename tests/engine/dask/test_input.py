@@ -286,7 +286,7 @@ def test_failed_batch_leaves_the_estimator_as_it_was(client):
 
 def test_unknown_order_is_refused():
     with pytest.raises(ValueError, match="order must be one of random, hash, got 'sorted'"):
-        DynamicMeans(order="sorted").fit(POINTS)
+        DynamicMeans(1.0, order="sorted").fit(POINTS)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from blobs import blobs
 
-from dynmeans import ClusterState, DPMeans
+from dynmeans import ClusterState, DPMeans, Penalties
 from dynmeans.scale import anytime_results, fit_anytime
 
 POINTS = blobs()
@@ -170,3 +170,11 @@ def test_predict_says_minus_one_beyond_lambda():
 def test_bad_arguments_are_refused_by_name(options, error, message):
     with pytest.raises(error, match=message):
         fit_anytime(POINTS, **(OPTIONS | options))
+
+
+@pytest.mark.parametrize("penalties", ["auto", Penalties(4.0, max_gap=5, reach=1.5)], ids=str)
+def test_penalties_are_chosen_or_given_as_one_value(penalties):
+    rng = np.random.default_rng(0)
+    points = rng.choice([0.0, 20.0, 60.0], size=(9000, 1)) + 0.1 * rng.normal(size=(9000, 1))
+    result = fit_anytime(points, penalties=penalties, batch_size=1000, max_batches=3, rng=0)
+    assert np.sort(result.centers.ravel()).round().tolist() == [0.0, 20.0, 60.0]

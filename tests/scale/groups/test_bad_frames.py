@@ -7,7 +7,7 @@ import pytest
 from dynmeans import DynamicMeans
 from dynmeans.scale import GroupStates, fit_groups
 
-MODEL = DynamicMeans(random_state=0)
+MODEL = DynamicMeans(1.0, random_state=0)
 
 
 def small_frame(**changes):
@@ -32,7 +32,7 @@ def small_frame(**changes):
 )
 def test_columns_are_checked_by_name(options, message):
     with pytest.raises(ValueError, match=message):
-        fit_groups(small_frame(), **options)
+        fit_groups(small_frame(), model=MODEL, **options)
 
 
 @pytest.mark.parametrize(
@@ -59,17 +59,19 @@ def test_values_are_refused_by_row_and_column(changes, error, message):
 
 def test_negative_weights_are_refused_by_row():
     with pytest.raises(ValueError, match=r"weight must be at least 0 .* got -1.0 in row 1"):
-        fit_groups(small_frame(w=[1.0, -1.0, 1.0]), by="key", features=["x"], weight="w")
+        fit_groups(
+            small_frame(w=[1.0, -1.0, 1.0]), by="key", features=["x"], weight="w", model=MODEL
+        )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"model": DynamicMeans(new_penalty=2.0, random_state=0)}, "new_penalty=1.0.* has 2.0"),
-        ({"model": DynamicMeans(max_gap=3, random_state=0)}, "made with revival_penalty="),
-        ({"model": DynamicMeans(reach=3, random_state=0)}, "made with drift="),
-        ({"model": DynamicMeans(random_state=1)}, "made with seed=0, but this call has 1"),
-        ({"model": DynamicMeans(n_init=1, random_state=0)}, "made with n_init=3"),
+        ({"model": DynamicMeans(1.0, max_gap=3, random_state=0)}, "made with revival_penalty="),
+        ({"model": DynamicMeans(1.0, reach=3, random_state=0)}, "made with drift="),
+        ({"model": DynamicMeans(1.0, random_state=1)}, "made with seed=0, but this call has 1"),
+        ({"model": DynamicMeans(1.0, n_init=1, random_state=0)}, "made with n_init=3"),
         ({"features": ["y"]}, r"made with features=\['x'\]"),
         ({"by": ["key"]}, "made with by='key'"),
         ({"batch": None}, "made with batch='hour'"),
@@ -113,7 +115,7 @@ def test_a_changed_file_is_refused(tmp_path):
 )
 def test_seeds_that_no_estimator_takes_are_refused(seed, error):
     with pytest.raises(error, match="random_state must be"):
-        fit_groups(small_frame(), by="key", model=DynamicMeans(random_state=seed))
+        fit_groups(small_frame(), by="key", model=DynamicMeans(1.0, random_state=seed))
 
 
 def test_a_generator_as_random_state_is_drawn_from_once():
@@ -122,7 +124,7 @@ def test_a_generator_as_random_state_is_drawn_from_once():
             small_frame(),
             by="key",
             features=["x"],
-            model=DynamicMeans(random_state=np.random.RandomState(4)),
+            model=DynamicMeans(1.0, random_state=np.random.RandomState(4)),
         )
         for _ in range(2)
     )
@@ -137,3 +139,8 @@ def test_other_objects_are_refused_by_type():
         fit_groups(small_frame(), by="key", model={})
     with pytest.raises(TypeError, match="state must be a GroupStates, got dict"):
         fit_groups(small_frame(), by="key", state={})
+
+
+def test_penalties_are_not_chosen_for_groups():
+    with pytest.raises(ValueError, match=r"DynamicMeans\(suggest_penalties\(batches\)\)"):
+        fit_groups(small_frame(), by="key", features=["x"])

@@ -152,7 +152,7 @@ def _groups() -> list[GroupStates]:
 def _histories() -> list[History]:
     rng = np.random.default_rng(0)
     batches = [rng.normal(0, 3, size=(n, 2)) for n in (9, 0, 12, 5)]
-    return [DynamicMeans(random_state=0).fit_sequence(batches)[1], History()]
+    return [DynamicMeans(1.0, random_state=0).fit_sequence(batches)[1], History()]
 
 
 _RECORDS = {

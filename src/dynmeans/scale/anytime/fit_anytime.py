@@ -14,9 +14,10 @@ from dynmeans.engine.execution import Execution
 from dynmeans.engine.predict import predict_labels
 from dynmeans.engine.step import step_batch
 from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.parameters.suggest import suggest_penalties
 from dynmeans.records.arrays import BatchArray
 from dynmeans.records.orders import VisitingOrders
-from dynmeans.records.penalties import Penalties, dp_means_penalties
+from dynmeans.records.penalties import AUTO, Penalties, dp_means_penalties, given_penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.scale.anytime.result import AnytimeResult
 from dynmeans.scale.anytime.sources import open_source
@@ -24,6 +25,7 @@ from dynmeans.scale.anytime.subsets import IteratorSubsets, RandomSubsets
 
 # A remembered position without weight: the new batch alone says where the cluster is.
 _NO_WEIGHT = 1e-100
+_MAX_SUGGESTED = 4000  # rows on which lambda is chosen
 
 _logger = logging.getLogger(__name__)
 
@@ -83,7 +85,8 @@ class _Way:
 def anytime_results(
     source: Any,
     *,
-    new_penalty: float = 1.0,
+    penalties: Penalties | float | str = AUTO,
+    new_penalty: float | None = None,
     batch_size: int = 100_000,
     time_limit: float | None = None,
     max_batches: int | None = None,
@@ -113,17 +116,19 @@ def anytime_results(
     (500, 1000)
     """
     began = time.perf_counter()
-    penalties = dp_means_penalties(new_penalty)
+    given = given_penalties(penalties, new_penalty)
     rule = _checked_rule(time_limit, max_batches, patience, tol)
     keep = 1.0 - 1.0 / checked_number("memory", memory, at_least=1, infinity_allowed=True)
     execution = Execution(n_threads=n_threads, max_clusters=max_clusters)
     generator = np.random.default_rng(rng)
-    way = _Way(penalties, keep, VisitingOrders(int(generator.integers(2**63))), execution)
+    orders = VisitingOrders(int(generator.integers(2**63)))
     batch_size = checked_count("batch_size", batch_size)
     opened: Any = open_source(source, columns, batch_size)
     kind = RandomSubsets if hasattr(opened, "read") else IteratorSubsets
     subsets = kind(opened, batch_size, checked_count("holdout_size", holdout_size), generator)
     start = _checked_start(state, subsets.holdout.shape[1])
+    chosen = dp_means_penalties(_suggested(subsets.holdout) if given is None else given)
+    way = _Way(chosen, keep, orders, execution)
     return _results(subsets, start, way, rule, time.perf_counter() - began)
 
 
@@ -176,8 +181,11 @@ def fit_anytime(
         again.
     on_batch : callable, optional
         Called with the result after every batch: progress, with the current estimate.
-    new_penalty : float, default=1.0
-        lambda. Squared distance beyond which a point opens a new cluster.
+    penalties : Penalties, float or "auto", default="auto"
+        lambda: squared distance beyond which a point opens a new cluster; a number, or that of a
+        `Penalties`. "auto" chooses it on the rows held out.
+    new_penalty : float, optional
+        lambda by name, in place of `penalties`.
     batch_size : int, default=100_000
         Rows of each batch.
     time_limit : float, optional
@@ -226,6 +234,10 @@ def fit_anytime(
         if on_batch is not None:
             on_batch(result)
     return replace(result, stopped_by=result.stopped_by or "end_of_source")
+
+
+def _suggested(rows: BatchArray) -> Penalties:
+    return suggest_penalties([rows[:_MAX_SUGGESTED]])
 
 
 def _checked_rule(time_limit: Any, max_batches: Any, patience: Any, tol: Any) -> _Rule:

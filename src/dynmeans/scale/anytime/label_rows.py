@@ -106,7 +106,7 @@ def label_rows(
     >>> import numpy as np
     >>> from dynmeans.scale import fit_anytime, label_rows
     >>> points = np.repeat([[0.0], [9.0]], 500, axis=0)
-    >>> result = fit_anytime(points, batch_size=100, max_batches=3, rng=0)
+    >>> result = fit_anytime(points, penalties=1.0, batch_size=100, max_batches=3, rng=0)
     >>> labelling = label_rows(points, result)
     >>> labelling.counts.tolist(), labelling.cost
     ([500, 500], 2.0)
