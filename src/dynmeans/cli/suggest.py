@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -88,7 +88,11 @@ def suggest(
         on_missing=on_missing,
     )
     text_column = window_options.text_column
-    reading = {"query": sql, "database_table": database_table, "text_column": text_column}
+    reading: dict[str, Any] = {
+        "query": sql,
+        "database_table": database_table,
+        "text_column": text_column,
+    }
     with suggestion_bar(), Source(table, **reading) as source:
         found = suggest_on_first_windows(
             source,

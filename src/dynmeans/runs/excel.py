@@ -1,4 +1,4 @@
-"""Excel sheets, by openpyxl: written row by row, read as a table of values."""
+"""Excel sheets, by openpyxl: written row by row."""
 
 import importlib
 from collections.abc import Iterable
@@ -38,34 +38,6 @@ def _cell(value: Any, sheet: Any) -> Any:
         cell.data_type = "s"
         return cell
     return value if isinstance(value, int | float | None) or hasattr(value, "year") else str(value)
-
-
-def read_sheet(path: str, name: str | None) -> pa.Table:
-    """Read one sheet: the first row has the names. With several sheets `name` says which."""
-    book = _openpyxl().load_workbook(path, read_only=True, data_only=True)
-    try:
-        if name is None and len(book.sheetnames) > 1:
-            shown = ", ".join(map(repr, book.sheetnames))
-            raise ValueError(f"{path!r} has the sheets {shown}: name one as the table to read.")
-        if name is not None and name not in book.sheetnames:
-            shown = ", ".join(map(repr, book.sheetnames))
-            raise ValueError(f"{path!r} has no sheet {name!r}; it has {shown}.")
-        rows = list(book[name or book.sheetnames[0]].iter_rows(values_only=True))
-    finally:
-        book.close()
-    if len(rows) < 2:
-        raise ValueError(f"{path!r} holds no rows{', only a header' if rows else ''}.")
-    names = [str(cell) if cell is not None else f"column{j}" for j, cell in enumerate(rows[0])]
-    columns = list(zip(*rows[1:], strict=True))
-    return pa.table({name: _column(values) for name, values in zip(names, columns, strict=True)})
-
-
-def _column(values: Iterable[Any]) -> pa.Array:
-    kept = list(values)
-    try:
-        return pa.array(kept)
-    except pa.ArrowException:  # cells of several kinds
-        return pa.array([None if value is None else str(value) for value in kept])
 
 
 def _openpyxl() -> Any:
