@@ -110,6 +110,7 @@ def step_records(
             cost_trace=_floats(row["cost_trace"]),
             n_remembered=row["n_remembered"],
             events=tuple(events),
+            when=row["label"],
         )
 
 
