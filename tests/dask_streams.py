@@ -17,6 +17,8 @@ class DaskStream:
         self.is_large = rng.random() < 0.25
         self.penalties = self._penalties(rng)
         self.batches = [self._batch(rng) for _ in range(int(rng.integers(1, 5)))]
+        if rng.random() < 0.5:
+            self.penalties = self.penalties.with_motion("steady")
 
     def _penalties(self, rng):
         if self.is_crowd:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dynmeans import ClusterState, Penalties, step
 
-penalties_strategy = st.one_of(
+still_penalties = st.one_of(
     st.builds(
         Penalties,
         new_penalty=st.floats(0.1, 50),
@@ -20,6 +20,10 @@ penalties_strategy = st.one_of(
         revival_penalty=st.sampled_from([0.0, 0.25, 1.0, 4.0]),
         drift=st.sampled_from([0.0, 0.5, 1.0]),
     ),
+)
+motions = st.sampled_from([("still", None), ("steady", None), ("steady", (0,))])
+penalties_strategy = st.builds(
+    lambda penalties, motion: penalties.with_motion(*motion), still_penalties, motions
 )
 
 
@@ -42,14 +46,20 @@ def batch_lists(draw, n_features=None, max_batches=5, max_points=24, weights=(0.
     far_off = draw(st.sampled_from([0.0, 1e6]))
     weights = weights if draw(st.booleans()) else None
     n_init = draw(st.integers(1, 3))
+    has_courses = draw(st.booleans())
     rng = np.random.default_rng(seed)
     sizes = rng.integers(0, max_points, size=n_batches)
-    return [_batch(rng, (n, d), n_init, on_grid, scale, far_off, weights) for n in sizes]
+    starts, courses = rng.normal(size=(4, d)), rng.normal(size=(4, d))
+    centers = [starts + t * courses if has_courses else None for t in range(n_batches)]
+    return [
+        _batch(rng, (n, d), n_init, on_grid, scale, far_off, weights, blobs)
+        for n, blobs in zip(sizes, centers, strict=True)
+    ]
 
 
-def _batch(rng, shape, n_init, on_grid, scale, far_off, weights):
+def _batch(rng, shape, n_init, on_grid, scale, far_off, weights, centers):
     n, d = shape
-    blobs = rng.normal(size=(4, d))[rng.integers(4, size=n)]
+    blobs = (rng.normal(size=(4, d)) if centers is None else centers)[rng.integers(4, size=n)]
     points = blobs + 0.2 * rng.normal(size=(n, d))
     points = far_off + scale * (np.round(points) if on_grid else points)
     return Batch(

@@ -1,5 +1,6 @@
-// The label rule (Eq. 5) for points that change nothing: which cluster would take them? Clusters
-// seen in the last batch count as active, the others as remembered.
+// The label rule (Eq. 5) for points that change nothing: which cluster would take them? As of the
+// last batch, clusters seen in it count as active, the others as remembered; at a later time, all
+// are remembered.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,18 @@ using namespace search;
 class Predictor {
   public:
     Predictor(const double* centers, const double* weights, const double* ages,
-              std::size_t n_clusters, std::size_t n_features, const Penalties& penalties)
+              std::size_t n_clusters, std::size_t n_features, const Penalties& penalties,
+              const Courses& courses, double elapsed = 0.0)
         : new_penalty_(penalties.new_penalty), table_(n_features, n_clusters) {
         std::vector<double> dt(n_clusters);
-        for (std::size_t k = 0; k < n_clusters; ++k) dt[k] = ages[k] > 1.0 ? ages[k] - 1.0 : 1.0;
-        const Remembered remembered(centers, weights, dt, n_features, penalties);
+        for (std::size_t k = 0; k < n_clusters; ++k)
+            dt[k] = elapsed > 0.0 ? ages[k] - 1.0 + elapsed : ages[k] > 1.0 ? ages[k] - 1.0 : 1.0;
+        const Remembered remembered(centers, weights, dt, n_features, penalties, courses);
         for (std::size_t k = 0; k < n_clusters; ++k) {
-            const bool is_active = ages[k] == 1.0;
+            const bool is_active = elapsed == 0.0 && ages[k] == 1.0;
             table_.append();
-            table_.set(k, remembered.center(k), is_active ? 0.0 : remembered.offsets[k],
+            table_.set(k, is_active ? remembered.last_center(k) : remembered.center(k),
+                       is_active ? 0.0 : remembered.offsets[k],
                        is_active ? 1.0 : remembered.scales[k]);
         }
     }

@@ -22,11 +22,13 @@ using Seeds = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::de
 // Labels of the rows; clusters, passes and cost of each batch.
 using BatchColumns =
     std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<std::int64_t>, Column<double>>;
-// starts, ids, centers, weights, ages, counts and next_ids.
-using MemoryArrays = std::tuple<Ints, Ints, Table<double>, Floats, Floats, Floats, Ints>;
+// starts, ids, centers, weights, ages, counts and next_ids; velocities and their covariances.
+using MemoryArrays = std::tuple<Ints, Ints, Table<double>, Floats, Floats, Floats, Ints,
+                                std::optional<Table<double>>, std::optional<Table<double>>>;
 using MemoryColumns =
     std::tuple<Column<std::int64_t>, Column<std::int64_t>, Rows<double>, Column<double>,
-               Column<double>, Column<double>, Column<std::int64_t>>;
+               Column<double>, Column<double>, Column<std::int64_t>, std::optional<Rows<double>>,
+               std::optional<Rows<double>>>;
 
 bool is_interrupted() {
     nb::gil_scoped_acquire acquire;
@@ -38,7 +40,7 @@ void append(std::vector<T>& all, const std::vector<T>& some) {
     all.insert(all.end(), some.begin(), some.end());
 }
 
-MemoryColumns to_columns(const std::vector<State>& states, std::size_t n_features) {
+MemoryColumns to_columns(const std::vector<State>& states, std::size_t n_features, bool is_steady) {
     State all;
     std::vector<std::int64_t> starts{0}, next_ids;
     for (const State& state : states) {
@@ -47,26 +49,36 @@ MemoryColumns to_columns(const std::vector<State>& states, std::size_t n_feature
         append(all.weights, state.weights);
         append(all.ages, state.ages);
         append(all.counts, state.counts);
+        append(all.velocities, state.velocities);
+        append(all.velocity_covariances, state.velocity_covariances);
         starts.push_back(static_cast<std::int64_t>(all.ids.size()));
         next_ids.push_back(state.next_id);
     }
     const std::size_t n = all.ids.size();
-    return {column(std::move(starts)),
-            column(std::move(all.ids)),
-            rows(std::move(all.centers), n, n_features),
-            column(std::move(all.weights)),
-            column(std::move(all.ages)),
-            column(std::move(all.counts)),
-            column(std::move(next_ids))};
+    MemoryColumns columns{column(std::move(starts)),
+                          column(std::move(all.ids)),
+                          rows(std::move(all.centers), n, n_features),
+                          column(std::move(all.weights)),
+                          column(std::move(all.ages)),
+                          column(std::move(all.counts)),
+                          column(std::move(next_ids)),
+                          std::nullopt,
+                          std::nullopt};
+    if (is_steady) {
+        std::get<7>(columns) = rows(std::move(all.velocities), n, n_features);
+        std::get<8>(columns) = rows(std::move(all.velocity_covariances), n, 2);
+    }
+    return columns;
 }
 
 template <typename Value>
 std::tuple<BatchColumns, MemoryColumns> fit_groups(
     Table<Value> points, std::optional<Floats> point_weights, Ints batch_starts, Ints group_starts,
     Floats elapsed, const MemoryArrays& memories, Ints n_steps, Seeds seeds, double new_penalty,
-    double revival_penalty, double drift, bool exact_revival, std::size_t n_init,
-    bool is_accelerated, std::size_t n_threads) {
-    const auto& [starts, ids, centers, weights, ages, counts, next_ids] = memories;
+    double revival_penalty, double drift, bool exact_revival, std::optional<Floats> moving,
+    std::size_t n_init, bool is_accelerated, std::size_t n_threads) {
+    const auto& [starts, ids, centers, weights, ages, counts, next_ids, velocities, covariances] =
+        memories;
     const std::size_t d = points.shape(1);
     const GroupedPoints<Value> grouped{
         {points.data(), point_weights ? point_weights->data() : nullptr, points.shape(0), d},
@@ -75,11 +87,13 @@ std::tuple<BatchColumns, MemoryColumns> fit_groups(
         seeds.size(),
         elapsed.data()};
     const GroupsRemembered before{
-        {ids.data(), centers.data(), weights.data(), ages.data(), counts.data(), ids.size(), 0},
+        {ids.data(), centers.data(), weights.data(), ages.data(), counts.data(), ids.size(), 0,
+         velocities ? Courses{velocities->data(), covariances->data()} : Courses{}},
         starts.data(),
         next_ids.data(),
         n_steps.data()};
-    const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival};
+    const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival,
+                              moving ? moving->data() : nullptr};
     GroupResults results;
     try {
         nb::gil_scoped_release release;
@@ -93,7 +107,7 @@ std::tuple<BatchColumns, MemoryColumns> fit_groups(
     }
     return {{column(std::move(results.labels)), column(std::move(results.n_clusters)),
              column(std::move(results.n_iters)), column(std::move(results.costs))},
-            to_columns(results.states, d)};
+            to_columns(results.states, d, moving.has_value())};
 }
 
 std::tuple<Column<std::int64_t>, Column<std::int64_t>> sorted_by_group(Ints groups,
@@ -111,7 +125,7 @@ void bind_fit_groups(nb::module_& module) {
     module.def("fit_groups", &fit_groups<Value>, "points"_a.noconvert(), "point_weights"_a.none(),
                "batch_starts"_a, "group_starts"_a, "elapsed"_a, "memories"_a, "n_steps"_a,
                "seeds"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a,
-               "n_init"_a, "is_accelerated"_a, "n_threads"_a);
+               "moving"_a.none(), "n_init"_a, "is_accelerated"_a, "n_threads"_a);
 }
 
 }  // namespace

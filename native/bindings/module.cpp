@@ -37,7 +37,8 @@ using Counts = Made<nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>, nb::c_cont
 using ClusteringArrays =
     std::tuple<Column<std::int64_t>, Column<std::int64_t>, Counts, Rows<double>, Column<double>>;
 using StateArrays =
-    std::tuple<Column<std::int64_t>, Rows<double>, Column<double>, Column<double>, Column<double>>;
+    std::tuple<Column<std::int64_t>, Rows<double>, Column<double>, Column<double>, Column<double>,
+               std::optional<Rows<double>>, std::optional<Rows<double>>>;
 using StepArrays = std::tuple<ClusteringArrays, StateArrays, std::int64_t>;
 
 Counts to_counts(std::vector<double>&& counts, bool has_weights) {
@@ -45,7 +46,15 @@ Counts to_counts(std::vector<double>&& counts, bool has_weights) {
     return {frozen(column(std::vector<std::int64_t>(counts.begin(), counts.end()))).array};
 }
 
-StepArrays to_arrays(StepResult&& result, std::size_t n_features, bool has_weights) {
+// Rows of clusters that keep a course; None where they do not.
+std::optional<Rows<double>> to_courses(std::vector<double>&& values, std::size_t n_rows,
+                                       std::size_t n_columns, bool is_steady) {
+    if (!is_steady) return std::nullopt;
+    return frozen(rows(std::move(values), n_rows, n_columns));
+}
+
+StepArrays to_arrays(StepResult&& result, std::size_t n_features, bool has_weights,
+                     bool is_steady) {
     State& state = result.state;
     const std::size_t n_active = result.ids.size(), n_kept = state.ids.size();
     return {{frozen(column(std::move(result.labels))), frozen(column(std::move(result.ids))),
@@ -55,7 +64,9 @@ StepArrays to_arrays(StepResult&& result, std::size_t n_features, bool has_weigh
             {frozen(column(std::move(state.ids))),
              frozen(rows(std::move(state.centers), n_kept, n_features)),
              frozen(column(std::move(state.weights))), frozen(column(std::move(state.ages))),
-             frozen(column(std::move(state.counts)))},
+             frozen(column(std::move(state.counts))),
+             to_courses(std::move(state.velocities), n_kept, n_features, is_steady),
+             to_courses(std::move(state.velocity_covariances), n_kept, 2, is_steady)},
             state.next_id};
 }
 
@@ -69,12 +80,25 @@ Sgemm to_sgemm(const std::optional<nb::capsule>& capsule) {
     return capsule ? reinterpret_cast<Sgemm>(capsule->data(capsule->name())) : nullptr;
 }
 
+// Velocities and their covariances.
+using GivenRows = std::optional<GivenTable<double>>;
+using GivenMoving = std::optional<GivenFloats>;
+using GivenCourses = std::tuple<GivenRows, GivenRows>;
+
+Courses view(const GivenCourses& courses) {
+    const auto& [velocities, covariances] = courses;
+    return velocities ? Courses{velocities->data(), covariances->data()} : Courses{};
+}
+
+const double* view(const GivenMoving& moving) { return moving ? moving->data() : nullptr; }
+
 // What a step takes beside the points and their orders.
 struct StepInput {
     GivenInts ids;
     GivenTable<double> centers;
     GivenFloats weights, ages, counts;
     std::int64_t next_id;
+    GivenCourses courses;
     Penalties penalties;
     double elapsed;
     Execution execution;
@@ -85,7 +109,7 @@ template <typename Value, typename MakeOrders>
 StepArrays run_step(const Points<Value>& points, MakeOrders make_orders, const StepInput& input) {
     const StateView before{input.ids.data(),  input.centers.data(), input.weights.data(),
                            input.ages.data(), input.counts.data(),  input.ids.size(),
-                           input.next_id};
+                           input.next_id,     view(input.courses)};
     StepResult result;
     try {
         nb::gil_scoped_release release;
@@ -97,7 +121,8 @@ StepArrays run_step(const Points<Value>& points, MakeOrders make_orders, const S
     } catch (const Interrupted&) {
         throw nb::python_error();
     }
-    return to_arrays(std::move(result), points.n_features, points.weights != nullptr);
+    return to_arrays(std::move(result), points.n_features, points.weights != nullptr,
+                     input.penalties.moving != nullptr);
 }
 
 template <typename Value>
@@ -109,9 +134,10 @@ template <typename Value>
 StepArrays step_arrays(GivenTable<Value> points, std::optional<GivenFloats> point_weights,
                        GivenTable<std::int64_t> orders, GivenInts ids, GivenTable<double> centers,
                        GivenFloats weights, GivenFloats ages, GivenFloats counts,
-                       std::int64_t next_id, double new_penalty, double revival_penalty,
-                       double drift, bool exact_revival, double elapsed, bool is_accelerated,
-                       std::size_t n_threads, std::optional<nb::capsule> sgemm) {
+                       std::int64_t next_id, GivenCourses courses, double new_penalty,
+                       double revival_penalty, double drift, bool exact_revival, GivenMoving moving,
+                       double elapsed, bool is_accelerated, std::size_t n_threads,
+                       std::optional<nb::capsule> sgemm) {
     return run_step(view(points, point_weights),
                     [&] { return GivenOrders(orders.data(), orders.shape(0), points.shape(0)); },
                     {std::move(ids),
@@ -120,7 +146,8 @@ StepArrays step_arrays(GivenTable<Value> points, std::optional<GivenFloats> poin
                      std::move(ages),
                      std::move(counts),
                      next_id,
-                     {new_penalty, revival_penalty, drift, exact_revival},
+                     std::move(courses),
+                     {new_penalty, revival_penalty, drift, exact_revival, view(moving)},
                      elapsed,
                      {is_accelerated, to_sgemm(sgemm)},
                      n_threads});
@@ -132,10 +159,10 @@ StepArrays step_in_random_orders(GivenTable<Value> points, std::optional<GivenFl
                                  std::uint64_t entropy, std::size_t n_steps, std::size_t n_init,
                                  bool by_content, GivenInts ids, GivenTable<double> centers,
                                  GivenFloats weights, GivenFloats ages, GivenFloats counts,
-                                 std::int64_t next_id, double new_penalty, double revival_penalty,
-                                 double drift, bool exact_revival, double elapsed,
-                                 bool is_accelerated, std::size_t n_threads,
-                                 std::optional<nb::capsule> sgemm) {
+                                 std::int64_t next_id, GivenCourses courses, double new_penalty,
+                                 double revival_penalty, double drift, bool exact_revival,
+                                 GivenMoving moving, double elapsed, bool is_accelerated,
+                                 std::size_t n_threads, std::optional<nb::capsule> sgemm) {
     const Points<Value> batch = view(points, point_weights);
     return run_step(batch,
                     [&] {
@@ -150,7 +177,8 @@ StepArrays step_in_random_orders(GivenTable<Value> points, std::optional<GivenFl
                      std::move(ages),
                      std::move(counts),
                      next_id,
-                     {new_penalty, revival_penalty, drift, exact_revival},
+                     std::move(courses),
+                     {new_penalty, revival_penalty, drift, exact_revival, view(moving)},
                      elapsed,
                      {is_accelerated, to_sgemm(sgemm)},
                      n_threads});
@@ -181,17 +209,18 @@ std::vector<StepArrays> sequence_arrays(std::vector<GivenTable<Value>> batches,
                                         std::vector<std::optional<GivenFloats>> point_weights,
                                         GivenFloats elapsed, double new_penalty,
                                         double revival_penalty, double drift, bool exact_revival,
-                                        bool is_accelerated, std::size_t n_threads,
-                                        std::uint64_t entropy, std::size_t n_init) {
-    const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival};
+                                        GivenMoving moving, bool is_accelerated,
+                                        std::size_t n_threads, std::uint64_t entropy,
+                                        std::size_t n_init) {
+    const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival, view(moving)};
     const std::size_t n_features = batches.empty() ? 0 : batches[0].shape(1);
     std::vector<StepResult> results = sequence_results(batches, point_weights, elapsed, penalties,
                                                        is_accelerated, n_threads, entropy, n_init);
     std::vector<StepArrays> arrays;
     arrays.reserve(results.size());
     for (std::size_t t = 0; t < results.size(); ++t)
-        arrays.push_back(
-            to_arrays(std::move(results[t]), n_features, point_weights[t].has_value()));
+        arrays.push_back(to_arrays(std::move(results[t]), n_features, point_weights[t].has_value(),
+                                   moving.has_value()));
     return arrays;
 }
 
@@ -201,9 +230,9 @@ template <typename Value>
 std::tuple<Column<std::int64_t>, std::size_t, std::int64_t> sequence_labels(
     std::vector<GivenTable<Value>> batches, std::vector<std::optional<GivenFloats>> point_weights,
     GivenFloats elapsed, double new_penalty, double revival_penalty, double drift,
-    bool exact_revival, bool is_accelerated, std::size_t n_threads, std::uint64_t entropy,
-    std::size_t n_init) {
-    const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival};
+    bool exact_revival, GivenMoving moving, bool is_accelerated, std::size_t n_threads,
+    std::uint64_t entropy, std::size_t n_init) {
+    const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival, view(moving)};
     const std::vector<StepResult> results = sequence_results(
         batches, point_weights, elapsed, penalties, is_accelerated, n_threads, entropy, n_init);
     std::vector<std::int64_t> labels;
@@ -222,16 +251,17 @@ std::tuple<Column<std::int64_t>, std::size_t, std::int64_t> sequence_labels(
 template <typename Value>
 std::tuple<Column<std::int64_t>, Column<double>> predict_arrays(
     GivenTable<Value> points, GivenInts ids, GivenTable<double> centers, GivenFloats weights,
-    GivenFloats ages, double new_penalty, double revival_penalty, double drift,
-    bool exact_revival) {
+    GivenFloats ages, GivenCourses courses, double new_penalty, double revival_penalty,
+    double drift, bool exact_revival, GivenMoving moving, double elapsed) {
     std::vector<std::int64_t> labels(points.shape(0));
     std::vector<double> costs(points.shape(0));
     {
         nb::gil_scoped_release release;
         const Points<Value> batch{points.data(), nullptr, points.shape(0), points.shape(1)};
-        const Predictor predictor(centers.data(), weights.data(), ages.data(), ids.size(),
-                                  points.shape(1),
-                                  {new_penalty, revival_penalty, drift, exact_revival});
+        const Predictor predictor(
+            centers.data(), weights.data(), ages.data(), ids.size(), points.shape(1),
+            {new_penalty, revival_penalty, drift, exact_revival, view(moving)}, view(courses),
+            elapsed);
         std::vector<double> buffer(batch.n_features);
         Choice choice{CostTable::kNone, 0.0};
         for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -343,22 +373,23 @@ template <typename Value>
 void bind_engine(nb::module_& module) {
     module.def("step", &step_arrays<Value>, "points"_a.noconvert(), "point_weights"_a.none(),
                "orders"_a, "ids"_a, "centers"_a, "weights"_a, "ages"_a, "counts"_a, "next_id"_a,
-               "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a, "elapsed"_a,
-               "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none());
+               "courses"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a,
+               "moving"_a.none(), "elapsed"_a, "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none());
     module.def("step_in_random_orders", &step_in_random_orders<Value>, "points"_a.noconvert(),
                "point_weights"_a.none(), "entropy"_a, "n_steps"_a, "n_init"_a, "by_content"_a,
-               "ids"_a, "centers"_a, "weights"_a, "ages"_a, "counts"_a, "next_id"_a,
-               "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a, "elapsed"_a,
-               "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none());
+               "ids"_a, "centers"_a, "weights"_a, "ages"_a, "counts"_a, "next_id"_a, "courses"_a,
+               "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a,
+               "moving"_a.none(), "elapsed"_a, "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none());
     module.def("predict", &predict_arrays<Value>, "points"_a.noconvert(), "ids"_a, "centers"_a,
-               "weights"_a, "ages"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a,
-               "exact_revival"_a);
+               "weights"_a, "ages"_a, "courses"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a,
+               "exact_revival"_a, "moving"_a.none(), "elapsed"_a);
     module.def("sequence", &sequence_arrays<Value>, "batches"_a.noconvert(), "point_weights"_a,
                "elapsed"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a,
-               "is_accelerated"_a, "n_threads"_a, "entropy"_a, "n_init"_a);
+               "moving"_a.none(), "is_accelerated"_a, "n_threads"_a, "entropy"_a, "n_init"_a);
     module.def("sequence_labels", &sequence_labels<Value>, "batches"_a.noconvert(),
                "point_weights"_a, "elapsed"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a,
-               "exact_revival"_a, "is_accelerated"_a, "n_threads"_a, "entropy"_a, "n_init"_a);
+               "exact_revival"_a, "moving"_a.none(), "is_accelerated"_a, "n_threads"_a, "entropy"_a,
+               "n_init"_a);
     module.def("all_within", &all_within<Value>, "points"_a.noconvert(), "limit"_a);
     module.def("visiting_orders", &visiting_orders<Value>, "points"_a.noconvert(), "entropy"_a,
                "n_steps"_a, "n_init"_a, "point_weights"_a.none() = nb::none());

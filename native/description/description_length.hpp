@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "description/course.hpp"
 #include "description/life_model.hpp"
 #include "description/noise.hpp"
 #include "description/overlap.hpp"
@@ -21,9 +22,10 @@ struct Description {
     int shape;
 };
 
-// `floor` is the least variance per axis of the noise.
+// `floor` is the least variance per axis of the noise; `moving` is null where clusters keep no
+// course.
 inline Description describe(const Stream& stream, const Surroundings& around, double floor,
-                            const std::int64_t* labels) {
+                            const double* moving, const std::int64_t* labels) {
     const auto n_rows = static_cast<std::size_t>(stream.starts[stream.n_batches]);
     const std::size_t d = stream.n_features;
     const auto n_identities =
@@ -47,9 +49,12 @@ inline Description describe(const Stream& stream, const Surroundings& around, do
     const double overlap =
         shape == 1 ? cell_overlap(stream, tracks, share_of, StudentFall(fit.scale, kDegrees, d))
                    : cell_overlap(stream, tracks, share_of, GaussianFall(variance));
+    const double moved =
+        moving ? course(stream, tracks, moves, around.times, moving, variance, n_identities)
+               : walk(moves, d, variance);
     return {places[shape], shares(tracks, totals) + overlap,
-            beginnings(moves, tracks, around, d) + walk(moves, d, variance),
-            fates(moves) + births(moves), static_cast<int>(shape)};
+            beginnings(moves, tracks, around, d) + moved, fates(moves) + births(moves),
+            static_cast<int>(shape)};
 }
 
 }  // namespace dynmeans::description

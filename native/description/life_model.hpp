@@ -71,8 +71,9 @@ inline double sum_of(const std::vector<double>& values) {
     return sum;
 }
 
+constexpr double kLeastMotion = 1e-3;  // in units of the noise variance
+
 inline double walk(const Moves& moves, std::size_t n_features, double variance) {
-    constexpr double kLeastMotion = 1e-3;
     constexpr int kRounds = 6;
     const std::size_t n = moves.squares.size();
     if (n == 0) return 0.0;

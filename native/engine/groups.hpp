@@ -39,12 +39,21 @@ struct GroupsRemembered {
 
     State of(std::size_t g, std::size_t d) const {
         const std::int64_t a = starts[g], b = starts[g + 1];
-        return {{clusters.ids + a, clusters.ids + b},
-                {clusters.centers + a * d, clusters.centers + b * d},
-                {clusters.weights + a, clusters.weights + b},
-                {clusters.ages + a, clusters.ages + b},
-                {clusters.counts + a, clusters.counts + b},
-                next_ids[g]};
+        State state{{clusters.ids + a, clusters.ids + b},
+                    {clusters.centers + a * d, clusters.centers + b * d},
+                    {clusters.weights + a, clusters.weights + b},
+                    {clusters.ages + a, clusters.ages + b},
+                    {clusters.counts + a, clusters.counts + b},
+                    next_ids[g],
+                    {},
+                    {}};
+        const Courses& courses = clusters.courses;
+        if (courses.velocities) {
+            state.velocities.assign(courses.velocities + a * d, courses.velocities + b * d);
+            state.velocity_covariances.assign(courses.covariances + a * 2,
+                                              courses.covariances + b * 2);
+        }
+        return state;
     }
 };
 

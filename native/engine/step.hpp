@@ -30,11 +30,17 @@ struct StateView {
     const double *centers, *weights, *ages, *counts;
     std::size_t n_clusters;
     std::int64_t next_id;
+    Courses courses = {};
 };
+
+inline Courses courses_of(const State& state) {
+    if (state.velocity_covariances.empty()) return {};
+    return {state.velocities.data(), state.velocity_covariances.data()};
+}
 
 inline StateView view(const State& state) {
     return {state.ids.data(),    state.centers.data(), state.weights.data(), state.ages.data(),
-            state.counts.data(), state.ids.size(),     state.next_id};
+            state.counts.data(), state.ids.size(),     state.next_id,        courses_of(state)};
 }
 
 // Points of weight 0 took no part; they get the label a prediction would give them.
@@ -44,7 +50,7 @@ void label_bystanders(const Points<Value>& points, const Penalties& penalties, S
     std::vector<double> buffer(points.n_features);
     const State& state = result.state;
     const Predictor predictor(state.centers.data(), state.weights.data(), state.ages.data(),
-                              state.ids.size(), points.n_features, penalties);
+                              state.ids.size(), points.n_features, penalties, courses_of(state));
     for (std::size_t i = 0; i < points.n_points; ++i) {
         if (points.weights[i] != 0.0) continue;
         const Choice choice = predictor.choose(points.row(i, buffer.data()), CostTable::kNone);
@@ -95,7 +101,7 @@ StepResult step(const Points<Value>& points, Orders& orders, const StateView& be
                 ThreadPool& pool) {
     const Remembered remembered(before.centers, before.weights,
                                 let_time_pass(before.ages, before.n_clusters, elapsed),
-                                points.n_features, penalties);
+                                points.n_features, penalties, before.courses);
     Solution best = best_of_orders(points, orders, remembered, penalties, execution, pool);
 
     const std::size_t d = points.n_features, n_slots = best.counts.size();

@@ -5,28 +5,37 @@
 #include <cstddef>
 #include <vector>
 
+#include "records/motion.hpp"
+
 namespace dynmeans::records {
 
 struct Penalties {
-    double new_penalty;      // lambda
-    double revival_penalty;  // Q
-    double drift;            // tau
-    bool exact_revival;      // rule "exact" instead of "paper" (decision 0001)
+    double new_penalty;              // lambda
+    double revival_penalty;          // Q
+    double drift;                    // tau
+    bool exact_revival;              // rule "exact" instead of "paper" (decision 0001)
+    const double* moving = nullptr;  // 1 for features that keep a course, else 0; null: none does
 };
 
 struct Remembered {
-    const double* centers;  // theta_old, row-major
-    const double* weights;  // w
+    const double* centers;       // theta_old, row-major: where each cluster is expected
+    const double* last_centers;  // where it was last seen
+    const double* weights;       // w
     std::size_t n_clusters;
     std::size_t n_features;
     std::vector<double> ages;  // dt
     std::vector<double> gamma;
     std::vector<double> offsets;
     std::vector<double> scales;
+    // Of clusters that keep a course, empty for others: theta_old, velocities, and P12 and P22
+    // when last seen and now.
+    std::vector<double> expected, velocities;
+    std::vector<Covariance> last_covariances, covariances;
 
     Remembered(const double* centers, const double* weights, std::vector<double> dt,
-               std::size_t n_features, const Penalties& penalties)
+               std::size_t n_features, const Penalties& penalties, const Courses& courses = {})
         : centers(centers),
+          last_centers(centers),
           weights(weights),
           n_clusters(dt.size()),
           n_features(n_features),
@@ -34,8 +43,11 @@ struct Remembered {
           gamma(n_clusters),
           offsets(n_clusters),
           scales(n_clusters) {
+        if (penalties.moving) follow(courses, penalties);
         for (std::size_t k = 0; k < n_clusters; ++k) {
-            const double moved = ages[k] * penalties.drift;
+            const double moved = covariances.empty()
+                                     ? ages[k] * penalties.drift
+                                     : growth_of(last_covariances[k], ages[k], penalties.drift);
             const double spread = 1.0 / weights[k] + moved;
             gamma[k] = 1.0 / spread;
             offsets[k] = penalties.revival_penalty * ages[k];
@@ -43,7 +55,33 @@ struct Remembered {
         }
     }
 
+    Remembered(const Remembered&) = delete;  // `centers` may point into it
+    Remembered& operator=(const Remembered&) = delete;
+
     const double* center(std::size_t k) const { return centers + k * n_features; }
+    const double* last_center(std::size_t k) const { return last_centers + k * n_features; }
+
+  private:
+    // theta_old = theta + v dt.
+    void follow(const Courses& courses, const Penalties& penalties) {
+        expected.resize(n_clusters * n_features);
+        velocities.assign(n_clusters * n_features, 0.0);
+        last_covariances.assign(n_clusters, newborn_covariance(penalties.drift));
+        covariances.resize(n_clusters);
+        for (std::size_t k = 0; k < n_clusters; ++k) {
+            const double t = std::min(ages[k], kLongestCourse);
+            const std::size_t first = k * n_features;
+            for (std::size_t j = 0; j < n_features; ++j) {
+                if (courses.velocities)
+                    velocities[first + j] = courses.velocities[first + j] * penalties.moving[j];
+                expected[first + j] = centers[first + j] + velocities[first + j] * t;
+            }
+            if (courses.covariances)
+                last_covariances[k] = {courses.covariances[2 * k], courses.covariances[2 * k + 1]};
+            covariances[k] = after_time(last_covariances[k], ages[k], penalties.drift);
+        }
+        centers = expected.data();
+    }
 };
 
 }  // namespace dynmeans::records

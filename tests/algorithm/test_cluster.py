@@ -30,7 +30,7 @@ def _last_solution(batches, penalties):
     earlier = run(batches[:-1], penalties)
     last = batches[-1]
     state = earlier[-1][1] if earlier else ClusterState.empty(last.points.shape[1])
-    state = let_time_pass(state, last.elapsed)
+    state = let_time_pass(state, last.elapsed, penalties)
     weights = np.ones(len(last.points)) if last.sample_weight is None else last.sample_weight
     order = last.orders[0][weights[last.orders[0]] > 0]
     solution = cluster(last.points, weights, state, penalties, order)
@@ -53,7 +53,9 @@ def test_centers_minimise_the_cost_of_their_labels(batches, penalties, nudge):
 @given(batches=batch_lists(), penalties=penalties_strategy)
 def test_forgotten_cluster_could_not_have_been_revived(batches, penalties):
     batch, _, state, found = _last_solution(batches, penalties)
-    after = update_state(found.counts, found.centers, state, penalties, batch.elapsed)
+    after = update_state(
+        found.counts, found.centers, state, state.centers, penalties, batch.elapsed
+    )
     forgotten = ~np.isin(state.ids, after.ids)
     next_elapsed = 1.0 if batch.elapsed >= 1 else np.finfo(float).tiny
     dt = state.ages[forgotten] + next_elapsed

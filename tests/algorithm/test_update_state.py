@@ -23,7 +23,7 @@ SOLUTION = Solution(
 
 def updated(ages=(1.0, 1.0), elapsed=1.0):
     state = ClusterState(STATE.ids, STATE.centers, STATE.weights, ages, 10, 6)
-    return update_state(SOLUTION.counts, SOLUTION.centers, state, PENALTIES, elapsed)
+    return update_state(SOLUTION.counts, SOLUTION.centers, state, state.centers, PENALTIES, elapsed)
 
 
 def test_seen_cluster_gains_its_points_and_is_one_batch_old():
@@ -67,4 +67,4 @@ def test_in_a_stream_faster_than_its_clock_nothing_is_forgotten_early():
 
 
 def test_cluster_seen_in_the_last_batch_is_elapsed_steps_old_when_the_next_arrives():
-    assert let_time_pass(STATE, 2.5).ages.tolist() == [2.5, 2.5]
+    assert let_time_pass(STATE, 2.5, PENALTIES).ages.tolist() == [2.5, 2.5]

@@ -57,11 +57,16 @@ def test_the_first_batches_decide(table, capsys):
 
 
 @pytest.mark.parametrize(
-    ("size", "n_windows"), [(100, 30), (20, 50), (21, 48), (1, 60)], ids="{}".format
+    ("size", "n_windows"), [(400, 30), (80, 50), (84, 48), (1, 60)], ids="{}".format
 )
-def test_small_windows_are_taken_until_they_hold_a_thousand_points(size, n_windows):
+def test_small_windows_are_taken_until_they_hold_four_thousand_points(size, n_windows):
     windows = [Window(np.zeros((size, 2))) for _ in range(60)]
     assert first_windows(windows) == windows[:n_windows]
+
+
+def test_empty_windows_are_not_counted():
+    windows = [Window(np.zeros((400 * (k % 2), 2))) for k in range(80)]
+    assert first_windows(windows) == windows[:60]
 
 
 def test_standardised_features_are_chosen_on(table, capsys):
@@ -143,5 +148,5 @@ def test_both_commands_describe_their_options_alike():
         for name, command in commands.items()
     }
     shared = helps["cluster"].keys() & helps["suggest"].keys() - {"--json", "--help"}
-    assert len(shared) == 13
+    assert len(shared) == 14
     assert {o: helps["cluster"][o] for o in shared} == {o: helps["suggest"][o] for o in shared}

@@ -88,3 +88,16 @@ def test_points_lie_around_the_center_of_their_label():
 def test_bad_settings_are_refused_by_name(settings, error, message):
     with pytest.raises(error, match=message):
         stream(**settings)
+
+
+def test_steady_clusters_keep_their_course_inside_the_square():
+    found = stream(n_steps=30, n_clusters=4, death=0.0, motion_model="steady")
+    centers = np.array(found.centers)
+    turns = np.abs(np.diff(centers, n=2, axis=0)).max(axis=(1, 2)) > 1e-12
+    assert np.mean(turns) < 0.5
+    assert np.abs(centers - 0.5).max() < 0.8
+
+
+def test_unknown_motion_model_is_refused():
+    with pytest.raises(ValueError, match="motion_model must be one of still, steady, got 'wild'"):
+        stream(motion_model="wild")

@@ -23,7 +23,9 @@ N_STREAMS = 25
 def solve(batch, state, penalties, revival, cuts=()):
     """Run Algorithm 2 in every order; yields cost traces, centers and counts by slot."""
     points, weights, orders, elapsed = batch
-    remembered = Remembered(let_time_pass(state, elapsed), penalties.with_revival(revival))
+    remembered = Remembered(
+        let_time_pass(state, elapsed, penalties), penalties.with_revival(revival)
+    )
     for number, (seed, positions) in enumerate(keys_of(orders, state.n_steps)):
         workers = OneProcess(cut_here(points, weights, cuts), positions)
         n_keys = 2**64 if positions is None else len(points)

@@ -91,7 +91,7 @@ def test_settings_stay_in_the_ranges_given(stream):
 
 def test_result_is_drawn_as_contours_or_dots(stream):
     for method, title in (("grid", "reach"), ("bayesian", "all trials")):
-        trials = tune(stream.batches, stream.labels, method=method, n_trials=16).trials
+        trials = tune(stream.batches, stream.labels, method=method, n_trials=32).trials
         assert plot_score_map(trials).get_title().startswith(title)
 
 

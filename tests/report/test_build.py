@@ -16,9 +16,8 @@ from dynmeans.runs.reading.sampling import Sample
 
 
 def history_of(batches, **parameters):
-    return DynamicMeans(**{"new_penalty": 1.0} | parameters, random_state=0).fit_sequence(batches)[
-        1
-    ]
+    model = DynamicMeans(**{"new_penalty": 1.0} | parameters, random_state=0)
+    return model.fit_sequence(batches)[1]
 
 
 def record_of(step, ids, counts, events=(), n_features=2):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.algorithm.assign_params import prior_weights
+from dynmeans.algorithm.motion import position_growth
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
@@ -23,9 +24,9 @@ class RevivalCosts:
 
 def revival_costs(state: ClusterState, penalties: Penalties) -> RevivalCosts:
     """Q dt and the factor on the distance: 1/(tau dt + 1), or the exact one (decision 0001)."""
-    dt, tau = state.ages, penalties.drift
-    fading = dt * tau if penalties.revival == "paper" else 1.0 / state.weights + dt * tau
-    return RevivalCosts(penalties.revival_penalty * dt, 1.0 / (fading + 1.0))
+    growth = position_growth(state, penalties)  # tau dt, unless clusters keep a course
+    fading = growth if penalties.revival == "paper" else 1.0 / state.weights + growth
+    return RevivalCosts(penalties.revival_penalty * state.ages, 1.0 / (fading + 1.0))
 
 
 def assign_labels(

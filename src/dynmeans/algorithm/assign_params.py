@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynmeans.algorithm.motion import position_growth
 from dynmeans.algorithm.sums import sum_by_slot, sum_units
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
@@ -9,8 +10,11 @@ from dynmeans.records.state import ClusterState
 
 
 def prior_weights(state: ClusterState, penalties: Penalties) -> FloatArray:
-    """gamma = 1 / (1/w + dt * tau): the confidence left after the time unseen."""
-    return 1.0 / (1.0 / state.weights + state.ages * penalties.drift)
+    """gamma = 1 / (1/w + dt * tau): the confidence left after the time unseen.
+
+    In steady motion the growth of the position's uncertainty takes the place of dt * tau.
+    """
+    return 1.0 / (1.0 / state.weights + position_growth(state, penalties))
 
 
 def assign_params(

@@ -35,7 +35,7 @@ def step(
     New identities are handed out in slot order.
     """
     weights = np.ones(len(points)) if point_weights is None else point_weights
-    arrived = let_time_pass(state, elapsed)
+    arrived = let_time_pass(state, elapsed, penalties)
     best: Solution | None = None
     for order in orders:
         order = order[weights[order] > 0]  # A point of weight 0 takes no part.
@@ -44,7 +44,7 @@ def step(
         if best is None or found.cost < best.cost * (1.0 - NO_FALL):
             best = found
     assert best is not None, "orders has at least one row"
-    new_state = update_state(best.counts, best.centers, arrived, penalties, elapsed)
+    new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
     labels = np.append(ids, -1)[best.labels]

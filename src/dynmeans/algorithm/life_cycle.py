@@ -1,10 +1,11 @@
 """Births, moves, gaps, deaths, splits and mergers, read off one step's result."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dynmeans.algorithm.motion import LONGEST_COURSE
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import KINDS, Event
 from dynmeans.records.state import Clustering, ClusterState
@@ -26,22 +27,22 @@ def find_events(
     """
     old = {int(k): row for row, k in enumerate(before.ids)}
     seen = set(clustering.ids.tolist())
-    moves = _displacements(before, clustering)
+    moves, speeds = _displacements(before, clustering), _speeds(clustering, after)
     events = []
     for row, k in enumerate(clustering.ids.tolist()):
         if k not in old:
             events.append(Event("born", k))
         elif before.ages[old[k]] == 1.0:
-            events.append(Event("moved", k, displacement=moves[row]))
+            events.append(Event("moved", k, displacement=moves[row], speed=speeds[row]))
         else:
             gap = float(before.ages[old[k]] - 1.0 + elapsed)
-            events.append(Event("returned", k, displacement=moves[row], gap=gap))
+            events.append(Event("returned", k, displacement=moves[row], gap=gap, speed=speeds[row]))
     for k, row in old.items():
         if k not in seen and before.ages[row] == 1.0:
             events.append(Event("vanished", k))
     kept = set(after.ids.tolist())
     events.extend(Event("forgotten", k) for k in old if k not in kept)
-    events.extend(_splits_and_mergers(before, clustering, after))
+    events.extend(_splits_and_mergers(_moved_on(before, elapsed, after), clustering, after))
     return sorted(events, key=lambda event: (KINDS.index(event.kind), event.cluster_id))
 
 
@@ -52,6 +53,24 @@ def _displacements(before: ClusterState, clustering: Clustering) -> list[float]:
     rows = np.minimum(np.searchsorted(before.ids, clustering.ids), before.n_clusters - 1)
     moves: list[float] = _lengths(clustering.centers - before.centers[rows]).tolist()
     return moves
+
+
+def _speeds(clustering: Clustering, after: ClusterState) -> list[float | None]:
+    """How far each cluster moves in a step of time, where clusters keep a course."""
+    if after.velocities is None:
+        return [None] * len(clustering.ids)
+    speeds: list[float | None] = _lengths(
+        after.velocities[np.searchsorted(after.ids, clustering.ids)]
+    ).tolist()
+    return speeds
+
+
+def _moved_on(before: ClusterState, elapsed: float, after: ClusterState) -> ClusterState:
+    """Put clusters that keep a course where the batch expected them."""
+    if before.velocities is None or after.velocities is None:
+        return before
+    steps = np.minimum(before.ages - 1.0 + elapsed, LONGEST_COURSE)
+    return replace(before, centers=before.centers + before.velocities * steps[:, None])
 
 
 @dataclass(frozen=True, slots=True)

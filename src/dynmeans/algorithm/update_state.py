@@ -1,30 +1,32 @@
 """UpdateC: what is remembered for the next batch (Eq. 14)."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from dynmeans.algorithm.assign_params import prior_weights
+from dynmeans.algorithm.motion import courses_after, expect, newborn_courses
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 
-def let_time_pass(state: ClusterState, elapsed: float) -> ClusterState:
+def let_time_pass(state: ClusterState, elapsed: float, penalties: Penalties) -> ClusterState:
     """C_t as the arriving batch sees it: `elapsed` steps after the previous batch, not one."""
-    return replace(state, ages=state.ages - 1.0 + elapsed)
+    return expect(state, state.ages - 1.0 + elapsed, penalties)
 
 
 def update_state(
     counts: FloatArray,
     centers: FloatArray,
     state: ClusterState,
+    last_centers: FloatArray,
     penalties: Penalties,
     elapsed: float,
 ) -> ClusterState:
     """Build C_{t+1} from C_t: seen clusters get age 1, unseen ones grow a batch older.
 
-    A cluster too old to be revived at any distance is forgotten.
+    `state` is what `let_time_pass` returned, `last_centers` are the centers before that: those of
+    unseen clusters stay where they were last seen. A cluster too old to be revived at any distance
+    is forgotten.
     """
     n_new = len(counts) - state.n_clusters
     seen = counts > 0
@@ -35,18 +37,38 @@ def update_state(
     unseen_counts = np.concatenate([state.counts, np.zeros(n_new)])
     unseen_ages = np.concatenate([state.ages, np.zeros(n_new)]) + 1.0
 
+    unseen_centers = np.concatenate([last_centers, np.zeros((n_new, state.n_features))])
     ages = np.where(seen, 1.0, unseen_ages)
+    courses = _courses(counts, centers, state, prior[: state.n_clusters], penalties)
     kept = seen | can_come_back(ages, penalties, elapsed)
     return ClusterState(
         ids=np.concatenate([state.ids, new_ids])[kept],
-        centers=centers[kept],
+        centers=np.where(seen[:, None], centers, unseen_centers)[kept],
         weights=np.where(seen, prior + counts, unseen_weights)[kept],
         ages=ages[kept],
         next_id=state.next_id + n_new,
         n_steps=state.n_steps + 1,
         counts=np.where(seen, counts, unseen_counts)[kept],
         time=state.time + elapsed,
+        **{name: rows[kept] for name, rows in courses.items()},
     )
+
+
+def _courses(
+    counts: FloatArray,
+    centers: FloatArray,
+    state: ClusterState,
+    gamma: FloatArray,
+    penalties: Penalties,
+) -> dict[str, FloatArray]:
+    """Velocities and their covariances of every slot, where clusters keep a course."""
+    if state.velocities is None:
+        return {}
+    k = state.n_clusters
+    kept = courses_after(state, gamma, counts[:k], centers[:k], penalties)
+    new = newborn_courses(len(counts) - k, state.n_features, penalties)
+    names = ("velocities", "velocity_covariances")
+    return {name: np.concatenate(pair) for name, *pair in zip(names, kept, new, strict=True)}
 
 
 def can_come_back(

@@ -9,6 +9,7 @@ from dynmeans.cli import experiment
 from dynmeans.cli.cluster import cluster
 from dynmeans.cli.demo import demo
 from dynmeans.cli.events import events
+from dynmeans.cli.families import families
 from dynmeans.cli.labels import labels
 from dynmeans.cli.plot import plot
 from dynmeans.cli.report import report
@@ -45,6 +46,6 @@ def _options(
     pass
 
 
-for command in (cluster, suggest, status, events, labels, score, plot, report, demo):
+for command in (cluster, suggest, status, events, families, labels, score, plot, report, demo):
     app.command()(command)
 app.add_typer(experiment.app, name="experiment")

@@ -42,11 +42,12 @@ def cluster(
         bool,
         typer.Option(
             "--suggest",
-            help="Choose --new-penalty, and --max-gap and --reach where they are not given, on "
-            "the first 30 windows, or more where those hold fewer than 1,000 points.",
+            help="Choose --new-penalty, and --max-gap, --reach and --motion where they are not "
+            "given, on the first 30 windows, or more where those hold fewer than 4,000 points.",
             rich_help_panel=options.PARAMETERS,
         ),
     ] = False,
+    about: options.About = None,
     max_gap: Annotated[
         float | None,
         typer.Option(
@@ -80,6 +81,21 @@ def cluster(
         str,
         typer.Option(help="Rule of reviving: paper or exact.", rich_help_panel=options.PARAMETERS),
     ] = "paper",
+    motion: Annotated[
+        str | None,
+        typer.Option(
+            help="Where a cluster is expected: still, where it was; or steady, where its velocity "
+            "takes it. still by default; --suggest chooses.",
+            rich_help_panel=options.PARAMETERS,
+        ),
+    ] = None,
+    moving: Annotated[
+        str | None,
+        typer.Option(
+            help="Features that keep a course in steady motion, with commas; all by default.",
+            rich_help_panel=options.PARAMETERS,
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(help="Seed of the visiting orders.", rich_help_panel=options.PARAMETERS)
     ] = 0,
@@ -217,8 +233,11 @@ def cluster(
         database_table=database_table,
         penalties={name: value for name, value in parameters.items() if value is not None},
         revival=revival,
+        motion=motion,
+        moving=None if moving is None else tuple(name.strip() for name in moving.split(",")),
         settings={"n_init": n_init, "random_state": seed, "standardise": standardise},
         suggest=suggest,
+        n_clusters=about,
         lines=_standard_input(),
         on_suggestion=None if is_quiet else cluster_result.show_suggestion,
     )

@@ -10,6 +10,8 @@ from dynmeans.inputs.argument_text import ArgumentText
 # Arguments whose option has another name.
 _OTHER_NAMES = {
     "is_joined": "labels_only",
+    "n_clusters": "about",
+    "n_families": "about",
     "n_threads": "threads",
     "path": "output",
     "query": "sql",

@@ -45,6 +45,27 @@ BatchColumn = Annotated[
         rich_help_panel=CUT,
     ),
 ]
+About = Annotated[
+    float | None,
+    typer.Option(
+        "--about",
+        metavar="N",
+        help="About how many clusters a window holds: fixes the scale of a suggestion.",
+        rich_help_panel=PARAMETERS,
+    ),
+]
+FamilyLevel = Annotated[
+    float | None,
+    typer.Option(
+        "--level",
+        help="Level of families: a squared distance; 0 joins only what touches.",
+    ),
+]
+FamiliesAbout = Annotated[
+    float | None,
+    typer.Option("--about", metavar="N", help="About how many families a window holds."),
+]
+WithFamilies = Annotated[bool, typer.Option("--families", help="Families in place of identities.")]
 Timezone = Annotated[
     str,
     typer.Option(

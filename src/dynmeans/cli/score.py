@@ -18,6 +18,9 @@ def score(
     ] = None,
     table: options.InputMoved = None,
     trust: options.Trust = False,
+    level: options.FamilyLevel = None,
+    about: options.FamiliesAbout = None,
+    is_families: options.WithFamilies = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Score the identities found against true ones: accuracy, IDF1, HOTA, ARI, AMI.
@@ -33,6 +36,7 @@ def score(
     from dynmeans.metrics import tracking_report
     from dynmeans.runs.exports import truth_by_window
     from dynmeans.runs.run import Run
+    from dynmeans.runs.run_families import families_of_run
 
     with Run.open(run_folder) as run:
         column = truth or run.config.source.get("truth")
@@ -41,6 +45,8 @@ def score(
                 "truth", "is needed: the run was made without a column of true identities"
             )
         true, found = truth_by_window(run, column, table, trust=trust)
+        if is_families or level is not None or about is not None:
+            found = families_of_run(run, level=level, n_families=about).of(found)
     scores = tracking_report(true, found)
     if as_json:
         print_json(scores)

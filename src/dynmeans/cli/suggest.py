@@ -32,10 +32,11 @@ def suggest(
             "--batches",
             min=1,
             help="Windows to choose on, from the first; by default 30, or more where those hold "
-            "fewer than 1,000 points.",
+            "fewer than 4,000 points.",
             rich_help_panel=options.CUT,
         ),
     ] = None,
+    about: options.About = None,
     standardise: options.Standardise = 0,
     weight: options.Weight = None,
     timezone: options.Timezone = "UTC",
@@ -58,10 +59,10 @@ def suggest(
         bool, typer.Option("--json", help="Print JSON.", rich_help_panel=options.OUTPUT)
     ] = False,
 ) -> None:
-    """Choose --new-penalty, --max-gap and --reach from the first windows of INPUT, without labels.
+    """Choose --new-penalty, --max-gap, --reach and --motion from the first windows of INPUT.
 
-    The windows are clustered with some tens of choices; the one that describes the points most
-    briefly wins. A warning says where the choice should not be trusted.
+    No labels are needed. The windows are clustered with some tens of choices; the one that
+    describes the points most briefly wins. A warning says where it should not be trusted.
 
     [bold]Example[/bold]
 
@@ -89,7 +90,11 @@ def suggest(
     text_column = window_options.text_column
     with Source(table, query=sql, database_table=database_table, text_column=text_column) as source:
         found = suggest_on_first_windows(
-            source, window_options, standardise=standardise, n_windows=n_batches
+            source,
+            window_options,
+            standardise=standardise,
+            n_windows=n_batches,
+            n_clusters=about,
         )
     if picture is not None:
         _draw(found, picture)
@@ -108,15 +113,19 @@ def _draw(found: "Suggestion", picture: Path) -> None:
 def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
     from dynmeans.cli.output import print_json, say
     from dynmeans.cli.suggestion_text import explanation_lines, warn
+    from dynmeans.records.penalties import DEFAULT_MOTION
 
     p = found.penalties
     if as_json:
         tried = [asdict(candidate) for candidate in found.candidates]
-        chosen = {"new_penalty": p.new_penalty, "max_gap": p.max_gap, "reach": p.reach}
+        chosen = {name: getattr(p, name) for name in ("new_penalty", "max_gap", "reach", "motion")}
         words = {"explanation": found.explanation, "doubts": list(found.doubts)}
         print_json({**chosen, **words, "candidates": tried})
         return
-    say(f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}")
+    motion = f" --motion {p.motion}" if p.motion != DEFAULT_MOTION else ""
+    say(
+        f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}{motion}"
+    )
     say("")
     for line in explanation_lines(found):
         say(line)

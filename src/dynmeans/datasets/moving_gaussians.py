@@ -9,6 +9,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.stream import LabelledStream
 
 NOISES = ("isotropic", "radial")
+MOTION_MODELS = ("still", "steady")
 
 
 def moving_gaussians(
@@ -25,6 +26,7 @@ def moving_gaussians(
     vanish: float = 0.0,
     max_hidden: int = 5,
     noise: str = "isotropic",
+    motion_model: str = "still",
 ) -> LabelledStream:
     """Make a stream of clusters that move, die and are born; the defaults are the paper's.
 
@@ -56,6 +58,9 @@ def moving_gaussians(
     noise : {"isotropic", "radial"}
         Standard deviation per axis, as the paper says; or a length from N(0, s) in a uniform
         direction, as in the authors' example.
+    motion_model : {"still", "steady"}
+        Centers wander: each move is drawn by itself. Or they keep a course: each has a velocity of
+        that size, and turns back at the borders of the unit square.
 
     Examples
     --------
@@ -72,8 +77,12 @@ def moving_gaussians(
     motion = checked_number("motion", motion, at_least=0)
     if noise not in NOISES:
         raise ValueError(f"noise must be one of {', '.join(NOISES)}, got {noise!r}.")
+    if motion_model not in MOTION_MODELS:
+        raise ValueError(
+            f"motion_model must be one of {', '.join(MOTION_MODELS)}, got {motion_model!r}."
+        )
 
-    world = _World(n_features, noise, rng)
+    world = _World(n_features, noise, rng, motion if motion_model == "steady" else None)
     world.create(n_clusters)
     stream = LabelledStream([], [], [], [])
     for step in range(n_steps):
@@ -94,20 +103,25 @@ class _World:
     n_features: int
     noise: str
     rng: np.random.Generator
+    speed: float | None  # of clusters that keep a course
     ids: IntArray = field(init=False)
     centers: FloatArray = field(init=False)
     hidden_for: IntArray = field(init=False)
+    velocities: FloatArray = field(init=False)
     next_id: int = 0
 
     def __post_init__(self) -> None:
         self.ids = np.empty(0, dtype=np.int64)
-        self.centers = np.empty((0, self.n_features))
+        self.centers = self.velocities = np.empty((0, self.n_features))
         self.hidden_for = np.empty(0, dtype=np.int64)
 
     def create(self, n_new: int) -> None:
         self.ids = np.append(self.ids, self.next_id + np.arange(n_new))
         self.centers = np.vstack([self.centers, self.rng.random((n_new, self.n_features))])
         self.hidden_for = np.append(self.hidden_for, np.zeros(n_new, dtype=np.int64))
+        if self.speed is not None:
+            new = self.scatter(n_new, self.speed)
+            self.velocities = np.vstack([self.velocities, new])
         self.next_id += n_new
 
     def let_die(self, death: float) -> int:
@@ -115,9 +129,17 @@ class _World:
         self.ids = self.ids[survives]
         self.centers = self.centers[survives]
         self.hidden_for = self.hidden_for[survives]
+        if self.speed is not None:
+            self.velocities = self.velocities[survives]
         return int(np.count_nonzero(~survives))
 
     def move(self, motion: float) -> None:
+        if self.speed is not None:
+            self.centers = self.centers + self.velocities
+            is_out = (self.centers < 0) & (self.velocities < 0)
+            is_out |= (self.centers > 1) & (self.velocities > 0)
+            self.velocities = np.where(is_out, -self.velocities, self.velocities)
+            return
         self.centers = self.centers + self.scatter(len(self.centers), motion)
 
     def hide(self, vanish: float, max_hidden: int) -> None:

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynmeans.algorithm.motion import moving_features
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.group_states import GroupStates
+from dynmeans.records.group_states import COURSE_ARRAYS, GroupStates
 from dynmeans.records.penalties import Penalties
 
 
@@ -44,6 +45,8 @@ def fit_groups(
         before.ages,
         before.counts,
         before.next_ids,
+        before.velocities,
+        before.velocity_covariances,
     )
     columns, remembered = compiled.fit_groups(
         points,
@@ -58,14 +61,15 @@ def fit_groups(
         penalties.revival_penalty,
         penalties.drift,
         penalties.revival == "exact",
+        moving_features(penalties, before.n_features),
         n_init,
         execution.is_accelerated,
         execution.n_threads or choose_n_threads(points.size),
     )
     labels, n_clusters, n_iters, costs = columns
     integers = (array.view(np.int64) for array in (labels, n_clusters, n_iters))
-    names = ("starts", "ids", "centers", "weights", "ages", "counts", "next_ids")
-    arrays = dict(zip(names, remembered, strict=True))
+    names = ("starts", "ids", "centers", "weights", "ages", "counts", "next_ids", *COURSE_ARRAYS)
+    arrays: dict[str, Any] = dict(zip(names, remembered, strict=True))
     for name in ("starts", "ids", "next_ids"):
         arrays[name] = arrays[name].view(np.int64)
     return (*integers, costs), arrays  # type: ignore[return-value]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from dynmeans.algorithm.motion import moving_factors, moving_features
 from dynmeans.engine import blas
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import INSTRUCTION_SET, compiled
@@ -49,10 +50,12 @@ def step(
         state.ages,
         state.counts,
         state.next_id,
+        (state.velocities, state.velocity_covariances),
         penalties.new_penalty,
         penalties.revival_penalty,
         penalties.drift,
         penalties.revival == "exact",
+        None if penalties.motion == "still" else moving_factors(penalties.moving, points.shape[1]),
         elapsed,
         is_accelerated,
         choose_n_threads(points.size) if n_threads is None else n_threads,
@@ -76,19 +79,22 @@ def _how_to_visit(orders: Orders, n_steps: int) -> tuple[Any, tuple[Any, ...]]:
 
 
 def predict_labels(
-    points: BatchArray, state: ClusterState, penalties: Penalties
+    points: BatchArray, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
 ) -> tuple[IntArray, FloatArray]:
-    """Return the identity and the cost of each point, changing nothing."""
+    """Return the identity and the cost of each point `elapsed` steps later, changing nothing."""
     return compiled.predict(
         points,
         state.ids,
         state.centers,
         state.weights,
         state.ages,
+        (state.velocities, state.velocity_covariances),
         penalties.new_penalty,
         penalties.revival_penalty,
         penalties.drift,
         penalties.revival == "exact",
+        moving_features(penalties, state.n_features),
+        elapsed,
     )
 
 
@@ -140,6 +146,7 @@ def _sequence_arguments(
         penalties.revival_penalty,
         penalties.drift,
         penalties.revival == "exact",
+        moving_features(penalties, batches[0].n_features) if batches else None,
         execution.is_accelerated,
         n_threads,
         orders.entropy,
@@ -154,10 +161,10 @@ def _to_records(arrays: Any, n_steps: int, time: float) -> tuple[ClusterState, C
     clustering = _new_record(
         Clustering, _CLUSTERING_FIELDS, (labels, ids, counts, centers, cost, n_iter, cost_trace)
     )
-    ids, centers, weights, ages, counts = remembered
+    ids, centers, weights, ages, counts, velocities, covariances = remembered
     state = _new_record(
         ClusterState,
         _STATE_FIELDS,
-        (ids, centers, weights, ages, next_id, n_steps, counts, time),
+        (ids, centers, weights, ages, next_id, n_steps, counts, time, velocities, covariances),
     )
     return state, clustering

@@ -20,16 +20,20 @@ def predict_labels(
     penalties: Penalties,
     execution: Execution = DEFAULT,
     rows_of: RowChecker | None = None,
+    elapsed: float = 0.0,
 ) -> tuple[IntArray, FloatArray]:
     """Return the identity and the cost of each point; Dask arrays for rows on a cluster.
+
+    As of the last batch, or as a batch would see it that comes `elapsed` steps later.
 
     Points from outside are checked here, by `rows_of` if it is given; a `Batch` was checked.
     """
     found: tuple[IntArray, FloatArray]
     if is_on_dask(points):
-        found = dask_engine(execution).predict_labels(points, state, penalties)
+        found = dask_engine(execution).predict_labels(points, state, penalties, elapsed)
     else:
-        found = execution.load().predict_labels(_rows(points, state, rows_of), state, penalties)
+        rows = _rows(points, state, rows_of)
+        found = execution.load().predict_labels(rows, state, penalties, elapsed)
     return found
 
 

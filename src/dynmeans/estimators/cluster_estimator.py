@@ -87,10 +87,10 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         prefix = type(self).__name__.lower()
         return np.array([f"{prefix}{i}" for i in self.state_.ids], dtype=object)
 
-    def _predict_labels(self, X: Any) -> tuple[IntArray, FloatArray]:
+    def _predict_labels(self, X: Any, elapsed: float = 0.0) -> tuple[IntArray, FloatArray]:
         check_is_fitted(self, "state_")
-        rows_of = partial(self._checked_points, reset=False)
-        return predict_labels(X, self.state_, self._penalties(), self._execution(), rows_of)
+        rows_of, execution = partial(self._checked_points, reset=False), self._execution()
+        return predict_labels(X, self.state_, self._penalties(), execution, rows_of, elapsed)
 
     def _fit_one_batch(self, X: Any, sample_weight: Any) -> None:
         self._start_over()

@@ -5,6 +5,10 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, Self
 
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from dynmeans.algorithm.forecast import Forecast, forecast
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.checks import checked_elapsed, one_for_each
@@ -14,19 +18,21 @@ from dynmeans.estimators.cluster_estimator import ClusterEstimator
 from dynmeans.estimators.family_keeping import FamilyKeeper
 from dynmeans.estimators.named_batches import labels_like, named_batches
 from dynmeans.inputs.batch_times import checked_when, steps_between
+from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.parameters.suggest import first_batches
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.history import History
-from dynmeans.records.penalties import AUTO, Penalties, penalties_with_defaults
+from dynmeans.records.penalties import AUTO, DEFAULT_MOTION, Penalties, penalties_with_defaults
 from dynmeans.records.state import ClusterState
 
 _FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
-_PLAIN = {float, int, str, NoneType}
+_PLAIN = {float, int, str, NoneType, tuple}
 
 
 def _checked_penalties(new_penalty: Any, *others: Any) -> Penalties:
-    names = ("max_gap", "reach", "revival_penalty", "drift", "revival")
+    names = ("max_gap", "reach", "revival_penalty", "drift", "revival", "motion", "moving")
     return penalties_with_defaults(new_penalty, **dict(zip(names, others, strict=True)))
 
 
@@ -72,6 +78,13 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
     revival : {"paper", "exact"}, optional
         The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost. By
         default that of `penalties`; "paper" where they do not say.
+    motion : {"still", "steady"}, optional
+        Whether a cluster is expected where it was, as in the paper, or where its velocity takes
+        it. By default that of `penalties`, or chosen
+        with the rest where they are "auto"; "still" where they do not say.
+    moving : list of str, of int or of bool, optional
+        Features that keep a course in steady motion: their names, their numbers, or a yes or no
+        for each; all by default. The others are expected where they were.
     backend : {"native", "reference"}, default="native"
         Compiled code, or the specification in NumPy. Both give the same labels.
     acceleration : {"auto", "none"}, default="auto"
@@ -93,6 +106,8 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         Identity of every row of the last batch.
     cluster_ids_, cluster_centers_, cluster_weights_, cluster_ages_ : arrays
         The remembered clusters, one row each.
+    cluster_velocities_ : array of shape (n_clusters, n_features)
+        How far each moves in a step of time; zeros in still motion.
     cost_, cost_trace_, n_iter_ : float, array, int
         Cost of the last batch, its value after every pass, and the number of passes.
     penalties_ : Penalties
@@ -144,6 +159,8 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         n_init: int = 3,
         order: str = "random",
         revival: str | None = None,
+        motion: str | None = None,
+        moving: Sequence[str | int | bool] | None = None,
         backend: str = "native",
         acceleration: str = "auto",
         n_threads: int | None = None,
@@ -164,6 +181,8 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         self.n_init = n_init
         self.order = order
         self.revival = revival
+        self.motion = motion
+        self.moving = moving
         self.backend = backend
         self.acceleration = acceleration
         self.n_threads = n_threads
@@ -285,6 +304,49 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         like = zip(given, labels, strict=True)
         return [labels_like(batch, found) for batch, found in like], history
 
+    @property
+    def cluster_velocities_(self) -> FloatArray:
+        """How far each remembered cluster moves in a step of time."""
+        velocities = self.state_.velocities
+        return np.zeros_like(self.state_.centers) if velocities is None else velocities
+
+    def predict(self, X: Any, *, elapsed: float | None = None) -> IntArray:
+        """Give the identity each row would get now, -1 where a new cluster would be cheaper.
+
+        Nothing is changed. On the batch just fitted this equals `labels_`, but for points on the
+        very border of two clusters if the last pass gained next to nothing (decision 0012).
+        A Dask array or data frame gives a Dask array, computed when it is asked for.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_points, n_features)
+            The rows.
+        elapsed : float, optional
+            Look ahead: the identities in a batch that comes so many steps after the last one.
+        """
+        return self._predict_labels(X, 0.0 if elapsed is None else checked_elapsed(elapsed))[0]
+
+    def forecast(self, elapsed: float = 1.0) -> Forecast:
+        """Say where every remembered cluster is expected, so many steps after the last batch.
+
+        Returns
+        -------
+        Forecast
+            `ids`, `centers`, and `radii`: how far from its center a point may be and still be
+            taken for the cluster, if no other is nearer.
+
+        Examples
+        --------
+        >>> batches = [[[0.0]], [[1.0]], [[2.0]], [[3.0]]]
+        >>> model = DynamicMeans(9.0, reach=2.0, motion="steady", random_state=0)
+        >>> labels, _ = model.fit_sequence(batches)
+        >>> expected = model.forecast(2.0)
+        >>> expected.ids.tolist(), bool(expected.centers[0, 0] > 4.0)
+        ([0], True)
+        """
+        check_is_fitted(self, "state_")
+        return forecast(self.state_, checked_elapsed(elapsed), self._penalties())
+
     def _checked_sequence(
         self, batches: list[Any], elapsed: Any, sample_weight: Any
     ) -> tuple[list[AnyBatch], list[float]]:
@@ -319,13 +381,26 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         if isinstance(given, Penalties):
             _refuse_more(others)
             return self._adopted(given)
-        values = (given, *others, "paper" if self.revival is None else self.revival)
+        values = (
+            *(given, *others, "paper" if self.revival is None else self.revival),
+            *(self.motion or DEFAULT_MOTION, self._moving_features()),
+        )
         if set(map(type, values)) <= _PLAIN:
             return _penalties_of(*values)
         return _checked_penalties(*values)
 
+    def _moving_features(self) -> tuple[int, ...] | None:
+        if self.moving is None:
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        return feature_numbers(self.moving, getattr(self, "n_features_in_", None), names)
+
     def _adopted(self, suggested: Penalties) -> Penalties:
-        return suggested if self.revival is None else suggested.with_revival(self.revival)
+        adopted = suggested if self.revival is None else suggested.with_revival(self.revival)
+        if self.motion is None and self.moving is None:
+            return adopted
+        motion = adopted.motion if self.motion is None else self.motion
+        return adopted.with_motion(motion, self._moving_features())
 
     def _suggestable(self) -> dict[str, Any]:
         if self.revival_penalty is not None or self.drift is not None:
@@ -333,7 +408,13 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
                 'penalties="auto" goes with max_gap and reach, not with revival_penalty and '
                 f"drift, got {self.revival_penalty!r} and {self.drift!r}."
             )
-        return {"max_gap": self.max_gap, "reach": self.reach, "n_clusters": self._n_wanted()}
+        return {
+            "max_gap": self.max_gap,
+            "reach": self.reach,
+            "n_clusters": self._n_wanted(),
+            "motion": self.motion,
+            "moving": self._moving_features(),
+        }
 
     def _given(self) -> Penalties | float | None:
         is_number_given = self.n_clusters is not None and not self.families

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_N_NEAREST = 12
+_N_NEAREST = 6
 _MOST_NUMBERS = 2**22  # of projections held at once
 
 
@@ -92,13 +93,11 @@ def _nearest_pairs(means: FloatArray) -> tuple[IntArray, IntArray]:
     n = len(means)
     if n <= _N_NEAREST + 1:
         return np.triu_indices(n, 1)
-    lengths = np.einsum("kd,kd->k", means, means)
-    squares = lengths[:, None] + lengths - 2.0 * (means @ means.T)
-    np.fill_diagonal(squares, np.inf)
-    near = np.argpartition(squares, _N_NEAREST, axis=1)[:, :_N_NEAREST]
-    mine = np.repeat(np.arange(n), _N_NEAREST)
-    keys = np.unique(np.minimum(mine, near.ravel()) * n + np.maximum(mine, near.ravel()))
-    return np.divmod(keys, n)
+    near = cKDTree(means).query(means, _N_NEAREST + 1)[1]
+    is_near = np.zeros((n, n), dtype=bool)
+    np.put_along_axis(is_near, near, True, axis=1)
+    first, second = np.nonzero(np.triu(is_near | is_near.T, 1))
+    return first.astype(np.int64), second.astype(np.int64)
 
 
 def _scatter_along(cells: BatchCells, at: IntArray, units: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ import numpy as np
 from dynmeans.families.cells import BatchCells, NearPairs
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
+_N_WAITING = 32  # batches whose pairs are added together
 _MOST_ROWS = 10_000  # of the last batches, kept to judge levels by
 _MOST_OF_BATCH = 1_000  # rows of one batch among those
 
@@ -57,6 +58,7 @@ class Evidence:
         self.sums = self.first_means = self.last_means = np.empty((0, 0))
         self.pair_ids = np.empty((0, 2), dtype=np.int64)
         self.pairs = np.empty((0, len(NearPairs.COLUMNS)))
+        self._waiting: list[tuple[IntArray, FloatArray]] = []
         self.sample: deque[SampledBatch] = deque()
         self._n_sampled = 0
         self._time = 0.0
@@ -104,18 +106,22 @@ class Evidence:
 
     def _add_pairs(self, cells: BatchCells) -> None:
         near = NearPairs.gather(cells)
-        if not len(near.ids):
+        self._waiting.append((near.ids, near.values))
+        if len(self._waiting) >= _N_WAITING:
+            self.settle()
+
+    def settle(self) -> None:
+        """Add what waits to the sums; read `pairs` after this."""
+        ids = np.concatenate([self.pair_ids, *(ids for ids, _ in self._waiting)])
+        values = np.concatenate([self.pairs, *(values for _, values in self._waiting)])
+        self._waiting.clear()
+        if not len(ids):
             return
-        known, given = _keys(self.pair_ids), _keys(near.ids)
-        at = np.searchsorted(known, given)
-        is_known = np.zeros(len(at), dtype=bool)
-        inside = at < len(known)
-        is_known[inside] = known[at[inside]] == given[inside]
-        self.pairs[at[is_known]] += near.values[is_known]
-        if not is_known.all():
-            new = at[~is_known]
-            self.pair_ids = np.insert(self.pair_ids, new, near.ids[~is_known], axis=0)
-            self.pairs = np.insert(self.pairs, new, near.values[~is_known], axis=0)
+        order = np.lexsort((ids[:, 1], ids[:, 0]))
+        ids = ids[order]
+        is_new = np.append(True, (ids[1:] != ids[:-1]).any(axis=1))
+        self.pair_ids = ids[is_new]
+        self.pairs = np.add.reduceat(values[order], np.flatnonzero(is_new))
 
     def _keep_sample(self, points: BatchArray, labels: IntArray, ids: IntArray) -> None:
         stride = -(-len(points) // _MOST_OF_BATCH)
@@ -125,9 +131,3 @@ class Evidence:
         self._n_sampled += len(kept.labels)
         while self._n_sampled - len(self.sample[0].labels) >= _MOST_ROWS:
             self._n_sampled -= len(self.sample.popleft().labels)
-
-
-def _keys(pair_ids: IntArray) -> IntArray:
-    """One number for each pair; identities stay far below 2**31."""
-    keys: IntArray = (pair_ids[:, 0] << 31) + pair_ids[:, 1]
-    return keys

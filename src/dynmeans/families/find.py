@@ -10,6 +10,7 @@ from dynmeans.engine.batch import take_batches
 from dynmeans.families.evidence import Evidence
 from dynmeans.families.level import choose_level
 from dynmeans.families.tree import grow_tree
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.inputs.plural import counted
 from dynmeans.records.arrays import IntArray
@@ -77,6 +78,7 @@ def families_of(
     evidence: Evidence, *, level: float | str = AUTO, n_families: float | None = None
 ) -> Families:
     """Return the families that the evidence so far speaks for."""
+    evidence.settle()
     sample = list(evidence.sample)
     seen = [np.column_stack([np.full(len(b.ids), t), b.ids]) for t, b in enumerate(sample)]
     families = Families(
@@ -94,14 +96,14 @@ def families_of(
 def check_choice(level: Any, n_families: Any) -> None:
     """Refuse a level or a number of families that means nothing."""
     if isinstance(level, str) and level != AUTO:
-        raise ValueError(f'level must be a number or "auto", got {level!r}.')
+        raise InputError("level", 'must be a number or "auto"', got=level)
     if not isinstance(level, str):
         checked_number("level", level, infinity_allowed=True)
     if n_families is None:
         return
     checked_number("n_families", n_families, above=0)
     if level != AUTO:
-        raise ValueError(f"give level or n_families, not both, got {level!r} and {n_families!r}.")
+        raise InputError("n_families", "chooses the level; give no {level} with it", got=n_families)
 
 
 def _checked_labels(labels: list[Any], sizes: list[int]) -> list[IntArray]:

@@ -1,10 +1,17 @@
 """Families as Arrow tables; loaded only when one is asked for."""
 
 import importlib
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from dynmeans.files.whole_file import whole_file
+from dynmeans.inputs.input_error import InputError
 
 if TYPE_CHECKING:
     from dynmeans.records.families import Families
@@ -51,3 +58,16 @@ def tree_table(families: "Families") -> pa.Table:
             "is_joined": tree.heights <= families.level,
         }
     )
+
+
+def write_families(families: "Families", path: str | os.PathLike[str]) -> None:
+    """Write the table of identities to a Parquet or CSV file; whole or not at all."""
+    target = Path(path)
+    if target.suffix not in (".parquet", ".csv"):
+        raise InputError("path", "must end in .parquet or .csv", got=str(target))
+    table = identities_table(families)
+    with whole_file(target) as temporary:
+        if target.suffix == ".csv":
+            pa_csv.write_csv(table, temporary)
+        else:
+            pq.write_table(table, temporary)

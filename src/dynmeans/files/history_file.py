@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dynmeans.files.damage import read_regular_file, refusing_damage
-from dynmeans.files.history_tables import EVENT
+from dynmeans.files.history_tables import EVENT, EVENT_WITH_SPEED
 from dynmeans.files.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -48,6 +48,14 @@ _SCHEMA = pa.schema(
         ("events", pa.list_(EVENT)),
     ]
 )
+# Of histories whose clusters keep a course.
+_STEADY_SCHEMA = pa.schema(
+    [
+        *list(_SCHEMA)[:-1],
+        ("events", pa.list_(EVENT_WITH_SPEED)),
+        ("velocities", pa.list_(pa.float64())),
+    ]
+)
 
 
 def write_history(history: "History", path: str | os.PathLike[str]) -> None:
@@ -57,6 +65,7 @@ def write_history(history: "History", path: str | os.PathLike[str]) -> None:
             **{name: getattr(record, name) for name in ("step", "time", "n_remembered")},
             **{name: getattr(record, name).ravel() for name in (*_INTEGERS, *_FLOATS)},
             "events": [asdict(event) for event in record.events],
+            "velocities": None if record.velocities is None else record.velocities.ravel(),
         }
         for record in history
     ]
@@ -69,7 +78,8 @@ def write_history(history: "History", path: str | os.PathLike[str]) -> None:
         b"checksum": _MARK + b"0" * _N_HEX,
     }
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.Table.from_pylist(rows, schema=_SCHEMA.with_metadata(metadata)), sink)
+    schema = _STEADY_SCHEMA if history.is_steady else _SCHEMA
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema.with_metadata(metadata)), sink)
     data = sink.getvalue().to_pybytes()
     digest, place = hashlib.sha256(data).hexdigest().encode(), data.rindex(_MARK) + len(_MARK)
     with whole_file(path) as temporary, open(temporary, "wb") as file:
@@ -90,7 +100,8 @@ def read_history(
         metadata = file.schema_arrow.metadata or {}
         version = metadata.get(b"dynmeans.history")
         expected = _VERSION if has_checksum else _VERSION_WITHOUT_CHECKSUM
-        if version != expected or not file.schema_arrow.equals(_SCHEMA):
+        is_known = any(map(file.schema_arrow.equals, (_SCHEMA, _STEADY_SCHEMA)))
+        if version != expected or not is_known:
             raise ValueError(
                 f"this dynmeans reads version {expected.decode()} "
                 f"{'with' if has_checksum else 'without'} a checksum, got version {version!r}."
@@ -155,12 +166,14 @@ def _records(table: pa.Table, n_features: int) -> list[dict[str, Any]]:
     columns: dict[str, list[Any]] = {
         name: table[name].to_pylist() for name in ("step", "time", "n_remembered", "events")
     }
-    for name in (*_INTEGERS, *_FLOATS):
+    tables = [name for name in ("centers", "velocities") if name in table.column_names]
+    for name in {*_INTEGERS, *_FLOATS, *tables}:
         columns[name] = _arrays(table[name], np.int64 if name in _INTEGERS else np.float64)
-    columns["centers"] = [
-        centers.reshape(len(ids), n_features)
-        for ids, centers in zip(columns["ids"], columns["centers"], strict=True)
-    ]
+    for name in tables:
+        columns[name] = [
+            rows.reshape(len(ids), n_features)
+            for ids, rows in zip(columns["ids"], columns[name], strict=True)
+        ]
     for name in ("counts", "weights", "ages"):
         if any(len(a) != len(b) for a, b in zip(columns[name], columns["ids"], strict=True)):
             raise ValueError(f"{name} must have one value for each of ids.")

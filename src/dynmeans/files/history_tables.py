@@ -20,6 +20,7 @@ EVENT = pa.struct(
         ("gap", pa.float64()),
     ]
 )
+EVENT_WITH_SPEED = pa.struct([*EVENT, ("speed", pa.float64())])
 
 
 def labels_table(history: "History") -> pa.Table:
@@ -48,14 +49,17 @@ def clusters_table(history: "History") -> pa.Table:
         centers = np.vstack([record.centers for record in history if len(record.ids)])
         names = history.feature_names or range(centers.shape[1])
         columns |= {f"center_{name}": centers[:, j] for j, name in enumerate(names)}
+    if any(sizes) and history.is_steady:
+        velocities = np.vstack([r.velocities for r in history if r.velocities is not None])
+        columns |= {f"velocity_{name}": velocities[:, j] for j, name in enumerate(names)}
     return pa.table(columns)
 
 
 def events_table(history: "History") -> pa.Table:
-    """One row for each event: step, time, kind, cluster_id, other_id, displacement, gap."""
+    """One row for each event: step, time, kind, cluster_id, other_id, displacement, gap, speed."""
     columns = _when_columns(history, [len(record.events) for record in history])
     rows = [asdict(event) for record in history for event in record.events]
-    events = pa.Table.from_pylist(rows, schema=pa.schema([*EVENT]))
+    events = pa.Table.from_pylist(rows, schema=pa.schema([*EVENT_WITH_SPEED]))
     return pa.table(columns | dict(zip(events.column_names, events.columns, strict=True)))
 
 

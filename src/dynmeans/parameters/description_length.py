@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from dynmeans.engine.compiled import compiled
 from dynmeans.parameters import life_model, noise
+from dynmeans.parameters.course_model import course
 from dynmeans.parameters.overlap import overlap
 from dynmeans.parameters.tracks import Points, Tracks
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
 
 SHAPES = ("gaussian", "student", "own")
 # Shortest spread, as a variance in units of that of all points: no finer than one part in 3e4.
@@ -48,8 +49,11 @@ class Description:
         return -(self.places + self.labels + self.paths + self.lives)
 
 
-def describe(points: Points, labels: IntArray) -> Description:
-    """Describe the points with the help of these labels, one for each row; compiled."""
+def describe(points: Points, labels: IntArray, moving: FloatArray | None = None) -> Description:
+    """Describe the points with the help of these labels, one for each row; compiled.
+
+    `moving` is 1 for each feature that keeps a course, else 0; None where clusters keep none.
+    """
     places, named, paths, lived, shape = compiled.describe(
         points.rows,
         points.weights,
@@ -59,12 +63,15 @@ def describe(points: Points, labels: IntArray) -> Description:
         points.axes,
         points.axis_variances,
         _FINEST * points.variance,
+        moving,
         labels,
     )
     return Description(places, named, paths, lived, SHAPES[shape])
 
 
-def describe_slowly(points: Points, labels: IntArray) -> Description:
+def describe_slowly(
+    points: Points, labels: IntArray, moving: FloatArray | None = None
+) -> Description:
     """Describe the points in plain NumPy: what `describe` must agree with."""
     tracks = Tracks.gather(points, labels)
     floor = _FINEST * points.variance
@@ -74,11 +81,14 @@ def describe_slowly(points: Points, labels: IntArray) -> Description:
     shape = SHAPES[found.index(max(found))]
     spread = (scale, noise.DEGREES) if shape == "student" else (variance, 0.0)
     moves = life_model.moves_of(tracks, points.times)
+    if moving is None:
+        moved = life_model.walk(moves, points.n_features, variance)
+    else:
+        moved = course(points, tracks, moves, moving, variance)
     return Description(
         places=max(found),
         labels=life_model.shares(tracks, points.n_batches) + overlap(points, tracks, *spread),
-        paths=life_model.beginnings(points, tracks)
-        + life_model.walk(moves, points.n_features, variance),
+        paths=life_model.beginnings(points, tracks) + moved,
         lives=life_model.fates(tracks, moves, points.n_batches)
         + life_model.births(tracks, points.n_batches),
         shape=shape,

@@ -1,18 +1,19 @@
 """Which parameters are tried: lambda first, then gaps and reach, then lambda again."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from dynmeans.parameters.tracks import FEWEST_POOLED, USUALLY_SEEN
 from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
-from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH
+from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_MOTION, DEFAULT_REACH, MOTIONS
 
 _PATIENCE = 3  # halvings of lambda that bring nothing before the search turns back
 _CLOSE = 3.0  # nats within which two values of lambda are equally good
 _NOTHING = 1e-3  # nats: less is rounding
 _FARTHEST = 8  # half-octaves that are looked at for equally good values
 _N_ROUNDS = 3
+_FEWEST_FOR_COURSES = 3  # batches; a course takes two moves to show
 _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
 _DEFAULTS = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
 _FINEST_LEVEL = 40  # half-octaves of lambda: a part in a million
@@ -28,10 +29,33 @@ _OTHERS = tuple(
 # Where no choice follows anything: a coarse lambda, at which a point as far from every cluster as
 # points are from the middle of the batch, and a bit, opens a new one; and nothing is forgotten.
 SAFE = Setting(2, MAX_GAPS.index(math.inf), REACHES.index(1.01))
+# A course bridges gaps and makes up for reach: both are looked for together (decision 0015).
+_OTHERS_STEADY = tuple(
+    (MAX_GAPS.index(gap), REACHES.index(reach))
+    for gap in (3.5, 6.8, 14)
+    for reach in (1.01, 1.2, 1.6, 2.2)
+)
 
 
 def search(trials: Trials) -> Setting:
-    """Return the best setting met on the way.
+    """Return the best setting met on the way; clusters keep a course where that pays.
+
+    Steady motion is looked for from the best still setting: it could follow single people where
+    still motion sees groups, and the scale of what is followed should not depend on the motion.
+    """
+    still = _search_still(trials)
+    motion = trials.feed.motion
+    if motion == "still" or (motion is None and trials.points.n_batches < _FEWEST_FOR_COURSES):
+        return still
+    steady = replace(still, motion=MOTIONS.index("steady"))
+    if trials.points.n_batches > 1:
+        steady = _refine(trials, steady, _OTHERS_STEADY)
+    is_shorter = trials.length(steady) < trials.length(still) - _CLOSE
+    return steady if is_shorter or motion == "steady" else still
+
+
+def _search_still(trials: Trials) -> Setting:
+    """Return the best setting without courses.
 
     Where its clusters are seldom seen, batches are described two, four, eight at a time, as long
     as that makes the description shorter.
@@ -53,9 +77,12 @@ def search(trials: Trials) -> Setting:
 
 def search_number(trials: Trials, n_clusters: float) -> Setting:
     """Return the setting that gives about so many clusters in a batch; gaps and reach as ever."""
+    motion = MOTIONS.index(trials.feed.motion or DEFAULT_MOTION)
     if trials.points.n_batches == 1:
-        return _level_of_number(trials, _DEFAULTS, n_clusters)
-    best = _level_of_number(trials, _USUAL, n_clusters)
+        return _level_of_number(trials, replace(_DEFAULTS, motion=motion), n_clusters)
+    best = _level_of_number(trials, replace(_USUAL, motion=motion), n_clusters)
+    if trials.length(best) == math.inf:
+        return _level_of_number(trials, replace(SAFE, level=best.level), n_clusters)
     is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
     if is_gap_open and is_reach_open:
         others = [replace(best, gap=gap, reach=reach) for gap, reach in _OTHERS]
@@ -92,10 +119,14 @@ def _search_once(trials: Trials) -> Setting:
     best = _halve(trials, _USUAL)
     if trials.length(best, 1) == math.inf:
         return SAFE
-    best = _middle(trials, _climb(trials, best, _next_level))
+    return _refine(trials, _middle(trials, _climb(trials, best, _next_level)), _OTHERS)
+
+
+def _refine(trials: Trials, best: Setting, pairs: Sequence[tuple[int, int]]) -> Setting:
+    """Look at pairs of gap and reach, then change one parameter after the other."""
     is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
     if is_gap_open and is_reach_open:
-        others = [replace(best, gap=gap, reach=reach) for gap, reach in _OTHERS]
+        others = [replace(best, gap=gap, reach=reach) for gap, reach in pairs]
         best = min([best, *others], key=trials.length)
     for _ in range(_N_ROUNDS):
         before = best
@@ -116,6 +147,8 @@ def _halve(trials: Trials, start: Setting) -> Setting:
     n_idle = 0
     while n_idle < _PATIENCE:
         here = replace(here, level=here.level + 2)
+        if trials.length(here, 1) == math.inf > trials.length(best, 1):
+            break  # Finer still, clusters would live even shorter.
         is_better = trials.length(here, 1) < trials.length(best, 1) - _NOTHING
         n_idle = 0 if is_better else n_idle + 1
         best = here if is_better else best

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dynmeans.records.arrays import BatchArray
-from dynmeans.records.penalties import Penalties
+from dynmeans.records.penalties import MOTIONS, Penalties
 
 Ranges = Mapping[str, tuple[float, float]]
 
@@ -32,6 +32,13 @@ def search_ranges(
         given["new_penalty"] = (_PENALTY_SHARES[0] * variance, _PENALTY_SHARES[1] * variance)
     chosen = {"max_gap": _MAX_GAPS, "reach": _REACHES, **given}
     return {name: _checked(name, chosen[name]) for name in PARAMETERS}
+
+
+def search_motions(motion: str | None, n_trials: int) -> tuple[str, ...]:
+    """Return the motions to try: the one that is given, or both where there are trials for it."""
+    if motion is None:
+        return MOTIONS[: min(n_trials, len(MOTIONS))]
+    return (Penalties(1.0, revival_penalty=0.0, drift=0.0, motion=motion).motion,)
 
 
 def grid_values(ranges: Mapping[str, tuple[float, float]], n_trials: int) -> dict[str, list[float]]:

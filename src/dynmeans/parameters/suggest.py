@@ -13,13 +13,14 @@ from dynmeans.parameters.search import search, search_number
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import Feed, Trials
 from dynmeans.parameters.warnings import find_doubts
+from dynmeans.records.arrays import FloatArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
 from dynmeans.records.suggestion import Candidate, Suggestion, warn_of_doubts
 
-_N_BATCHES = 30
+N_BATCHES = 30
 # Fewer points do not tell a cluster from the noise of single ones (decision 0300).
-_N_POINTS = 4000
+N_POINTS = 4000
 
 
 def suggest_penalties(
@@ -30,10 +31,12 @@ def suggest_penalties(
     max_gap: float | None = None,
     reach: float | None = None,
     n_clusters: float | None = None,
+    motion: str | None = None,
+    moving: Sequence[int] | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Penalties:
-    """Choose lambda, max_gap and reach from the points alone.
+    """Choose lambda, max_gap, reach and the motion from the points alone.
 
     The batches are clustered with some twenty choices; the one that describes the stream most
     briefly wins. The first 30 batches that have points are looked at, and more until they hold
@@ -53,6 +56,10 @@ def suggest_penalties(
     n_clusters : float, optional
         About how many clusters a batch holds. Fixes the scale: lambda is the one that gives as
         many; max_gap and reach are still chosen.
+    motion : {"still", "steady"}, optional
+        Whether clusters keep a course; by default it is chosen.
+    moving : sequence of int, optional
+        Features that keep a course in steady motion; all by default.
     n_init : int
         Visiting orders tried on every batch; give the one you will use.
     rng : numpy.random.Generator, optional
@@ -85,6 +92,8 @@ def suggest_penalties(
         max_gap=max_gap,
         reach=reach,
         n_clusters=n_clusters,
+        motion=motion,
+        moving=moving,
         n_init=n_init,
         rng=rng,
     )
@@ -100,6 +109,8 @@ def suggest_details(
     max_gap: float | None = None,
     reach: float | None = None,
     n_clusters: float | None = None,
+    motion: str | None = None,
+    moving: Sequence[int] | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Suggestion:
@@ -114,9 +125,16 @@ def suggest_details(
         )
     rows, gaps = take_batches(list(batches), elapsed, sample_weight)
     entropy = 0 if rng is None else int(rng.integers(2**63))
-    orders = VisitingOrders(entropy, checked_count("n_init", n_init))
+    n = first_batches(rows)
     return suggest_for(
-        rows, gaps, orders=orders, max_gap=max_gap, reach=reach, n_clusters=n_clusters
+        rows[:n],
+        gaps[:n],
+        orders=VisitingOrders(entropy, checked_count("n_init", n_init)),
+        max_gap=max_gap,
+        reach=reach,
+        n_clusters=n_clusters,
+        motion=motion,
+        moving=moving,
     )
 
 
@@ -128,6 +146,8 @@ def suggest_for(
     max_gap: float | None = None,
     reach: float | None = None,
     n_clusters: float | None = None,
+    motion: str | None = None,
+    moving: Sequence[int] | None = None,
 ) -> Suggestion:
     """As `suggest_details`, for batches that were checked."""
     if max_gap is not None:
@@ -136,18 +156,24 @@ def suggest_for(
         reach = checked_number("reach", reach, at_least=1)
     if n_clusters is not None:
         n_clusters = checked_number("n_clusters", n_clusters, above=0)
-    n = first_batches(batches)
-    batches, gaps = _on_leading_axes(batches[:n]), list(elapsed[:n])
+    still = Penalties(1.0, revival_penalty=0.0, drift=0.0)
+    moving = still.with_motion("steady" if motion is None else motion, moving).moving
+    axes, gaps = leading_axes([batch.points for batch in batches]), list(elapsed)
+    if axes is not None:  # Each axis mixes features, so all may move.
+        batches, moving = _on_axes(batches, axes), None
     rows, weights = [b.points for b in batches], [b.weights for b in batches]
     points = Points.gather(rows, weights, np.cumsum(gaps))
     n_points = len(points.rows)
     if not points.variance > 0:
         return _placeholder(points.n_batches, n_points, max_gap, reach)
-    trials = Trials(points, Feed(batches, gaps, orders, max_gap, reach))
+    trials = Trials(points, Feed(batches, gaps, orders, max_gap, reach, motion, moving))
     setting = search(trials) if n_clusters is None else search_number(trials, n_clusters)
     doubts = find_doubts(trials, setting, n_clusters)
     chosen, tried = trials.candidate(setting), tuple(trials.candidates.values())
-    return Suggestion(chosen, tried, points.n_batches, n_points, doubts=doubts)
+    is_followed = n_clusters is not None or trials.is_followed(setting)
+    return Suggestion(
+        *(chosen, tried, points.n_batches, n_points), is_followed=is_followed, doubts=doubts
+    )
 
 
 def first_batches(batches: Sequence[AnyBatch]) -> int:
@@ -156,15 +182,12 @@ def first_batches(batches: Sequence[AnyBatch]) -> int:
     for t, batch in enumerate(batches):
         n_filled += batch.n_points > 0
         n_points += batch.n_points
-        if n_filled >= _N_BATCHES and n_points >= _N_POINTS:
+        if n_filled >= N_BATCHES and n_points >= N_POINTS:
             return t + 1
     return len(batches)
 
 
-def _on_leading_axes(batches: list[Batch]) -> list[Batch]:
-    axes = leading_axes([batch.points for batch in batches])
-    if axes is None:
-        return batches
+def _on_axes(batches: list[Batch], axes: FloatArray) -> list[Batch]:
     return [Batch(np.asarray(b.points, dtype=np.float64) @ axes, b.weights) for b in batches]
 
 

@@ -176,7 +176,7 @@ class Tracks:
 
 # Clusters should be seen in so many of the batches of their lives. Where they are not, a batch is
 # too short to hold one round of what comes back, and would be described by its absences.
-USUALLY_SEEN = 0.75
+USUALLY_SEEN = 0.8
 FEWEST_POOLED = 4  # batches that are left
 
 

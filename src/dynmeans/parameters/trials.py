@@ -6,13 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
+from dynmeans.algorithm.motion import moving_features
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.sequence import label_sequence
 from dynmeans.parameters.description_length import describe
 from dynmeans.parameters.tracks import Points, share_seen
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.orders import VisitingOrders
-from dynmeans.records.penalties import Penalties
+from dynmeans.records.penalties import MOTIONS, Penalties
 from dynmeans.records.suggestion import Candidate
 
 MAX_GAPS = (2.0, 3.5, 6.8, 14.0, 28.0, math.inf)  # in batches
@@ -29,11 +30,12 @@ _LEAST_LIFE = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One choice of parameters: half-octaves of lambda below the highest, and two list entries."""
+    """One choice of parameters: half-octaves of lambda below the highest, and list entries."""
 
     level: float
     gap: int
     reach: int
+    motion: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +48,10 @@ class Feed:
         As for `label_sequence`.
     orders : VisitingOrders
         Those of each batch.
-    max_gap, reach : float, optional
+    max_gap, reach, motion : optional
         Kept where they are given; chosen otherwise.
+    moving : tuple of int, optional
+        Features that keep a course in steady motion.
     """
 
     batches: list[Batch]
@@ -55,6 +59,8 @@ class Feed:
     orders: VisitingOrders
     max_gap: float | None = None
     reach: float | None = None
+    motion: str | None = None
+    moving: tuple[int, ...] | None = None
 
     @cached_property
     def step_time(self) -> float:
@@ -124,14 +130,20 @@ class Trials:
     def _run(self, setting: Setting, n_init: int) -> Candidate:
         penalties, points = self._penalties(setting), self._pooled or self.points
         labels, n_seen, n_identities = self.labels(setting, n_init)
+        moving = moving_features(penalties, self.points.n_features)
         return Candidate(
             penalties,
-            bits=describe(points, labels).length / math.log(2.0) / points.weight,
+            bits=describe(points, labels, moving).length / math.log(2.0) / points.weight,
             n_clusters=n_seen / self.points.n_batches,
             n_identities=n_identities,
         )
 
     def _penalties(self, setting: Setting) -> Penalties:
+        motion = MOTIONS[setting.motion]
+        moving = self.feed.moving if motion == "steady" else None
+        return self._still_penalties(setting).with_motion(motion, moving)
+
+    def _still_penalties(self, setting: Setting) -> Penalties:
         """Turn gaps and moves per batch into those per step of time."""
         new_penalty = _HIGHEST * self.points.variance * 2.0 ** (-setting.level / 2)
         max_gap, reach = MAX_GAPS[setting.gap], REACHES[setting.reach]

@@ -19,7 +19,13 @@ from dynmeans.engine.batch import Batch, take_batches
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.inputs.numbers import checked_count
-from dynmeans.parameters.search_space import PARAMETERS, Ranges, grid_values, search_ranges
+from dynmeans.parameters.search_space import (
+    PARAMETERS,
+    Ranges,
+    grid_values,
+    search_motions,
+    search_ranges,
+)
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -55,7 +61,7 @@ class TuningResult:
         That score. It is of the stream that was tuned on, and so a little too high.
     trials : pandas.DataFrame
         One row for each setting, in the order tried: `new_penalty`, `max_gap`, `reach`,
-        `score`. `dynmeans.plots.plot_score_map` draws it.
+        `motion`, `score`. `dynmeans.plots.plot_score_map` draws it.
     metric : str
         Name of the score.
     """
@@ -74,6 +80,7 @@ def tune(
     method: str = "bayesian",
     n_trials: int = 64,
     ranges: Ranges | None = None,
+    motion: str | None = None,
     n_jobs: int = 1,
     random_state: int = 0,
 ) -> TuningResult:
@@ -96,6 +103,8 @@ def tune(
         Lowest and highest `new_penalty`, `max_gap` or `reach`. By default `new_penalty` is
         looked for between a thousandth of the variance of a batch and four times that variance,
         `max_gap` between 1.3 and 25, `reach` between 1 and 4.
+    motion : {"still", "steady"}, optional
+        Whether clusters keep a course; by default both are tried.
     n_jobs : int
         Processes; -1 is one for each core. The result does not depend on it.
     random_state : int
@@ -123,17 +132,18 @@ def tune(
     score = _checked_metric(metric)
     checked, _ = take_batches(list(batches))
     spaces = search_ranges([batch.points for batch in checked], ranges)
+    motions = search_motions(motion, n_trials)
     run = partial(_score, checked, truth, score, random_state)
     with Parallel(n_jobs=n_jobs) as parallel:
         tried = (
-            _try_grid(run, spaces, n_trials, parallel)
+            _try_grid(run, spaces, motions, n_trials, parallel)
             if method == "grid"
-            else _try_proposals(run, spaces, n_trials, parallel, random_state)
+            else _try_proposals(run, spaces, motions, n_trials, parallel, random_state)
         )
         frame = pd.DataFrame([{**setting, "score": found} for setting, found in tried])
     best = frame.loc[frame["score"].idxmax()]
     setting: Setting = {name: float(best[name]) for name in PARAMETERS}
-    penalties = Penalties(**setting)
+    penalties = Penalties(**setting, motion=best["motion"])
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
     return TuningResult(penalties, float(best["score"]), frame, name)
 
@@ -158,9 +168,16 @@ def _score(
 
 
 def _try_grid(
-    run: Callable[[Setting], float], ranges: Ranges, n_trials: int, parallel: Parallel
+    run: Callable[[Setting], float],
+    ranges: Ranges,
+    motions: Sequence[str],
+    n_trials: int,
+    parallel: Parallel,
 ) -> Iterator[tuple[Setting, float]]:
-    values = grid_values(ranges, n_trials)
+    values: dict[str, Sequence[Any]] = {
+        "motion": motions,
+        **grid_values(ranges, n_trials // len(motions)),
+    }
     settings = [dict(zip(values, point, strict=True)) for point in product(*values.values())]
     yield from zip(settings, parallel(delayed(run)(s) for s in settings), strict=True)
 
@@ -168,6 +185,7 @@ def _try_grid(
 def _try_proposals(
     run: Callable[[Setting], float],
     ranges: Ranges,
+    motions: Sequence[str],
     n_trials: int,
     parallel: Parallel,
     random_state: int,
@@ -178,15 +196,20 @@ def _try_proposals(
         study = optuna.create_study(direction="maximize", sampler=sampler)
         for start in range(0, n_trials, ROUND):
             asked = [study.ask() for _ in range(min(ROUND, n_trials - start))]
-            settings = [
-                {name: trial.suggest_float(name, *ends, log=True) for name, ends in ranges.items()}
-                for trial in asked
-            ]
+            settings = [_proposed(trial, ranges, motions) for trial in asked]
             scores = parallel(delayed(run)(setting) for setting in settings)
             for trial, setting, score in zip(asked, settings, scores, strict=True):
                 study.tell(trial, score)
                 _logger.info("score %.4f at %s", score, setting)
                 yield setting, score
+
+
+def _proposed(trial: optuna.Trial, ranges: Ranges, motions: Sequence[str]) -> Setting:
+    numbers = {name: trial.suggest_float(name, *ends, log=True) for name, ends in ranges.items()}
+    # A choice of one is no choice: the model of the score need not know of it.
+    is_open = len(motions) > 1
+    motion = trial.suggest_categorical("motion", motions) if is_open else motions[0]
+    return {**numbers, "motion": motion}
 
 
 @contextmanager

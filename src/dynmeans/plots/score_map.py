@@ -60,7 +60,8 @@ def plot_score_map(
 ) -> Axes:
     """Draw contours of the score over two parameters, at the best value of the third.
 
-    Trials that are not on a grid have no such contours: all are drawn as dots of their color.
+    Trials that are not on a grid have no such contours: all are drawn as dots of their color. Of
+    two motions, the one with the highest score is drawn.
 
     Parameters
     ----------
@@ -117,6 +118,8 @@ def _score_map_data(trials: "pd.DataFrame", x: str, y: str, score: str) -> Score
         raise ValueError(f"trials must have the columns {', '.join(absent)}.")
     if not len(trials):
         raise ValueError("trials must have at least 1 row, got none.")
+    if "motion" in trials:
+        trials = trials[trials["motion"] == trials.loc[trials[score].idxmax(), "motion"]]
     (third,) = set(PARAMETERS) - {x, y}
     best = trials.loc[trials[score].idxmax()]
     level = trials[trials[third] == best[third]]

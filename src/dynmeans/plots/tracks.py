@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ _INK = "#222222"
 _GRAY = "#777777"
 _DARK_GRAY = "#555555"
 _DOTS = (0, (1.0, 1.6))
+_ARROW: dict[str, Any] = {"width": 0.004, "zorder": 3.5}
 _NAME_HEIGHT = 0.055  # of the axes
 
 
@@ -48,6 +50,8 @@ class TrackData:
     tail_ids, tail_segments, tail_ages, tail_skips : arrays with one row for each piece of a tail
         Whose it is; its two ends; how many batches ago the newer end was; and whether it bridges
         batches in which the cluster was not seen.
+    arrows : array of shape (n_clusters, 2), or empty
+        Where each cluster in the batch moves in a step of time; none where they keep no course.
     points, labels : arrays with one row for each point
         Place and identity; empty if no points were given.
     axis_labels : tuple of str
@@ -64,6 +68,7 @@ class TrackData:
     tail_segments: FloatArray
     tail_ages: IntArray
     tail_skips: npt.NDArray[np.bool_]
+    arrows: FloatArray
     points: FloatArray
     labels: IntArray
     axis_labels: tuple[str, str]
@@ -79,6 +84,8 @@ def plot_tracks(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the centers of one batch, the tails they leave, and the batch's points.
+
+    Clusters that keep a course get an arrow to where they are expected a step later.
 
     Parameters
     ----------
@@ -147,6 +154,7 @@ def _track_data(
         tail_segments=tail_segments,
         tail_ages=tail_ages,
         tail_skips=tail_skips,
+        arrows=_arrows(record, columns),
         points=_project(batch, record.time, columns),
         labels=labels,
         axis_labels=(names[0], names[1]) if len(names) == 2 else ("time", names[0]),
@@ -158,6 +166,15 @@ def _project(rows: FloatArray, time: float, columns: tuple[int, ...]) -> FloatAr
     if len(columns) == 2:
         return rows[:, columns]
     return np.column_stack([np.full(len(rows), time), rows[:, columns[0]]])
+
+
+def _arrows(record: StepRecord, columns: tuple[int, ...]) -> FloatArray:
+    """Take the velocities in the coordinates of the figure; time goes on by one."""
+    if record.velocities is None:
+        return np.empty((0, 2))
+    if len(columns) == 2:
+        return record.velocities[:, columns]
+    return np.column_stack([np.ones(len(record.ids)), record.velocities[:, columns[0]]])
 
 
 def _tails(
@@ -211,6 +228,9 @@ def _draw_tracks(data: TrackData, ax: Axes) -> None:
         )
         lines.set_linewidth(2.2)
         ax.add_collection(lines)
+    if len(data.arrows):
+        (x, y), (u, v) = data.centers.T, data.arrows.T
+        ax.quiver(x, y, u, v, angles="xy", scale_units="xy", scale=1, color=_INK, **_ARROW)
     _draw_centers(data, ax)
     _draw_names(data, ax)
     n = len(data.ids)

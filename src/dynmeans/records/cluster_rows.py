@@ -47,6 +47,21 @@ def check_rows(record: Any, names: tuple[str, ...]) -> None:
             raise ValueError(f"{name} must be greater than 0 and finite, got {array}.")
 
 
+def check_courses(record: Any) -> None:
+    """Check velocities and their covariances: one row for each cluster, P12 and P22 0 or more."""
+    shapes = {"velocities": record.centers.shape, "velocity_covariances": (len(record.ids), 2)}
+    for name, shape in shapes.items():
+        array = getattr(record, name)
+        if array.shape != shape:
+            raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
+        if not np.all(np.isfinite(array)):
+            raise ValueError(f"{name} must be finite, got NaN or infinity.")
+    if np.any(record.velocity_covariances < 0):
+        raise ValueError(
+            f"velocity_covariances must be 0 or more, got {record.velocity_covariances}."
+        )
+
+
 def fields_of(arrays: dict[str, Any], header: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a state from the arrays and the metadata of its file."""
     if arrays["ids"].dtype.kind not in "iu":

@@ -25,6 +25,9 @@ class Event:
         How far the center moved since last seen; for ``moved`` and ``returned``.
     gap : float, optional
         Steps of time since last seen; for ``returned``.
+    speed : float, optional
+        How far the cluster moves in a step of time, where clusters keep a course; for ``moved``
+        and ``returned``.
     """
 
     kind: str
@@ -32,3 +35,4 @@ class Event:
     other_id: int | None = None
     displacement: float | None = None
     gap: float | None = None
+    speed: float | None = None

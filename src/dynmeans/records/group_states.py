@@ -18,6 +18,7 @@ Key = int | str | tuple[int | str, ...]
 
 _FILE_VERSION = 1
 _CLUSTER_ARRAYS = ("ids", "centers", "weights", "ages", "counts")
+COURSE_ARRAYS = ("velocities", "velocity_covariances")  # None where clusters keep no course
 _GROUP_ARRAYS = ("next_ids", "n_steps", "times", "last_batches")
 
 
@@ -33,6 +34,8 @@ class GroupStates(Mapping[Key, ClusterState]):
         Where the clusters of each key begin in the arrays of clusters, and the end of the last.
     ids, centers, weights, ages, counts : arrays
         The clusters of all keys, as in `ClusterState`, key after key.
+    velocities, velocity_covariances : arrays, optional
+        Those of all keys, as in `ClusterState`; None where clusters keep no course.
     next_ids, n_steps, times : arrays of shape (n_keys,)
         As `next_id`, `n_steps` and `time` of `ClusterState`.
     last_batches : array of shape (n_keys,)
@@ -53,6 +56,8 @@ class GroupStates(Mapping[Key, ClusterState]):
     times: FloatArray
     last_batches: IntArray | FloatArray
     settings: dict[str, Any]
+    velocities: FloatArray | None = None
+    velocity_covariances: FloatArray | None = None
 
     @classmethod
     def empty(cls, n_features: int, batch_dtype: Any, settings: dict[str, Any]) -> "GroupStates":
@@ -86,6 +91,7 @@ class GroupStates(Mapping[Key, ClusterState]):
             next_id=int(self.next_ids[group]),
             n_steps=int(self.n_steps[group]),
             time=float(self.times[group]),
+            **{name: array[rows] for name, array in self._courses().items()},
         )
 
     def __iter__(self) -> Iterator[Key]:
@@ -105,7 +111,7 @@ class GroupStates(Mapping[Key, ClusterState]):
             and self.settings == other.settings
             and all(
                 np.array_equal(getattr(self, name), getattr(other, name))
-                for name in ("starts", *_CLUSTER_ARRAYS, *_GROUP_ARRAYS)
+                for name in ("starts", *_CLUSTER_ARRAYS, *_GROUP_ARRAYS, *COURSE_ARRAYS)
             )
         )
 
@@ -115,6 +121,12 @@ class GroupStates(Mapping[Key, ClusterState]):
     def n_features(self) -> int:
         """Number of coordinates of a point."""
         return int(self.centers.shape[1])
+
+    def _courses(self) -> dict[str, Any]:
+        """Velocities and their covariances, where clusters keep a course."""
+        if self.velocities is None:
+            return {}
+        return {name: getattr(self, name) for name in COURSE_ARRAYS}
 
     def position(self, key: Key) -> int:
         """Return the place of a key among the sorted ones."""
@@ -132,6 +144,7 @@ class GroupStates(Mapping[Key, ClusterState]):
         starts = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.arange(starts[-1]) + np.repeat(self.starts[positions] - starts[:-1], sizes)
         picked: dict[str, Any] = {name: getattr(self, name)[rows] for name in _CLUSTER_ARRAYS}
+        picked |= {name: array[rows] for name, array in self._courses().items()}
         picked |= {name: getattr(self, name)[positions] for name in _GROUP_ARRAYS}
         keys = [self.sorted_keys[i] for i in positions.tolist()]
         return replace(self, sorted_keys=keys, starts=starts, **picked)
@@ -141,6 +154,7 @@ class GroupStates(Mapping[Key, ClusterState]):
         arrays = {
             name: getattr(self, name) for name in ("starts", *_CLUSTER_ARRAYS, *_GROUP_ARRAYS)
         }
+        arrays |= self._courses()
         is_tuple = bool(self.sorted_keys) and isinstance(self.sorted_keys[0], tuple)
         columns = list(zip(*self.sorted_keys, strict=True)) if is_tuple else [self.sorted_keys]
         for j, column in enumerate(columns):
@@ -172,11 +186,21 @@ def merge_states(parts: Sequence[GroupStates]) -> GroupStates:
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in (*_CLUSTER_ARRAYS, *_GROUP_ARRAYS)
     }
+    joined |= _joined_courses(parts)
     together = GroupStates(
         keys, np.concatenate([*starts, offsets[-1:]]), **joined, settings=parts[0].settings
     )
     order = sorted(range(len(keys)), key=keys.__getitem__)
     return together.take(np.array(order, dtype=np.int64))
+
+
+def _joined_courses(parts: Sequence[GroupStates]) -> Arrays:
+    """Velocities and their covariances; a part without any has no clusters either."""
+    filled = [part for part in parts if part.velocities is not None]
+    return {
+        name: np.concatenate([getattr(part, name) for part in filled])
+        for name in (COURSE_ARRAYS if filled else ())
+    }
 
 
 def _packed(name: str, keys: Sequence[Any]) -> Arrays:

@@ -44,6 +44,8 @@ class StepRecord:
         What happened to the clusters.
     when : datetime, float or str, optional
         Date or name of the batch, where the batches came with any.
+    velocities : FloatArray of shape (n_clusters, n_features), optional
+        How far each cluster seen moves in a step of time; None where they keep no course.
     """
 
     step: int
@@ -58,6 +60,7 @@ class StepRecord:
     n_remembered: int
     events: tuple[Event, ...]
     when: When | None = None
+    velocities: FloatArray | None = None
 
     @property
     def cost(self) -> float:
@@ -176,6 +179,11 @@ class History:
         """Date or name of every batch, if all have one."""
         times = [record.when for record in self if record.when is not None]
         return times if len(times) == len(self) else None
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the clusters of all batches keep a course."""
+        return len(self) > 0 and all(record.velocities is not None for record in self)
 
     @property
     def labels(self) -> list[IntArray]:
@@ -303,6 +311,7 @@ def make_record(
         n_remembered=after.n_clusters,
         events=tuple(find_events(before, elapsed, clustering, after)),
         when=when,
+        velocities=None if after.velocities is None else after.velocities[rows],
     )
 
 

@@ -2,10 +2,11 @@
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import checked_count, checked_number
 
 # Good over many kinds of stream when only lambda is known (decision 0007).
 DEFAULT_MAX_GAP = 6.8
@@ -14,6 +15,9 @@ DEFAULT_REACH = 1.2
 AUTO = "auto"
 # The cost of reviving a cluster: equation 5 as printed, or the true rise of L_t (decision 0001).
 REVIVAL_RULES = ("paper", "exact")
+# Clusters wander about where they were, or keep a course (decision 0015).
+MOTIONS = ("still", "steady")
+DEFAULT_MOTION = "still"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -36,6 +40,12 @@ class Penalties:
         batch is still recognized; at least 1.
     revival : {"paper", "exact"}
         The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
+    motion : {"still", "steady"}
+        Whether a cluster is expected where it was, as in the paper, or where its velocity takes
+        it. With "steady", `reach` is how far one may be from where it is expected, for one that
+        has kept its course long; the less is known of its velocity, the farther.
+    moving : sequence of int, optional
+        Features that keep a course, where `motion` is "steady"; all by default.
 
     Examples
     --------
@@ -52,6 +62,8 @@ class Penalties:
     max_gap: float
     reach: float
     revival: str
+    motion: str
+    moving: tuple[int, ...] | None
 
     def __init__(
         self,
@@ -62,6 +74,8 @@ class Penalties:
         max_gap: float | None = None,
         reach: float | None = None,
         revival: str = "paper",
+        motion: str = DEFAULT_MOTION,
+        moving: Sequence[int] | None = None,
     ) -> None:
         new_penalty = checked_number("new_penalty", new_penalty, above=0)
         direct = {"revival_penalty": revival_penalty, "drift": drift}
@@ -85,6 +99,8 @@ class Penalties:
             ("max_gap", max_gap),
             ("reach", reach),
             ("revival", revival),
+            ("motion", motion),
+            ("moving", _checked_moving(motion, moving)),
         ):
             object.__setattr__(self, name, value)
 
@@ -93,6 +109,14 @@ class Penalties:
         _check_revival(revival)
         changed = copy.copy(self)
         object.__setattr__(changed, "revival", revival)
+        return changed
+
+    def with_motion(self, motion: str, moving: Sequence[int] | None = None) -> "Penalties":
+        """Return the same penalties with this motion."""
+        moving = _checked_moving(motion, moving)
+        changed = copy.copy(self)
+        object.__setattr__(changed, "motion", motion)
+        object.__setattr__(changed, "moving", moving)
         return changed
 
 
@@ -104,6 +128,8 @@ def penalties_with_defaults(
     revival_penalty: float | None = None,
     drift: float | None = None,
     revival: str = "paper",
+    motion: str = DEFAULT_MOTION,
+    moving: Sequence[int] | None = None,
 ) -> Penalties:
     """lambda, Q and tau from what was given; `max_gap` and `reach` have defaults."""
     if revival_penalty is None and drift is None:
@@ -116,6 +142,8 @@ def penalties_with_defaults(
         max_gap=max_gap,
         reach=reach,
         revival=revival,
+        motion=motion,
+        moving=moving,
     )
 
 
@@ -162,6 +190,22 @@ def _drift_from_reach(max_gap: float, reach: float) -> float:
 def _check_revival(revival: object) -> None:
     if revival not in REVIVAL_RULES:
         raise InputError("revival", f"must be one of {', '.join(REVIVAL_RULES)}", got=revival)
+
+
+def _checked_moving(motion: object, moving: Sequence[int] | None) -> tuple[int, ...] | None:
+    """Return the moving features in order; every feature may move where none is named."""
+    if motion not in MOTIONS:
+        raise InputError("motion", f"must be one of {', '.join(MOTIONS)}", got=motion)
+    if moving is None:
+        return None
+    if motion != "steady":
+        raise InputError("moving", "needs {motion='steady'}", got=moving)
+    features = tuple(sorted({checked_count("moving", feature, at_least=0) for feature in moving}))
+    if not features:
+        raise InputError(
+            "moving", "must name a feature", got=moving, hint="For none, leave it out."
+        )
+    return features
 
 
 def _check_one_pair(direct: dict[str, float | None], behavior: dict[str, float | None]) -> None:

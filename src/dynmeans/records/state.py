@@ -9,6 +9,7 @@ from dynmeans.files.archive import read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.cluster_rows import (
     are_equal,
+    check_courses,
     check_rows,
     fields_of,
     freeze_arrays,
@@ -16,6 +17,7 @@ from dynmeans.records.cluster_rows import (
 
 _FILE_VERSION = 1
 _ARRAYS = ("ids", "centers", "weights", "ages", "counts")
+_COURSES = ("velocities", "velocity_covariances")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +45,11 @@ class ClusterState:
         n when last seen, in observations; the weights where it is not given.
     time : float
         Steps of time so far: the sum of all `elapsed`.
+    velocities : FloatArray of shape (n_clusters, n_features), optional
+        v. Distance a step when last seen; None where clusters keep no course.
+    velocity_covariances : FloatArray of shape (n_clusters, 2), optional
+        P12 and P22. Covariance of position and velocity, and variance of velocity, of each axis in
+        units of the noise; None where clusters keep no course.
 
     Examples
     --------
@@ -59,6 +66,8 @@ class ClusterState:
     n_steps: int = 0
     counts: FloatArray = None  # type: ignore[assignment]
     time: float = 0.0
+    velocities: FloatArray | None = None
+    velocity_covariances: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Copy the arrays, freeze them and check what every other part relies on."""
@@ -66,6 +75,9 @@ class ClusterState:
             object.__setattr__(self, "counts", self.weights)
         freeze_arrays(self, _ARRAYS)
         check_rows(self, _ARRAYS)
+        if self.velocities is not None or self.velocity_covariances is not None:
+            freeze_arrays(self, _COURSES)
+            check_courses(self)
 
     @classmethod
     def empty(cls, n_features: int) -> "ClusterState":
@@ -90,7 +102,8 @@ class ClusterState:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file, whole or not at all."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        names = _ARRAYS if self.velocities is None else _ARRAYS + _COURSES
+        arrays = {name: getattr(self, name) for name in names}
         counters = {"next_id": self.next_id, "n_steps": self.n_steps, "time": self.time}
         write_archive(path, "ClusterState", _FILE_VERSION, arrays, counters)
 

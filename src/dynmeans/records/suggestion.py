@@ -60,6 +60,7 @@ class Suggestion:
     n_batches: int
     n_points: int
     is_scale_known: bool = True
+    is_followed: bool = True
     doubts: tuple[ArgumentText, ...] = ()
 
     @property
@@ -114,13 +115,22 @@ class Suggestion:
         )
         words.append(
             ArgumentText(
-                "{reach} {:.3g}: one that has moved by up to {:.3g} since the last batch is "
-                "recognized.",
+                "{reach} {:.3g}: one that has moved by up to {:.3g} {} is recognized.",
                 p.reach,
                 math.sqrt(max(p.reach, 0.0)) * distance,
+                "since the last batch" if p.motion == "still" else "off its course",
             )
         )
+        if p.motion == "steady":
+            words.append(
+                ArgumentText(
+                    "{motion} steady: clusters are expected where their velocity takes them."
+                )
+            )
         return words
+
+    def _reason_in_words(self) -> str:
+        return "describes the points most briefly" if self.is_followed else "is the safest"
 
     def _result_in_words(self) -> ArgumentText:
         batches = f"{self.n_batches} batches" if self.n_batches > 1 else "batch"
@@ -128,8 +138,8 @@ class Suggestion:
         return ArgumentText(
             f"So the {batches} given ({counted(self.n_points, 'point')}) hold {clusters} on "
             f"average, {counted(self.chosen.n_identities, 'identity')} in all. "
-            f"{counted(len(self.candidates), 'choice')} were tried; this one describes the points "
-            "most briefly."
+            f"{counted(len(self.candidates), 'choice')} were tried; this one "
+            f"{self._reason_in_words()}."
         )
 
 

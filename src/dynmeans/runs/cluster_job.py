@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dynmeans.inputs.argument_text import ArgumentText
+from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.penalties import Penalties, penalties_with_defaults
+from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with_defaults
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.columns import match_features
@@ -61,8 +62,14 @@ class ClusterJob:
         As of `Source`.
     revival : str
         The revival rule.
+    motion : str, optional
+        Whether clusters keep a course; by default they do not, unless `suggest` finds they do.
+    moving : tuple of str, optional
+        Names of the features that keep a course; all by default.
     suggest : bool
         Whether the penalties that were not given are chosen on the first windows.
+    n_clusters : float, optional
+        About how many clusters a window holds, for the suggestion.
     lines : iterable of bytes, optional
         A live source.
     on_suggestion : callable, optional
@@ -77,7 +84,10 @@ class ClusterJob:
     query: str | None = None
     database_table: str | None = None
     revival: str = "paper"
+    motion: str | None = None
+    moving: tuple[str, ...] | None = None
     suggest: bool = False
+    n_clusters: float | None = None
     lines: Iterable[bytes] = ()
     on_suggestion: Callable[[Suggestion], None] | None = None
 
@@ -120,6 +130,8 @@ class ClusterJob:
     def _check(self) -> None:
         if self.suggest and not self.penalties.keys() <= {"max_gap", "reach"}:
             raise InputError("suggest", "goes with {max_gap} and {reach}, and no other penalty")
+        if self.n_clusters is not None and not self.suggest:
+            raise InputError("n_clusters", "goes with {suggest=True}")
         if not self.suggest and "new_penalty" not in self.penalties:
             raise InputError(
                 "new_penalty",
@@ -176,36 +188,48 @@ class ClusterJob:
     ) -> Iterator[tuple[Run, Windows | LiveWindows, Suggestion | None]]:
         """Open or make the run; a source that cannot be read makes none."""
         if is_there:
-            config = self._config(source, self._stored_or_given_penalties())
+            config = self._config(source, self._stored_or_given_penalties(source))
             with Run.open(self.out, config) as run:
                 run.lock()  # before the position is read: nobody may move it
                 yield run, self._windows(source, run.position), None
             return
         windows = self._windows(source, None)
         found = self._suggested(source) if source is not None and self.suggest else None
-        penalties = found.penalties.with_revival(self.revival) if found else self._given_penalties()
+        if found:
+            penalties = found.penalties.with_revival(self.revival)
+        else:
+            penalties = self._given_penalties(source)
         config = self._config(source, penalties)
         with Run.create(self.out, config, overwrite=overwrite) as run:
             yield run, windows, found
 
     def _config(self, source: Source | None, penalties: Penalties) -> RunConfig:
-        if source is None:
-            features, table = self.options.features, LIVE
-            features = tuple(name.strip() for text in features for name in text.split(","))
-        else:
-            features = match_features(self.options.features, source.columns, is_text_allowed=True)
-            table = os.path.abspath(self.table)
+        table = LIVE if source is None else os.path.abspath(self.table)
         reading = {"sql": self.query, "table": self.database_table}
         fields = self.options.to_source_fields(table) | reading
-        return RunConfig(features, penalties, source=fields, **self.settings)
+        return RunConfig(self._features(source), penalties, source=fields, **self.settings)
 
-    def _given_penalties(self) -> Penalties:
-        return penalties_with_defaults(**self.penalties, revival=self.revival)
+    def _features(self, source: Source | None) -> tuple[str, ...]:
+        if source is not None:
+            return match_features(self.options.features, source.columns, is_text_allowed=True)
+        return tuple(name.strip() for text in self.options.features for name in text.split(","))
 
-    def _stored_or_given_penalties(self) -> Penalties:
+    def _moving_features(self, source: Source | None) -> tuple[int, ...] | None:
+        features = self._features(source)
+        return feature_numbers(self.moving, len(features), features)
+
+    def _given_penalties(self, source: Source | None) -> Penalties:
+        return penalties_with_defaults(
+            **self.penalties,
+            revival=self.revival,
+            motion=self.motion or DEFAULT_MOTION,
+            moving=self._moving_features(source),
+        )
+
+    def _stored_or_given_penalties(self, source: Source | None) -> Penalties:
         """What was suggested then is kept."""
         if not self.suggest:
-            return self._given_penalties()
+            return self._given_penalties(source)
         with Run.open(self.out) as run:
             return run.config.penalties
 
@@ -219,7 +243,28 @@ class ClusterJob:
             n_init=self.settings.get("n_init", 3),
             max_gap=self.penalties.get("max_gap"),
             reach=self.penalties.get("reach"),
+            n_clusters=self.n_clusters,
+            motion=self.motion,
+            moving=self._moving_features(source),
         )
+        if not found.is_followed:
+            raise InputError(
+                "suggest",
+                f": with any choice clusters hardly outlive a window. Tried: {_tried(found)}",
+                hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a "
+                "window holds.",
+            )
         if self.on_suggestion is not None:
             self.on_suggestion(found)
         return found
+
+
+def _tried(found: Suggestion) -> str:
+    """The coarsest, a middle and the finest choice in numbers."""
+    tried = sorted(found.candidates, key=lambda candidate: -candidate.penalties.new_penalty)
+    shown = dict.fromkeys([0, len(tried) // 2, len(tried) - 1])
+    return "; ".join(
+        f"{tried[k].penalties.new_penalty:.3g} gives {tried[k].n_clusters:.3g} clusters in a "
+        f"window and {tried[k].n_identities:,} identities"
+        for k in shown
+    )

@@ -7,9 +7,10 @@ from typing import Any
 
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.penalties import Penalties
+from dynmeans.records.penalties import DEFAULT_MOTION, Penalties
 
 _PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival")
+_MOTION = ("motion", "moving")  # stored where clusters keep a course; runs without it are still
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class RunConfig:
     features : tuple of str
         Names of the features, in the order of the columns of the points.
     penalties : Penalties
-        lambda, Q and tau, and the revival rule.
+        lambda, Q and tau, the revival rule and the motion.
     n_init : int
         Visiting orders tried on every window.
     random_state : int
@@ -77,7 +78,8 @@ class RunConfig:
         """Return every field under its own name, as JSON values."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         penalties, source = plain.pop("penalties"), plain.pop("source")
-        plain |= {name: getattr(penalties, name) for name in _PENALTIES}
+        names = _PENALTIES if penalties.motion == DEFAULT_MOTION else _PENALTIES + _MOTION
+        plain |= {name: getattr(penalties, name) for name in names}
         plain |= {f"source.{name}": value for name, value in source.items()}
         normal: dict[str, Any] = json.loads(json.dumps(plain))
         return normal
@@ -93,6 +95,7 @@ class RunConfig:
             if name.startswith("source.")
         }
         direct = {name: numbers[name] for name in ("revival_penalty", "drift", "revival")}
+        direct |= {name: plain.pop(name) for name in _MOTION if name in plain}
         penalties = Penalties(numbers["new_penalty"], **direct)
         # The pair that was derived then could differ from one derived now in its last bit.
         for name, value in numbers.items():

@@ -3,8 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
+from dynmeans.engine.batch import take_batches
 from dynmeans.inputs.input_error import InputError
-from dynmeans.parameters.suggest import suggest_details
+from dynmeans.inputs.numbers import checked_count
+from dynmeans.parameters.suggest import N_BATCHES, N_POINTS, suggest_for
+from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.reading.scaling import Scaling
 from dynmeans.runs.reading.sources import Source
@@ -12,19 +15,16 @@ from dynmeans.runs.reading.window import Window
 from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 
-_N_WINDOWS = 30
-# Fewer points do not tell a cluster from the noise of single ones (decision 0300).
-_N_POINTS = 1000
-
 
 def first_windows(windows: Iterable[Window], n_windows: int | None = None) -> list[Window]:
-    """Return the first `n_windows`; by default 30, and more until they hold 1,000 points."""
+    """Return the first `n_windows`; by default 30 with points, and more up to 4,000 points."""
     taken: list[Window] = []
-    n_points = 0
+    n_filled = n_points = 0
     for window in windows:
         taken.append(window)
+        n_filled += window.n_points > 0
         n_points += window.n_points
-        if n_windows is None and len(taken) >= _N_WINDOWS and n_points >= _N_POINTS:
+        if n_windows is None and n_filled >= N_BATCHES and n_points >= N_POINTS:
             break
         if n_windows is not None and len(taken) >= n_windows:
             break
@@ -37,6 +37,7 @@ def suggest_on_first_windows(
     *,
     standardise: int,
     n_windows: int | None = None,
+    n_init: int = 3,
     **settings: Any,
 ) -> Suggestion:
     """Choose on the first windows, standardized as the run will do it."""
@@ -47,9 +48,7 @@ def suggest_on_first_windows(
     if standardise:
         scaling = Scaling.learned(points[:standardise])
         points = [scaling.apply(rows) for rows in points]
-    return suggest_details(
-        points,
-        elapsed=[window.elapsed for window in first],
-        sample_weight=[window.weights for window in first],
-        **settings,
-    )
+    elapsed = [window.elapsed for window in first]
+    batches, gaps = take_batches(points, elapsed, [window.weights for window in first])
+    orders = VisitingOrders(0, checked_count("n_init", n_init))
+    return suggest_for(batches, gaps, orders=orders, **settings)

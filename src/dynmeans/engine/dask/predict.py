@@ -15,7 +15,7 @@ from dynmeans.records.state import ClusterState
 
 
 def predict_labels(
-    points: Any, state: ClusterState, penalties: Penalties
+    points: Any, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
 ) -> tuple[da.Array, da.Array]:
     """Return the identity and the cost of each row as Dask arrays in the chunks of `points`."""
     parts = [
@@ -24,6 +24,7 @@ def predict_labels(
             _as_array(points),
             state,
             penalties,
+            elapsed,
             column,
             drop_axis=1,
             dtype=dtype,
@@ -54,8 +55,10 @@ def _as_array(points: Any) -> da.Array:
     return array if array.numblocks[1] == 1 else array.rechunk({1: -1})
 
 
-def _predict(chunk: Any, state: ClusterState, penalties: Penalties, column: int) -> Any:
-    return native.predict_labels(_rows(chunk, state), state, penalties)[column]
+def _predict(
+    chunk: Any, state: ClusterState, penalties: Penalties, elapsed: float, column: int
+) -> Any:
+    return native.predict_labels(_rows(chunk, state), state, penalties, elapsed)[column]
 
 
 def _distances(chunk: Any, state: ClusterState) -> FloatArray:

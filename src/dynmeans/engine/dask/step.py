@@ -54,7 +54,7 @@ def step_with_rounds(
     """The same, and what crossed the network."""
     if batch.n_points == 0:
         return _step_over_nothing(batch, state, penalties, elapsed)
-    arrived = let_time_pass(state, elapsed)
+    arrived = let_time_pass(state, elapsed, penalties)
     remembered = Remembered(arrived, penalties)
     sums = sum_facts(batch.magnitudes, batch.n_points, batch.is_weighted, remembered)
     workers = Workers(batch.client, batch.name, batch.pieces)
@@ -73,7 +73,7 @@ def step_with_rounds(
         if best is None or found.cost < best.cost * (1.0 - NO_FALL):
             best, best_positions = found, positions
     assert best is not None, "there is at least one order"
-    after = update_state(best.counts, best.centers, arrived, penalties, elapsed)
+    after = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     clustering = _name_clusters(batch, best, best_positions, arrived, (after, penalties))
     return after, clustering, workers.rounds
 

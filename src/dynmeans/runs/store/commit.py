@@ -16,6 +16,8 @@ from dynmeans.runs.store.digests import row_digest, rows_digest
 from dynmeans.runs.store.label_parts import Part
 
 STATE_ARRAYS = ("ids", "centers", "weights", "ages", "counts")
+# Only where clusters keep a course: in tables of their own, which older runs do not have.
+COURSE_ARRAYS = ("velocities", "velocity_covariances")
 DIGEST = "digest"  # the entry of the manifest that covers all others
 SETTINGS = (
     "SELECT 'configuration' AS origin, name, value, rowid AS place FROM configuration UNION ALL "
@@ -61,18 +63,28 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
     _insert(connection, "batches", [(*_window_row(b), rows_digest(rows)) for b, rows in pairs])
     _insert(connection, "samples", [_sample_row(b.sample) for b in commit.windows])
     _add_lives(connection, commit.windows)
+    _insert(connection, "velocities", [row for b in commit.windows for row in _velocity_rows(b)])
     if commit.state is not None:
-        connection.execute(
-            "REPLACE INTO state VALUES (1, :n_steps, :time, :next_id, :ids, :centers, :weights, "
-            ":ages, :counts, :sha256)",
-            _state_row(commit.state),
-        )
+        _replace_state(connection, commit.state)
     if commit.token is not None:
         n_steps = commit.state.n_steps if commit.state is not None else 0
         _insert(connection, "tokens", [(commit.token, n_steps)])
         (n_tokens,) = connection.execute("SELECT count(*) FROM tokens").fetchone()
         commit.manifest["n_tokens"] = n_tokens
     write_manifest(connection, commit.manifest)
+
+
+def _replace_state(connection: sqlite3.Connection, state: ClusterState) -> None:
+    row = _state_row(state)
+    connection.execute(
+        "REPLACE INTO state VALUES (1, :n_steps, :time, :next_id, :ids, :centers, :weights, "
+        ":ages, :counts, :sha256)",
+        row,
+    )
+    if state.velocities is not None:
+        connection.execute(
+            "REPLACE INTO state_velocities VALUES (1, :velocities, :velocity_covariances)", row
+        )
 
 
 def write_manifest(connection: sqlite3.Connection, entries: Mapping[str, Any]) -> None:
@@ -134,6 +146,11 @@ def _window_row(window: StoredWindow) -> tuple[Any, ...]:
     return (*numbers, *map(int, counts), float(record.cost), *blobs)
 
 
+def _velocity_rows(window: StoredWindow) -> list[tuple[Any, ...]]:
+    record = window.record
+    return [] if record.velocities is None else [(record.step, record.velocities.tobytes())]
+
+
 def _sample_row(sample: Sample) -> tuple[Any, ...]:
     truth = None if sample.truth is None else json.dumps(sample.truth.tolist())
     return sample.step, sample.points.tobytes(), sample.cluster_ids.tobytes(), truth
@@ -147,15 +164,16 @@ def _life_rows(window: StoredWindow) -> Iterable[tuple[Any, ...]]:
 
 
 def _state_row(state: ClusterState) -> dict[str, Any]:
-    row = {name: getattr(state, name).tobytes() for name in STATE_ARRAYS}
+    names = STATE_ARRAYS if state.velocities is None else STATE_ARRAYS + COURSE_ARRAYS
+    row = {name: getattr(state, name).tobytes() for name in names}
     row |= {"n_steps": state.n_steps, "time": state.time, "next_id": state.next_id}
     row["sha256"] = state_checksum(row)
     return row
 
 
-def state_checksum(row: Mapping[str, Any] | sqlite3.Row) -> str:
+def state_checksum(row: Mapping[str, Any]) -> str:
     """Return the digest that shows whether a stored state is the one that was written."""
     digest = hashlib.sha256(f"{row['n_steps']} {row['time']!r} {row['next_id']}".encode())
-    for name in STATE_ARRAYS:
-        digest.update(row[name])
+    for name in STATE_ARRAYS + COURSE_ARRAYS:
+        digest.update(row.get(name, b""))
     return digest.hexdigest()

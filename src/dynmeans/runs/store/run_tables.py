@@ -28,6 +28,7 @@ _EVENTS = pa.schema(
         ("other_id", pa.int64()),
         ("displacement", pa.float64()),
         ("gap", pa.float64()),
+        ("speed", pa.float64()),
     ]
 )
 _NO_LABELS = np.empty(0, dtype=np.int64)
@@ -36,7 +37,10 @@ _NO_LABELS = np.empty(0, dtype=np.int64)
 def events_table(
     store: Store, kinds: Sequence[str] = (), cluster_id: int | None = None
 ) -> pa.Table:
-    """One row for each event: step, time, window, kind, cluster_id, other_id, displacement, gap."""
+    """One row for each event: when, what, to whom, displacement, gap and speed.
+
+    Lengths are in the units of the run, standardised where it is; speed is for each step of time.
+    """
     conditions, values = ["1"], list[Any]()
     if kinds:
         conditions.append(f"kind IN ({', '.join('?' * len(kinds))})")
@@ -96,6 +100,8 @@ def step_records(
 ) -> Iterator[StepRecord]:
     """Yield the record of every window, oldest first; centers in the units of the source."""
     labels = _labels_by_step(store) if has_labels else None
+    velocities = _velocities(store)
+    spread = 1.0 if scaling is None else scaling.spread
     for row, events in windows_with_events(store):
         centers = _floats(row["centers"]).reshape(-1, n_features)
         yield StepRecord(
@@ -111,6 +117,7 @@ def step_records(
             n_remembered=row["n_remembered"],
             events=tuple(events),
             when=row["label"],
+            velocities=None if velocities is None else velocities[row["step"]] * spread,
         )
 
 
@@ -165,6 +172,7 @@ def windows_with_events(
 ) -> Iterator[tuple[Any, list[Event]]]:
     """Yield each window's row with its events, both as they were written, oldest first."""
     found = store.query(f"SELECT * FROM events {where} ORDER BY step, number", values)
+    velocities = _velocities(store)
     by_step = {step: list(rows) for step, rows in groupby(found, key=lambda row: row["step"])}
     for n, window in enumerate(store.rows("batches", f"{where} ORDER BY step", values)):
         if not where and window["step"] != n:
@@ -172,9 +180,34 @@ def windows_with_events(
         events = [tuple(row)[1:] for row in by_step.pop(window["step"], ())]
         if store.has_digests and rows_digest(events) != window["events_digest"]:
             raise damaged(store.folder, f"the events of window {window['step']} were changed")
-        yield window, [Event(*event[1:]) for event in events]
+        speeds = _speeds(window, velocities)
+        yield window, [_event(row, speeds) for row in events]
     if by_step:
         raise damaged(store.folder, f"there are events of a window {min(by_step)} that is not")
+
+
+def _velocities(store: Store) -> dict[int, Any] | None:
+    """Velocities of the clusters seen in each window; None where clusters keep no course."""
+    if not store.is_steady:
+        return None
+    n_features = len(store.config_fields()["features"])
+    return {
+        row["step"]: _floats(row["velocities"]).reshape(-1, n_features)
+        for row in store.rows("velocities")
+    }
+
+
+def _speeds(window: Any, velocities: dict[int, Any] | None) -> dict[int, float]:
+    if velocities is None:
+        return {}
+    lengths = np.linalg.norm(velocities[window["step"]], axis=1).tolist()
+    return dict(zip(np.frombuffer(window["ids"], dtype=np.int64).tolist(), lengths, strict=True))
+
+
+def _event(row: tuple[Any, ...], speeds: dict[int, float]) -> Event:
+    _, kind, cluster_id, other_id, displacement, gap = row
+    speed = speeds.get(cluster_id) if kind in ("moved", "returned") else None
+    return Event(kind, cluster_id, other_id, displacement, gap, speed)
 
 
 def _floats(data: bytes) -> Any:

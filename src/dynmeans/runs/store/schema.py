@@ -45,6 +45,13 @@ CREATE TABLE events (
     cluster_id INTEGER NOT NULL, other_id INTEGER, displacement REAL, gap REAL,
     PRIMARY KEY (step, number)
 ) WITHOUT ROWID;
+CREATE TABLE velocities (
+    step INTEGER PRIMARY KEY, velocities BLOB NOT NULL, digest BLOB NOT NULL
+);
+CREATE TABLE state_velocities (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    velocities BLOB NOT NULL, velocity_covariances BLOB NOT NULL
+);
 CREATE TABLE tokens (token TEXT PRIMARY KEY, n_steps INTEGER NOT NULL);
 """
 # What schema 2 adds; a row's digest is its last column.

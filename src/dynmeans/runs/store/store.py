@@ -17,6 +17,7 @@ from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.store import label_parts
 from dynmeans.runs.store.commit import (
+    COURSE_ARRAYS,
     DIGEST,
     SETTINGS,
     STATE_ARRAYS,
@@ -146,17 +147,26 @@ class Store:
             if self.query("SELECT 1 FROM batches LIMIT 1"):
                 raise damaged(self.folder, "its state is missing")
             return ClusterState.empty(n_features)
-        row = rows[0]
-        has_bytes = all(isinstance(row[name], bytes) for name in STATE_ARRAYS)
+        row, is_steady = dict(rows[0]), self.is_steady
+        if is_steady:
+            row |= dict(self.query("SELECT * FROM state_velocities")[0])
+        names = STATE_ARRAYS + COURSE_ARRAYS if is_steady else STATE_ARRAYS
+        has_bytes = all(isinstance(row[name], bytes) for name in names)
         if not has_bytes or state_checksum(row) != row["sha256"]:
             raise damaged(self.folder, "its state was changed")
         arrays: dict[str, Any] = {
-            name: np.frombuffer(row[name], dtype=np.float64) for name in STATE_ARRAYS[1:]
+            name: np.frombuffer(row[name], dtype=np.float64) for name in names[1:]
         }
-        arrays["centers"] = arrays["centers"].reshape(-1, n_features)
+        widths = {"centers": n_features, "velocities": n_features, "velocity_covariances": 2}
+        arrays |= {n: arrays[n].reshape(-1, width) for n, width in widths.items() if n in arrays}
         ids = np.frombuffer(row["ids"], dtype=np.int64)
         counters = {name: row[name] for name in ("next_id", "n_steps", "time")}
         return ClusterState(ids=ids, **arrays, **counters)
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the clusters of the run keep a course."""
+        return self.config_fields().get("motion") == "steady"
 
     def has_token(self, token: str) -> bool:
         """Say whether a call of that name was committed."""

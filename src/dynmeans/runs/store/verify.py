@@ -14,7 +14,7 @@ def verify(store: Store, n_features: int) -> None:
         if result != "ok":
             raise damaged(store.folder, str(result))
         state = store.state(n_features)
-        for table in TABLES:
+        for table in (*TABLES, "velocities") if store.is_steady else TABLES:
             n_rows = sum(1 for _ in store.rows(table))
             expected = _expected_rows(store, table, state)
             if expected is not None and n_rows != expected:
@@ -30,7 +30,7 @@ def verify(store: Store, n_features: int) -> None:
 
 def _expected_rows(store: Store, table: str, state: ClusterState) -> int | None:
     """Return how many rows a table must have; None where nothing says."""
-    if table in ("batches", "samples"):
+    if table in ("batches", "samples", "velocities"):
         return int(state.n_steps)
     if table == "clusters":
         return int(state.next_id)  # every cluster was seen in the window that it was born in

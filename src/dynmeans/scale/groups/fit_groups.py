@@ -12,10 +12,12 @@ import pyarrow as pa
 from dynmeans.engine import groups as native_groups
 from dynmeans.engine.guard import ClusterLimitError
 from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.group_states import GroupStates, Key, merge_states
+from dynmeans.records.penalties import DEFAULT_MOTION
 from dynmeans.scale.groups.frame_columns import Columns, choose_columns, key_type, to_arrow
 from dynmeans.scale.groups.grouped_rows import GroupedRows, group_rows
 from dynmeans.scale.groups.key_seeds import draw_seed, seed_of_key, seeds_of_keys
@@ -106,6 +108,7 @@ def fit_groups(
     model = DynamicMeans() if model is None else model
     _check_types(model, state)
     columns = choose_columns(frame, by, features, batch, weight)
+    model = _with_numbers(model, columns.features)
     settings = _settings(columns, model, time_step, state)
     if type(frame).__module__.split(".")[0] in ("dask", "dask_expr"):
         dask_groups = importlib.import_module("dynmeans.scale.groups.dask_groups")
@@ -149,6 +152,14 @@ def fit_table(
     return _in_frame_order(labels, rows.order), merge_states([others, after]), batches
 
 
+def _with_numbers(model: DynamicMeans, features: Sequence[str]) -> DynamicMeans:
+    """Name the moving features by their numbers: a state knows no names."""
+    if model.moving is None:
+        return model
+    numbers = feature_numbers(model.moving, len(features), features)
+    return DynamicMeans(**model.get_params() | {"moving": numbers})
+
+
 def _check_types(model: object, state: object) -> None:
     if not isinstance(model, DynamicMeans):
         raise TypeError(f"model must be a DynamicMeans, got {type(model).__name__}.")
@@ -182,6 +193,8 @@ def _settings(
         "revival_penalty": penalties.revival_penalty,
         "drift": penalties.drift,
         "revival": penalties.revival,
+        "motion": penalties.motion,
+        "moving": None if penalties.moving is None else list(penalties.moving),
         "n_init": checked_count("n_init", model.n_init),
         "seed": state.settings["seed"]
         if is_open and state is not None
@@ -195,11 +208,11 @@ def _agreeing(
     """Return the states to go on from, or say what of this call disagrees with them."""
     if state is None or not len(state):
         return GroupStates.empty(rows.points.shape[1], rows.batch_values.dtype, settings)
+    made_with = {"motion": DEFAULT_MOTION} | state.settings
     for name, value in settings.items():
-        if state.settings.get(name) != value:
+        if made_with.get(name) != value:
             raise ValueError(
-                f"state was made with {name}={state.settings.get(name)!r}, "
-                f"but this call has {value!r}."
+                f"state was made with {name}={made_with.get(name)!r}, but this call has {value!r}."
             )
     return state
 

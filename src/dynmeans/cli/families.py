@@ -1,0 +1,60 @@
+"""dynmeans families: identities of a run that belong together."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dynmeans.cli import options
+
+
+def families(
+    run_folder: options.RunFolder,
+    level: options.FamilyLevel = None,
+    about: options.FamiliesAbout = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the family of every identity: .parquet or .csv.",
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Group the identities of a run that belong together, in seconds; nothing is clustered again.
+
+    Without --level and --about the level that describes the stream most briefly is taken. The run
+    may still be going on.
+
+    [bold]Example[/bold]
+
+    dynmeans families run --about 12 -o families.parquet
+    """
+    from dynmeans.cli.output import print_json, say
+    from dynmeans.files.family_tables import write_families
+    from dynmeans.inputs.plural import counted
+    from dynmeans.runs.run import Run
+    from dynmeans.runs.run_families import families_of_run
+
+    with Run.open(run_folder) as run:
+        found = families_of_run(run, level=level, n_families=about)
+    if output is not None:
+        write_families(found, output)
+    if as_json:
+        rows = found.to_frame(kind="arrow").to_pylist()
+        print_json({"level": found.level, "n_families": found.n_families, "identities": rows})
+        return
+    n_identities = counted(len(found.tree.ids), "identity")
+    say(
+        f"{n_identities} in {counted(found.n_families, 'family')} at level {found.level:.6g}, "
+        f"{found.n_per_batch:.3g} in a window on average."
+    )
+    names = found.family_of_identity
+    for family in found.ids.tolist():
+        members = found.tree.ids[names == family]
+        if len(members) > 1:
+            say(f"{family}: {', '.join(map(str, members))}")
+    if output is not None:
+        say(f"Families: {output}")

@@ -1,0 +1,42 @@
+"""Features named by the user: their names, their numbers, or a yes or no for each."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def feature_numbers(
+    chosen: Sequence[Any] | None, n_features: int | None, names: Sequence[Any] | None
+) -> tuple[int, ...] | None:
+    """Return the numbers of the chosen features, or say which of them there is not.
+
+    Examples
+    --------
+    >>> feature_numbers(["y"], 3, ["x", "y", "color"]), feature_numbers([True, False], 2, None)
+    ((1,), (0,))
+    """
+    if chosen is None:
+        return None
+    if isinstance(chosen, str):
+        chosen = [chosen]
+    values = list(chosen)
+    if values and all(isinstance(value, bool | np.bool_) for value in values):
+        if n_features is not None and len(values) != n_features:
+            raise ValueError(
+                f"moving must say yes or no for each of {n_features} features, got {len(values)}."
+            )
+        return tuple(np.flatnonzero(values).tolist())
+    return tuple(_number(value, names) for value in values)
+
+
+def _number(value: Any, names: Sequence[Any] | None) -> int:
+    if not isinstance(value, str):
+        return value  # type: ignore[no-any-return] # checked where the penalties are made
+    found = [] if names is None else list(names)
+    if value not in found:
+        raise ValueError(
+            f"moving must name features, which are {', '.join(found) or 'without names'}, "
+            f"got {value!r}."
+        )
+    return found.index(value)
