@@ -78,7 +78,7 @@ def test_names_and_dates_survive_a_file(tmp_path):
 def test_figures_show_dates_and_names():
     _, history = followed(FRAME.groupby("day"))
     ax = plot_timeline(history, ax=Figure().subplots())
-    assert [tick.get_text() for tick in ax.get_xticklabels()][0] == "2026-03-01"
+    assert ax.get_xticklabels()[0].get_text() == "2026-03-01"
     ax = plot_tracks(history, ax=Figure().subplots())
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("lon", "lat")
     assert ax.get_title() == "Time 2026-03-03: 2 clusters"
