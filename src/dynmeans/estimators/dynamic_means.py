@@ -85,8 +85,9 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
     moving : list of str, of int or of bool, optional
         Features that keep a course in steady motion: their names, their numbers, or a yes or no
         for each; all by default. The others are expected where they were.
-    backend : {"native", "reference"}, default="native"
-        Compiled code, or the specification in NumPy. Both give the same labels.
+    backend : {"native", "reference", "gpu"}, default="native"
+        Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
+        batch that lies on a GPU is clustered there by itself.
     acceleration : {"auto", "none"}, default="auto"
         Whether the compiled code may leave out comparisons that cannot change a label.
     n_threads : int, optional

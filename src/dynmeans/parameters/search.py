@@ -128,11 +128,22 @@ def _refine(trials: Trials, best: Setting, pairs: Sequence[tuple[int, int]]) -> 
     if is_gap_open and is_reach_open:
         others = [replace(best, gap=gap, reach=reach) for gap, reach in pairs]
         best = min([best, *others], key=trials.length)
+    return _climb_all(trials, best)
+
+
+def refine(trials: Trials, start: Setting) -> Setting:
+    """Return the best setting near one that was found on a sample of the same points."""
+    return _climb_all(trials, start)
+
+
+def _climb_all(trials: Trials, best: Setting) -> Setting:
+    """Change one parameter after the other as long as that brings something."""
+    is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
     for _ in range(_N_ROUNDS):
         before = best
-        if is_reach_open:
+        if is_reach_open and trials.points.n_batches > 1:
             best = _climb(trials, best, _next_reach)
-        if is_gap_open:
+        if is_gap_open and trials.points.n_batches > 1:
             best = _climb(trials, best, _next_gap)
         climbed = _climb(trials, best, _next_level)
         best = best if climbed == best else _middle(trials, climbed)

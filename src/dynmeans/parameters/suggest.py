@@ -1,6 +1,8 @@
 """The door: lambda, max_gap and reach for batches of your own, without labels."""
 
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,9 +11,9 @@ from dynmeans.engine.batch import AnyBatch, Batch, take_batches
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.leading_axes import leading_axes
-from dynmeans.parameters.search import search, search_number
+from dynmeans.parameters.search import SAFE, refine, search, search_number
 from dynmeans.parameters.tracks import Points
-from dynmeans.parameters.trials import Feed, Trials
+from dynmeans.parameters.trials import Feed, Setting, Trials
 from dynmeans.parameters.warnings import find_doubts
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.orders import VisitingOrders
@@ -21,6 +23,8 @@ from dynmeans.records.suggestion import Candidate, Suggestion, warn_of_doubts
 N_BATCHES = 30
 # Fewer points do not tell a cluster from the noise of single ones (decision 0300).
 N_POINTS = 4000
+# Of more points a sample is taken, and of a sample a smaller one to find the region to search.
+_MOST_POINTS, _FEW_POINTS = 200_000, 40_000
 
 
 def suggest_penalties(
@@ -40,7 +44,8 @@ def suggest_penalties(
 
     The batches are clustered with some twenty choices; the one that describes the stream most
     briefly wins. The first 30 batches that have points are looked at, and more until they hold
-    4,000 points; with one, only lambda is chosen. A choice whose clusters hardly outlive a batch
+    4,000 points; with one, only lambda is chosen. Of more than 200,000 points as many are drawn
+    at random, the same share of every batch. A choice whose clusters hardly outlive a batch
     is never taken: if there is no other, a coarse one that is known to be safe is, with a warning.
 
     Parameters
@@ -156,24 +161,43 @@ def suggest_for(
         reach = checked_number("reach", reach, at_least=1)
     if n_clusters is not None:
         n_clusters = checked_number("n_clusters", n_clusters, above=0)
+    batches = _sampled(batches, orders, _MOST_POINTS)
     still = Penalties(1.0, revival_penalty=0.0, drift=0.0)
     moving = still.with_motion("steady" if motion is None else motion, moving).moving
     axes, gaps = leading_axes([batch.points for batch in batches]), list(elapsed)
     if axes is not None:  # Each axis mixes features, so all may move.
         batches, moving = _on_axes(batches, axes), None
-    rows, weights = [b.points for b in batches], [b.weights for b in batches]
-    points = Points.gather(rows, weights, np.cumsum(gaps))
-    n_points = len(points.rows)
+    trials = _trials(Feed(batches, gaps, orders, max_gap, reach, motion, moving))
+    points, n_points = trials.points, len(trials.points.rows)
     if not points.variance > 0:
         return _placeholder(points.n_batches, n_points, max_gap, reach)
-    trials = Trials(points, Feed(batches, gaps, orders, max_gap, reach, motion, moving))
-    setting = search(trials) if n_clusters is None else search_number(trials, n_clusters)
+    setting = _search(trials) if n_clusters is None else search_number(trials, n_clusters)
     doubts = find_doubts(trials, setting, n_clusters)
     chosen, tried = trials.candidate(setting), tuple(trials.candidates.values())
     is_followed = n_clusters is not None or trials.is_followed(setting)
     return Suggestion(
         *(chosen, tried, points.n_batches, n_points), is_followed=is_followed, doubts=doubts
     )
+
+
+def _trials(feed: Feed) -> Trials:
+    rows, weights = [b.points for b in feed.batches], [b.weights for b in feed.batches]
+    return Trials(Points.gather(rows, weights, np.cumsum(feed.elapsed)), feed)
+
+
+def _search(trials: Trials) -> Setting:
+    """Search on a sample first where there are many points, then near its choice on all."""
+    feed = trials.feed
+    sample = _sampled(feed.batches, feed.orders, _FEW_POINTS)
+    if sample is feed.batches:
+        return search(trials)
+    few = _trials(replace(feed, batches=sample))
+    start = search(few) if few.points.variance > 0 else SAFE
+    if start == SAFE:
+        return search(trials)
+    if few.n_pooled > 1:
+        trials.pool(few.n_pooled)
+    return refine(trials, start)
 
 
 def first_batches(batches: Sequence[AnyBatch]) -> int:
@@ -185,6 +209,21 @@ def first_batches(batches: Sequence[AnyBatch]) -> int:
         if n_filled >= N_BATCHES and n_points >= N_POINTS:
             return t + 1
     return len(batches)
+
+
+def _sampled(batches: list[Batch], orders: VisitingOrders, most: int) -> list[Batch]:
+    """Draw the same share of every batch, if they hold too many points; rows keep their order."""
+    n_points = sum(batch.n_points for batch in batches)
+    if n_points <= most:
+        return batches
+    rng = np.random.default_rng(orders.entropy)
+    sample = []
+    for batch in batches:
+        n = min(batch.n_points, math.ceil(batch.n_points * most / n_points))
+        rows = np.sort(rng.choice(batch.n_points, n, replace=False))
+        weights = None if batch.weights is None else batch.weights[rows]
+        sample.append(Batch(batch.points[rows], weights))
+    return sample
 
 
 def _on_axes(batches: list[Batch], axes: FloatArray) -> list[Batch]:

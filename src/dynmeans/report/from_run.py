@@ -4,13 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dynmeans.metrics import tracking_report
 from dynmeans.records.history import History
 from dynmeans.report.build import report_data
 from dynmeans.report.data import ReportData
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.exports import truth_by_window
 from dynmeans.runs.run import Run
+from dynmeans.runs.truth_counts import score_run
 
 _NOT_LISTED = ("sample_size",)  # told in the notes
 
@@ -47,7 +46,7 @@ def run_report(
     for record, _ in zip(run.history(labels=False), samples, strict=False):
         history.add(record)
     column = truth or run.config.source.get("truth")
-    scores = tracking_report(*truth_by_window(run, column, table, trust=trust)) if column else None
+    scores = score_run(run, column, table, trust=trust) if column else None
     data = report_data(
         history,
         samples=samples,
