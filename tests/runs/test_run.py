@@ -3,6 +3,7 @@
 import sqlite3
 
 import numpy as np
+import pandas as pd
 import pytest
 import run_cases
 from run_cases import PENALTIES
@@ -179,7 +180,8 @@ def test_history_is_that_of_the_estimator(run):
     batches = batches_of(5)
     run.process(batches)
     parameters = {"new_penalty": 1.0, "max_gap": 5, "reach": 1.5, "random_state": 0}
-    _, expected = DynamicMeans(**parameters).fit_sequence([b.points for b in batches])
+    frames = [pd.DataFrame(b.points, columns=["x", "y"]) for b in batches]
+    _, expected = DynamicMeans(**parameters).fit_sequence(frames)
     found = run.history()
     for name in ("clusters", "labels", "events"):
         assert found.to_frame(name).equals(expected.to_frame(name)), name

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynmeans.algorithm.sums import COORDINATE_BITS, COST_BITS
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
-_COORDINATE_BITS, _COST_BITS = 60, 90
 _LEAST_EXPONENT, _MOST_EXPONENT = -1074, 960
 
 
@@ -60,15 +60,15 @@ def bins_of_batch(
     heaviest, new_penalty = magnitudes.heaviest, penalties.new_penalty
     lightest = magnitudes.lightest if math.isfinite(magnitudes.lightest) else 1.0
     reach, widest = math.sqrt(new_penalty), float(farthest.max(initial=0.0))
-    columns = [(heaviest, _unit_exponent(lightest, _COORDINATE_BITS))] if has_weights else []
+    columns = [(heaviest, _unit_exponent(lightest, COORDINATE_BITS))] if has_weights else []
     squares = 0.0
     with np.errstate(over="ignore"):
         for y in farthest:
-            unit = _unit_exponent(lightest * min(reach, float(y)), _COORDINATE_BITS)
+            unit = _unit_exponent(lightest * min(reach, float(y)), COORDINATE_BITS)
             columns.append((float(heaviest * y), unit))
             squares += float((4.0 * y) * (4.0 * y))
         least = lightest * min(new_penalty, float(np.float64(widest) * widest))
-    cost = (heaviest * squares, _unit_exponent(least, _COST_BITS))
+    cost = (heaviest * squares, _unit_exponent(least, COST_BITS))
     return BatchBins(_shifts(n_points, columns), _shifts(n_points, [cost])[:, 0], has_weights)
 
 
