@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.label_view import LabelView
 from dynmeans.runs.reading.columns import (
     check_column,
     free_name,
@@ -26,6 +27,7 @@ from dynmeans.runs.spreadsheet_cells import count_formulas, plain_cells
 _FORMATS = {".parquet": "FORMAT parquet, COMPRESSION zstd", ".csv": "FORMAT csv, HEADER"}
 _ADDED = ("step", "cluster_id", "distance")
 _MEMORY = "1GB"
+_AS_STORED = LabelView()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +80,15 @@ def export_labels(
     table: Any = None,
     is_joined: bool = True,
     trust: bool = False,
+    view: LabelView = _AS_STORED,
 ) -> Export:
     """Write the labels to a Parquet or CSV file, with the original columns.
 
-    Rows that were left out keep an empty `cluster_id`. The file appears once it is complete. Text
-    that a spreadsheet would run as a formula gets an apostrophe before it in a CSV file, and is
-    counted: what begins with ``=``, ``@``, a tab or a return, or with a sign and holds ``(``,
-    ``|`` or ``!``. A Parquet file holds all text as it is.
+    `view` adds families, and marks identities that are not confirmed with -1. Rows that were left
+    out keep an empty `cluster_id`. The file appears once it is complete. Text that a spreadsheet
+    would run as a formula gets an apostrophe before it in a CSV file, and is counted: what begins
+    with ``=``, ``@``, a tab or a return, or with a sign and holds ``(``, ``|`` or ``!``. A Parquet
+    file holds all text as it is.
     """
     target = Path(path)
     if target.suffix not in _FORMATS:
@@ -99,19 +103,19 @@ def export_labels(
             fields = run.config.source
             with open_source(fields, table, trust=trust, also=(temporary,)) as source:
                 n_formulas = _count_formulas(source) if target.suffix == ".csv" else 0
-                source.connection.register("dynmeans_labels", _labels(run))
-                n_rows = _copy(source, _joined(source, run), temporary, target.suffix)
+                source.connection.register("dynmeans_labels", _labels(run, view))
+                n_rows = _copy(source, _joined(source, run, view), temporary, target.suffix)
         else:
-            with Source(_labels(run)) as source:  # a stream, which can be read once
+            with Source(_labels(run, view)) as source:  # a stream, which can be read once
                 n_formulas = _count_formulas(source) if target.suffix == ".csv" else 0
-            with Source(_labels(run), also=[temporary]) as source:
+            with Source(_labels(run, view), also=[temporary]) as source:
                 n_rows = _copy(source, "SELECT * FROM dynmeans_rows", temporary, target.suffix)
     return Export(n_rows, n_formulas)
 
 
-def _labels(run: Run) -> pa.RecordBatchReader:
+def _labels(run: Run, view: LabelView) -> pa.RecordBatchReader:
     """Stream the labels; each part is compared with its digest as it is read."""
-    tables = run.label_tables()
+    tables = map(view.of, run.label_tables())
     first = next(tables)
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -140,9 +144,10 @@ def _files_of(table: Path) -> set[str]:
         return {str(table.resolve())}
 
 
-def _joined(source: Source, run: Run) -> str:
+def _joined(source: Source, run: Run, view: LabelView) -> str:
     key = "row" if run.config.source.get("id") else "row_id"
-    added = [f"labels.{name} AS {quote_name(free_name(name, source.columns))}" for name in _ADDED]
+    names = (*_ADDED, *view.added)
+    added = [f"labels.{name} AS {quote_name(free_name(name, source.columns))}" for name in names]
     original = [f"original.{quote_name(name)}" for name in source.columns]
     row = f"original.{source.row}"
     return (
