@@ -1,8 +1,21 @@
 """The README's examples run in a folder of their own; the last lines say what was skipped."""
 
 from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+
+# Modules that need CuPy are not searched for examples where it is not installed.
+collect_ignore = (
+    []
+    if find_spec("cupy")
+    else [
+        str(path)
+        for path in Path(__file__).parent.glob("src/dynmeans/engine/gpu/*.py")
+        if "import cupy" in path.read_text() or "gpu.kernels import" in path.read_text()
+    ]
+)
 
 
 @pytest.fixture(autouse=True)

@@ -66,9 +66,14 @@ def test_everything_else_imports_without_the_aircraft_experiment(tmp_path):
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
         "import importlib, pkgutil, dynmeans\n"
+        "from importlib.util import find_spec\n"
         f"assert dynmeans.__file__.startswith({str(tmp_path)!r}), dynmeans.__file__\n"
         "for found in pkgutil.walk_packages(dynmeans.__path__, 'dynmeans.'):\n"
-        "    if not found.name.endswith('__main__'):\n"
+        "    if found.name.endswith('__main__'):\n"
+        "        continue\n"
+        "    try:\n"
         "        importlib.import_module(found.name)\n"
+        "    except ModuleNotFoundError as error:\n"
+        "        assert error.name == 'cupy' and not find_spec('cupy'), error\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,6 +13,7 @@ from dynmeans.engine.checks import (
     one_for_each,
 )
 from dynmeans.engine.dask_input import dask_engine, is_on_dask
+from dynmeans.engine.device_input import is_on_device, take_device_batch
 from dynmeans.engine.execution import Execution
 from dynmeans.records.arrays import BatchArray, FloatArray
 
@@ -97,13 +98,16 @@ def take_batch(
     name: str = "points",
     rows_of: RowChecker | None = None,
 ) -> AnyBatch:
-    """Check a batch from outside: the one place where input becomes a `Batch` or a `DaskBatch`.
+    """Check a batch from outside: the one place where input becomes a batch of one of three kinds.
 
     `rows_of` checks rows in memory in place of the check of this package, as scikit-learn's does.
     """
     if is_on_dask(points):
         batch: AnyBatch = dask_engine().take_batch(points, sample_weight, n_features, name)
         return batch
+    if is_on_device(points):
+        on_device: AnyBatch = take_device_batch(points, sample_weight, n_features, name)
+        return on_device
     if rows_of is not None:
         rows = rows_of(points)
     else:

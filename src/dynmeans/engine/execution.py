@@ -9,7 +9,7 @@ from typing import Any
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
 
-BACKENDS = ("native", "reference")
+BACKENDS = ("native", "reference", "gpu")
 ACCELERATIONS = ("auto", "none")
 MAX_THREADS = 1024
 
@@ -20,8 +20,8 @@ class Execution:
 
     Attributes
     ----------
-    backend : {"native", "reference"}
-        Compiled code, or the specification in NumPy.
+    backend : {"native", "reference", "gpu"}
+        Compiled code, the specification in NumPy, or kernels on an NVIDIA GPU.
     acceleration : {"auto", "none"}
         Whether the compiled code may leave out comparisons that cannot change a label, or visits
         every point in every pass.
@@ -71,4 +71,13 @@ DEFAULT = Execution()
 
 @cache
 def _load(backend: str) -> Any:
-    return importlib.import_module(f"dynmeans.engine.{backend}")
+    if backend != "gpu":
+        return importlib.import_module(f"dynmeans.engine.{backend}")
+    try:
+        return importlib.import_module("dynmeans.engine.gpu.backend")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"backend 'gpu' needs {error.name}: pip install 'dynmeans[gpu]', "
+            "or 'dynmeans[gpu-cuda12]' for CUDA 12.",
+            name=error.name,
+        ) from error

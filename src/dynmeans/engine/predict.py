@@ -8,6 +8,7 @@ from scipy.spatial.distance import cdist
 from dynmeans.engine.batch import Batch, RowChecker
 from dynmeans.engine.checks import checked_points
 from dynmeans.engine.dask_input import dask_engine, is_on_dask
+from dynmeans.engine.device_input import device_engine, is_on_device, take_device_batch
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
@@ -31,6 +32,9 @@ def predict_labels(
     found: tuple[IntArray, FloatArray]
     if is_on_dask(points):
         found = dask_engine(execution).predict_labels(points, state, penalties, elapsed)
+    elif is_on_device(points):
+        batch = take_device_batch(points, None, state.n_features, "points")
+        found = device_engine(execution).predict_labels(batch, state, penalties, elapsed)
     else:
         rows = _rows(points, state, rows_of)
         found = execution.load().predict_labels(rows, state, penalties, elapsed)
@@ -44,6 +48,10 @@ def center_distances(
     if is_on_dask(points):
         distances: FloatArray = dask_engine().distances(points, state)
         return distances
+    if is_on_device(points):
+        batch = take_device_batch(points, None, state.n_features, "points")
+        there: FloatArray = device_engine().distances(batch, state)
+        return there
     return np.asarray(cdist(_rows(points, state, rows_of), state.centers))
 
 

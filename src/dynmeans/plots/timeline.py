@@ -18,6 +18,7 @@ from dynmeans.plots.arguments import (
     batch_edges,
     checked_history,
     checked_integer,
+    name_times,
     tidy,
 )
 from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
@@ -108,6 +109,7 @@ def plot_timeline(history: History, ax: Axes | None = None, max_clusters: int = 
     data = _timeline_data(history, max_clusters)
     ax = axes_or_new(ax, (7.5, min(max(2.6, 1.5 + 0.26 * len(data.lives)), 14.0)))
     _draw_timeline(data, ax)
+    name_times(ax, history)
     return ax
 
 

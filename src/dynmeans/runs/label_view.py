@@ -36,6 +36,8 @@ class LabelView:
 
     def of(self, table: pa.Table) -> pa.Table:
         """Return labels as the view shows them."""
+        if self.families is None and self.confirmed is None:
+            return table
         ids = table["cluster_id"].to_numpy()
         if self.families is not None:
             table = table.append_column(FAMILY, pa.array(self.families.of(ids)))
@@ -45,6 +47,9 @@ class LabelView:
             field = table.schema.field(place)
             table = table.set_column(place, field, pa.array(shown, type=field.type))
         return table
+
+
+AS_STORED = LabelView()
 
 
 def confirmed_of_run(run: Run, *, min_cluster_size: float = 1, min_life: int = 1) -> IntArray:

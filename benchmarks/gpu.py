@@ -1,0 +1,296 @@
+"""The GPU backend: bits beside compiled code, times beside the floor and other ways.
+
+python benchmarks/gpu.py [--quick] [--results benchmarks/results/gpu.json]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import cupy as cp
+import numpy as np
+import torch
+
+from dynmeans.engine.batch import Batch, take_batch
+from dynmeans.engine.execution import Execution
+from dynmeans.engine.gpu import kernels, search, slot_sums, sources
+from dynmeans.engine.gpu.bins import bins_of_batch
+from dynmeans.engine.gpu.cluster import params
+from dynmeans.engine.gpu.device_orders import list_device_orders
+from dynmeans.engine.gpu.device_rows import DeviceRows
+from dynmeans.engine.gpu.passes import Passes
+from dynmeans.engine.gpu.slots import Memory, Slots
+from dynmeans.engine.gpu.transfer import to_device, to_memory
+from dynmeans.engine.step import step_batch
+from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
+
+PROTOTYPE = {"d2": (12.0, 2.3), "d64": (13.3, 6.3), "d400": (None, 3.5)}  # first, later pass; ms
+
+
+def make_rows(n: int, d: int, n_blobs: int) -> tuple[Any, float]:
+    """Blobs as in the prototype's benchmark, on the device, and lambda."""
+    random = cp.random.RandomState(0)
+    if d == 2:
+        centers, noise, penalty = random.uniform(0, 0.7 * n_blobs**0.5, (n_blobs, 2)), 0.06, 0.12
+    else:
+        centers, noise, penalty = random.standard_normal((n_blobs, d)), 0.6, 1.35 * d
+    rows, part = cp.empty((n, d)), max(1, 2**28 // d)
+    for start in range(0, n, part):
+        m = min(n, start + part) - start
+        rows[start : start + m] = centers[random.randint(0, n_blobs, m)]
+        rows[start : start + m] += noise * random.standard_normal((m, d))
+    return rows, penalty
+
+
+def seconds(work: Any) -> tuple[float, Any]:
+    """Return how long `work` takes, the device's part included, and what it gives."""
+    cp.cuda.Device().synchronize()
+    start = time.perf_counter()
+    result = work()
+    cp.cuda.Device().synchronize()
+    return time.perf_counter() - start, result
+
+
+def median_ms(work: Any, n: int = 7) -> float:
+    """Return the median time of `work` by events of the device."""
+    work()
+    times = []
+    for _ in range(n):
+        start, end = cp.cuda.Event(), cp.cuda.Event()
+        start.record()
+        work()
+        end.record()
+        end.synchronize()
+        times.append(cp.cuda.get_elapsed_time(start, end))
+    return float(np.median(times))
+
+
+def by_kernel(work: Any) -> dict[str, Any]:
+    """Return the device's time in each kernel while `work` runs, in ms, and how often it ran."""
+    records, real = [], kernels.launch_blocks
+
+    def timed(kernel: Any, *arguments: Any, **options: Any) -> None:
+        start, end = cp.cuda.Event(), cp.cuda.Event()
+        start.record()
+        real(kernel, *arguments, **options)
+        end.record()
+        records.append((kernel.name, start, end))
+
+    users = (kernels, search, slot_sums)
+    for user in users:
+        user.launch_blocks = timed
+    spent, _ = seconds(work)
+    for user in users:
+        user.launch_blocks = real
+    found: dict[str, Any] = {"all_ms": round(1e3 * spent, 3)}
+    for name, start, end in records:
+        ms, n = found.get(name, (0.0, 0))
+        found[name] = (round(ms + cp.cuda.get_elapsed_time(start, end), 4), n + 1)
+    return found
+
+
+def copy_rate() -> float:
+    """Bytes per ms that a copy on the device reads and writes."""
+    a = cp.ones(2**28)
+    b = cp.empty_like(a)
+    return 2 * a.nbytes / median_ms(lambda: cp.copyto(b, a))
+
+
+def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
+    """Time the first pass, each later pass and each stage of one."""
+    n, d = rows_array.shape
+    penalties, state = Penalties(penalty, max_gap=5, reach=1.2), ClusterState.empty(d)
+    rows, memory = DeviceRows(rows_array, None), Memory.of(state, penalties)
+    bins = bins_of_batch(rows.magnitudes(), n, False, state, penalties)
+    passes = Passes(rows, memory, penalty)
+    found: dict[str, Any] = {}
+    later_results: list[Any] = []
+    for seed in (1, 2, 3):
+        order = next(
+            list_device_orders(VisitingOrders(seed, by="row"), rows_array, None, rows.row, 0)
+        )
+        taken, _ = seconds(lambda order=order: rows.start(order, bins))
+        labels_s, n_slots = seconds(passes.first)
+        sums_s, n_members = seconds(lambda n_slots=n_slots: rows.sum_up(n_slots))
+        found["first_pass_ms"] = 1e3 * (taken + labels_s)
+        found["first_sums_ms"] = 1e3 * sums_s
+        later = []
+        for _ in range(40 if seed == 3 else 2):
+            arguments = (rows, passes, n_members, bins, state, penalties)
+            spent, (n_members, n_moved) = seconds(partial(_later, *arguments))
+            later.append((round(1e3 * spent, 3), n_moved))
+            if n_moved == 0:
+                break
+        found["later_passes_ms_and_moves"] = later
+        found["later_pass_ms"] = float(np.median([ms for ms, _ in later[-10:]]))
+    found["n_slots"] = len(n_members)
+    rows.start(order, bins)
+    found["first_pass_kernels"] = by_kernel(passes.first)
+    found["sums_kernels"] = by_kernel(lambda: rows.sum_up(n_slots))
+    n_members = rows.sum_up(n_slots)
+    later = (rows, passes, n_members, bins, state, penalties)
+    found["second_pass_kernels"] = by_kernel(lambda: later_results.append(_later(*later)))
+    n_members = later_results[0][0]
+    later = (rows, passes, n_members, bins, state, penalties)
+    found["third_pass_kernels"] = by_kernel(lambda: later_results.append(_later(*later)))
+    n_members = later_results[1][0]
+    _, centers = params(rows, n_members, bins, state, penalties)
+    slots = Slots.at(centers, n_members, memory)
+    size = rows_array.nbytes
+    stages = {
+        "compare": (lambda: rows.compare(slots, penalty), size + 4 * n),
+        "find": (lambda: rows._find(slots, penalty), size + 4 * n),
+        "sum_up": (lambda: rows.sum_up(len(slots)), size + 4 * n),
+    }
+    for name, (work, n_bytes) in stages.items():
+        ms = median_ms(work)
+        floor = n_bytes / rate
+        if name != "sum_up" and d >= 16:
+            floor = max(floor, 2e-9 * n * len(slots) * d / 790)
+        found[name] = {"ms": ms, "floor_ms": floor, "share": floor / ms}
+    return found
+
+
+def _later(
+    rows: Any, passes: Any, n_members: Any, bins: Any, state: ClusterState, penalties: Penalties
+) -> Any:
+    _, centers = params(rows, n_members, bins, state, penalties)
+    slots = Slots.at(centers, n_members, passes.memory)
+    _, listed, wishes = rows.compare(slots, penalties.new_penalty)
+    members = passes.later(slots, n_members, listed, wishes)
+    is_kept = members > 0
+    if not is_kept.all():
+        rows.keep_slots(is_kept)
+    return members[is_kept], len(listed)
+
+
+def compare_steps(rows_array: Any, penalty: float, n_threads: int) -> dict[str, Any]:
+    """Time a whole step on both, and compare every bit."""
+    d = rows_array.shape[1]
+    penalties, orders = Penalties(penalty, max_gap=5, reach=1.2), VisitingOrders(3, by="row")
+    state, gpu = ClusterState.empty(d), Execution("gpu")
+    there = take_batch(rows_array)
+    step_batch(there, state, penalties, orders, 1.0, gpu)
+    on_device, (after, found) = seconds(
+        lambda: step_batch(there, state, penalties, orders, 1.0, gpu)
+    )
+    here = Batch(cp.asnumpy(rows_array))
+    step_batch(Batch(here.points[: 2**20]), state, penalties, orders, 1.0, gpu)
+    from_memory, (_, moved) = seconds(lambda: step_batch(here, state, penalties, orders, 1.0, gpu))
+    compiled, (expected_state, expected) = seconds(
+        lambda: step_batch(
+            here, state, penalties, orders, 1.0, Execution("native", n_threads=n_threads)
+        )
+    )
+    labels = cp.asnumpy(found.labels)
+    is_equal = (
+        np.array_equal(labels, expected.labels)
+        and np.array_equal(moved.labels, expected.labels)
+        and np.array_equal(found.cost_trace, expected.cost_trace)
+        and after == expected_state
+    )
+    return {
+        "bits_equal": bool(is_equal),
+        "n_iter": found.n_iter,
+        "n_clusters": len(found.ids),
+        "gpu_ms": 1e3 * on_device,
+        "gpu_from_memory_ms": 1e3 * from_memory,
+        "native_ms": 1e3 * compiled,
+        "n_threads": n_threads,
+        "times_faster": compiled / on_device,
+    }
+
+
+def other_ways(rows_array: Any, n_slots: int) -> dict[str, float]:
+    """What a user would write: all distances, then the least; scaled from some rows."""
+    n = len(rows_array)
+    m = min(n, 2**21)
+    centers, ways = rows_array[:n_slots], {}
+    squares = (centers**2).sum(axis=1)
+    part = 2**18
+
+    def by_cupy() -> None:
+        for start in range(0, m, part):
+            cp.argmin(squares - 2 * (rows_array[start : start + part] @ centers.T), axis=1)
+
+    ways["cupy_matmul_float64_ms"] = median_ms(by_cupy, 3) * n / m
+    points, others = (
+        torch.as_tensor(rows_array[:m], device="cuda"),
+        torch.as_tensor(centers, device="cuda"),
+    )
+
+    def by_torch() -> None:
+        for start in range(0, m, part):
+            torch.cdist(points[start : start + part], others).argmin(1)
+        torch.cuda.synchronize()
+
+    by_torch()
+    spent, _ = seconds(by_torch)
+    ways["torch_cdist_float64_ms"] = 1e3 * spent * n / m
+    return ways
+
+
+def copies(n: int = 10**8) -> dict[str, float]:
+    """NumPy rows in and labels out: plain copies, and the ring of pinned buffers."""
+    rows, labels = np.ones((n, 2)), cp.ones(n, np.int64)
+    to_device(rows[: 2**22])
+    return {
+        "in_plain_ms": 1e3 * seconds(lambda: cp.asarray(rows))[0],
+        "in_ring_ms": 1e3 * min(seconds(lambda: to_device(rows))[0] for _ in range(3)),
+        "out_plain_ms": 1e3 * seconds(lambda: cp.asnumpy(labels))[0],
+        "out_ring_ms": 1e3 * min(seconds(lambda: to_memory(labels))[0] for _ in range(3)),
+    }
+
+
+def run_case(n: int, d: int, n_blobs: int, rate: float) -> Iterator[tuple[str, Any]]:
+    """Yield what was measured for one shape, under its name."""
+    rows_array, penalty = make_rows(n, d, n_blobs)
+    yield "passes", time_passes(rows_array, penalty, rate)
+    yield "step", compare_steps(rows_array, penalty, os.cpu_count() or 1)
+    yield "other_ways", other_ways(rows_array, n_blobs)
+
+
+def main() -> None:
+    """Run all cases and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--results", default="benchmarks/results/gpu.json")
+    options = parser.parse_args()
+    properties = cp.cuda.runtime.getDeviceProperties(0)
+    rate = copy_rate()
+    results: dict[str, Any] = {
+        "commit": os.environ.get("DYNMEANS_COMMIT") or _commit(),
+        "kernels": sources.digest(),
+        "card": properties["name"].decode(),
+        "copy_tb_per_s": rate / 1e9,
+        "prototype_first_and_later_ms": PROTOTYPE,
+    }
+    cases = [(10**7, 2, 1000), (10**6, 64, 1000)] if options.quick else []
+    cases = cases or [(10**8, 2, 1000), (10**7, 64, 1000), (10**6, 400, 200), (10**6, 8, 300)]
+    for n, d, n_blobs in cases:
+        case = results[f"d{d}"] = {"n": n, "d": d}
+        for name, found in run_case(n, d, n_blobs, rate):
+            case[name] = found
+            print(f"d={d} n={n} {name}: {json.dumps(found)}", flush=True)
+            Path(options.results).write_text(json.dumps(results, indent=1) + "\n")
+        cp.get_default_memory_pool().free_all_blocks()
+    results["copies_1e8_x_2"] = copies(10**7 if options.quick else 10**8)
+    print(json.dumps(results["copies_1e8_x_2"]), flush=True)
+    Path(options.results).write_text(json.dumps(results, indent=1) + "\n")
+
+
+def _commit() -> str:
+    found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return found.stdout.strip()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""Batches that lie on a GPU, told apart without loading any library for one."""
+
+from typing import Any
+
+import numpy as np
+
+from dynmeans.engine.execution import DEFAULT, Execution
+
+_GPU = Execution("gpu")
+_CUDA = (2, 13)  # kinds of device in DLPack: CUDA, and CUDA's managed memory
+
+
+def is_on_device(points: object) -> bool:
+    """Say whether this is an array on a GPU: CuPy's, torch's, JAX's or any that speaks DLPack."""
+    if isinstance(points, np.ndarray | list | tuple):
+        return False
+    where = getattr(points, "__dlpack_device__", None)
+    if where is None:
+        return hasattr(points, "__cuda_array_interface__")
+    return int(where()[0]) in _CUDA
+
+
+def device_engine(execution: Execution = DEFAULT) -> Any:
+    """Load what runs a step on a GPU."""
+    if execution.backend == "reference":
+        raise ValueError(
+            "backend must be native or gpu for a batch on a GPU, got 'reference'. "
+            "Copy the batch to memory for the reference."
+        )
+    return _GPU.load()
+
+
+def take_device_batch(points: Any, sample_weight: Any, n_features: int | None, name: str) -> Any:
+    """Check a batch on a GPU."""
+    return _GPU.load().take_batch(points, sample_weight, n_features, name)

@@ -1,0 +1,164 @@
+"""Algorithm 1 on a device: one step over a batch, its restarts, and what is remembered."""
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from dynmeans.algorithm.assign_labels import revival_costs
+from dynmeans.algorithm.cluster import NO_FALL
+from dynmeans.algorithm.motion import expect
+from dynmeans.algorithm.update_state import let_time_pass, update_state
+from dynmeans.engine import native
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.engine.gpu.bins import bins_of_batch
+from dynmeans.engine.gpu.cluster import Found, cluster
+from dynmeans.engine.gpu.device_orders import list_device_orders
+from dynmeans.engine.gpu.device_rows import DeviceRows
+from dynmeans.engine.gpu.gpu_batch import GpuBatch, take_batch
+from dynmeans.engine.gpu.kernels import launch, upload
+from dynmeans.engine.gpu.search import load_exact
+from dynmeans.engine.gpu.slots import Slots
+from dynmeans.engine.gpu.transfer import to_device, to_memory
+from dynmeans.engine.orders import Orders
+from dynmeans.records.arrays import IntArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import Clustering, ClusterState
+
+__all__ = ["distances", "predict_labels", "step", "take_batch"]
+
+
+def step(
+    batch: Batch | GpuBatch,
+    state: ClusterState,
+    penalties: Penalties,
+    orders: Orders,
+    elapsed: float,
+    execution: Execution,
+) -> tuple[ClusterState, Clustering]:
+    """Cluster one batch and return what is remembered, and the clustering.
+
+    Labels are returned where the batch lies.
+    """
+    if not batch.has_weight:
+        return _let_pass(batch, state, penalties, orders, elapsed)
+    points, weights = _on_device(batch)
+    rows, arrived = DeviceRows(points, weights), let_time_pass(state, elapsed, penalties)
+    has_weights = weights is not None
+    bins = bins_of_batch(rows.magnitudes(), len(points), has_weights, arrived, penalties)
+    best: Found | None = None
+    slots: Any = None
+    for order in list_device_orders(orders, points, weights, rows.row, state.n_steps):
+        found = cluster(rows, order, bins, arrived, penalties)
+        # The first of equals is kept: a later one must be lower.
+        if best is None or found.cost_trace[-1] < best.cost_trace[-1] * (1.0 - NO_FALL):
+            best, slots = found, rows.labels.copy()
+    assert best is not None, "orders has at least one row"
+    new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
+    n_new = len(best.counts) - state.n_clusters
+    ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
+    labels = cp.asarray(np.append(ids, -1))[slots]
+    if has_weights:
+        bystanders = cp.flatnonzero(weights == 0)
+        labels[bystanders] = _predict(points[bystanders], new_state, penalties)[0]
+    return new_state, _name_clusters(best, ids, _deliver(batch, labels), is_counted=not has_weights)
+
+
+def predict_labels(
+    points: Any, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
+) -> tuple[Any, Any]:
+    """Return the identity and the cost of each point, where the points lie."""
+    if isinstance(points, GpuBatch):
+        labels, costs = _predict(points.points, state, penalties, elapsed)
+        return points.deliver(labels), points.deliver(costs)
+    labels, costs = _predict(to_device(points), state, penalties, elapsed)
+    return to_memory(labels), to_memory(costs)
+
+
+def distances(batch: GpuBatch, state: ClusterState) -> Any:
+    """Return the distance of each point to each center, where the points lie."""
+    squares = cp.zeros((batch.n_points, state.n_clusters))
+    for j in range(batch.n_features):
+        gaps = batch.points[:, j, None].astype(np.float64) - cp.asarray(state.centers[:, j])
+        squares += gaps * gaps
+    return batch.deliver(cp.sqrt(squares))
+
+
+def _predict(
+    points: Any, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
+) -> tuple[Any, Any]:
+    n, n_slots = len(points), state.n_clusters
+    if n == 0 or n_slots == 0:
+        return cp.full(n, -1, np.int64), cp.full(n, penalties.new_penalty)
+    slots = _slots_of(state, penalties, elapsed)
+    row = "double" if points.dtype == np.float64 else "float"
+    choices, costs = cp.empty(n, np.int32), cp.empty(n)
+    numbers, *table = upload(
+        np.arange(n_slots, dtype=np.int32), slots.centers, slots.offsets, slots.scales
+    )
+    rows = (points, points.shape[1], None, None, np.int64(n), None, np.uint64(0), None)
+    counts = (None, None, n_slots, n_slots, penalties.new_penalty)
+    kernel = load_exact(points.shape[1], row).get_function("choose")
+    launch(
+        kernel,
+        8 * n,
+        (*rows, numbers, *table, *counts, choices, costs),
+    )
+    return cp.asarray(np.append(state.ids, -1))[choices], costs
+
+
+def _slots_of(state: ClusterState, penalties: Penalties, elapsed: float) -> Slots:
+    """At the time of the last batch its clusters are active; all others are remembered."""
+    is_active = (state.ages == 1.0) & (elapsed == 0.0)
+    unseen = np.where(state.ages > 1.0, state.ages - 1.0, 1.0)
+    unseen = state.ages - 1.0 + elapsed if elapsed > 0.0 else unseen
+    expected = expect(state, unseen, penalties)
+    dormant = revival_costs(expected, penalties)
+    offsets = np.where(is_active, 0.0, dormant.offsets)
+    scales = np.where(is_active, 1.0, dormant.scales)
+    centers = np.where(is_active[:, None], state.centers, expected.centers)
+    return Slots(centers, offsets, scales, ~is_active)
+
+
+def _let_pass(
+    batch: Batch | GpuBatch,
+    state: ClusterState,
+    penalties: Penalties,
+    orders: Orders,
+    elapsed: float,
+) -> tuple[ClusterState, Clustering]:
+    """A batch in which no row takes part only lets time pass."""
+    here = batch.in_memory("a batch without weight")
+    after, clustering = native.step(here, state, penalties, orders, elapsed, DEFAULT)
+    if isinstance(batch, Batch):
+        return after, clustering
+    fields = (clustering.ids, clustering.counts, clustering.centers, clustering.cost)
+    labels = batch.deliver(cp.asarray(clustering.labels))
+    return after, Clustering(labels, *fields, clustering.n_iter, clustering.cost_trace)
+
+
+def _on_device(batch: Batch | GpuBatch) -> tuple[Any, Any]:
+    if isinstance(batch, GpuBatch):
+        return batch.points, batch.weights
+    weights = None if batch.weights is None else to_device(batch.weights)
+    return to_device(batch.points), weights
+
+
+def _deliver(batch: Batch | GpuBatch, labels: Any) -> Any:
+    return batch.deliver(labels) if isinstance(batch, GpuBatch) else to_memory(labels)
+
+
+def _name_clusters(found: Found, ids: IntArray, labels: Any, *, is_counted: bool) -> Clustering:
+    """Keep the slots that were seen, under their identities."""
+    seen = found.counts > 0
+    counts = found.counts[seen]
+    return Clustering(
+        labels=labels,
+        ids=ids[seen],
+        counts=counts.astype(np.int64) if is_counted else counts,
+        centers=found.centers[seen],
+        cost=found.cost_trace[-1],
+        n_iter=len(found.cost_trace),
+        cost_trace=np.array(found.cost_trace),
+    )

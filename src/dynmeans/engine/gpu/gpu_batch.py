@@ -1,0 +1,127 @@
+"""A batch on a GPU, checked at the door and never copied off it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.checks import (
+    MAX_COORDINATE,
+    MAX_WEIGHT,
+    check_features,
+    check_size,
+    checked_weights,
+)
+from dynmeans.engine.device_input import device_engine, is_on_device
+from dynmeans.engine.execution import Execution
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GpuBatch:
+    """Y_t on a GPU, by rows, float64 or float32, with the weights beside it.
+
+    Attributes
+    ----------
+    points : cupy.ndarray of shape (n_points, n_features)
+        The rows; the memory of the array that was given, where it needed no conversion.
+    weights : cupy.ndarray of shape (n_points,), optional
+        What each row weighs; None where every row weighs 1.
+    library : str
+        Where labels are to be returned: "cupy", "torch" or "jax".
+    """
+
+    points: Any
+    weights: Any
+    library: str
+
+    @property
+    def n_points(self) -> int:
+        """Number of rows."""
+        return len(self.points)
+
+    @property
+    def n_features(self) -> int:
+        """Number of coordinates of a row."""
+        return int(self.points.shape[1])
+
+    @property
+    def feature_names(self) -> None:
+        """None: arrays on a device have no names of columns."""
+
+    @property
+    def has_weight(self) -> bool:
+        """Whether any row takes part."""
+        return self.n_points > 0 and (self.weights is None or bool(self.weights.any()))
+
+    def in_memory(self, purpose: str) -> Batch:
+        """Return a copy in memory."""
+        weights = None if self.weights is None else cp.asnumpy(self.weights)
+        return Batch(cp.asnumpy(self.points), weights)
+
+    def engine(self, execution: Execution) -> Any:
+        """Return the module that runs a step on a GPU."""
+        return device_engine(execution)
+
+    def deliver(self, array: Any) -> Any:
+        """Hand a CuPy array to the library that the points came from, without a copy."""
+        if self.library == "torch":
+            import torch  # noqa: PLC0415
+
+            return torch.from_dlpack(array)
+        if self.library == "jax":
+            import jax  # noqa: PLC0415
+
+            return jax.dlpack.from_dlpack(array)
+        return array
+
+
+def take_batch(
+    points: Any, sample_weight: Any, n_features: int | None, name: str = "points"
+) -> GpuBatch:
+    """Check a batch on a GPU; float32 stays float32, everything else becomes float64."""
+    library = type(points).__module__.partition(".")[0]
+    rows = _as_cupy(points)
+    if rows.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, got shape {rows.shape}.")
+    check_size(name, len(rows))
+    if rows.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be real numbers, got dtype {rows.dtype}.")
+    if n_features is not None:
+        check_features(rows.shape[1], n_features, name)
+    kind = np.float32 if rows.dtype == np.float32 else np.float64
+    rows = cp.ascontiguousarray(rows, dtype=kind)
+    if rows.size and not bool((cp.abs(rows) <= MAX_COORDINATE).all()):
+        bad = rows[~(cp.abs(rows) <= MAX_COORDINATE)][0]
+        raise ValueError(
+            f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {bad}."
+        )
+    known = library.removesuffix("lib") if library in ("torch", "jax", "jaxlib") else "cupy"
+    return GpuBatch(rows, _take_weights(sample_weight, len(rows)), known)
+
+
+def _take_weights(sample_weight: Any, n_points: int) -> Any:
+    if sample_weight is None:
+        return None
+    if not is_on_device(sample_weight):
+        return cp.asarray(checked_weights(sample_weight, n_points))
+    weights = cp.ascontiguousarray(_as_cupy(sample_weight), dtype=np.float64)
+    if weights.shape != (n_points,):
+        raise ValueError(
+            f"sample_weight must have one value for each of {n_points} points, "
+            f"got shape {weights.shape}."
+        )
+    is_good = (weights >= 0) & (weights <= MAX_WEIGHT)
+    if not bool(is_good.all()):
+        bad = weights[~is_good][0]
+        raise ValueError(f"sample_weight must be at least 0 and at most {MAX_WEIGHT:g}, got {bad}.")
+    return weights
+
+
+def _as_cupy(array: Any) -> Any:
+    if isinstance(array, cp.ndarray):
+        return array
+    if hasattr(array, "detach"):
+        array = array.detach()
+    return cp.from_dlpack(array) if hasattr(array, "__dlpack__") else cp.asarray(array)

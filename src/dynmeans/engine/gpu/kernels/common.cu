@@ -1,0 +1,124 @@
+// What all kernels share: turns, exact distances, lists and bins.
+//
+// Compiled with ROW (float or double: the type of the rows). Products and sums that must have the
+// bits of the specification are written with __dmul_rn and __dadd_rn, which no compiler contracts.
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+typedef unsigned char u8;
+
+[[maybe_unused]] constexpr double kInfinity = 1.7976931348623157e308;  // above every cost that can be chosen
+[[maybe_unused]] constexpr int kMostBins = 8;                          // that are kept in registers
+
+struct Turn {
+    u64 key;
+    double weight;
+    i64 row;
+};
+
+__device__ __forceinline__ u64 mix(u64 key) {
+    key = (key ^ (key >> 30)) * 0xBF58476D1CE4E5B9ull;
+    key = (key ^ (key >> 27)) * 0x94D049BB133111EBull;
+    return key ^ (key >> 31);
+}
+
+// A row is visited by the hash of its number, unless its key is given.
+__device__ __forceinline__ u64 key_of(i64 row, const u64* keys, u64 seed) {
+    return keys ? keys[row] : mix((u64)row ^ seed);
+}
+
+__device__ __forceinline__ bool is_before(const Turn* a, u64 key, const double* ties, i64 row) {
+    if (a->key != key) return a->key < key;
+    const double weight = ties ? ties[row] : 0.0;
+    if (a->weight != weight) return a->weight < weight;
+    return a->row < row;
+}
+
+__device__ __forceinline__ double add_square(double sum, double y, double center) {
+    const double difference = __dsub_rn(y, center);
+    return __dadd_rn(sum, __dmul_rn(difference, difference));
+}
+
+// Eight threads hold the eight running sums of a distance: added in halves, 0+4, then 0+2, 0+1.
+__device__ __forceinline__ double add_in_halves(double sum, u32 mask) {
+    sum = __dadd_rn(sum, __shfl_xor_sync(mask, sum, 4));
+    sum = __dadd_rn(sum, __shfl_xor_sync(mask, sum, 2));
+    return __dadd_rn(sum, __shfl_xor_sync(mask, sum, 1));
+}
+
+__device__ __forceinline__ double cost_of(double offset, double scale, double squared_distance) {
+    return __dadd_rn(offset, __dmul_rn(scale, squared_distance));
+}
+
+// A place at the end of a list for each thread that wants one; the order of a list has no meaning.
+__device__ __forceinline__ int reserve(bool wants, int* n_listed) {
+    const u32 active = __activemask(), asking = __ballot_sync(active, wants);
+    if (!wants) return -1;
+    const int lane = threadIdx.x & 31, leader = __ffs(asking) - 1;
+    int first = 0;
+    if (lane == leader) first = atomicAdd(n_listed, __popc(asking));
+    return __shfl_sync(asking, first, leader) + __popc(asking & ((1u << lane) - 1));
+}
+
+// A warp's share of a list, gathered in shared memory: many threads that ask for places one by one
+// would wait for each other. All threads of the warp take part.
+struct Gathered {
+    static constexpr int kRoom = 96;
+    int2* mine;  // kRoom pairs of a row and a choice
+    int n = 0;
+
+    __device__ __forceinline__ void add(bool wants, int row, int choice, int* rows, int* choices,
+                                        int* n_listed) {
+        const u32 asking = __ballot_sync(~0u, wants);
+        if (!asking) return;
+        const int lane = threadIdx.x & 31;
+        if (wants) mine[n + __popc(asking & ((1u << lane) - 1))] = make_int2(row, choice);
+        n += __popc(asking);
+        __syncwarp();
+        if (n > kRoom - 32) flush(rows, choices, n_listed);
+    }
+
+    __device__ __forceinline__ void flush(int* rows, int* choices, int* n_listed) {
+        const int lane = threadIdx.x & 31;
+        int first = 0;
+        if (lane == 0 && n) first = atomicAdd(n_listed, n);
+        first = __shfl_sync(~0u, first, 0);
+        for (int q = lane; q < n; q += 32) {
+            rows[first + q] = mine[q].x;
+            choices[first + q] = mine[q].y;
+        }
+        __syncwarp();
+        n = 0;
+    }
+};
+
+// Adds one term to bins in registers: every addition is exact, so any order gives the same bits.
+__device__ __forceinline__ void add_to_bins(double term, const double* shifts, int stride,
+                                            int n_bins, double* sums) {
+#pragma unroll
+    for (int b = 0; b < kMostBins; ++b)
+        if (b < n_bins) {
+            const double shift = shifts[b * stride];
+            const double h = __dsub_rn(__dadd_rn(term, shift), shift);
+            sums[b] = __dadd_rn(sums[b], h);
+            term = __dsub_rn(term, h);
+        }
+}
+
+// Adds the bins of all threads of a block to those in memory.
+__device__ __forceinline__ void flush_bins(double* sums, int n_bins, double* total) {
+    __shared__ double of_warps[32];
+#pragma unroll
+    for (int b = 0; b < kMostBins; ++b)
+        if (b < n_bins) {
+            double sum = sums[b];
+            for (int o = 16; o; o >>= 1) sum = __dadd_rn(sum, __shfl_xor_sync(~0u, sum, o));
+            if ((threadIdx.x & 31) == 0) of_warps[threadIdx.x >> 5] = sum;
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                for (int w = 1; w < (int)(blockDim.x >> 5); ++w) sum = __dadd_rn(sum, of_warps[w]);
+                atomicAdd(total + b, sum);
+            }
+            __syncthreads();
+        }
+}

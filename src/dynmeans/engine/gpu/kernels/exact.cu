@@ -1,0 +1,314 @@
+// Exact costs by eight threads a row, which are the eight running sums of the specification.
+//
+// Compiled with R: the features that each of the eight threads keeps in registers, or 0 where rows
+// are too wide for that and are read again for each center. FEW is the number of features up to
+// 15, for which one thread holds a row and all running sums, and 0 above.
+
+#if R > 0
+struct Row {
+    double y[R];
+    __device__ __forceinline__ void load(const ROW* points, i64 i, int d, int lane) {
+#pragma unroll
+        for (int r = 0; r < R; ++r) y[r] = lane + 8 * r < d ? (double)points[i * d + lane + 8 * r] : 0.0;
+    }
+    __device__ __forceinline__ double sum(const double* center, int d, int lane) const {
+        double s = 0.0;
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+            if (r < R - 1 || lane + 8 * r < d) s = add_square(s, y[r], center[lane + 8 * r]);
+        return s;
+    }
+};
+#else
+struct Row {
+    const ROW* y;
+    __device__ __forceinline__ void load(const ROW* points, i64 i, int d, int) { y = points + i * d; }
+    __device__ __forceinline__ double sum(const double* center, int d, int lane) const {
+        double s = 0.0;
+        for (int j = lane; j < d; j += 8) s = add_square(s, (double)y[j], center[j]);
+        return s;
+    }
+};
+#endif
+
+struct Best {
+    double cost;
+    int slot, version;
+    __device__ __forceinline__ void consider(double c, int s, int v) {
+        if (c < cost || (c == cost && s < slot)) { cost = c; slot = s; version = v; }
+    }
+};
+
+#if FEW > 0
+struct WholeRow {
+    double y[FEW];
+    __device__ __forceinline__ void load(const ROW* points, i64 i, int) {
+#pragma unroll
+        for (int j = 0; j < FEW; ++j) y[j] = (double)points[i * FEW + j];
+    }
+    __device__ __forceinline__ double squared_distance(const double* centers, i64 v, int) const {
+        double s[8] = {};
+#pragma unroll
+        for (int j = 0; j < FEW; ++j) s[j % 8] = add_square(s[j % 8], y[j], centers[v * FEW + j]);
+        const double a = __dadd_rn(s[0], s[4]), b = __dadd_rn(s[1], s[5]);
+        const double c = __dadd_rn(s[2], s[6]), d = __dadd_rn(s[3], s[7]);
+        return __dadd_rn(__dadd_rn(a, c), __dadd_rn(b, d));
+    }
+};
+// Eight threads compare one row with eight versions at a time.
+using ChoosingRow = WholeRow;
+constexpr int kVersionsAtOnce = 8;
+#else
+// Eight threads compare one row with one version at a time.
+constexpr int kVersionsAtOnce = 1;
+struct ChoosingRow {
+    Row row;
+    __device__ __forceinline__ void load(const ROW* points, i64 i, int d) {
+        row.load(points, i, d, threadIdx.x & 7);
+    }
+    __device__ __forceinline__ double squared_distance(const double* centers, i64 v, int d) const {
+        const u32 mask = 0xffu << (threadIdx.x & 24);
+        return add_in_halves(row.sum(centers + v * d, d, threadIdx.x & 7), mask);
+    }
+};
+#endif
+
+// The cheapest version that each listed row sees at its turn; all rows if `rows` is null. Where
+// `base` has the cheapest slot at the start of the pass, and it is still there, only versions that
+// events added are compared.
+extern "C" __global__ void __launch_bounds__(256) choose(
+    const ROW* points, int d, const int* rows, const int* base, i64 n, const u64* keys, u64 seed,
+    const double* ties, const int* slots, const double* centers, const double* offsets,
+    const double* scales, const Turn* since, const Turn* until, int n_start, int n_versions,
+    double new_penalty, int* choices, double* costs) {
+    const int lane = threadIdx.x & 7, place = lane % kVersionsAtOnce;
+    [[maybe_unused]] const u32 mask = 0xffu << (threadIdx.x & 24);
+    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
+    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; p < n; p += n_groups) {
+        const i64 i = rows ? rows[p] : p;
+        const u64 key = since ? key_of(i, keys, seed) : 0;
+        ChoosingRow row;
+        row.load(points, i, d);
+        Best best{kInfinity, 0x7fffffff, -1};
+        int from = 0;
+        if (base) {
+            const int b = base[p];
+            if (b < 0) from = n_start;
+            else if (!is_before(until + b, key, ties, i)) {
+                from = n_start;
+                const double s = row.squared_distance(centers, b, d);
+                best.consider(cost_of(offsets[b], scales[b], s), slots[b], b);
+            }
+        }
+        for (int v = from + place; v < n_versions; v += kVersionsAtOnce) {
+            if (since && (!is_before(since + v, key, ties, i) || is_before(until + v, key, ties, i)))
+                continue;
+            const double s = row.squared_distance(centers, v, d);
+            best.consider(cost_of(offsets[v], scales[v], s), slots[v], v);
+        }
+#pragma unroll
+        for (int o = kVersionsAtOnce / 2; o; o >>= 1) {
+            const double cost = __shfl_xor_sync(mask, best.cost, o);
+            const int slot = __shfl_xor_sync(mask, best.slot, o);
+            const int version = __shfl_xor_sync(mask, best.version, o);
+            if (version >= 0) best.consider(cost, slot, version);
+        }
+        if (lane == 0) {
+            const bool opens = best.version < 0 || best.cost > new_penalty;
+            choices[p] = opens ? -1 : best.version;
+            if (costs) costs[p] = opens ? new_penalty : best.cost;
+        }
+    }
+}
+
+#if FEW > 0
+// The cheapest slot of every row, a thread a row; centers pass through shared memory.
+extern "C" __global__ void __launch_bounds__(256) cheapest(
+    const ROW* points, i64 n, int d, const double* centers, const double* offsets,
+    const double* scales, int n_slots, int n_tile, double new_penalty, int* wishes) {
+    extern __shared__ double tile[];
+    bool is_loaded = false;
+    for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
+        const i64 i = first + threadIdx.x;
+        WholeRow row;
+        row.load(points, i < n ? i : n - 1, d);
+        Best best{kInfinity, 0x7fffffff, -1};
+        for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
+            const int n_here = min(n_tile, n_slots - k0);
+            if (!is_loaded || n_tile < n_slots) {
+                __syncthreads();
+                for (int e = threadIdx.x; e < n_here * FEW; e += blockDim.x)
+                    tile[e] = centers[(i64)k0 * FEW + e];
+                __syncthreads();
+                is_loaded = true;
+            }
+#pragma unroll 2
+            for (int k = 0; k < n_here; ++k) {
+                const double s = row.squared_distance(tile, k, d);
+                const double cost = cost_of(__ldg(offsets + k0 + k), __ldg(scales + k0 + k), s);
+                if (cost < best.cost) best = {cost, k0 + k, k0 + k};
+            }
+        }
+        if (i < n) wishes[i] = best.cost > new_penalty ? -1 : best.version;
+    }
+}
+#else
+// The cheapest slot of every row, two rows at a time; centers pass through shared memory.
+extern "C" __global__ void __launch_bounds__(256) cheapest(
+    const ROW* points, i64 n, int d, const double* centers, const double* offsets,
+    const double* scales, int n_slots, int n_tile, double new_penalty, int* wishes) {
+    extern __shared__ double tile[];
+    const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    bool is_loaded = false;
+    for (i64 first = (i64)blockIdx.x * 64; first < n; first += (i64)gridDim.x * 64) {
+        i64 at[2] = {first + group, first + group + 32};
+        Row row[2];
+        Best best[2];
+#pragma unroll
+        for (int u = 0; u < 2; ++u) {
+            row[u].load(points, at[u] < n ? at[u] : n - 1, d, lane);
+            best[u] = {kInfinity, 0x7fffffff, -1};
+        }
+        for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
+            const int n_here = min(n_tile, n_slots - k0);
+            if (!is_loaded || n_tile < n_slots) {
+                __syncthreads();
+                for (int e = threadIdx.x; e < n_here * d; e += blockDim.x)
+                    tile[e] = centers[(i64)k0 * d + e];
+                __syncthreads();
+                is_loaded = true;
+            }
+            for (int k = 0; k < n_here; ++k) {
+                const double offset = __ldg(offsets + k0 + k), scale = __ldg(scales + k0 + k);
+#pragma unroll
+                for (int u = 0; u < 2; ++u) {
+                    const double s = add_in_halves(row[u].sum(tile + k * d, d, lane), mask);
+                    best[u].consider(cost_of(offset, scale, s), k0 + k, k0 + k);
+                }
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < 2; ++u)
+            if (lane == 0 && at[u] < n)
+                wishes[at[u]] = best[u].cost > new_penalty ? -1 : best[u].version;
+    }
+}
+#endif
+
+// The sum of w |y - theta|^2 in bins, and the rows that want another slot than their own. Eight
+// threads read four rows together; then four of them go on with one each.
+extern "C" __global__ void __launch_bounds__(256) own_costs(
+    const ROW* points, i64 n, int d, const double* weights, const int* labels, const int* wishes,
+    const double* centers, const double* shifts, int n_bins, double* within, int* moved,
+    int* moved_to, int* n_moved) {
+    constexpr int kRows = 4;
+    const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    double sums[kMostBins] = {};
+    const i64 n_block = 32 * kRows, step = (i64)gridDim.x * n_block;
+    for (i64 first = (i64)blockIdx.x * n_block; first < n; first += step) {
+        i64 at[kRows];
+        int label[kRows];
+        Row row[kRows];
+        double own = 0.0;
+#pragma unroll
+        for (int u = 0; u < kRows; ++u) {
+            at[u] = first + u * 32 + group;
+            label[u] = at[u] < n ? labels[at[u]] : -1;
+            row[u].load(points, at[u] < n ? at[u] : n - 1, d, lane);
+        }
+#pragma unroll
+        for (int u = 0; u < kRows; ++u) {
+            const double* center = centers + (i64)(label[u] < 0 ? 0 : label[u]) * d;
+            const double s = add_in_halves(row[u].sum(center, d, lane), mask);
+            if (lane == u) own = s;
+        }
+        const i64 i = first + lane * 32 + group;
+        const bool counts = lane < kRows && i < n && labels[i] >= 0;
+        const double term = counts ? (weights ? __dmul_rn(weights[i], own) : own) : 0.0;
+        if (n_bins <= kMostBins) add_to_bins(term, shifts, 1, n_bins, sums);
+        else {
+            double rest = term;
+            for (int b = 0; b < n_bins; ++b) {
+                const double h = __dsub_rn(__dadd_rn(rest, shifts[b]), shifts[b]);
+                if (h != 0.0) atomicAdd(within + b, h);
+                rest = __dsub_rn(rest, h);
+            }
+        }
+        const bool moves = counts && wishes[i] != labels[i];
+        if (!__any_sync(~0u, moves)) continue;
+        const int to = reserve(moves, n_moved);
+        if (moves) {
+            moved[to] = (int)i;
+            moved_to[to] = wishes[i];
+        }
+    }
+    if (n_bins <= kMostBins) flush_bins(sums, n_bins, within);
+}
+
+// Rows not listed yet that may prefer one of the versions near their slot.
+extern "C" __global__ void __launch_bounds__(256) followers(
+    const ROW* points, i64 n, int d, const int* labels, u8* is_listed, const u64* keys, u64 seed,
+    const double* ties, const double* start_centers, const int* starts, const int* near,
+    const double* centers, const double* offsets, const double* scales, const Turn* since,
+    int* listed, int* n_listed) {
+    const int lane = threadIdx.x & 7;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
+    for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; i < n; i += n_groups) {
+        const int label = labels[i];
+        if (label < 0) continue;
+        const int begin = starts[label], end = starts[label + 1];
+        if (begin == end || is_listed[i]) continue;
+        const u64 key = key_of(i, keys, seed);
+        Row row;
+        row.load(points, i, d, lane);
+        const double own = add_in_halves(row.sum(start_centers + (i64)label * d, d, lane), mask);
+        bool wants = false;
+        for (int q = begin; q < end && !wants; ++q) {
+            const int v = near[q];
+            if (!is_before(since + v, key, ties, i)) continue;
+            const double s = add_in_halves(row.sum(centers + (i64)v * d, d, lane), mask);
+            wants = cost_of(offsets[v], scales[v], s) <= own;
+        }
+        if (wants && lane == 0) {
+            is_listed[i] = 1;
+            listed[atomicAdd(n_listed, 1)] = (int)i;
+        }
+    }
+}
+
+// Pairs of a listed row and a slot that its filter could not rule out: the lowest exact cost of each
+// row, then the lowest slot of that cost. Costs are not negative: their bits are ordered as they are.
+extern "C" __global__ void __launch_bounds__(256) cost_pairs(
+    const ROW* points, int d, const int* listed, const int2* pairs, const int* n_pairs,
+    const double* centers, const double* offsets, const double* scales, u64* costs, u64* lowest) {
+    const int lane = threadIdx.x & 7;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    const i64 n = *n_pairs, n_groups = (i64)gridDim.x * (blockDim.x >> 3);
+    for (i64 q = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; q < n; q += n_groups) {
+        const int2 pair = pairs[q];
+        Row row;
+        row.load(points, listed[pair.x], d, lane);
+        const double s = add_in_halves(row.sum(centers + (i64)pair.y * d, d, lane), mask);
+        if (lane) continue;
+        costs[q] = (u64)__double_as_longlong(cost_of(offsets[pair.y], scales[pair.y], s));
+        atomicMin(lowest + pair.x, costs[q]);
+    }
+}
+
+extern "C" __global__ void choose_pairs(const int2* pairs, const int* n_pairs, const u64* costs,
+                                        const u64* lowest, int* slots) {
+    for (i64 q = (i64)blockIdx.x * blockDim.x + threadIdx.x; q < *n_pairs;
+         q += (i64)gridDim.x * blockDim.x)
+        if (costs[q] == lowest[pairs[q].x]) atomicMin(slots + pairs[q].x, pairs[q].y);
+}
+
+extern "C" __global__ void take_pairs(const int* listed, int n, const u64* lowest, const int* slots,
+                                      double new_penalty, int* wishes) {
+    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
+        const bool opens = __longlong_as_double((i64)lowest[p]) > new_penalty;
+        wishes[listed[p]] = opens ? -1 : slots[p];
+    }
+}

@@ -1,0 +1,388 @@
+// Tensor-core filter for many features: the cheapest slot of a row from products in bf16, where
+// their error cannot matter; the other rows are listed for the exact comparison.
+//
+// Exact because: costs are taken about a common origin o, cost_k = base_k + scale_k |y'|^2 + y'.b_k
+// with y' = y - o, b_k = -2 scale_k (c_k - o) and base_k = offset_k + scale_k |c_k - o|^2. With y^ and
+// b^ their values in bf16, |y'.b - y^.b^| <= |y' - y^| |b| + |y^| |b - b^|, from the actual rounding
+// errors of the row and the largest of the slots. Accumulation in float adds less than
+// (d + 16) 2^-20 of the magnitudes that are added, many times what a sequence of truncated float
+// additions can lose. A row is settled only if its lowest cost is lower than the second by twice
+// that error and on one side of lambda by the error; where anything overflows, the error does too,
+// and no comparison holds.
+//
+// Compiled with KC: blocks of 16 features that a row has in registers (even), or 0 for wider rows,
+// whose costs for a tile of slots are kept in registers instead.
+
+__device__ __forceinline__ void multiply(float* c, const u32* a, u32 b0, u32 b1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},"
+        "{%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+__device__ __forceinline__ void load_matrices(u32* r, u32 address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3},[%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(address));
+}
+
+__device__ __forceinline__ u32 to_bf16(float low, float high) {
+    u32 r;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+    return r;
+}
+
+struct Norms {  // squares: of a row, and of what rounding it took away
+    float row = 0.f, error = 0.f;
+};
+
+// Features j and j + 1 of a row, about the origin.
+__device__ __forceinline__ double2 load_pair(const ROW* row, const double* origin, int j, int d,
+                                             bool is_even) {
+    double2 pair = make_double2(0.0, 0.0);
+    if (is_even && j < d) {
+        if constexpr (sizeof(ROW) == 8) pair = __ldcs((const double2*)(row + j));
+        else {
+            const float2 v = __ldcs((const float2*)(row + j));
+            pair = make_double2(v.x, v.y);
+        }
+        pair.x -= __ldg(origin + j);
+        pair.y -= __ldg(origin + j + 1);
+    } else {
+        if (j < d) pair.x = (double)row[j] - origin[j];
+        if (j + 1 < d) pair.y = (double)row[j + 1] - origin[j + 1];
+    }
+    return pair;
+}
+
+__device__ __forceinline__ u32 round_pair(double2 pair, Norms& norms) {
+    const float low = (float)pair.x, high = (float)pair.y;
+    const u32 r = to_bf16(low, high);
+    const float a = low - __uint_as_float(r << 16), b = high - __uint_as_float(r & 0xffff0000u);
+    norms.row = fmaf(low, low, fmaf(high, high, norms.row));
+    norms.error = fmaf(a, a, fmaf(b, b, norms.error));
+    return r;
+}
+
+struct Lowest {
+    float first = 3e38f, second = 3e38f;
+    int slot = -1;
+    __device__ __forceinline__ void consider(float cost, int k) {
+        second = fminf(second, fmaxf(first, cost));
+        slot = cost < first ? k : slot;
+        first = fminf(first, cost);
+    }
+    __device__ __forceinline__ void merge_lanes() {
+#pragma unroll
+        for (int o = 1; o < 4; o <<= 1) {
+            const float a = __shfl_xor_sync(~0u, first, o), b = __shfl_xor_sync(~0u, second, o);
+            const int k = __shfl_xor_sync(~0u, slot, o);
+            second = fminf(fminf(second, b), fmaxf(first, a));
+            slot = a < first ? k : slot;
+            first = fminf(first, a);
+        }
+    }
+};
+
+// What is known of all slots: the largest |b|, |b - b^|, base and scale.
+struct Bounds {
+    float b, error, base, scale;
+};
+
+// `limits` gets a cost that no slot above can have the lowest of; above every cost if none is known.
+__device__ __forceinline__ void decide(i64 row, const Lowest& found, const Norms& norms, int d,
+                                       const Bounds& most, double new_penalty, int* wishes,
+                                       int* listed, float* limits, int* n_listed) {
+    const float y = sqrtf(norms.row) * 1.0001f;
+    const float off = sqrtf(norms.error) * 1.001f + y * 1.3e-7f;
+    float error = off * most.b + (y + off) * most.error;
+    error += (d + 16) * 9.6e-7f * (y * most.b + most.base + most.scale * norms.row) + 1e-36f;
+    error *= 1.001f;
+    int wish = -2;
+    if ((double)found.first - error > new_penalty) wish = -1;
+    else if (found.second - found.first > 2.f * error &&
+             (double)found.first + error < new_penalty)
+        wish = found.slot;
+    wishes[row] = wish;
+    if (wish != -2) return;
+    const int at = atomicAdd(n_listed, 1);
+    const float limit = found.first + 2.02f * error + fabsf(found.first) * 1e-5f;
+    listed[at] = (int)row;
+    limits[at] = limit < 3e38f ? limit : __int_as_float(0x7f800000);
+}
+
+// Any slot up to the limit of a row may be its cheapest. What does not compare is kept.
+__device__ __forceinline__ void keep_pair(float cost, float limit, i64 p, int k, int n_real,
+                                          int2* pairs, int* n_pairs, int most_pairs) {
+    if (cost > limit || limit < 0.f || k >= n_real) return;
+    const int at = atomicAdd(n_pairs, 1);
+    if (at < most_pairs) pairs[at] = make_int2((int)p, k);
+}
+
+__device__ __forceinline__ void keep_largest(float* most, double value) {
+    // Rounded up; not negative, so that the bits are ordered as the values.
+    atomicMax((int*)most, __float_as_int((float)value * 1.00001f));
+}
+
+// b^, base and scale of each slot, and the largest of their magnitudes; padded slots cost too much.
+extern "C" __global__ void prepare_slots(const double* centers, const double* offsets,
+                                         const double* scales, const double* origin, int n_slots,
+                                         int d, int stride, unsigned short* b, float2* base_scale,
+                                         Bounds* most) {
+    const int k = blockIdx.x, lane = threadIdx.x;
+    if (k >= n_slots) {
+        for (int j = lane; j < stride; j += 32) b[(i64)k * stride + j] = 0;
+        if (lane == 0) base_scale[k] = make_float2(3e38f, 0.f);
+        return;
+    }
+    const double scale = scales[k];
+    double squares = 0.0, of_b = 0.0, of_errors = 0.0;
+    for (int j = lane; j < stride; j += 32) {
+        const double c = j < d ? centers[(i64)k * d + j] - origin[j] : 0.0, x = -2.0 * scale * c;
+        const u32 r = to_bf16((float)x, 0.f);
+        const double error = x - (double)__uint_as_float(r << 16);
+        b[(i64)k * stride + j] = (unsigned short)r;
+        squares += c * c;
+        of_b += x * x;
+        of_errors += error * error;
+    }
+    for (int o = 16; o; o >>= 1) {
+        squares += __shfl_xor_sync(~0u, squares, o);
+        of_b += __shfl_xor_sync(~0u, of_b, o);
+        of_errors += __shfl_xor_sync(~0u, of_errors, o);
+    }
+    if (lane) return;
+    const double base = offsets[k] + scale * squares;
+    base_scale[k] = make_float2((float)base, (float)scale);
+    keep_largest(&most->b, sqrt(of_b));
+    keep_largest(&most->error, sqrt(of_errors));
+    keep_largest(&most->base, base);
+    keep_largest(&most->scale, scale);
+}
+
+// `n_tile` slots (a multiple of 8) at a time lie in shared memory, `stride` bf16 each; an odd
+// multiple of 16 bytes, so that the rows of a matrix lie in different banks.
+__device__ __forceinline__ void load_tile(unsigned char* tile, const unsigned short* b,
+                                          const float2* base_scale, int first, int n, int stride) {
+    const uint4* from = (const uint4*)(b + (i64)first * stride);
+    for (int e = threadIdx.x; e < n * stride / 8; e += blockDim.x) ((uint4*)tile)[e] = from[e];
+    float2* to = (float2*)(tile + n * stride * 2);
+    for (int k = threadIdx.x; k < n; k += blockDim.x) to[k] = base_scale[first + k];
+}
+
+#if KC > 0
+constexpr int kThreads = KC <= 4 ? 512 : 256;
+// 32 rows a warp.
+template <bool kAgain>
+__device__ __forceinline__ void filter_rows(
+    const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
+    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
+    double new_penalty, int* wishes, int* listed, float* limits, int* n_listed, int n_real,
+    int2* pairs, int* n_pairs, int most_pairs) {
+    extern __shared__ __align__(16) unsigned char tile[];
+    const Bounds most = *bounds;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, q = lane & 3;
+    const u32 at_tile = (u32)__cvta_generic_to_shared(tile) + (lane & 7) * stride * 2 + (lane >> 3) * 16;
+    const bool is_even = d % 2 == 0;
+    constexpr i64 kRows = kThreads;
+    bool is_loaded = false;
+    for (i64 first = (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
+        u32 a[2][KC][4];
+        Norms norms[4];
+        Lowest found[4];
+        [[maybe_unused]] float limit[4];
+        const i64 mine = first + warp * 32;
+#pragma unroll
+        for (int m = 0; m < 2; ++m) {
+            const i64 r0 = mine + m * 16 + g, r1 = r0 + 8;
+            const i64 p0 = r0 < n ? r0 : n - 1, p1 = r1 < n ? r1 : n - 1;
+            const ROW* y0 = points + (kAgain ? listed[p0] : p0) * (i64)d;
+            const ROW* y1 = points + (kAgain ? listed[p1] : p1) * (i64)d;
+            if constexpr (kAgain) {
+                limit[m * 2] = r0 < n ? limits[r0] : -1.f;
+                limit[m * 2 + 1] = r1 < n ? limits[r1] : -1.f;
+            }
+#pragma unroll
+            for (int k = 0; k < KC; ++k) {
+                const int j = k * 16 + 2 * q;
+                a[m][k][0] = round_pair(load_pair(y0, origin, j, d, is_even), norms[m * 2]);
+                a[m][k][1] = round_pair(load_pair(y1, origin, j, d, is_even), norms[m * 2 + 1]);
+                a[m][k][2] = round_pair(load_pair(y0, origin, j + 8, d, is_even), norms[m * 2]);
+                a[m][k][3] = round_pair(load_pair(y1, origin, j + 8, d, is_even), norms[m * 2 + 1]);
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < 4; ++r)
+#pragma unroll
+            for (int o = 1; o < 4; o <<= 1) {
+                norms[r].row += __shfl_xor_sync(~0u, norms[r].row, o);
+                norms[r].error += __shfl_xor_sync(~0u, norms[r].error, o);
+            }
+        for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
+            const int n_here = min(n_tile, n_slots - k0);
+            if (!is_loaded || n_tile < n_slots) {
+                __syncthreads();
+                load_tile(tile, b, base_scale, k0, n_here, stride);
+                __syncthreads();
+                is_loaded = true;
+            }
+            const float4* starts = (const float4*)(tile + n_here * stride * 2);
+#pragma unroll 2
+            for (int t = 0; t < n_here; t += 8) {
+                const float4 s = starts[t / 2 + q];  // base and scale of two slots
+                const int k = k0 + t + 2 * q;
+                u32 f[KC * 2];
+#pragma unroll
+                for (int c = 0; c < KC; c += 2) load_matrices(f + 2 * c, at_tile + t * stride * 2 + c * 32);
+#pragma unroll
+                for (int m = 0; m < 2; ++m) {
+                    float v[4] = {fmaf(s.y, norms[m * 2].row, s.x), fmaf(s.w, norms[m * 2].row, s.z),
+                                  fmaf(s.y, norms[m * 2 + 1].row, s.x),
+                                  fmaf(s.w, norms[m * 2 + 1].row, s.z)};
+#pragma unroll
+                    for (int c = 0; c < KC; ++c) multiply(v, a[m][c], f[2 * c], f[2 * c + 1]);
+                    if constexpr (kAgain) {
+                        const i64 p = mine + m * 16 + g;
+                        keep_pair(v[0], limit[m * 2], p, k, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(v[1], limit[m * 2], p, k + 1, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(v[2], limit[m * 2 + 1], p + 8, k, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(v[3], limit[m * 2 + 1], p + 8, k + 1, n_real, pairs, n_pairs, most_pairs);
+                        continue;
+                    }
+                    found[m * 2].consider(v[0], k);
+                    found[m * 2].consider(v[1], k + 1);
+                    found[m * 2 + 1].consider(v[2], k);
+                    found[m * 2 + 1].consider(v[3], k + 1);
+                }
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < (kAgain ? 0 : 4); ++r) {
+            found[r].merge_lanes();
+            const i64 row = mine + r * 8 + g;
+            if (q == r && row < n)
+                decide(row, found[r], norms[r], d, most, new_penalty, wishes, listed, limits,
+                       n_listed);
+        }
+    }
+}
+#else
+// 16 rows a warp; a tile has at most kTile * 8 slots.
+constexpr int kThreads = 256, kTile = 26;
+template <bool kAgain>
+__device__ __forceinline__ void filter_rows(
+    const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
+    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
+    double new_penalty, int* wishes, int* listed, float* limits, int* n_listed, int n_real,
+    int2* pairs, int* n_pairs, int most_pairs) {
+    extern __shared__ __align__(16) unsigned char tile[];
+    const Bounds most = *bounds;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, q = lane & 3;
+    const u32 at_tile = (u32)__cvta_generic_to_shared(tile) +
+                        ((lane >> 4) * 8 + (lane & 7)) * stride * 2 + ((lane >> 3) & 1) * 16;
+    const bool is_even = d % 2 == 0;
+    constexpr i64 kRows = kThreads / 2;
+    bool is_loaded = false;
+    for (i64 first = (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
+        const i64 mine = first + warp * 16, r0 = mine + g, r1 = r0 + 8;
+        const i64 p0 = r0 < n ? r0 : n - 1, p1 = r1 < n ? r1 : n - 1;
+        const ROW* y0 = points + (kAgain ? listed[p0] : p0) * (i64)d;
+        const ROW* y1 = points + (kAgain ? listed[p1] : p1) * (i64)d;
+        [[maybe_unused]] float limit[2];
+        if constexpr (kAgain) {
+            limit[0] = r0 < n ? limits[r0] : -1.f;
+            limit[1] = r1 < n ? limits[r1] : -1.f;
+        }
+        Lowest found[2];
+        Norms norms[2];
+        for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
+            const int n_here = min(n_tile, n_slots - k0);
+            if (!is_loaded || n_tile < n_slots) {
+                __syncthreads();
+                load_tile(tile, b, base_scale, k0, n_here, stride);
+                __syncthreads();
+                is_loaded = true;
+            }
+            float v[kTile][4] = {};
+            norms[0] = norms[1] = Norms{};
+            double2 next[4];  // asked for one block of features ahead
+            const auto ask = [&](int j) {
+                next[0] = load_pair(y0, origin, j + 2 * q, d, is_even);
+                next[1] = load_pair(y1, origin, j + 2 * q, d, is_even);
+                next[2] = load_pair(y0, origin, j + 2 * q + 8, d, is_even);
+                next[3] = load_pair(y1, origin, j + 2 * q + 8, d, is_even);
+            };
+            ask(0);
+            for (int j = 0; j < d; j += 16) {
+                u32 a[4];
+#pragma unroll
+                for (int e = 0; e < 4; ++e) a[e] = round_pair(next[e], norms[e & 1]);
+                ask(j + 16);
+#pragma unroll
+                for (int t = 0; t < kTile; t += 2)
+                    if (t * 8 < n_here) {
+                        u32 f[4];
+                        load_matrices(f, at_tile + t * 8 * stride * 2 + j * 2);
+                        multiply(v[t], a, f[0], f[1]);
+                        multiply(v[t + 1], a, f[2], f[3]);
+                    }
+            }
+#pragma unroll
+            for (int r = 0; r < 2; ++r)
+#pragma unroll
+                for (int o = 1; o < 4; o <<= 1) {
+                    norms[r].row += __shfl_xor_sync(~0u, norms[r].row, o);
+                    norms[r].error += __shfl_xor_sync(~0u, norms[r].error, o);
+                }
+            const float4* starts = (const float4*)(tile + n_here * stride * 2);
+#pragma unroll
+            for (int t = 0; t < kTile; ++t)
+                if (t * 8 < n_here) {
+                    const float4 s = starts[t * 4 + q];
+                    const int k = k0 + t * 8 + 2 * q;
+                    const float c[4] = {v[t][0] + fmaf(s.y, norms[0].row, s.x),
+                                        v[t][1] + fmaf(s.w, norms[0].row, s.z),
+                                        v[t][2] + fmaf(s.y, norms[1].row, s.x),
+                                        v[t][3] + fmaf(s.w, norms[1].row, s.z)};
+                    if constexpr (kAgain) {
+                        keep_pair(c[0], limit[0], r0, k, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(c[1], limit[0], r0, k + 1, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(c[2], limit[1], r1, k, n_real, pairs, n_pairs, most_pairs);
+                        keep_pair(c[3], limit[1], r1, k + 1, n_real, pairs, n_pairs, most_pairs);
+                        continue;
+                    }
+                    found[0].consider(c[0], k);
+                    found[0].consider(c[1], k + 1);
+                    found[1].consider(c[2], k);
+                    found[1].consider(c[3], k + 1);
+                }
+        }
+#pragma unroll
+        for (int r = 0; r < (kAgain ? 0 : 2); ++r) {
+            found[r].merge_lanes();
+            const i64 row = mine + r * 8 + g;
+            if (q == r && row < n)
+                decide(row, found[r], norms[r], d, most, new_penalty, wishes, listed, limits,
+                       n_listed);
+        }
+    }
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(kThreads, 1) filter(
+    const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
+    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
+    double new_penalty, int* wishes, int* listed, float* limits, int* n_listed) {
+    filter_rows<false>(points, n, d, origin, b, base_scale, n_slots, n_tile, stride, bounds,
+                       new_penalty, wishes, listed, limits, n_listed, 0, nullptr, nullptr, 0);
+}
+
+// Lists, for rows in doubt, the slots that may be their cheapest.
+extern "C" __global__ void __launch_bounds__(kThreads, 1) filter_again(
+    const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
+    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
+    int* listed, float* limits, int n_real, int2* pairs, int* n_pairs, int most_pairs) {
+    filter_rows<true>(points, n, d, origin, b, base_scale, n_slots, n_tile, stride, bounds, 0.0,
+                      nullptr, listed, limits, nullptr, n_real, pairs, n_pairs, most_pairs);
+}

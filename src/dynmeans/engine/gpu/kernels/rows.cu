@@ -1,0 +1,156 @@
+// One look at every row: magnitudes, hashes, stretches of the visiting order, labels.
+
+// Bits of the largest |y| of each feature; of the lightest and the heaviest weight. Threads keep
+// one column each: their number is a multiple of the features.
+extern "C" __global__ void magnitudes(const ROW* points, i64 n, int d, const double* weights,
+                                      u64* farthest, u64* range, int* n_bad) {
+    const i64 n_threads = (i64)gridDim.x * blockDim.x / d * d;
+    const i64 first = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (first >= n_threads) return;
+    double most = 0.0, lightest = kInfinity, heaviest = 0.0;
+    bool is_bad = false;
+    const int column = (int)(first % d);
+    for (i64 e = first; e < n * d; e += n_threads) {
+        const double y = fabs((double)points[e]);
+        is_bad |= !(y <= kInfinity);
+        if (weights) {
+            const double w = weights[e / d];
+            if (!(w > 0.0)) continue;
+            lightest = fmin(lightest, w);
+            heaviest = fmax(heaviest, w);
+        }
+        most = fmax(most, y);
+    }
+    atomicMax(farthest + column, (u64)__double_as_longlong(most));
+    if (is_bad) atomicAdd(n_bad, 1);
+    if (!weights) return;
+    atomicMin(range, (u64)__double_as_longlong(lightest));
+    atomicMax(range + 1, (u64)__double_as_longlong(heaviest));
+}
+
+// A hash of what a row holds (decision 0005).
+extern "C" __global__ void hash_rows(const ROW* points, i64 n, int d, const u64* multipliers,
+                                     u64* hashes) {
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (i64)gridDim.x * blockDim.x) {
+        u64 hash = 0;
+        for (int j = 0; j < d; ++j) {
+            const double y = __dadd_rn((double)points[i * d + j], 0.0);  // -0.0 becomes 0.0
+            const u64 bits = (u64)__double_as_longlong(y);
+            hash += (bits ^ (bits >> 32)) * multipliers[j];
+        }
+        hashes[i] = hash;
+    }
+}
+
+extern "C" __global__ void mix_keys(const u64* hashes, i64 n, u64 key, u64* keys) {
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (i64)gridDim.x * blockDim.x)
+        keys[i] = mix(hashes[i] ^ key);
+}
+
+// Rows that take part, with a key from `low` to below `high`.
+extern "C" __global__ void select_rows(i64 n, const u64* keys, u64 seed, const double* weights,
+                                       u64 low, u64 high, int* listed, int* n_listed) {
+    const i64 n_threads = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += n_threads) {
+        const u64 key = key_of(i, keys, seed);
+        const bool wants = key >= low && key < high && (!weights || weights[i] > 0.0);
+        const int at = reserve(wants, n_listed);
+        if (wants) listed[at] = (int)i;
+    }
+}
+
+// Labels rows from key `low` on by what they found, unless that would open or revive a cluster.
+extern "C" __global__ void label_rest(i64 n, const u64* keys, u64 seed, const double* weights,
+                                      u64 low, const int* wishes, const u8* is_dormant, int* labels,
+                                      int* listed, int* n_listed) {
+    const i64 n_threads = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += n_threads) {
+        const bool is_rest = key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0);
+        const int wish = is_rest ? wishes[i] : 0;
+        const bool proposes = is_rest && (wish < 0 || is_dormant[wish]);
+        if (is_rest && !proposes) labels[i] = wish;
+        const int at = reserve(proposes, n_listed);
+        if (proposes) listed[at] = (int)i;
+    }
+}
+
+extern "C" __global__ void rename_labels(i64 n, const int* renamed, int* labels) {
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (i64)gridDim.x * blockDim.x)
+        if (labels[i] >= 0) labels[i] = renamed[labels[i]];
+}
+
+// Indices into a list of the rows whose choices may be events.
+extern "C" __global__ void find_choosers(const int* rows, const int* choices, int n,
+                                         const int* labels, const u8* is_dormant, const u8* all_left,
+                                         int n_start, int* listed, int* n_listed) {
+    const int n_threads = gridDim.x * blockDim.x;
+    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += n_threads) {
+        const int choice = choices[p], label = labels[rows[p]];
+        bool wants = choice < 0 || is_dormant[choice];
+        if (all_left && label >= 0) wants |= all_left[label];
+        if (all_left && choice >= 0 && choice < n_start) wants |= all_left[choice];
+        const int at = reserve(wants, n_listed);
+        if (wants) listed[at] = p;
+    }
+}
+
+// Counts rows that leave each slot, and choose each version; the last counts new clusters. Counters
+// are in shared memory where there is room.
+extern "C" __global__ void __launch_bounds__(256) count_moves(const int* rows, const int* choices,
+                                                              int n, const int* labels,
+                                                              int n_choices, int is_shared,
+                                                              u64* counts) {
+    extern __shared__ u32 here[];
+    const int n_counts = 2 * n_choices + 1;
+    if (is_shared) {
+        for (int k = threadIdx.x; k < n_counts; k += blockDim.x) here[k] = 0;
+        __syncthreads();
+    }
+    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
+        const int choice = choices[p], label = labels[rows[p]];
+        const int joined = n_choices + (choice < 0 ? n_choices : choice);
+        const bool leaves = label >= 0 && choice != label;
+        if (is_shared) {
+            if (leaves) atomicAdd(here + label, 1u);
+            atomicAdd(here + joined, 1u);
+        } else {
+            if (leaves) atomicAdd(counts + label, 1ull);
+            atomicAdd(counts + joined, 1ull);
+        }
+    }
+    if (!is_shared) return;
+    __syncthreads();
+    for (int k = threadIdx.x; k < n_counts; k += blockDim.x)
+        if (here[k]) atomicAdd(counts + k, (u64)here[k]);
+}
+
+// Rows from key `low` on whose cheapest slot is not their label.
+extern "C" __global__ void list_changed(i64 n, const u64* keys, u64 seed, u64 low, const int* labels,
+                                        const int* wishes, int* listed, int* n_listed) {
+    const i64 n_threads = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += n_threads) {
+        const int label = labels[i];
+        const bool wants = label >= 0 && wishes[i] != label && key_of(i, keys, seed) >= low;
+        const int at = reserve(wants, n_listed);
+        if (wants) listed[at] = (int)i;
+    }
+}
+
+// Labels rows by the slots of the versions they chose; `before` and `after` tell who moved.
+extern "C" __global__ void relabel(const int* rows, const int* choices, int n, const int* slots,
+                                   int* labels, int* before, int* after, u64* left, u64* joined) {
+    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
+        const int i = rows[p], label = labels[i], slot = slots[choices[p]];
+        const bool has_moved = label != slot;
+        labels[i] = slot;
+        if (!before) continue;
+        before[p] = has_moved ? label : -1;
+        after[p] = has_moved ? slot : -1;
+        if (!has_moved) continue;
+        atomicAdd(left + label, 1ull);
+        atomicAdd(joined + slot, 1ull);
+    }
+}

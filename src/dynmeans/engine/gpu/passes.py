@@ -1,0 +1,171 @@
+"""AssignLabels on a device: the first pass, and the passes after it (decision 0501)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynmeans.engine.gpu.event_log import (
+    Choosers,
+    EventLog,
+    Version,
+    imply_births,
+    imply_log,
+    settle_log,
+    union,
+)
+from dynmeans.engine.gpu.rows import Listed, Rows
+from dynmeans.engine.gpu.slots import Memory, Slots, Versions
+from dynmeans.engine.gpu.turns import in_order
+from dynmeans.records.arrays import IntArray
+
+_MOST_PROPOSERS = 4096  # that are replayed together
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """Passes over the rows of one batch."""
+
+    rows: Rows
+    memory: Memory
+    new_penalty: float
+
+    def first(self) -> int:
+        """Label rows that have no label yet; return the number of slots.
+
+        The rows are taken in stretches of the visiting order that grow as events get rare. A row
+        that finds an active cluster can cause no event, whatever happens before its turn in the
+        stretch: that cluster stays where it is, and no dormant one gets cheaper. So events are
+        sought among the others.
+        """
+        rows, slots, low = self.rows, Slots.asleep(self.memory), 0
+        for high in rows.window_limits():
+            slots = self._first_stretch(rows.select(low, high), slots)
+            low = high
+        return self._rest(slots, low)
+
+    def _first_stretch(self, listed: Listed, start: Slots) -> Slots:
+        rows, frozen = self.rows, Versions.frozen(start)
+        if len(listed) == 0:
+            return start
+        base = rows.choose(listed, None, frozen, self.new_penalty)
+        proposers = rows.proposing(listed, base, start.is_dormant)
+        log = self._events_among(proposers, start)
+        versions = self._versions(log, start)
+        choices = rows.choose(listed, base, versions, self.new_penalty)
+        choices = rows.at_birth(listed, choices, log.born["row"], len(start))
+        rows.set_labels(listed, choices, versions.slots)
+        return versions.last()
+
+    def _rest(self, start: Slots, low: int) -> int:
+        rows = self.rows
+        proposers = rows.label_rest(start, low, self.new_penalty)
+        if len(proposers) == 0:
+            return len(start)
+        log = self._events_among(proposers, start)
+        versions = self._versions(log, start)
+        # A row that keeps its slot beside all that was opened keeps it beside any part of that.
+        others = rows.changed(versions.last(), low, self.new_penalty)
+        base = rows.labels_of(others)
+        choices = rows.choose(others, base, versions, self.new_penalty)
+        rows.set_labels(others, choices, versions.slots)
+        choices = rows.choose(proposers, None, versions, self.new_penalty)
+        choices = rows.at_birth(proposers, choices, log.born["row"], len(start))
+        rows.set_labels(proposers, choices, versions.slots)
+        return len(versions.last())
+
+    def _events_among(self, proposers: Listed, start: Slots) -> EventLog:
+        """Return the events of rows without labels, those that come first first."""
+        rows, known = self.rows, EventLog()
+        proposers = rows.take(proposers, in_order(rows.turns(proposers)))
+        while len(proposers):
+            few = rows.take(proposers, np.arange(min(_MOST_PROPOSERS, len(proposers))))
+            base = rows.choose(few, None, Versions.frozen(start), self.new_penalty)
+            known = self._settle_unlabelled(few, base, start, known)
+            proposers = rows.take(proposers, np.arange(len(few), len(proposers)))
+            if len(proposers):
+                versions = self._versions(known, start)
+                choices = rows.choose(proposers, None, versions, self.new_penalty)
+                proposers = rows.proposing(proposers, choices, versions.is_dormant)
+                proposers = rows.take(proposers, in_order(rows.turns(proposers)))
+        return known
+
+    def _settle_unlabelled(
+        self, listed: Listed, base: Listed, start: Slots, known: EventLog
+    ) -> EventLog:
+        rows, turns = self.rows, self.rows.turns(listed)
+
+        def imply(log: EventLog) -> EventLog:
+            versions = self._versions(log, start)
+            choices = rows.choose(listed, base, versions, self.new_penalty)
+            return union(known, imply_births(turns, rows.in_memory(choices), versions))
+
+        return settle_log(known, imply)
+
+    def later(self, start: Slots, n_members: IntArray, listed: Listed, wishes: Listed) -> IntArray:
+        """Move the rows that want to; return how many each slot has then.
+
+        While no cluster is opened, revived or emptied, each gets what it wanted. A row that
+        wanted to stay sees its own cluster at its turn, so only versions that events add can
+        change its choice: those it may prefer are looked for whenever a version is new.
+        """
+        left, joined = self.rows.count_moves(listed, wishes, len(start))
+        opens = joined[-1] > 0 or bool(joined[:-1][start.is_dormant].any())
+        if not opens and not ((left > 0) & (left == n_members)).any():
+            return self._move(listed, wishes, np.arange(len(start)), n_members)
+        replay = _Replay(self, start, n_members, listed, wishes)
+        log = settle_log(EventLog(), replay.imply)
+        versions = self._versions(log, start)
+        choices = replay.choose(versions)
+        choices = self.rows.at_birth(replay.listed, choices, log.born["row"], len(start))
+        return self._move(replay.listed, choices, versions.slots, n_members)
+
+    def _move(
+        self, listed: Listed, choices: Listed, slots: IntArray, n_members: IntArray
+    ) -> IntArray:
+        n_slots = max(int(slots.max(initial=-1)) + 1, len(n_members))
+        left, joined = self.rows.relabel(listed, choices, slots, n_slots)
+        members = np.zeros(n_slots, dtype=np.int64)
+        members[: len(n_members)] = n_members
+        return members - left + joined
+
+    def _versions(self, log: EventLog, start: Slots) -> Versions:
+        return log.versions(start, self.memory, self.rows.points(log.opened_rows))
+
+
+class _Replay:
+    """Rows in play while the events of a later pass are settled."""
+
+    def __init__(
+        self, passes: Passes, start: Slots, n_members: IntArray, listed: Listed, base: Listed
+    ) -> None:
+        self._passes, self._start, self._n_members = passes, start, n_members
+        self.listed, self._base = listed, base
+        self._known: set[Version] = set()
+        passes.rows.forget_listed()
+        passes.rows.remember_listed(listed)
+
+    def imply(self, log: EventLog) -> EventLog:
+        rows, versions = self._passes.rows, self._passes._versions(log, self._start)
+        self._take_followers(log, versions)
+        choices = self.choose(versions)
+        left, _ = rows.count_moves(self.listed, choices, len(versions))
+        left = left[: len(self._start)]
+        all_left = np.flatnonzero((left > 0) & (left == self._n_members))
+        choosers: Choosers = rows.choosers(self.listed, choices, versions, all_left)
+        return imply_log(choosers, versions, all_left)
+
+    def choose(self, versions: Versions) -> Listed:
+        passes = self._passes
+        return passes.rows.choose(self.listed, self._base, versions, passes.new_penalty)
+
+    def _take_followers(self, log: EventLog, versions: Versions) -> None:
+        names, rows = log.names(len(self._passes.memory)), self._passes.rows
+        fresh = [v for v, name in enumerate(names) if name not in self._known]
+        self._known.update(names)
+        if not fresh:
+            return
+        extra = np.array(fresh) + len(self._start)
+        penalty = self._passes.new_penalty
+        found = rows.followers(self._start, versions, extra, penalty)
+        self.listed = rows.join(self.listed, found)
+        self._base = rows.join(self._base, rows.labels_of(found))

@@ -1,0 +1,116 @@
+"""What the algorithm asks of the rows of a batch, wherever they lie.
+
+A list of rows, a list of choices and the labels are arrays of the device; everything else is here,
+small. `DeviceRows` answers with kernels; the tests have a twin in NumPy.
+"""
+
+from typing import Any, Protocol
+
+from dynmeans.engine.gpu.bins import BatchBins, Magnitudes
+from dynmeans.engine.gpu.event_log import Choosers
+from dynmeans.engine.gpu.slots import BoolArray, Slots, Versions
+from dynmeans.engine.gpu.turns import TurnArray
+from dynmeans.records.arrays import FloatArray, IntArray
+
+Listed = Any  # an array on the device: rows, or one choice for each
+
+
+class Rows(Protocol):
+    """The rows of one batch with their weights, visiting order, labels and sums."""
+
+    n_points: int
+    n_features: int
+
+    def magnitudes(self) -> Magnitudes:
+        """Return the largest coordinates and the range of the weights."""
+
+    def start(self, order: Any, bins: BatchBins) -> None:
+        """Begin a run: this order, no labels, no sums."""
+
+    def window_limits(self) -> list[int]:
+        """Return the keys that end the stretches of a first pass, but for the last."""
+
+    def select(self, low: int, high: int) -> Listed:
+        """List the rows that take part and have a key from `low` to below `high`."""
+
+    def turns(self, listed: Listed) -> TurnArray:
+        """Return the turns of some rows."""
+
+    def points(self, numbers: IntArray) -> FloatArray:
+        """Return some rows, as float64."""
+
+    def choose(
+        self, listed: Listed, base: Listed | None, versions: Versions, new_penalty: float
+    ) -> Listed:
+        """Return the cheapest version that each row sees at its turn, or OPEN_NEW.
+
+        `base` is the cheapest of the slots at the start of the pass, where it is known.
+        """
+
+    def proposing(self, listed: Listed, choices: Listed, is_dormant: BoolArray) -> Listed:
+        """List those that chose to open or revive a cluster."""
+
+    def at_birth(self, listed: Listed, choices: Listed, born: IntArray, n_start: int) -> Listed:
+        """Return the choices, those of the rows that were `born` being the versions they opened."""
+
+    def take(self, listed: Listed, at: IntArray) -> Listed:
+        """Return some entries of a list."""
+
+    def in_memory(self, listed: Listed) -> IntArray:
+        """Return a list as an array of NumPy."""
+
+    def label_rest(self, slots: Slots, low: int, new_penalty: float) -> Listed:
+        """Label the rows from key `low` on that find an active slot; list the others."""
+
+    def set_labels(self, listed: Listed, choices: Listed, slots: IntArray) -> None:
+        """Label the rows by the slots of the versions they chose."""
+
+    def labels_of(self, listed: Listed) -> Listed:
+        """Return the labels of some rows."""
+
+    def changed(self, slots: Slots, low: int, new_penalty: float) -> Listed:
+        """List rows of a label from key `low` on whose cheapest slot is another one."""
+
+    def followers(
+        self, start: Slots, versions: Versions, extra: IntArray, new_penalty: float
+    ) -> Listed:
+        """List rows of a label, not listed yet, that may prefer a version to their own.
+
+        `extra` are the versions in question. The rows count as listed from now on.
+        """
+
+    def forget_listed(self) -> None:
+        """Let every row count as not listed."""
+
+    def remember_listed(self, listed: Listed) -> None:
+        """Let these rows count as listed."""
+
+    def join(self, first: Listed, second: Listed) -> Listed:
+        """Put two lists together."""
+
+    def compare(self, slots: Slots, new_penalty: float) -> tuple[FloatArray, Listed, Listed]:
+        """Return the sum of w |y - theta|^2 in bins, the rows that want to move, and where to."""
+
+    def count_moves(
+        self, listed: Listed, choices: Listed, n_choices: int
+    ) -> tuple[IntArray, IntArray]:
+        """Count rows that leave each slot, and that choose each version; the last is OPEN_NEW."""
+
+    def choosers(
+        self, listed: Listed, choices: Listed, versions: Versions, all_left: IntArray
+    ) -> Choosers:
+        """Return the rows that open or revive a cluster, leave or join one that all left."""
+
+    def relabel(
+        self, listed: Listed, choices: Listed, slots: IntArray, n_slots: int
+    ) -> tuple[IntArray, IntArray]:
+        """Label the rows anew and move them between the sums; count who left and who joined."""
+
+    def sum_up(self, n_slots: int) -> IntArray:
+        """Add all rows to the sums of their slots; return how many each has."""
+
+    def keep_slots(self, is_kept: BoolArray) -> None:
+        """Close the gaps that other slots leave, in the labels and the sums."""
+
+    def totals(self) -> FloatArray:
+        """Return the sums of each slot, rounded once: w where points have weights, then w y."""

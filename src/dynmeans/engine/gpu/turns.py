@@ -1,0 +1,37 @@
+"""Turns: when a row is visited, as a value that can be compared without sorting all rows."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+# By key; rows of equal keys hold the same values, and the lighter one, then the first comes first.
+TURN = np.dtype([("key", np.uint64), ("weight", np.float64), ("row", np.int64)])
+TurnArray = npt.NDArray[Any]
+
+FIRST = np.array((0, -np.inf, -1), dtype=TURN)  # before every row
+NEVER = np.array((2**64 - 1, np.inf, 2**63 - 1), dtype=TURN)  # after every row
+
+
+def in_order(turns: TurnArray) -> npt.NDArray[np.intp]:
+    """Return where each turn stands, from the first to the last."""
+    order = np.argsort(turns["key"])
+    keys = turns["key"][order]
+    if (keys[1:] != keys[:-1]).all():
+        return order
+    return np.lexsort((turns["row"], turns["weight"], turns["key"]))
+
+
+def join(*parts: TurnArray) -> TurnArray:
+    """Put turns one after the other, as plain bytes: NumPy is slow to join records."""
+    return np.concatenate([part.view(f"V{TURN.itemsize}") for part in parts]).view(TURN)
+
+
+def is_before(a: TurnArray, b: TurnArray) -> npt.NDArray[np.bool_]:
+    """Say, pair by pair, whether `a` is visited before `b`."""
+    same_key, same_weight = a["key"] == b["key"], a["weight"] == b["weight"]
+    by_row = same_weight & (a["row"] < b["row"])
+    found: npt.NDArray[np.bool_] = (a["key"] < b["key"]) | (
+        same_key & ((a["weight"] < b["weight"]) | by_row)
+    )
+    return found

@@ -1,0 +1,72 @@
+"""Kernels compile for old and new cards without one, keep to registers, and were measured."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+from nvrtc import compile_kernels, find_compiler
+
+from dynmeans.engine.gpu.sources import FAMILIES, digest, source_of
+
+RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "gpu.json"
+CONSTANTS = {
+    "rows": [{}],
+    "sums": [{}],
+    "grid": [{"D": d, "N_BINS": bins} for d, bins in ((1, 2), (2, 5), (3, 8))],
+    "exact": [{"R": r, "FEW": few} for r, few in ((1, 2), (2, 15), (2, 0), (8, 0), (0, 0))],
+    "filter": [{"KC": kept} for kept in (2, 4, 8, 0)],
+}
+CASES = [(family, constants) for family in FAMILIES for constants in CONSTANTS[family]]
+
+
+@pytest.fixture(scope="module")
+def compiler():
+    library = find_compiler()
+    if library is None:
+        pytest.skip("needs nvidia-cuda-nvrtc")
+    return library
+
+
+def _check(compiler, family, constants, row, card):
+    options = [f"--gpu-architecture={card}", "-std=c++17", f"-DROW={row}", "-Xptxas", "-v"]
+    options += [f"-D{name}={value}" for name, value in constants.items()]
+    succeeded, log = compile_kernels(compiler, source_of(family), options)
+    assert succeeded, log
+    spills = re.findall(r"(\d+) bytes spill", log)
+    assert spills, "the compiler said nothing of registers"
+    assert set(spills) == {"0"}, log
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_kernels_compile_without_spills(compiler, family):
+    _check(compiler, family, CONSTANTS[family][0], "double", "sm_90a")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("card", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("row", ["float", "double"])
+@pytest.mark.parametrize(("family", "constants"), CASES, ids=str)
+def test_every_kernel_compiles_for_old_and_new_cards_without_spills(
+    compiler, family, constants, row, card
+):
+    _check(compiler, family, constants, row, card)
+
+
+def test_results_were_measured_with_these_kernels_and_every_bit_was_equal():
+    results = json.loads(RESULTS.read_text())
+    assert results["kernels"] == digest(), (
+        "the kernels are newer than benchmarks/results/gpu.json: run pytest -m gpu and "
+        "python benchmarks/gpu.py on a machine with a GPU"
+    )
+    assert results["commit"]
+    assert results["card"]
+    steps = [case["step"] for case in results.values() if isinstance(case, dict) and "step" in case]
+    assert steps
+    assert all(step["bits_equal"] for step in steps)
+
+
+def test_the_digest_names_the_source():
+    whole = "".join(map(source_of, FAMILIES))
+    assert digest() == hashlib.sha256(whole.encode()).hexdigest()[:16]
