@@ -160,6 +160,14 @@ def cluster(
             rich_help_panel=options.CUT,
         ),
     ] = False,
+    is_families: Annotated[
+        bool,
+        typer.Option(
+            "--families",
+            help="At the end group the clusters that belong together, as dynmeans families does.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = False,
     resume: Annotated[
         bool | None,
         typer.Option(
@@ -251,7 +259,8 @@ def cluster(
         max_clusters=max_clusters,
         progress=cluster_result.show_nothing if is_quiet else cluster_result.show_progress,
     )
-    cluster_result.show_result(result, as_json=as_json, quiet=quiet)
+    families = cluster_result.find_families(out) if is_families else None
+    cluster_result.show_result(result, families, as_json=as_json, quiet=quiet)
 
 
 def _standard_input() -> Iterator[bytes]:

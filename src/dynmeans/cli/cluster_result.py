@@ -3,13 +3,17 @@
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from dynmeans.cli.output import print_json, say, tell
 from dynmeans.cli.suggestion_text import explanation_lines, warn
 from dynmeans.inputs.plural import counted
+from dynmeans.records.families import Families
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.cluster_job import ClusterResult
+from dynmeans.runs.run import Run
+from dynmeans.runs.run_families import families_of_run
 
 
 def show_suggestion(found: Suggestion) -> None:
@@ -32,24 +36,61 @@ def show_nothing(total: int | None, done: int) -> AbstractContextManager[Any]:
     return nullcontext()
 
 
-def show_result(result: ClusterResult, *, as_json: bool, quiet: bool) -> None:
-    """Say what was done: one JSON object, or a line for people and logs."""
-    status = result.status
+def find_families(folder: Path) -> Families:
+    """Group the clusters of the run that belong together."""
+    with Run.open(folder) as run:
+        return families_of_run(run)
+
+
+def show_families(families: Families) -> None:
+    """Say how many there are, and the members of each that has several."""
+    n_identities = counted(len(families.tree.ids), "identity")
+    say(
+        f"{n_identities} in {counted(families.n_families, 'family')} at level "
+        f"{families.level:.6g}, {families.n_per_batch:.3g} in a window on average."
+    )
+    names = families.family_of_identity
+    for family in families.ids.tolist():
+        members = families.tree.ids[names == family]
+        if len(members) > 1:
+            say(f"{family}: {', '.join(map(str, members))}")
+
+
+def families_fields(families: Families) -> dict[str, Any]:
+    """Return families as fields of a JSON object."""
+    rows = families.to_frame(kind="arrow").to_pylist()
+    return {"level": families.level, "n_families": families.n_families, "identities": rows}
+
+
+def show_result(
+    result: ClusterResult, families: Families | None, *, as_json: bool, quiet: bool
+) -> None:
+    """Say what was done: one JSON object, or lines for people and logs."""
     if as_json:
-        print_json(
-            {
-                **asdict(status),
-                "is_resumed": result.is_resumed,
-                "new_windows": result.n_windows,
-                "new_rows": result.n_rows,
-                "repeated_rows": result.n_repeated,
-                "seconds": round(result.seconds, 3),
-                "doubts": list(result.suggestion.doubts) if result.suggestion else [],
-            }
-        )
+        found = {} if families is None else {"families": families_fields(families)}
+        print_json({**_result_fields(result), **found})
         return
     if quiet:
         return
+    _say_result(result)
+    if families is not None:
+        show_families(families)
+
+
+def _result_fields(result: ClusterResult) -> dict[str, Any]:
+    return {
+        **asdict(result.status),
+        "is_resumed": result.is_resumed,
+        "new_windows": result.n_windows,
+        "new_rows": result.n_rows,
+        "repeated_rows": result.n_repeated,
+        "seconds": round(result.seconds, 3),
+        "doubts": list(result.suggestion.doubts) if result.suggestion else [],
+    }
+
+
+def _say_result(result: ClusterResult) -> None:
+    status = result.status
     if result.is_resumed and result.n_windows == 0 and status.is_finished:
         say(f"already complete: {counted(status.n_windows, 'window')}. Run: {status.folder}")
         return

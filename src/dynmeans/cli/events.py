@@ -14,12 +14,16 @@ def events(
         typer.Option(
             "--kind",
             "-k",
-            help="Only these: born, moved, vanished, returned, forgotten, split, merged; may be "
-            "repeated. All but moved by default.",
+            help="Only these: born, moved, vanished, returned, forgotten, split, merged, "
+            "joined; may be repeated. All but moved and joined by default.",
         ),
     ] = None,
     cluster: Annotated[int | None, typer.Option(help="Only this cluster.")] = None,
     last: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the last N.")] = None,
+    is_families: Annotated[
+        bool,
+        typer.Option("--families", help="Also joined: a family turned out to be part of another."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
     """List what happened to the clusters: births, gaps, returns, splits and mergers.
@@ -33,8 +37,9 @@ def events(
     from dynmeans.inputs.plural import counted
     from dynmeans.records.events import KINDS
     from dynmeans.runs.run import Run
+    from dynmeans.runs.run_families import joins_of_run
 
-    kinds = kind or [name for name in KINDS if name != "moved"]
+    kinds = kind or [name for name in KINDS if name not in ("moved", "joined")]
     if unknown := set(kinds) - set(KINDS):
         raise InputError("kind", f"must be one of {', '.join(KINDS)}", got=sorted(unknown)[0])
     with Run.open(run_folder) as run:
@@ -44,12 +49,16 @@ def events(
             n_known = counted(run.status().n_identities, "cluster")
             rule = ": there is no cluster {}; the run has {}, from number 0"
             raise InputError("cluster", rule, cluster, n_known)
+        if is_families or "joined" in kinds:
+            joins = joins_of_run(run)
+            rows += [row for row in joins if cluster in (None, row["cluster_id"], row["other_id"])]
+            rows.sort(key=lambda row: row["step"])
     rows = rows if last is None else rows[len(rows) - min(last, len(rows)) :]
     if as_json:
         print_json(rows)
         return
     for row in rows:
-        other = {"split": "from", "merged": "into"}.get(row["kind"])
+        other = {"split": "from", "merged": "into", "joined": "with"}.get(row["kind"])
         tail = f" {other} {row['other_id']}" if other else ""
         tail += f" after {counted(row['gap'], 'step')}" if row["gap"] is not None else ""
         say(f"{row['window'] or row['step']}  {row['kind']:<9} {row['cluster_id']}{tail}")

@@ -32,9 +32,9 @@ def families(
 
     dynmeans families run --about 12 -o families.parquet
     """
+    from dynmeans.cli.cluster_result import families_fields, show_families
     from dynmeans.cli.output import print_json, say
     from dynmeans.files.family_tables import write_families
-    from dynmeans.inputs.plural import counted
     from dynmeans.runs.run import Run
     from dynmeans.runs.run_families import families_of_run
 
@@ -43,18 +43,8 @@ def families(
     if output is not None:
         write_families(found, output)
     if as_json:
-        rows = found.to_frame(kind="arrow").to_pylist()
-        print_json({"level": found.level, "n_families": found.n_families, "identities": rows})
+        print_json(families_fields(found))
         return
-    n_identities = counted(len(found.tree.ids), "identity")
-    say(
-        f"{n_identities} in {counted(found.n_families, 'family')} at level {found.level:.6g}, "
-        f"{found.n_per_batch:.3g} in a window on average."
-    )
-    names = found.family_of_identity
-    for family in found.ids.tolist():
-        members = found.tree.ids[names == family]
-        if len(members) > 1:
-            say(f"{family}: {', '.join(map(str, members))}")
+    show_families(found)
     if output is not None:
         say(f"Families: {output}")

@@ -18,6 +18,13 @@ def labels(
     labels_only: Annotated[
         bool, typer.Option("--labels-only", help="Only what the run stores, no original columns.")
     ] = False,
+    is_families: Annotated[
+        bool, typer.Option("--families", help="Add family_id, the family of the cluster.")
+    ] = False,
+    level: options.FamilyLevel = None,
+    about: options.FamiliesAbout = None,
+    min_cluster_size: options.MinClusterSize = None,
+    min_life: options.MinLife = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -29,14 +36,28 @@ def labels(
     [bold]Example[/bold]
 
     dynmeans labels run -o labeled.parquet
+
+    dynmeans labels run -o labeled.parquet --families --min-life 3
     """
     from dynmeans.cli.output import print_json, say, tell
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.exports import export_labels
+    from dynmeans.runs.label_view import LabelView, confirmed_of_run
     from dynmeans.runs.run import Run
+    from dynmeans.runs.run_families import families_of_run
 
     with Run.open(run_folder) as run:
-        done = export_labels(run, output, table=table, is_joined=not labels_only, trust=trust)
+        families = confirmed = None
+        if is_families or level is not None or about is not None:
+            families = families_of_run(run, level=level, n_families=about)
+        if min_cluster_size is not None or min_life is not None:
+            confirmed = confirmed_of_run(
+                run, min_cluster_size=min_cluster_size or 1, min_life=min_life or 1
+            )
+        view = LabelView(families, confirmed)
+        done = export_labels(
+            run, output, table=table, is_joined=not labels_only, trust=trust, view=view
+        )
     if as_json:
         print_json({"file": str(output), "n_rows": done.n_rows, "n_formulas": done.n_formulas})
         return

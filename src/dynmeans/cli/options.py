@@ -66,6 +66,22 @@ FamiliesAbout = Annotated[
     typer.Option("--about", metavar="N", help="About how many families a window holds."),
 ]
 WithFamilies = Annotated[bool, typer.Option("--families", help="Families in place of identities.")]
+MinClusterSize = Annotated[
+    float | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Clusters that held fewer points in all are unconfirmed: -1 as cluster_id.",
+    ),
+]
+MinLife = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Clusters seen in fewer windows are unconfirmed: -1 as cluster_id.",
+    ),
+]
 Timezone = Annotated[
     str,
     typer.Option(

@@ -121,10 +121,11 @@ def _group_distances(
     squares[a[is_in], b[is_in]] = squares[b[is_in], a[is_in]] = measures.distances[is_in]
     if len(rows) == len(kept):
         return squares
-    shares = np.zeros((len(kept), len(rows)))
-    shares[place[group_of_row[rows]], np.arange(len(rows))] = evidence.n[rows]
-    shares /= shares.sum(axis=1, keepdims=True)
-    pooled: FloatArray = shares @ squares @ shares.T
+    groups, n = place[group_of_row[rows]], evidence.n[rows]
+    weights = n / np.bincount(groups, n, len(kept))[groups]
+    places = (groups, np.arange(len(rows)))
+    shares = coo_array((weights, places), shape=(len(kept), len(rows))).tocsr()
+    pooled: FloatArray = shares @ (shares @ squares).T
     pooled = 0.5 * (pooled + pooled.T)
     np.fill_diagonal(pooled, 0.0)
     return pooled

@@ -12,6 +12,7 @@ import numpy as np
 
 from dynmeans.inputs.batch_times import When
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.confirmed import confirmed_ids
 from dynmeans.records.events import KINDS, Event
 from dynmeans.records.families import Families
 from dynmeans.records.state import Clustering, ClusterState
@@ -230,11 +231,8 @@ class History:
         min_life : int
             Batches that must have seen it.
         """
-        ids = np.concatenate([record.ids for record in self] or [np.empty(0, dtype=np.int64)])
-        counts = np.concatenate([record.counts for record in self] or [np.empty(0)])
-        names, rows, lives = np.unique(ids, return_inverse=True, return_counts=True)
-        is_confirmed = (lives >= min_life) & (np.bincount(rows, counts) >= min_cluster_size)
-        confirmed = names[is_confirmed]
+        ids, counts = [record.ids for record in self], [record.counts for record in self]
+        confirmed = confirmed_ids(ids, counts, min_cluster_size, min_life)
         return [np.where(np.isin(labels, confirmed), labels, -1) for labels in self.labels]
 
     def to_frame(self, table: str = "clusters", frame: str = "pandas") -> Any:

@@ -13,6 +13,7 @@ import pyarrow.csv as pcsv
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.excel import write_sheet
+from dynmeans.runs.label_view import AS_STORED, LabelView
 from dynmeans.runs.labeled_rows import label_stream, labeled_rows
 from dynmeans.runs.reading.columns import quote_name, quote_text
 from dynmeans.runs.reading.locked_duckdb import source_errors
@@ -77,14 +78,16 @@ def export_labels(
     table: Any = None,
     is_joined: bool = True,
     trust: bool = False,
+    view: LabelView = AS_STORED,
 ) -> Export:
     """Write the labels to a file, with the original columns; memory stays flat.
 
     The ending says what is written: Parquet, CSV, JSON lines or an Excel sheet; ``-`` is CSV on
-    standard output. Rows that were left out keep an empty `cluster_id`. The file appears once it
-    is complete. Text that a spreadsheet would run as a formula gets an apostrophe before it in
-    CSV, and is counted: what begins with ``=``, ``@``, a tab or a return, or with a sign and holds
-    ``(``, ``|`` or ``!``. The other formats hold all text as it is.
+    standard output. `view` adds families, and marks who is not confirmed with -1. Rows that were
+    left out keep an empty `cluster_id`. The file appears once it is complete. Text that a
+    spreadsheet would run as a formula gets an apostrophe before it in CSV, and is counted: what
+    begins with ``=``, ``@``, a tab or a return, or with a sign and holds ``(``, ``|`` or ``!``.
+    The other formats hold all text as it is.
     """
     ending = _checked_ending(path)
     if ending != STANDARD_OUTPUT:
@@ -92,12 +95,12 @@ def export_labels(
     if not run.parts():
         raise ValueError(f"the run {str(run.folder)!r} has no labels yet.")
     if not is_joined:
-        with Source(label_stream(run)) as labels:  # a stream, which can be read once
+        with Source(label_stream(run, view=view)) as labels:  # a stream, which can be read once
             n_formulas = _count_formulas(labels) if ending in _FORMULA_RUNNERS else 0
-        return Export(_write(label_stream(run), path, ending), n_formulas)
+        return Export(_write(label_stream(run, view=view), path, ending), n_formulas)
     with open_source(run.config.source, table, trust=trust) as source:
         n_formulas = _count_formulas(source) if ending in _FORMULA_RUNNERS else 0
-        return Export(_write(labeled_rows(source, run), path, ending), n_formulas)
+        return Export(_write(labeled_rows(source, run, view=view), path, ending), n_formulas)
 
 
 def _checked_ending(path: str | os.PathLike[str]) -> str:

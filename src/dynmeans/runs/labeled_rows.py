@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dynmeans.runs.label_view import AS_STORED, FAMILY, LabelView
 from dynmeans.runs.reading.columns import free_name, quote_name
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.run import Run
@@ -13,9 +14,12 @@ from dynmeans.runs.run import Run
 ADDED = ("step", "cluster_id", "distance")
 
 
-def label_stream(run: Run, columns: Sequence[str] | None = None) -> pa.RecordBatchReader:
-    """Stream the labels; each part is compared with its digest as it is read."""
-    tables = (t if columns is None else t.select(list(columns)) for t in run.label_tables())
+def label_stream(
+    run: Run, columns: Sequence[str] | None = None, view: LabelView = AS_STORED
+) -> pa.RecordBatchReader:
+    """Stream the labels as `view` shows them; each part is compared with its digest."""
+    shown = map(view.of, run.label_tables())
+    tables = (t if columns is None else t.select(list(columns)) for t in shown)
     return as_stream(batch for table in tables for batch in table.to_batches())
 
 
@@ -30,7 +34,9 @@ def as_stream(batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(first.schema, all_batches())
 
 
-def labeled_rows(source: Source, run: Run, columns: str = "") -> pa.RecordBatchReader:
+def labeled_rows(
+    source: Source, run: Run, columns: str = "", view: LabelView = AS_STORED
+) -> pa.RecordBatchReader:
     """Stream the rows of a source with step, cluster_id and distance; null where left out.
 
     Parameters
@@ -41,10 +47,12 @@ def labeled_rows(source: Source, run: Run, columns: str = "") -> pa.RecordBatchR
         Has their labels.
     columns : str
         SQL of the columns to read; by default all.
+    view : LabelView
+        Families to add, and who is confirmed.
     """
-    names = [free_name(name, source.columns) for name in ADDED]
+    names = [free_name(name, source.columns) for name in (*ADDED, *view.added)]
     wanted = columns or ", ".join(map(quote_name, source.columns))
-    return as_stream(_joined(source.batches(wanted), _Labels(run), names))
+    return as_stream(_joined(source.batches(wanted), _Labels(run, view), names))
 
 
 def _joined(
@@ -61,25 +69,26 @@ def _joined(
 class _Labels:
     """Labels in the order of the input, taken off as rows come."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, view: LabelView) -> None:
+        self._names = (*ADDED, *view.added)
         self._key = "row" if run.config.source.get("id") else "row_id"
-        self._batches = self._in_order(run)
+        self._batches = self._in_order(run, view)
         self._held: list[pa.RecordBatch] = []
         self._done = 0
 
     def before(self, end: int) -> list[pa.Array]:
-        """Return step, cluster_id and distance of each row from the last one taken to `end`."""
+        """Return what is added to each row from the last one taken to `end`."""
         taken = self._take(end)
         n, begin = end - self._done, self._done
         self._done = end
         places = np.full(n, -1, dtype=np.int64)
         if taken is None:
-            table = pa.table({name: pa.array([], kind) for name, kind in _KINDS.items()})
+            table = pa.table({name: pa.array([], _KINDS[name]) for name in self._names})
         else:
             table = taken
             places[table[self._key].to_numpy() - begin] = np.arange(table.num_rows)
         mask = pa.array(places, mask=places < 0)
-        return [_whole(table[name]).take(mask) for name in ADDED]
+        return [_whole(table[name]).take(mask) for name in self._names]
 
     def _take(self, end: int) -> pa.Table | None:
         found: list[pa.RecordBatch] = []
@@ -91,17 +100,22 @@ class _Labels:
                 break
         return pa.Table.from_batches(found) if found else None
 
-    def _in_order(self, run: Run) -> Iterator[pa.RecordBatch]:
-        columns = [*ADDED, self._key]
+    def _in_order(self, run: Run, view: LabelView) -> Iterator[pa.RecordBatch]:
+        columns = [*self._names, self._key]
         if _is_rising(run, self._key):
-            yield from label_stream(run, columns)
+            yield from label_stream(run, columns, view)
             return
         # Rows that were out of order are sorted back, on disk if they are many.
-        with Source(label_stream(run, columns)) as labels:
+        with Source(label_stream(run, columns, view)) as labels:
             yield from labels.batches(", ".join(columns), order=self._key)
 
 
-_KINDS: dict[str, Any] = {"step": pa.int64(), "cluster_id": pa.int64(), "distance": pa.float64()}
+_KINDS: dict[str, Any] = {
+    "step": pa.int64(),
+    "cluster_id": pa.int64(),
+    "distance": pa.float64(),
+    FAMILY: pa.int64(),
+}
 
 
 def _is_rising(run: Run, key: str) -> bool:

@@ -1,11 +1,18 @@
 """Families of a run, from the rows it keeps of each window: nothing is clustered again."""
 
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
 import numpy as np
 
 from dynmeans.families.evidence import Evidence
 from dynmeans.families.find import check_choice, families_of
+from dynmeans.records.events import Event
 from dynmeans.records.families import Families
 from dynmeans.runs.run import Run
+
+_MOST_LOOKS = 100
 
 
 def families_of_run(
@@ -22,7 +29,37 @@ def families_of_run(
     """
     chosen = "auto" if level is None else level
     check_choice(chosen, n_families)
-    scaling, evidence = run.scaling, Evidence()
+    evidence = Evidence()
+    for _ in _gather(run, evidence):
+        pass
+    return families_of(evidence, level=chosen, n_families=n_families)
+
+
+def joins_of_run(run: Run) -> list[dict[str, Any]]:
+    """Say which families turned out to belong to an older one, as rows of `Run.events`.
+
+    Looked for after every window; in a run of more than 100 windows after 100 of them, the last
+    included.
+    """
+    evidence, rows = Evidence(), list[dict[str, Any]]()
+    before: Families | None = None
+    n_windows = run.status().n_windows
+    looks = set(np.linspace(0, n_windows - 1, min(n_windows, _MOST_LOOKS)).astype(int).tolist())
+    for window in _gather(run, evidence):
+        if window["step"] not in looks:
+            continue
+        now = families_of(evidence)
+        names = now.ids if before is None else before.ids
+        for name, other in zip(names.tolist(), now.of(names).tolist(), strict=True):
+            if name != other:
+                rows.append({**window, **asdict(Event("joined", name, other_id=other))})
+        before = now
+    return rows
+
+
+def _gather(run: Run, evidence: Evidence) -> Iterator[dict[str, Any]]:
+    """Add window after window to the evidence, and say which it was."""
+    scaling = run.scaling
     times = [record.time for record in run.history(labels=False)]
     last = 0.0
     for sample in run.samples():
@@ -32,4 +69,4 @@ def families_of_run(
         now = times[sample.step]
         evidence.add(points, sample.cluster_ids, now - last)
         last = now
-    return families_of(evidence, level=chosen, n_families=n_families)
+        yield {"step": sample.step, "time": now, "window": sample.name}
