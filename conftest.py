@@ -1,7 +1,6 @@
 """The README's examples run in a folder of their own; the last lines say what was skipped."""
 
 from collections import Counter
-
 from importlib.util import find_spec
 from pathlib import Path
 
