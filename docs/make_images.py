@@ -23,6 +23,7 @@ from dynmeans.plots import (
     identity_rgba,
     plot_cluster_numbers,
     plot_costs,
+    plot_families,
     plot_suggestion,
     plot_timeline,
     plot_tracks,
@@ -127,6 +128,24 @@ def make_cluster_numbers(batches: list[FloatArray], history: History) -> None:
     _save(figure, "cluster-numbers")
 
 
+def make_families(batches: list[FloatArray], history: History) -> None:
+    """Two rings and two round clusters, cut to pieces; their tree and their lives."""
+    rng = np.random.default_rng(0)
+    stream = [_shapes(rng, has_second_ring=t >= 8) for t in range(20)]
+    _, found = DynamicMeans(0.5, random_state=0).fit_sequence(stream)
+    figure = Figure(figsize=(10, 5.2), layout="constrained")
+    axes = figure.subplots(1, 2, width_ratios=[1, 1.6])
+    plot_families(found.families(stream), found, axes)
+    _save(figure, "families")
+
+
+def _shapes(rng: np.random.Generator, has_second_ring: bool) -> FloatArray:
+    angles = rng.uniform(0, 2 * np.pi, size=(2, 200))
+    rings = np.stack([np.cos(angles), np.sin(angles)], axis=-1) + rng.normal(0, 0.05, (2, 200, 2))
+    blobs = [rng.normal(place, 0.25, size=(60, 2)) for place in ((5.0, 0.0), (6.0, 3.0))]
+    return np.vstack([*blobs, rings[0], *([rings[1] + [0, 5]] if has_second_ring else [])])
+
+
 def make_identity_colors(batches: list[FloatArray], history: History) -> None:
     """The first identities as readers of full and of reduced color vision see them."""
     figure = Figure(figsize=(7, 2.2), layout="constrained")
@@ -207,6 +226,7 @@ MAKERS: dict[str, Callable[[list[FloatArray], History], None]] = {
     "timeline": make_timeline,
     "costs": make_costs,
     "cluster-numbers": make_cluster_numbers,
+    "families": make_families,
     "identity-colors": make_identity_colors,
     "suggestion": make_suggestion,
     "choosing-lambda": make_choosing_lambda,

@@ -404,13 +404,15 @@ def test_weights_that_are_no_numbers_are_told(rows, capsys):
     assert "--weight must be a numeric column, but 'when' is TIMESTAMP" in message
 
 
-@pytest.mark.parametrize(
-    ("command", "option"), [(["plot", "run"], "--output"), (["suggest", "rows.csv"], "--picture")]
-)
-def test_a_picture_without_a_folder_is_refused_before_the_work(capsys, command, option):
-    options = ["-f", "x", "--count", "9"] if command[0] == "suggest" else []
-    message = error_of(capsys, *command, *options, option, "nowhere/picture.png")
-    assert f"{option} must lie in a folder that exists" in message
+def test_a_picture_without_a_folder_is_refused_before_the_work(capsys):
+    options = ["rows.csv", "-f", "x", "--count", "9", "--picture", "nowhere/picture.png"]
+    message = error_of(capsys, "suggest", *options)
+    assert "--picture must lie in a folder that exists" in message
+
+
+def test_a_missing_run_is_told_before_anything_else(capsys):
+    message = error_of(capsys, "plot", "run", "--output", "nowhere/picture.png")
+    assert "'run' is not a run folder: it does not exist" in message
 
 
 def test_a_run_among_its_own_rows_is_refused(rows, capsys):

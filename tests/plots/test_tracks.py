@@ -11,7 +11,7 @@ from dynmeans.plots.tracks import _track_data
 
 def test_centers_are_those_of_the_batch(history):
     data = _track_data(history)
-    assert data.time == 5.0
+    assert data.time == "5"
     assert data.ids.tolist() == [1, 2]
     assert data.centers.tolist() == [[5, 7], [9, 9]]
 

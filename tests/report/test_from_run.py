@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dynmeans import Penalties
-from dynmeans.report.from_run import run_report, times_of
+from dynmeans.inputs.batch_times import read_times
+from dynmeans.report.from_run import run_report
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run
@@ -86,8 +87,8 @@ def test_a_batch_committed_while_reading_is_left_for_the_next_report(run, monkey
     ],
 )
 def test_labels_that_are_no_rising_times_are_names(labels):
-    assert times_of(labels) == labels
+    assert read_times(labels) == labels
 
 
 def test_windows_without_a_name_have_the_times_of_the_history():
-    assert times_of(["a", None]) is None
+    assert read_times(["a", None]) is None

@@ -1,15 +1,19 @@
 """Labels beside their rows, in files and for scores."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 import run_cases
 
 from dynmeans import Run
+from dynmeans.metrics import tracking_report
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.exports import export_labels, truth_by_window
+from dynmeans.runs.exports import export_labels
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.truth_counts import count_truth, score_run
 
 
 @pytest.fixture
@@ -77,9 +81,12 @@ def test_rows_with_names_are_joined_by_their_place_not_their_name(tmp_path):
     assert pd.read_parquet(tmp_path / "out.parquet")["cluster_id"].tolist() == expected
 
 
-@pytest.mark.parametrize("name", ["out.xlsx", "out"])
+@pytest.mark.parametrize("name", ["out.doc", "out"])
 def test_an_unknown_ending_is_refused(finished, tmp_path, name):
-    with Run.open(finished) as run, pytest.raises(ValueError, match=r"\.parquet or \.csv"):
+    with (
+        Run.open(finished) as run,
+        pytest.raises(ValueError, match=r"must end in \.parquet, \.csv"),
+    ):
         export_labels(run, tmp_path / name)
 
 
@@ -103,23 +110,61 @@ def test_a_run_from_python_says_that_it_knows_no_source(tmp_path):
 
 def test_truth_kept_in_the_run_and_truth_of_the_source_are_the_same(finished, table):
     with Run.open(finished) as run:
-        kept, found = truth_by_window(run, "truth")
-        read, _ = truth_by_window(run, "truth", str(table))
-    assert len(kept) == len(found) == 30
-    np.testing.assert_array_equal(np.concatenate(kept), np.concatenate(read))
+        kept, read = count_truth(run, "truth"), count_truth(run, "truth", str(table))
+    for of_run, of_source in zip(kept, read, strict=True):
+        np.testing.assert_array_equal(of_run, of_source)
 
 
-def test_true_identities_that_are_text_are_numbered_and_missing_ones_are_minus_one(tmp_path):
+def test_scores_from_counts_are_those_of_all_rows_to_the_last_bit(shuffled):
+    frame, folder = shuffled
+    with Run.open(folder / "run") as run:
+        scores = score_run(run, "truth", str(folder / "rows.parquet"))
+        labels = run.labels()
+    labels["truth"] = frame["truth"].to_numpy()[labels["row_id"]]
+    windows = [window for _, window in labels.groupby("step")]
+    expected = tracking_report([w["truth"] for w in windows], [w["cluster_id"] for w in windows])
+    assert scores == expected
+    assert scores["ari_global"] < 1 or scores["idf1"] == 1
+
+
+def test_true_identities_that_are_text_are_counted_and_missing_ones_left_out(tmp_path):
     frame = run_cases.moving_table(4)
     frame["ship"] = frame["truth"].map({0: "Ada", 1: "Bee", 2: None, 3: "Cat"})
     frame.to_parquet(tmp_path / "rows.parquet", index=False)
     run_cases.follow(tmp_path / "rows.parquet", tmp_path / "run")
     with Run.open(tmp_path / "run") as run:
-        true, _ = truth_by_window(run, "ship")
-    numbers = pd.Series(np.concatenate(true))
-    assert (numbers[frame["truth"] == 2] == -1).all()
-    assert numbers[frame["truth"] == 1].nunique() == 1
-    assert numbers.nunique() == 4
+        found = count_truth(run, "ship")
+    assert set(found.truth) == {"Ada", "Bee", "Cat"}
+    assert found.counts.sum() == (frame["truth"] != 2).sum()
+
+
+def test_labels_go_to_standard_output_as_csv(shuffled, capfdbinary):
+    frame, folder = shuffled
+    with Run.open(folder / "run") as run:
+        assert export_labels(run, "-").n_rows == len(frame)
+        export_labels(run, folder / "out.csv")
+    shown = pd.read_csv(io.BytesIO(capfdbinary.readouterr().out))
+    pd.testing.assert_frame_equal(shown, pd.read_csv(folder / "out.csv"))
+
+
+def test_labels_are_written_as_json_lines(shuffled):
+    frame, folder = shuffled
+    with Run.open(folder / "run") as run:
+        export_labels(run, folder / "out.jsonl")
+    out = pd.read_json(folder / "out.jsonl", lines=True)
+    np.testing.assert_allclose(out["y"], frame["y"])
+
+
+def test_labels_are_written_as_a_sheet_whose_text_is_never_a_formula(shuffled):
+    openpyxl = pytest.importorskip("openpyxl")
+    frame, folder = shuffled
+    frame.assign(note="=1+1").to_parquet(folder / "noted.parquet", index=False)
+    with Run.open(folder / "run") as run:
+        export_labels(run, folder / "out.xlsx", table=str(folder / "noted.parquet"))
+    rows = list(openpyxl.load_workbook(folder / "out.xlsx").active.iter_rows())
+    assert len(rows) == len(frame) + 1
+    note = [cell.value for cell in rows[0]].index("note")
+    assert {(row[note].value, row[note].data_type) for row in rows[1:]} == {("=1+1", "s")}
 
 
 FORMULAS = ["=cmd|' /C calc'!A0", "@SUM(1)", "\tx", "-2+3+cmd|'x'!A0"]

@@ -10,11 +10,12 @@ import pytest
 import run_cases
 
 from dynmeans import Run
-from dynmeans.runs.exports import export_labels, truth_by_window
+from dynmeans.runs.exports import export_labels
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.store.commit import write_manifest
+from dynmeans.runs.truth_counts import count_truth
 
 INJECTED = (
     "SELECT * FROM source)); COPY (SELECT 'owned') TO '{}' (FORMAT csv); "
@@ -67,7 +68,7 @@ def test_a_query_stored_in_a_run_is_not_run_unless_trusted(run_with_query, tmp_p
         with pytest.raises(ValueError, match="stored in it, 'SELECT"):
             export_labels(run, tmp_path / "out.parquet")
         with pytest.raises(ValueError, match="stored in it, 'SELECT"):
-            truth_by_window(run, "truth", "rows.parquet")
+            count_truth(run, "truth", "rows.parquet")
         assert export_labels(run, tmp_path / "out.parquet", trust=True).n_rows == 60
 
 

@@ -12,6 +12,7 @@ EXTRAS = {
     "distributed": "dask",
     "duckdb": "runs",
     "matplotlib": "plots",
+    "openpyxl": "excel",
     "optuna": "tune",
     "pandas": "frames",
     "pyarrow": "runs",
@@ -40,22 +41,31 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except KeyboardInterrupt:
-        return _interrupted()
+        return _interrupted(words)
     except BrokenPipeError:
-        # Who reads the output has had enough; what is left in the buffer has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        return _output_closed()
+    except SystemExit as end:
+        # typer ends a command whose output was closed by itself.
+        if isinstance(end.__context__, BrokenPipeError):
+            return _output_closed()
+        raise
     except Exception as error:
         if is_debugged:
             traceback.print_exc()
         return _failed(error, words)
 
 
+def _output_closed() -> int:
+    """Whoever reads the output has had enough, as `head` has; the rest has nowhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    return 0
+
+
 def _failed(error: Exception, words: list[str]) -> int:
     # A query of DuckDB that Ctrl-C stopped says so in its own way, and typer turns the key into
     # an exit code; usage errors carry their exit code and know how to show themselves.
     if "Query interrupted" in str(error) or getattr(error, "exit_code", 0) == INTERRUPTED:
-        return _interrupted()
+        return _interrupted(words)
     if hasattr(error, "exit_code"):
         if hasattr(error, "show"):
             error.show()
@@ -72,10 +82,13 @@ def _warn(message: Warning | str, words: list[str]) -> None:
     output.tell(f"warning: {' '.join(str(flags.with_flags(text, words)).split())}")
 
 
-def _interrupted() -> int:
-    sys.stderr.write(
-        "dynmeans: interrupted. Committed work is safe; run the same command to resume.\n"
-    )
+def _interrupted(words: list[str]) -> int:
+    """Say what is safe and how to resume; only `cluster` leaves work behind."""
+    told = "interrupted; nothing was written."
+    if words[:1] == ["cluster"]:
+        resuming = importlib.import_module("dynmeans.cli.resuming")
+        told = resuming.last_words(words)
+    sys.stderr.write(f"\ndynmeans: {told}\n")
     return INTERRUPTED
 
 

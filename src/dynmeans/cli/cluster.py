@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -197,6 +198,7 @@ def cluster(
     tail -f log | dynmeans cluster - -t at --every 1min --lateness 9s -f x,y --new-penalty 1 -o run
     """
     from dynmeans.cli import cluster_result
+    from dynmeans.cli.output import suggestion_bar
     from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.reading.window_options import WindowOptions
 
@@ -240,6 +242,7 @@ def cluster(
         n_clusters=about,
         lines=_standard_input(),
         on_suggestion=None if is_quiet else cluster_result.show_suggestion,
+        while_suggesting=nullcontext if is_quiet else suggestion_bar,
     )
     result = job.start(
         resume=resume,

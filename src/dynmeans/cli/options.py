@@ -109,7 +109,19 @@ Standardise = Annotated[
         rich_help_panel=PARAMETERS,
     ),
 ]
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")]
+
+
+def _existing_run(folder: Path) -> Path:
+    """Refuse a folder without a run before anything is loaded: it takes a moment, not a second."""
+    if not (folder / "run.sqlite").exists():
+        what = "it has no run.sqlite" if folder.exists() else "it does not exist"
+        raise FileNotFoundError(f"{str(folder)!r} is not a run folder: {what}.")
+    return folder
+
+
+RunFolder = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Folder of the run.", callback=_existing_run)
+]
 InputMoved = Annotated[
     str | None,
     typer.Option("--input", help="Where the original rows are now, if they were moved."),

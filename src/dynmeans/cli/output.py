@@ -1,6 +1,7 @@
 """What a command prints: for people on a terminal, plain in logs, JSON for machines."""
 
 import json
+import logging
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.plural import counted
 
 PICTURES = (".png", ".svg", ".pdf")
 Advance = Callable[[float, float], None]  # work done so far, and all of it
@@ -59,6 +61,44 @@ def check_picture(argument: str, path: Path) -> None:
         raise InputError(argument, "must end in .png, .svg or .pdf", got=str(path))
     if not path.parent.is_dir():
         raise InputError(argument, "must lie in a folder that exists", got=str(path))
+
+
+def check_folder(argument: str, path: Path) -> None:
+    """Refuse a file that could not be written, before the work for it is done."""
+    if path.is_dir():
+        raise InputError(argument, "must be a file, not a folder", got=str(path))
+    if not path.parent.is_dir():
+        raise InputError(argument, "must lie in a folder that exists", got=str(path))
+
+
+@contextmanager
+def suggestion_bar() -> Iterator[None]:
+    """Show on a terminal's standard error how many choices of parameters were tried."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    trials = logging.getLogger("dynmeans.parameters.trials")
+    level = trials.level
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("choosing parameters: reading rows", total=None)
+
+        class Counter(logging.Handler):
+            def emit(self, record: logging.LogRecord) -> None:
+                done = counted(record.args[0], "choice")  # type: ignore[index,arg-type]
+                progress.update(task, description=f"choosing parameters: {done} tried")
+
+        counter = Counter()
+        trials.addHandler(counter)
+        trials.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            trials.setLevel(level)
+            trials.removeHandler(counter)
 
 
 @contextmanager

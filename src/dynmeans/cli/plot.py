@@ -39,7 +39,8 @@ def plot(
         raise InputError("kind", f"must be one of {', '.join(KINDS)}", got=kind)
     check_picture("output", output)
     with Run.open(run_folder) as run:
-        history, samples, features = History(), list(run.samples()), run.config.features
+        samples = list(run.samples())
+        history = History(feature_names=run.config.features)
         # A writer may commit between the two: the samples, read first, set the end.
         for record, sample in zip(run.history(labels=False), samples, strict=False):
             history.add(replace(record, labels=sample.cluster_ids))
@@ -49,8 +50,6 @@ def plot(
     axes = axes if kind == "all" else axes * 4
     if kind in ("all", "tracks"):
         plot_tracks(history, samples[-1].points, ax=axes[0])
-        if len(features) > 1:
-            axes[0].set(xlabel=features[0], ylabel=features[1])
     if kind in ("all", "timeline"):
         plot_timeline(history, ax=axes[1])
     if kind in ("all", "numbers"):

@@ -44,7 +44,9 @@ def report(
 
     dynmeans report run -o report.html --truth ship
     """
-    from dynmeans.cli.output import print_json, say
+    from dynmeans.cli.output import check_folder, print_json, say
+
+    check_folder("output", output)
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
     from dynmeans.runs.run import Run

@@ -33,10 +33,10 @@ def score(
     """
     from dynmeans.cli.output import print_json, say
     from dynmeans.inputs.input_error import InputError
-    from dynmeans.metrics import tracking_report
-    from dynmeans.runs.exports import truth_by_window
+    from dynmeans.metrics.report import report_of_counts
     from dynmeans.runs.run import Run
     from dynmeans.runs.run_families import families_of_run
+    from dynmeans.runs.truth_counts import count_truth
 
     with Run.open(run_folder) as run:
         column = truth or run.config.source.get("truth")
@@ -44,10 +44,11 @@ def score(
             raise InputError(
                 "truth", "is needed: the run was made without a column of true identities"
             )
-        true, found = truth_by_window(run, column, table, trust=trust)
+        counts = count_truth(run, column, table, trust=trust)
         if is_families or level is not None or about is not None:
-            found = families_of_run(run, level=level, n_families=about).of(found)
-    scores = tracking_report(true, found)
+            families = families_of_run(run, level=level, n_families=about)
+            counts = counts._replace(cluster_ids=families.of([counts.cluster_ids])[0])
+    scores = report_of_counts(*counts)
     if as_json:
         print_json(scores)
         return

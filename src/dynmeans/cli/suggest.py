@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -68,7 +68,7 @@ def suggest(
 
     dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
     """
-    from dynmeans.cli.output import check_picture
+    from dynmeans.cli.output import check_picture, suggestion_bar
     from dynmeans.runs.first_windows import suggest_on_first_windows
     from dynmeans.runs.reading.sources import Source
     from dynmeans.runs.reading.window_options import WindowOptions
@@ -88,7 +88,12 @@ def suggest(
         on_missing=on_missing,
     )
     text_column = window_options.text_column
-    with Source(table, query=sql, database_table=database_table, text_column=text_column) as source:
+    reading: dict[str, Any] = {
+        "query": sql,
+        "database_table": database_table,
+        "text_column": text_column,
+    }
+    with suggestion_bar(), Source(table, **reading) as source:
         found = suggest_on_first_windows(
             source,
             window_options,

@@ -161,7 +161,7 @@ class HistoryKeeper:
         if self.keep_history is False:
             return
         if self._last_step[0].n_steps == 0 or not hasattr(self, "history_"):
-            self.history_ = History(window)
+            self.history_ = History(window, getattr(self, "feature_names_in_", None))
         elif self.history_.window != window:
             self.history_ = self.history_.last(window)
         self._append_to(self.history_)

@@ -16,6 +16,8 @@ from dynmeans.engine.sequence import step_sequence
 from dynmeans.estimators.base import HistoryKeeper
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
 from dynmeans.estimators.family_keeping import FamilyKeeper
+from dynmeans.estimators.named_batches import labels_like, named_batches
+from dynmeans.inputs.batch_times import checked_when, steps_between
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.parameters.suggest import first_batches
@@ -213,7 +215,13 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         return self
 
     def partial_fit(
-        self, X: Any, y: Any = None, *, elapsed: float = 1.0, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        elapsed: Any = 1.0,
+        time_step: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Take in the next batch.
 
@@ -223,13 +231,15 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
             The batch. One of shape (0, n_features) only lets time pass. A Dask array, a Dask data
             frame or a list of futures is clustered where it lies; `labels_` is then a Dask array.
         y : ignored
-        elapsed : float
-            Steps of time since the previous batch; greater than 0.
+        elapsed : float or timedelta
+            Steps of time since the previous batch, greater than 0; or a length of time.
+        time_step : float or timedelta, optional
+            Length of one step, where `elapsed` is a length of time.
         sample_weight : array-like of shape (n_points,), optional
             A row of weight 2 counts as two identical rows, one of weight 0 takes no part.
         """
         with self._all_or_nothing():
-            elapsed = checked_elapsed(elapsed)
+            elapsed = checked_elapsed(steps_between(elapsed, None, time_step))
             is_first = not hasattr(self, "state_")
             batch = self._checked_batch(X, sample_weight, reset=is_first)
             state = ClusterState.empty(batch.n_features) if is_first else self.state_
@@ -240,36 +250,60 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         self,
         batches: Iterable[Any],
         *,
-        elapsed: float | Sequence[float] = 1.0,
+        elapsed: Any = 1.0,
+        times: Sequence[Any] | None = None,
+        time_step: Any = None,
         sample_weight: Sequence[Any] | None = None,
-    ) -> tuple[list[IntArray], History]:
+    ) -> tuple[list[Any], History]:
         """Forget everything and take in a whole sequence of batches.
+
+        Parameters
+        ----------
+        batches : iterable of tables
+            Arrays or frames; or (name, frame) pairs, a dict of them, or the groups of a frame,
+            ``frame.groupby("day")``, whose names are their `times` and no features.
+        elapsed : float, timedelta or a sequence of them
+            Steps of time before each batch; lengths of time are divided by `time_step`.
+        times : sequence of dates, numbers or names, optional
+            When each batch came; it goes into the history, its frames, figures and the report.
+        time_step : float or timedelta, optional
+            Length of one step of time. With it, `elapsed` follows from `times`; without it, each
+            batch comes one step after the one before.
+        sample_weight : sequence of array-like of shape (n_points,), optional
+            For each batch one weight per row, or None.
 
         Returns
         -------
-        labels : list of arrays
-            Identity of every row of every batch.
+        labels : list of arrays or series
+            Identity of every row of every batch; with the index of a pandas frame, as a series of
+            polars for one of polars.
         history : History
             The record of every batch: clusters seen and remembered, cost, passes.
         """
-        labels, history = [], History()
+        given, names = named_batches(batches)
+        named = names if times is None else times
+        when = [None] * len(given) if named is None else checked_when(named, len(given))
+        elapsed = steps_between(elapsed, None if named is None else when, time_step)
+        labels = []
         with self._all_or_nothing():
             window = self._checked_window()
             self._start_over()
-            rows, gaps = self._checked_sequence(list(batches), elapsed, sample_weight)
+            rows, gaps = self._checked_sequence(given, elapsed, sample_weight)
+            history = History(feature_names=getattr(self, "feature_names_in_", None))
             n = first_batches(rows)
             penalties = self._settle_penalties(rows[:n], gaps[:n])
             before = self.state_
             steps = step_sequence(rows, penalties, self._visiting_orders(), gaps, self._execution())
-            for batch, gap, (after, clustering) in zip(rows, gaps, steps, strict=True):
-                history.append(before, gap, clustering, after, find_events)
+            for batch, gap, date, (after, clustering) in zip(rows, gaps, when, steps, strict=True):
+                history.append(before, gap, clustering, after, find_events, date)
                 self._follow_lives(batch, clustering, after, gap)
                 labels.append(clustering.labels)
                 last, before = (before, gap, clustering, after), after
             self._remember(*last)
             if self.keep_history is not False:
                 self.history_ = history.last(window)
-        return labels, history
+        like = zip(given, labels, strict=True)
+        return [labels_like(batch, found) for batch, found in like], history
 
     @property
     def cluster_velocities_(self) -> FloatArray:

@@ -1,9 +1,11 @@
 """A History as one Parquet file, a row for each batch; a checksum in it covers every byte."""
 
 import hashlib
+import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict
+from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -72,6 +74,7 @@ def write_history(history: "History", path: str | os.PathLike[str]) -> None:
         b"dynmeans.history": _VERSION,
         b"window": str(history.window or 0).encode(),
         b"n_features": str(n_features).encode(),
+        b"names": json.dumps(_names(history)).encode(),
         b"checksum": _MARK + b"0" * _N_HEX,
     }
     sink = pa.BufferOutputStream()
@@ -84,9 +87,9 @@ def write_history(history: "History", path: str | os.PathLike[str]) -> None:
 
 
 def read_history(
-    path: str | os.PathLike[str], make: Callable[[int | None, list[dict[str, Any]]], Made]
+    path: str | os.PathLike[str], make: Callable[[int | None, list[dict[str, Any]], Any], Made]
 ) -> Made:
-    """Return `make(window, records)` of what `write_history` wrote; a record has a batch's fields.
+    """Return `make(window, records, feature_names)` of what `write_history` wrote.
 
     Anything else raises `ValueError` with the reason.
     """
@@ -105,7 +108,29 @@ def read_history(
             )
         _check_size(file.metadata, len(data))
         records = _records(file.read(), int(metadata[b"n_features"]))
-        return make(int(metadata[b"window"]) or None, records)
+        names = json.loads(metadata.get(b"names", b"{}"))
+        _give_dates(records, names)
+        return make(int(metadata[b"window"]) or None, records, names.get("features"))
+
+
+def _names(history: "History") -> dict[str, Any]:
+    """Names of features and dates of batches, as JSON values."""
+    times = history.times
+    is_dated = times is not None and len(times) > 0 and isinstance(times[0], datetime)
+    dates = [time.isoformat() for time in times or () if isinstance(time, datetime)]
+    return {
+        "features": history.feature_names,
+        "times": dates if is_dated else times,
+        "is_dated": is_dated,
+    }
+
+
+def _give_dates(records: list[dict[str, Any]], names: dict[str, Any]) -> None:
+    times = names.get("times")
+    if times is None:
+        return
+    for record, time in zip(records, times, strict=True):
+        record["when"] = datetime.fromisoformat(time) if names["is_dated"] else time
 
 
 def _has_right_checksum(data: bytes) -> bool:

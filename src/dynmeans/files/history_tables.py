@@ -28,8 +28,7 @@ def labels_table(history: "History") -> pa.Table:
     sizes = [len(record.labels) for record in history]
     return pa.table(
         {
-            "step": np.repeat([record.step for record in history], sizes).astype(np.int64),
-            "time": np.repeat([record.time for record in history], sizes).astype(np.float64),
+            **_when_columns(history, sizes),
             "row": _concatenate([np.arange(n) for n in sizes], np.int64),
             "cluster_id": _concatenate(history.labels, np.int64),
         }
@@ -40,8 +39,7 @@ def clusters_table(history: "History") -> pa.Table:
     """One row for each cluster seen in each batch: size, position, weight, age."""
     sizes = [len(record.ids) for record in history]
     columns = {
-        "step": np.repeat([record.step for record in history], sizes).astype(np.int64),
-        "time": np.repeat([record.time for record in history], sizes).astype(np.float64),
+        **_when_columns(history, sizes),
         "cluster_id": _concatenate([record.ids for record in history], np.int64),
     }
     for name in ("counts", "weights", "ages"):
@@ -49,22 +47,20 @@ def clusters_table(history: "History") -> pa.Table:
         columns[name.removesuffix("s")] = _concatenate(column, np.float64)
     if any(sizes):
         centers = np.vstack([record.centers for record in history if len(record.ids)])
-        columns |= {f"center_{j}": centers[:, j] for j in range(centers.shape[1])}
+        names = history.feature_names or range(centers.shape[1])
+        columns |= {f"center_{name}": centers[:, j] for j, name in enumerate(names)}
     if any(sizes) and history.is_steady:
         velocities = np.vstack([r.velocities for r in history if r.velocities is not None])
-        columns |= {f"velocity_{j}": velocities[:, j] for j in range(velocities.shape[1])}
+        columns |= {f"velocity_{name}": velocities[:, j] for j, name in enumerate(names)}
     return pa.table(columns)
 
 
 def events_table(history: "History") -> pa.Table:
     """One row for each event: step, time, kind, cluster_id, other_id, displacement, gap, speed."""
-    rows = [
-        {"step": record.step, "time": record.time, **asdict(event)}
-        for record in history
-        for event in record.events
-    ]
-    schema = pa.schema([("step", pa.int64()), ("time", pa.float64()), *EVENT_WITH_SPEED])
-    return pa.Table.from_pylist(rows, schema=schema)
+    columns = _when_columns(history, [len(record.events) for record in history])
+    rows = [asdict(event) for record in history for event in record.events]
+    events = pa.Table.from_pylist(rows, schema=pa.schema([*EVENT_WITH_SPEED]))
+    return pa.table(columns | dict(zip(events.column_names, events.columns, strict=True)))
 
 
 TABLE_MAKERS: dict[str, Callable[["History"], pa.Table]] = {
@@ -72,6 +68,18 @@ TABLE_MAKERS: dict[str, Callable[["History"], pa.Table]] = {
     "clusters": clusters_table,
     "events": events_table,
 }
+
+
+def _when_columns(history: "History", sizes: list[int]) -> dict[str, Any]:
+    """Step and time of every row; also `when`, if the batches have dates or names."""
+    columns: dict[str, Any] = {
+        "step": np.repeat([record.step for record in history], sizes).astype(np.int64),
+        "time": np.repeat([record.time for record in history], sizes).astype(np.float64),
+    }
+    if times := history.times:
+        rows = np.repeat(np.arange(len(times)), sizes)
+        columns["when"] = pa.array(times).take(pa.array(rows))
+    return columns
 
 
 def _concatenate(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:

@@ -1,10 +1,16 @@
 """Agreement of two partitions beyond chance: the Rand index and mutual information, adjusted."""
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
-from dynmeans.metrics.check_labels import Batches, ScoredPoints, check_labels
+from dynmeans.metrics.check_labels import (
+    Batches,
+    ScoredPoints,
+    check_labels,
+    number_distinct,
+    sum_by,
+)
 from dynmeans.metrics.mutual_information import adjusted_mutual_information
+from dynmeans.records.arrays import FloatArray, IntArray
 
 
 def ari_per_step(true: Batches, found: Batches) -> float:
@@ -108,25 +114,56 @@ def ami_global(true: Batches, found: Batches) -> float:
 
 
 def score_ari_per_step(points: ScoredPoints) -> float:
-    """Average over the steps of scikit-learn's adjusted Rand index."""
-    starts = np.flatnonzero(np.diff(points.steps)) + 1
-    true, found = np.split(points.true_labels, starts), np.split(points.found_labels, starts)
-    return float(np.mean([adjusted_rand_score(t, f) for t, f in zip(true, found, strict=True)]))
+    """Average over the steps of the adjusted Rand index."""
+    return float(_adjusted_rand(points.steps, points).mean())
 
 
 def score_ari_global(points: ScoredPoints) -> float:
-    """Compute scikit-learn's adjusted Rand index of all points."""
-    return float(adjusted_rand_score(points.true_labels, points.found_labels))
+    """Adjusted Rand index of all points."""
+    return float(_adjusted_rand(np.zeros_like(points.steps), points)[0])
 
 
 def score_ami_per_step(points: ScoredPoints) -> float:
     """Average over the steps of the adjusted mutual information."""
-    return float(
-        adjusted_mutual_information(points.steps, points.true_labels, points.found_labels).mean()
-    )
+    labels = points.true_labels, points.found_labels
+    return float(adjusted_mutual_information(points.steps, *labels, points.counts).mean())
 
 
 def score_ami_global(points: ScoredPoints) -> float:
     """Adjusted mutual information of all points."""
+    labels = points.true_labels, points.found_labels
     one_group = np.zeros_like(points.steps)
-    return float(adjusted_mutual_information(one_group, points.true_labels, points.found_labels)[0])
+    return float(adjusted_mutual_information(one_group, *labels, points.counts)[0])
+
+
+def _adjusted_rand(groups: IntArray, points: ScoredPoints) -> FloatArray:
+    """Adjusted Rand index of each group, as scikit-learn has it; also of points that are counted.
+
+    From pairs of points: together on both sides, on one of them, on neither.
+    """
+    groups = number_distinct(groups)[1]
+    n_groups = int(groups.max()) + 1
+    true, found = points.true_labels + 1, points.found_labels + 1
+    width = int(found.max()) + 1
+
+    def sums_of_squares(labels: IntArray) -> list[int]:
+        keys, rows = number_distinct(groups * (int(labels.max()) + 1) + labels)
+        sizes = sum_by(rows, points.counts, len(keys))
+        # Whole numbers below 2**53: the sums are exact.
+        squares = sum_by(keys // (int(labels.max()) + 1), sizes * sizes, n_groups)
+        return [int(square) for square in squares]
+
+    both = sums_of_squares(true * width + found)
+    of_true, of_found = sums_of_squares(true), sums_of_squares(found)
+    n = [int(size) for size in sum_by(groups, points.counts, n_groups)]
+    return np.array(list(map(_rand_of_squares, n, both, of_true, of_found)))
+
+
+def _rand_of_squares(n: int, both: int, of_true: int, of_found: int) -> float:
+    together, only_true, only_found = both - n, of_true - both, of_found - both
+    apart = n * n - only_true - only_found - both
+    if only_true == only_found == 0:
+        return 1.0
+    chance = (together + only_true) * (only_true + apart)
+    chance += (together + only_found) * (only_found + apart)
+    return 2.0 * (together * apart - only_true * only_found) / chance

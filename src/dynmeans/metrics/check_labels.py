@@ -25,6 +25,7 @@ class ScoredPoints(NamedTuple):
     found_labels: IntArray
     weights: FloatArray | None  # None where every point counts alike
     n_steps: int
+    counts: IntArray | None = None  # points that each row stands for; one where None
 
 
 def check_labels(true: Batches, found: Batches, weights: Batches | None = None) -> ScoredPoints:
@@ -70,6 +71,24 @@ def check_labels(true: Batches, found: Batches, weights: Batches | None = None) 
         found_labels=_number_labels(found_labels[is_scored], NO_CLUSTER),
         weights=point_weights,
         n_steps=len(true_batches),
+    )
+
+
+def check_counts(
+    steps: IntArray, true: npt.NDArray[Any], found: IntArray, counts: IntArray
+) -> ScoredPoints:
+    """Lay out points that were counted: how many have each step, true and found label."""
+    true = _labels("true", true)
+    is_scored = ~_is_none(true, UNLABELLED)
+    if not is_scored.any():
+        raise ValueError("true must hold at least one labelled point, got none.")
+    return ScoredPoints(
+        steps=steps[is_scored],
+        true_labels=_number_labels(true[is_scored], UNLABELLED),
+        found_labels=_number_labels(found[is_scored], NO_CLUSTER),
+        weights=counts[is_scored].astype(np.float64),
+        n_steps=int(steps.max()) + 1,
+        counts=counts[is_scored],
     )
 
 

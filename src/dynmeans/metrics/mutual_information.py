@@ -28,7 +28,10 @@ class _Margin(NamedTuple):
 
 
 def adjusted_mutual_information(
-    groups: IntArray, true_labels: IntArray, found_labels: IntArray
+    groups: IntArray,
+    true_labels: IntArray,
+    found_labels: IntArray,
+    counts: IntArray | None = None,
 ) -> FloatArray:
     """(MI - E[MI]) / (mean of both entropies - E[MI]) of the points of each group.
 
@@ -38,6 +41,8 @@ def adjusted_mutual_information(
         Points are compared within their group: the step, or 0 for all.
     true_labels, found_labels : IntArray of shape (n_points,)
         The two partitions; labels are -1 or more.
+    counts : IntArray of shape (n_points,), optional
+        How many points each row stands for; one by default.
 
     Returns
     -------
@@ -47,10 +52,10 @@ def adjusted_mutual_information(
         the same and 0 if not.
     """
     groups = number_distinct(groups)[1]
-    true, true_rows = _count_margin(groups, true_labels)
-    found, found_rows = _count_margin(groups, found_labels)
-    n = sum_by(groups, None, int(groups.max()) + 1)
-    information = _mutual_information(true, found, true_rows, found_rows, n)
+    true, true_rows = _count_margin(groups, true_labels, counts)
+    found, found_rows = _count_margin(groups, found_labels, counts)
+    n = sum_by(groups, counts, int(groups.max()) + 1)
+    information = _mutual_information(true, found, (true_rows, found_rows, counts), n)
     expected = _expected_information(true, found, n)
     entropy = (_entropy(true, n) + _entropy(found, n)) / 2
     n_true, n_found = np.diff(true.starts), np.diff(found.starts)
@@ -60,18 +65,24 @@ def adjusted_mutual_information(
     return scores
 
 
-def _count_margin(groups: IntArray, labels: IntArray) -> tuple[_Margin, IntArray]:
+def _count_margin(
+    groups: IntArray, labels: IntArray, counts: IntArray | None
+) -> tuple[_Margin, IntArray]:
     """Count the clusters of one side, and give the row that each point is in."""
     width = int(labels.max()) + 2
     keys, rows = number_distinct(groups * width + labels + 1)
     starts = np.searchsorted(keys, np.arange(int(groups.max()) + 2) * width)
-    return _Margin(keys // width, sum_by(rows, None, len(keys)), starts), rows
+    return _Margin(keys // width, sum_by(rows, counts, len(keys)), starts), rows
 
 
 def _mutual_information(
-    true: _Margin, found: _Margin, true_rows: IntArray, found_rows: IntArray, n: FloatArray
+    true: _Margin,
+    found: _Margin,
+    points: tuple[IntArray, IntArray, IntArray | None],
+    n: FloatArray,
 ) -> FloatArray:
     """MI = sum of n_ij / n * log(n n_ij / (a_i b_j)) over the cells of each group's table."""
+    true_rows, found_rows, counts = points
     width = int(np.diff(found.starts).max())
     slots = found_rows - found.starts[true.groups[true_rows]]
     cells, places = number_distinct(true_rows * width + slots)
@@ -79,7 +90,7 @@ def _mutual_information(
     groups = true.groups[rows]
     cols = cols + found.starts[groups]
     terms = _information(
-        sum_by(places, None, len(cells)), true.sizes[rows], found.sizes[cols], n[groups]
+        sum_by(places, counts, len(cells)), true.sizes[rows], found.sizes[cols], n[groups]
     )
     return sum_by(groups, terms, len(n))
 

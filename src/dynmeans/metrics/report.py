@@ -1,5 +1,9 @@
 """All scores of one clustering in one dictionary."""
 
+from typing import Any
+
+import numpy.typing as npt
+
 from dynmeans.metrics.accuracy import score_history, score_steps
 from dynmeans.metrics.agreement import (
     score_ami_global,
@@ -7,10 +11,11 @@ from dynmeans.metrics.agreement import (
     score_ari_global,
     score_ari_per_step,
 )
-from dynmeans.metrics.check_labels import Batches, check_labels
+from dynmeans.metrics.check_labels import Batches, ScoredPoints, check_counts, check_labels
 from dynmeans.metrics.identity import score_continuity, score_hota, score_idf1
 from dynmeans.metrics.label_streams import count_overlaps
 from dynmeans.metrics.matching import match_frozen, match_over_history, match_per_step
+from dynmeans.records.arrays import IntArray
 
 
 def tracking_report(
@@ -70,6 +75,29 @@ def tracking_report(
     """
     labelled = check_labels(true, found)
     points = labelled if weights is None else check_labels(true, found, weights)
+    return _scores(points, labelled)
+
+
+def report_of_counts(
+    steps: IntArray, true: npt.NDArray[Any], found: IntArray, counts: IntArray
+) -> dict[str, float]:
+    """As `tracking_report`, from how many points have each step, true and found label.
+
+    The scores are the same to the last bit; memory grows with the number of different triples, not
+    with that of the points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> steps, true, found = np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([7, 8, 8])
+    >>> round(report_of_counts(steps, true, found, np.array([3, 2, 3]))["idf1"], 3)
+    0.667
+    """
+    points = check_counts(steps, true, found, counts)
+    return _scores(points, points)
+
+
+def _scores(points: ScoredPoints, labelled: ScoredPoints) -> dict[str, float]:
     streams = count_overlaps(points)
     hota, continuity = score_hota(streams), score_continuity(streams)
     return {

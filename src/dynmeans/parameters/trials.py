@@ -1,5 +1,6 @@
 """Runs over the batches with one choice of parameters after the other, and what each gave."""
 
+import logging
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,6 +16,8 @@ from dynmeans.records.arrays import IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import MOTIONS, Penalties
 from dynmeans.records.suggestion import Candidate
+
+_LOG = logging.getLogger(__name__)
 
 MAX_GAPS = (2.0, 3.5, 6.8, 14.0, 28.0, math.inf)  # in batches
 REACHES = (1.01, 1.2, 1.6, 2.2, 3.0)
@@ -114,6 +117,7 @@ class Trials:
         key = setting, orders.n_init
         if key not in self._labels:
             penalties = self._penalties(setting)
+            _LOG.info("choice %d: %s", len(self._labels) + 1, penalties)
             self._labels[key] = label_sequence(feed.batches, penalties, orders, feed.elapsed)
         return self._labels[key]
 

@@ -1,6 +1,7 @@
 """What every figure is given: a history that holds something, whole numbers, and axes."""
 
 from collections.abc import Sequence
+from datetime import datetime, time
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,8 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import ScaledTranslation
 
 from dynmeans.engine.checks import checked_points
+from dynmeans.inputs.batch_times import When
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History, StepRecord
+
+_MAX_DATES = 6
 
 
 def checked_history(history: object) -> History:
@@ -101,6 +105,35 @@ def tidy(ax: Axes, marks: Sequence[Artist], n_columns: int) -> None:
         fontsize="small",
         columnspacing=1.4,
     )
+
+
+def name_times(ax: Axes, history: History) -> None:
+    """Write the dates or names of batches at the axis of time, if the history has any."""
+    times = history.times
+    if times is None or isinstance(times[0], float):
+        return
+    rows = np.unique(np.linspace(0, len(times) - 1, min(len(times), _MAX_DATES)).round()).astype(
+        int
+    )
+    places = [history[row].time for row in rows.tolist()]
+    ax.set_xticks(places, shown_times([times[row] for row in rows.tolist()]))
+
+
+def shown_times(times: Sequence[When]) -> list[str]:
+    """Return dates as short as they can be read, names as they are.
+
+    Examples
+    --------
+    >>> shown_times([datetime(2026, 3, 1), datetime(2026, 3, 2)])
+    ['2026-03-01', '2026-03-02']
+    >>> shown_times([datetime(2026, 3, 1, 9), datetime(2026, 3, 1, 9, 30)])
+    ['03-01 09:00', '03-01 09:30']
+    """
+    dates = [time for time in times if isinstance(time, datetime)]
+    if len(dates) < len(times):
+        return [f"{time:g}" if isinstance(time, float) else str(time) for time in times]
+    is_daily = all(date.time() == time() for date in dates)
+    return [date.strftime("%Y-%m-%d" if is_daily else "%m-%d %H:%M") for date in dates]
 
 
 def batch_edges(times: FloatArray) -> FloatArray:

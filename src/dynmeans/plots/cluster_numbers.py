@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from dynmeans.plots.arguments import axes_or_new, batch_edges, checked_history, tidy
+from dynmeans.plots.arguments import axes_or_new, batch_edges, checked_history, name_times, tidy
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
 
@@ -49,6 +49,7 @@ def plot_cluster_numbers(history: History, ax: Axes | None = None) -> Axes:
     data = _cluster_number_data(history)
     ax = axes_or_new(ax)
     _draw_cluster_numbers(data, ax)
+    name_times(ax, history)
     return ax
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from dynmeans.plots.arguments import axes_or_new, checked_history, tidy
+from dynmeans.plots.arguments import axes_or_new, checked_history, name_times, tidy
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.history import History, StepRecord
 
@@ -59,6 +59,7 @@ def plot_costs(history: History, ax: Axes | None = None) -> Axes:
     data = _cost_data(history)
     ax = axes_or_new(ax)
     _draw_costs(data, ax)
+    name_times(ax, history)
     return ax
 
 

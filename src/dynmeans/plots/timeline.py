@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,7 @@ from dynmeans.plots.arguments import (
     batch_edges,
     checked_history,
     checked_integer,
+    name_times,
     tidy,
 )
 from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
@@ -107,6 +109,7 @@ def plot_timeline(history: History, ax: Axes | None = None, max_clusters: int = 
     data = _timeline_data(history, max_clusters)
     ax = axes_or_new(ax, (7.5, min(max(2.6, 1.5 + 0.26 * len(data.lives)), 14.0)))
     _draw_timeline(data, ax)
+    name_times(ax, history)
     return ax
 
 
@@ -164,12 +167,23 @@ def _life(
 
 
 def _draw_timeline(data: TimelineData, ax: Axes) -> None:
+    _draw_lives(data, [life.cluster_id for life in data.lives], ax)
+    n_shown = len(data.lives)
+    ax.set_title(
+        "Lives of the clusters"
+        if n_shown == data.n_clusters
+        else f"Lives of the {n_shown} clusters with the most points, of {data.n_clusters}"
+    )
+
+
+def _draw_lives(data: TimelineData, color_ids: Sequence[int], ax: Axes) -> None:
+    """Draw the rows in the colors and with the markers of the identities given for them."""
     stretches = [stretch for life in data.lives for stretch in life.stretches]
     largest = max((stretch.counts.max() for stretch in stretches), default=1.0)
     shapes, colors = [], []
     gaps, gap_colors = [], []
-    for row, life in enumerate(data.lives):
-        color = identity_color(life.cluster_id)
+    for row, (life, color_id) in enumerate(zip(data.lives, color_ids, strict=True)):
+        color = identity_color(color_id)
         for stretch in life.stretches:
             shapes.append(_outline(stretch, row, largest))
             colors.append(color)
@@ -178,17 +192,11 @@ def _draw_timeline(data: TimelineData, ax: Axes) -> None:
             gap_colors.append(color)
     ax.add_collection(PolyCollection(shapes, facecolors=colors, edgecolors="none", alpha=_SHADE))
     ax.add_collection(LineCollection(gaps, colors=gap_colors, linewidths=1.3, linestyles=":"))
-    _draw_marks(data, ax)
+    _draw_marks(data, color_ids, ax)
     _name_rows(data, ax)
     margin = 0.012 * (data.span[1] - data.span[0])
     ax.set_xlim(data.span[0] - margin, data.span[1] + margin)
     ax.set_xlabel("time")
-    n_shown = len(data.lives)
-    ax.set_title(
-        "Lives of the clusters"
-        if n_shown == data.n_clusters
-        else f"Lives of the {n_shown} clusters with the most points, of {data.n_clusters}"
-    )
     _explain(largest, ax)
 
 
@@ -200,13 +208,11 @@ def _outline(stretch: Stretch, row: int, largest: float) -> FloatArray:
     return np.column_stack([np.append(x, x[::-1]), np.append(row + half, (row - half)[::-1])])
 
 
-def _draw_marks(data: TimelineData, ax: Axes) -> None:
+def _draw_marks(data: TimelineData, color_ids: Sequence[int], ax: Axes) -> None:
     """Mark births with a filled marker, returns with an open one, the end of memory with a bar."""
-    born = [(life.born, row, life.cluster_id) for row, life in enumerate(data.lives)]
+    born = [(life.born, row, color_ids[row]) for row, life in enumerate(data.lives)]
     returned = [
-        (time, row, life.cluster_id)
-        for row, life in enumerate(data.lives)
-        for time in life.returned
+        (time, row, color_ids[row]) for row, life in enumerate(data.lives) for time in life.returned
     ]
     for marks, is_filled in ((born, True), (returned, False)):
         known = [mark for mark in marks if mark[0] is not None]

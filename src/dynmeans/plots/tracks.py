@@ -18,6 +18,7 @@ from dynmeans.plots.arguments import (
     checked_history,
     checked_integer,
     checked_step,
+    shown_times,
     tidy,
 )
 from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
@@ -40,7 +41,7 @@ class TrackData:
 
     Attributes
     ----------
-    time : float
+    time : str
         When the batch came.
     ids, counts, centers : arrays with one row for each cluster in the batch
         Identity, size and place.
@@ -57,7 +58,7 @@ class TrackData:
         What the two coordinates are.
     """
 
-    time: float
+    time: str
     ids: IntArray
     counts: FloatArray
     centers: FloatArray
@@ -140,9 +141,10 @@ def _track_data(
     unseen_ids, unseen_centers = _last_places(records, places)
     tail_ids, tail_segments, tail_ages, tail_skips = _tails(records, places)
     batch, labels = checked_batch(points, record)
-    names = tuple(f"feature {column}" for column in columns)
+    named = history.feature_names
+    names = tuple(named[column] if named else f"feature {column}" for column in columns)
     return TrackData(
-        time=record.time,
+        time=f"{record.time:g}" if record.when is None else shown_times([record.when])[0],
         ids=record.ids,
         counts=record.counts,
         centers=places[-1],
@@ -233,7 +235,7 @@ def _draw_tracks(data: TrackData, ax: Axes) -> None:
     _draw_names(data, ax)
     n = len(data.ids)
     note = f", the {MAX_NAMES} largest numbered" if n > MAX_NAMES else ""
-    ax.set_title(f"Time {data.time:g}: {n} cluster{'' if n == 1 else 's'}{note}")
+    ax.set_title(f"Time {data.time}: {n} cluster{'' if n == 1 else 's'}{note}")
     ax.set_xlabel(data.axis_labels[0])
     ax.set_ylabel(data.axis_labels[1])
     _explain(ax)

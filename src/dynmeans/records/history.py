@@ -3,13 +3,14 @@
 import importlib
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, overload
 
 import numpy as np
 
+from dynmeans.inputs.batch_times import When
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import KINDS, Event
 from dynmeans.records.families import Families
@@ -41,6 +42,8 @@ class StepRecord:
         Clusters in memory after the batch, seen or not.
     events : tuple of Event
         What happened to the clusters.
+    when : datetime, float or str, optional
+        Date or name of the batch, where the batches came with any.
     velocities : FloatArray of shape (n_clusters, n_features), optional
         How far each cluster seen moves in a step of time; None where they keep no course.
     """
@@ -56,6 +59,7 @@ class StepRecord:
     cost_trace: FloatArray
     n_remembered: int
     events: tuple[Event, ...]
+    when: When | None = None
     velocities: FloatArray | None = None
 
     @property
@@ -76,6 +80,8 @@ class History:
     ----------
     window : int, optional
         Keep only the last `window` batches; all of them by default.
+    feature_names : sequence of str, optional
+        Names of the features, for frames and figures.
 
     Examples
     --------
@@ -89,10 +95,13 @@ class History:
     [('moved', 1), ('vanished', 0)]
     """
 
-    def __init__(self, window: int | None = None) -> None:
+    def __init__(
+        self, window: int | None = None, feature_names: Sequence[str] | None = None
+    ) -> None:
         if window is not None and window < 1:
             raise ValueError(f"window must be at least 1, got {window!r}.")
         self.window = window
+        self.feature_names = None if feature_names is None else tuple(map(str, feature_names))
         self._steps: deque[StepRecord | Callable[[], StepRecord]] = deque(maxlen=window)
         self._last_time: float | None = None
 
@@ -103,6 +112,7 @@ class History:
         clustering: Clustering,
         after: ClusterState,
         find_events: EventFinder,
+        when: When | None = None,
     ) -> None:
         """Add the batch that came `elapsed` steps after the last one.
 
@@ -110,7 +120,7 @@ class History:
         than keeping what the steps returned.
         """
         self._last_time = after.time
-        make = partial(make_record, before, elapsed, clustering, after, find_events)
+        make = partial(make_record, before, elapsed, clustering, after, find_events, when)
         self._steps.append(make)
 
     def add(self, record: StepRecord) -> None:
@@ -152,17 +162,23 @@ class History:
     def _part(self, index: slice) -> "History":
         if index.step is not None and index.step < 1:
             raise ValueError(f"the step of a slice must be at least 1, got {index.step!r}.")
-        part = History()
+        part = History(feature_names=self.feature_names)
         for position in range(len(self))[index]:
             part.add(self[position])
         return part
 
     def last(self, window: int | None) -> "History":
         """Return a history of the last `window` batches, or of all of them."""
-        history = History(window)
+        history = History(window, self.feature_names)
         history._steps.extend(self._steps)
         history._last_time = self._last_time
         return history
+
+    @property
+    def times(self) -> list[When] | None:
+        """Date or name of every batch, if all have one."""
+        times = [record.when for record in self if record.when is not None]
+        return times if len(times) == len(self) else None
 
     @property
     def is_steady(self) -> bool:
@@ -251,8 +267,13 @@ class History:
         return history
 
     @classmethod
-    def _from_records(cls, window: int | None, records: list[dict[str, Any]]) -> "History":
-        history = cls(window)
+    def _from_records(
+        cls,
+        window: int | None,
+        records: list[dict[str, Any]],
+        feature_names: Sequence[str] | None = None,
+    ) -> "History":
+        history = cls(window, feature_names)
         for fields in records:
             events = tuple(Event(**event) for event in fields.pop("events"))
             if any(event.kind not in KINDS or event.cluster_id is None for event in events):
@@ -269,6 +290,7 @@ def make_record(
     clustering: Clustering,
     after: ClusterState,
     find_events: EventFinder,
+    when: When | None = None,
 ) -> StepRecord:
     """Return the record of the batch that came `elapsed` steps after `before`."""
     rows = np.searchsorted(after.ids, clustering.ids)
@@ -288,6 +310,7 @@ def make_record(
         cost_trace=np.asarray(clustering.cost_trace),
         n_remembered=after.n_clusters,
         events=tuple(find_events(before, elapsed, clustering, after)),
+        when=when,
         velocities=None if after.velocities is None else after.velocities[rows],
     )
 

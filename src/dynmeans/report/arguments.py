@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.engine.checks import checked_points
+from dynmeans.inputs.batch_times import When
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.runs.reading.sampling import Sample
 
-Times = Sequence[datetime] | Sequence[str] | Sequence[float] | FloatArray
+Times = Sequence[datetime] | Sequence[str] | Sequence[float] | Sequence[When] | FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -55,10 +55,11 @@ def report_data(
     samples : iterable of Sample, optional
         In place of `points`, some points of every batch: what `Run.samples` yields.
     feature_names : sequence of str, optional
-        Names of the features; the first 8 can be chosen as axes, or fewer where room is short.
+        Names of the features, by default those of the history; the first 8 can be chosen as
+        axes, or fewer where room is short.
     times : sequence of datetime, of float or of str, optional
         When each batch came. Dates without a time zone are taken and shown as they are; text
-        names the batches, which then stand at the history's times. By default these alone.
+        names the batches, which then stand at the history's times. By default those of the history.
     parameters : mapping, optional
         Names and values to list on the page.
     scores : mapping of str to float, optional
@@ -77,9 +78,9 @@ def report_data(
     """
     n_shown = min(len(checked_history(history)), MAX_BATCHES)
     n_features = history[0].centers.shape[1]
-    names = checked_names(feature_names, n_features)
+    names = checked_names(feature_names or history.feature_names, n_features)
     given = checked_points_of(points, samples, history)[-n_shown:]
-    when = checked_times(times, history).last(n_shown)
+    when = checked_times(history.times if times is None else times, history).last(n_shown)
     tables = RecordTables(list(history.last(n_shown)))
     n_kept, ids, n_points = _fitted(tables, n_features, DATA_BYTES - batch_bytes(when))
     thinned = _thinned(given, n_points)

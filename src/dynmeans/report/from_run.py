@@ -1,22 +1,15 @@
 """The report of a run folder, also while the run goes on."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from dynmeans.metrics import tracking_report
 from dynmeans.records.history import History
-from dynmeans.report.arguments import Times
 from dynmeans.report.build import report_data
 from dynmeans.report.data import ReportData
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.exports import truth_by_window
 from dynmeans.runs.run import Run
-
-Read = TypeVar("Read", datetime, float)
+from dynmeans.runs.truth_counts import score_run
 
 _NOT_LISTED = ("sample_size",)  # told in the notes
 
@@ -49,16 +42,14 @@ def run_report(
     samples = list(run.samples())
     if not samples:
         raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
-    history = History()
+    history = History(feature_names=run.config.features)
     for record, _ in zip(run.history(labels=False), samples, strict=False):
         history.add(record)
     column = truth or run.config.source.get("truth")
-    scores = tracking_report(*truth_by_window(run, column, table, trust=trust)) if column else None
+    scores = score_run(run, column, table, trust=trust) if column else None
     data = report_data(
         history,
         samples=samples,
-        feature_names=run.config.features,
-        times=times_of([sample.name for sample in samples]),
         parameters=_parameters(run.config),
         scores=scores,
         title=title or _title(run),
@@ -70,30 +61,6 @@ def run_report(
         )
         data = replace(data, notes=(rule, *data.notes))
     return data
-
-
-def times_of(labels: Sequence[str | None]) -> Times | None:
-    """Read the windows' names as dates, or as numbers; else they stay names, if there are any.
-
-    Examples
-    --------
-    >>> times_of(["2026-03-01", "2026-03-02"])[0].day, times_of(["0.5", "2"]), times_of(["a", "b"])
-    (1, [0.5, 2.0], ['a', 'b'])
-    """
-    names = [label for label in labels if label is not None]
-    if len(names) < len(labels):
-        return None
-    return _read(names, datetime.fromisoformat) or _read(names, float) or names
-
-
-def _read(names: list[str], read: Callable[[str], Read]) -> list[Read] | None:
-    """Read all names, if they can be read and rise."""
-    try:
-        values = [read(name) for name in names]
-        rises = all(before < after for before, after in pairwise(values))
-    except (ValueError, TypeError):  # also of dates with and without a zone
-        return None
-    return values if rises else None
 
 
 def _parameters(config: RunConfig) -> dict[str, object]:

@@ -23,6 +23,7 @@ from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
 from dynmeans.runs.status import RunStatus
 from dynmeans.runs.store.schema import DATABASE
+from dynmeans.runs.store.store import check_may_create
 
 LIVE = "-"
 # From the rows of the source, if they are known, and those read before, to what sees each window.
@@ -74,6 +75,8 @@ class ClusterJob:
         A live source.
     on_suggestion : callable, optional
         Called with what was chosen, before the first step.
+    while_suggesting : callable
+        Returns a context that is open while the choice is made, to show how far it is.
     """
 
     table: str
@@ -90,6 +93,7 @@ class ClusterJob:
     n_clusters: float | None = None
     lines: Iterable[bytes] = ()
     on_suggestion: Callable[[Suggestion], None] | None = None
+    while_suggesting: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def start(
         self,
@@ -103,6 +107,8 @@ class ClusterJob:
         """Make the run, or resume it, until the source ends."""
         self._check()
         is_there = self._is_there(resume, overwrite)
+        if not is_there:
+            check_may_create(self.out, overwrite)  # before rows are read and parameters chosen
         begin = time.monotonic()
         with self._source() as source, self._run(source, is_there, overwrite) as opened:
             run, windows, suggestion = opened
@@ -236,17 +242,18 @@ class ClusterJob:
     def _suggested(self, source: Source) -> Suggestion:
         # Loads what only a suggestion needs.
         first_windows = importlib.import_module("dynmeans.runs.first_windows")
-        found: Suggestion = first_windows.suggest_on_first_windows(
-            source,
-            self.options,
-            standardise=self.settings.get("standardise", 0),
-            n_init=self.settings.get("n_init", 3),
-            max_gap=self.penalties.get("max_gap"),
-            reach=self.penalties.get("reach"),
-            n_clusters=self.n_clusters,
-            motion=self.motion,
-            moving=self._moving_features(source),
-        )
+        with self.while_suggesting():
+            found: Suggestion = first_windows.suggest_on_first_windows(
+                source,
+                self.options,
+                standardise=self.settings.get("standardise", 0),
+                n_init=self.settings.get("n_init", 3),
+                max_gap=self.penalties.get("max_gap"),
+                reach=self.penalties.get("reach"),
+                n_clusters=self.n_clusters,
+                motion=self.motion,
+                moving=self._moving_features(source),
+            )
         if not found.is_followed:
             raise InputError(
                 "suggest",

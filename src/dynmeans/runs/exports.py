@@ -1,31 +1,34 @@
-"""Labels put beside the rows they belong to: for files, and for scores."""
+"""Labels put beside the rows they belong to, as a file or on standard output."""
 
 import os
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pcsv
 
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.reading.columns import (
-    check_column,
-    free_name,
-    plain_expression,
-    quote_name,
-    quote_text,
-)
+from dynmeans.runs.excel import write_sheet
+from dynmeans.runs.labeled_rows import label_stream, labeled_rows
+from dynmeans.runs.reading.columns import quote_name, quote_text
 from dynmeans.runs.reading.locked_duckdb import source_errors
-from dynmeans.runs.reading.sources import Source, find_files
+from dynmeans.runs.reading.sources import ROWS_AT_A_TIME, Source, find_files
 from dynmeans.runs.run import Run
 from dynmeans.runs.spreadsheet_cells import count_formulas, plain_cells
 
-_FORMATS = {".parquet": "FORMAT parquet, COMPRESSION zstd", ".csv": "FORMAT csv, HEADER"}
-_ADDED = ("step", "cluster_id", "distance")
-_MEMORY = "1GB"
+STANDARD_OUTPUT = "-"
+_FORMATS = {
+    ".parquet": "FORMAT parquet, COMPRESSION zstd",
+    ".csv": "FORMAT csv, HEADER",
+    ".jsonl": "FORMAT json",
+    ".ndjson": "FORMAT json",
+}
+_EXCEL = ".xlsx"
+_FORMULA_RUNNERS = (".csv", STANDARD_OUTPUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,7 @@ class Export:
     n_formulas: int = 0
 
 
-def open_source(
-    fields: Mapping[str, Any], table: Any = None, *, trust: bool = False, also: tuple[str, ...] = ()
-) -> Source:
+def open_source(fields: Mapping[str, Any], table: Any = None, *, trust: bool = False) -> Source:
     """Open the source a run was made from, or the same rows at another place.
 
     A query that is stored in the run came with its files: it runs only with `trust`.
@@ -66,8 +67,6 @@ def open_source(
         query=query,
         database_table=fields.get("table"),
         text_column=fields.get("time") if fields.get("time_format") else None,
-        memory_limit=_MEMORY,
-        also=also,
     )
 
 
@@ -79,47 +78,85 @@ def export_labels(
     is_joined: bool = True,
     trust: bool = False,
 ) -> Export:
-    """Write the labels to a Parquet or CSV file, with the original columns.
+    """Write the labels to a file, with the original columns; memory stays flat.
 
-    Rows that were left out keep an empty `cluster_id`. The file appears once it is complete. Text
-    that a spreadsheet would run as a formula gets an apostrophe before it in a CSV file, and is
-    counted: what begins with ``=``, ``@``, a tab or a return, or with a sign and holds ``(``,
-    ``|`` or ``!``. A Parquet file holds all text as it is.
+    The ending says what is written: Parquet, CSV, JSON lines or an Excel sheet; ``-`` is CSV on
+    standard output. Rows that were left out keep an empty `cluster_id`. The file appears once it
+    is complete. Text that a spreadsheet would run as a formula gets an apostrophe before it in
+    CSV, and is counted: what begins with ``=``, ``@``, a tab or a return, or with a sign and holds
+    ``(``, ``|`` or ``!``. The other formats hold all text as it is.
     """
-    target = Path(path)
-    if target.suffix not in _FORMATS:
-        raise InputError("path", f"must end in {' or '.join(_FORMATS)}", got=str(target))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write to.")
-    _refuse_input(target, run.config.source.get("input") if table is None else table)
+    ending = _checked_ending(path)
+    if ending != STANDARD_OUTPUT:
+        _refuse_input(Path(path), run.config.source.get("input") if table is None else table)
     if not run.parts():
         raise ValueError(f"the run {str(run.folder)!r} has no labels yet.")
-    with whole_file(target) as temporary:
-        if is_joined:
-            fields = run.config.source
-            with open_source(fields, table, trust=trust, also=(temporary,)) as source:
-                n_formulas = _count_formulas(source) if target.suffix == ".csv" else 0
-                source.connection.register("dynmeans_labels", _labels(run))
-                n_rows = _copy(source, _joined(source, run), temporary, target.suffix)
-        else:
-            with Source(_labels(run)) as source:  # a stream, which can be read once
-                n_formulas = _count_formulas(source) if target.suffix == ".csv" else 0
-            with Source(_labels(run), also=[temporary]) as source:
-                n_rows = _copy(source, "SELECT * FROM dynmeans_rows", temporary, target.suffix)
-    return Export(n_rows, n_formulas)
+    if not is_joined:
+        with Source(label_stream(run)) as labels:  # a stream, which can be read once
+            n_formulas = _count_formulas(labels) if ending in _FORMULA_RUNNERS else 0
+        return Export(_write(label_stream(run), path, ending), n_formulas)
+    with open_source(run.config.source, table, trust=trust) as source:
+        n_formulas = _count_formulas(source) if ending in _FORMULA_RUNNERS else 0
+        return Export(_write(labeled_rows(source, run), path, ending), n_formulas)
 
 
-def _labels(run: Run) -> pa.RecordBatchReader:
-    """Stream the labels; each part is compared with its digest as it is read."""
-    tables = run.label_tables()
-    first = next(tables)
+def _checked_ending(path: str | os.PathLike[str]) -> str:
+    if os.fspath(path) == STANDARD_OUTPUT:
+        return STANDARD_OUTPUT
+    target = Path(path)
+    known = (*_FORMATS, _EXCEL)
+    if target.suffix not in known:
+        rule = f"must end in {', '.join(known[:-1])} or {known[-1]}, or be - for CSV on the screen"
+        raise InputError("path", rule, got=str(target))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write to.")
+    return target.suffix
 
-    def batches() -> Iterator[pa.RecordBatch]:
-        yield from first.to_batches()
-        for table in tables:
-            yield from table.to_batches()
 
-    return pa.RecordBatchReader.from_batches(first.schema, batches())
+def _write(rows: pa.RecordBatchReader, path: str | os.PathLike[str], ending: str) -> int:
+    if ending == STANDARD_OUTPUT:
+        with Source(rows) as source:
+            return _print(source)
+    with whole_file(path) as temporary, Source(rows, also=[temporary]) as source:
+        if ending == _EXCEL:
+            return write_sheet(source.batches(_all(source)), temporary)
+        return _copy(source, temporary, ending)
+
+
+def _all(source: Source) -> str:
+    return ", ".join(map(quote_name, source.columns))
+
+
+def _copy(source: Source, temporary: str, ending: str) -> int:
+    cells = plain_cells(source.columns) if ending in _FORMULA_RUNNERS else "*"
+    with source_errors():
+        result = source.connection.execute(
+            f"COPY (SELECT {cells} FROM dynmeans_rows) TO {quote_text(temporary)} "
+            f"({_FORMATS[ending]}, USE_TMP_FILE false)"
+        ).fetchall()
+    return int(result[0][0])
+
+
+def _print(source: Source) -> int:
+    """Write CSV to standard output as DuckDB writes values."""
+    cells = plain_cells(source.columns)
+    sql = f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (SELECT {cells} FROM dynmeans_rows)"
+    n_rows = 0
+    with source_errors():
+        batches = source.connection.sql(sql).to_arrow_reader(ROWS_AT_A_TIME)
+        for batch in batches:
+            options = pcsv.WriteOptions(include_header=n_rows == 0, quoting_style="needed")
+            text = pa.BufferOutputStream()
+            pcsv.write_csv(batch, text, options)
+            sys.stdout.buffer.write(text.getvalue())
+            n_rows += batch.num_rows
+    return n_rows
+
+
+def _count_formulas(source: Source) -> int:
+    with source_errors():
+        counts = f"SELECT {count_formulas(source.columns)} FROM dynmeans_rows"
+        return int(source.connection.execute(counts).fetchall()[0][0])
 
 
 def _refuse_input(target: Path, table: Any) -> None:
@@ -138,73 +175,3 @@ def _files_of(table: Path) -> set[str]:
         return {str(Path(name).resolve()) for name in find_files(str(table))}
     except (OSError, ValueError):
         return {str(table.resolve())}
-
-
-def _joined(source: Source, run: Run) -> str:
-    key = "row" if run.config.source.get("id") else "row_id"
-    added = [f"labels.{name} AS {quote_name(free_name(name, source.columns))}" for name in _ADDED]
-    original = [f"original.{quote_name(name)}" for name in source.columns]
-    row = f"original.{source.row}"
-    return (
-        f"SELECT {', '.join([*original, *added])} FROM dynmeans_numbered AS original "
-        f"LEFT JOIN dynmeans_labels AS labels ON labels.{key} = {row} ORDER BY {row}"
-    )
-
-
-def _count_formulas(source: Source) -> int:
-    with source_errors():
-        counts = f"SELECT {count_formulas(source.columns)} FROM dynmeans_rows"
-        return int(source.connection.execute(counts).fetchall()[0][0])
-
-
-def _copy(source: Source, sql: str, temporary: str, ending: str) -> int:
-    with source_errors():
-        if ending == ".csv":
-            # The query is planned, not run: its labels are a stream that can be read once.
-            relation = source.connection.sql(sql)
-            columns = dict(zip(relation.columns, map(str, relation.types), strict=True))
-            sql = f"SELECT {plain_cells(columns)} FROM ({sql})"
-        result = source.connection.execute(
-            f"COPY ({sql}) TO {quote_text(temporary)} ({_FORMATS[ending]}, USE_TMP_FILE false)"
-        ).fetchall()
-    return int(result[0][0])
-
-
-def truth_by_window(
-    run: Run, column: str, table: Any = None, *, trust: bool = False
-) -> tuple[list[Any], list[Any]]:
-    """Return true and found identities, window by window; -1 where the truth is unknown."""
-    stored = run.config.source.get("truth") == column and table is None
-    by_row = None if stored else _truth_of_rows(run, column, table, trust)
-    key = "row" if run.config.source.get("id") else "row_id"
-    true: list[Any] = []
-    found: list[Any] = []
-    for part in run.label_tables():
-        values = part["truth"] if by_row is None else by_row.take(part[key])
-        ends = np.flatnonzero(np.diff(part["step"].to_numpy())) + 1
-        true += np.split(_truth_values(values), ends)
-        found += np.split(part["cluster_id"].to_numpy(), ends)
-    return _numbered(true), found
-
-
-def _truth_of_rows(run: Run, column: str, table: Any, trust: bool) -> pa.ChunkedArray:
-    with open_source(run.config.source, table, trust=trust) as source:
-        check_column("truth", column, source.columns)
-        expression = plain_expression(column, source.columns[column])
-        batches = [b.column(0) for b in source.batches(f"{expression} AS truth")]
-    return pa.chunked_array(batches)
-
-
-def _truth_values(values: Any) -> Any:
-    if pa.types.is_integer(values.type):
-        return values.fill_null(-1).to_numpy()
-    return values.to_numpy()
-
-
-def _numbered(batches: list[Any]) -> list[Any]:
-    """Number true identities that are text; those that are missing become -1."""
-    if not batches or batches[0].dtype.kind in "iu":
-        return batches
-    ends = np.cumsum([len(batch) for batch in batches])[:-1]
-    codes = pa.array(np.concatenate(batches), type=pa.string()).dictionary_encode().indices
-    return np.split(codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), ends)

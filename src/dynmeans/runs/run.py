@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dynmeans.engine.execution import Execution
+from dynmeans.inputs.batch_times import read_times
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.history import History, StepRecord
 from dynmeans.records.state import ClusterState
@@ -186,12 +188,15 @@ class Run(Closing):
 
     def history(self, *, labels: bool = True) -> History:
         """Return the record of all windows; without `labels` it stays small."""
-        history = History()
-        records = run_tables.step_records(
+        history = History(feature_names=self.config.features)
+        found = run_tables.step_records(
             self._store, len(self.config.features), self.scaling, has_labels=labels
         )
-        for record in records:
-            history.add(record)
+        records = list(found)
+        names = [None if record.when is None else str(record.when) for record in records]
+        times = read_times(names)
+        for row, record in enumerate(records):
+            history.add(replace(record, when=None if times is None else times[row]))
         return history
 
     def samples(self) -> Iterator[Sample]:

@@ -14,11 +14,12 @@ from dynmeans.experiments.aircraft.flows import even_places
 from dynmeans.experiments.aircraft.outlines import usa_outline
 from dynmeans.experiments.aircraft.settings import Setting
 from dynmeans.experiments.aircraft.trajectories import Trajectories
+from dynmeans.inputs.batch_times import read_times
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History, StepRecord
 from dynmeans.records.penalties import Penalties
 from dynmeans.report.build import report_data
-from dynmeans.report.from_run import run_report, times_of
+from dynmeans.report.from_run import run_report
 from dynmeans.report.page import write_report
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
@@ -98,7 +99,7 @@ def write_page(
         history = History()
         for record, batch in zip(run.history(), points, strict=True):
             history.add(_on_map(record, batch))
-        times = times_of([sample.name for sample in run.samples()])
+        times = read_times([sample.name for sample in run.samples()])
     data = report_data(history, points=points, feature_names=_PLACES, times=times, title=_TITLE)
     data = replace(
         data,

@@ -116,6 +116,7 @@ def step_records(
             cost_trace=_floats(row["cost_trace"]),
             n_remembered=row["n_remembered"],
             events=tuple(events),
+            when=row["label"],
             velocities=None if velocities is None else velocities[row["step"]] * spread,
         )
 

@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -61,12 +62,12 @@ class Store:
         A run without a window, left by a process that failed before its first, holds nothing and
         is replaced.
         """
-        _check_may_create(folder, overwrite)
+        check_may_create(folder, overwrite)
         (folder / label_parts.FOLDER).mkdir(parents=True, exist_ok=True)
         lock = WriterLock(folder)
         try:
             # Another process may have made a run since the first look.
-            _check_may_create(folder, overwrite)
+            check_may_create(folder, overwrite)
             _clear(folder)
             fresh = folder / _FRESH
             create_database(fresh)
@@ -247,8 +248,12 @@ class Store:
         return label_parts.write_part(self.labels_folder, table, first, last)
 
 
-def _check_may_create(folder: Path, overwrite: bool) -> None:
+def check_may_create(folder: Path, overwrite: bool) -> None:
+    """Refuse a place where no run can be made, or that holds something else."""
     if not folder.exists():
+        parent = next(path for path in folder.absolute().parents if path.exists())
+        if not (parent.is_dir() and os.access(parent, os.W_OK)):
+            raise PermissionError(f"cannot make the run {str(folder)!r} in {str(parent)!r}.")
         return
     if not folder.is_dir():
         raise FileExistsError(f"{str(folder)!r} is a file, not a run folder.")

@@ -1,0 +1,89 @@
+"""Batches as people have them: lists, named frames, the groups of a frame; labels go back alike."""
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from dynmeans.records.arrays import IntArray
+
+_WAYS = (
+    "Give one table for each batch: a list of arrays or frames, a list of (name, frame) pairs, or "
+    'frame.groupby("day")'
+)
+
+
+def named_batches(batches: Iterable[Any]) -> tuple[list[Any], list[Any] | None]:
+    """Return the batches and their names, if they have any.
+
+    Examples
+    --------
+    >>> named_batches([("Monday", [[0.0]]), ("Tuesday", [[1.0]])])
+    ([[[0.0]], [[1.0]]], ['Monday', 'Tuesday'])
+    """
+    if not _is_grouped(batches) and getattr(batches, "ndim", 3) < 3:
+        raise ValueError(
+            f"batches must be a sequence of tables, got a single {type(batches).__name__}. {_WAYS}."
+        )
+    if isinstance(batches, dict):
+        batches = batches.items()
+    given = list(batches)
+    if not given or not all(_is_pair(item) for item in given):
+        return given, None
+    names = [_plain_name(name) for name, _ in given]
+    frames = [_without(frame, _key_columns(batches)) for _, frame in given]
+    if _has_no_order(batches):
+        order = sorted(range(len(names)), key=names.__getitem__)
+        names, frames = [names[i] for i in order], [frames[i] for i in order]
+    return frames, names
+
+
+def labels_like(batch: Any, labels: IntArray) -> Any:
+    """Return the labels with the index of a pandas frame, as a series of polars, or as they are."""
+    library = type(batch).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(batch, "index"):
+        return sys.modules["pandas"].Series(labels, index=batch.index, name="cluster_id")
+    if library == "polars":
+        return sys.modules["polars"].Series("cluster_id", labels)
+    return labels
+
+
+def _is_pair(item: Any) -> bool:
+    return (
+        isinstance(item, tuple)
+        and len(item) == 2
+        and np.ndim(item[0]) == (1 if isinstance(item[0], tuple) else 0)
+        and len(getattr(item[1], "shape", None) or np.shape(item[1])) == 2
+    )
+
+
+def _is_grouped(batches: Any) -> bool:
+    return type(batches).__name__ in ("DataFrameGroupBy", "GroupBy")
+
+
+def _plain_name(name: Any) -> Any:
+    return name[0] if isinstance(name, tuple) and len(name) == 1 else name
+
+
+def _key_columns(batches: Any) -> list[Any]:
+    """Return the columns that a frame is grouped by: they name a batch and are no features."""
+    if not _is_grouped(batches):
+        return []
+    keys = batches.keys if hasattr(batches, "keys") else batches.by
+    listed = list(keys) if isinstance(keys, list | tuple) else [keys]
+    return [getattr(key, "key", key) for key in listed]  # a Grouper of pandas has its column
+
+
+def _without(frame: Any, columns: list[Any]) -> Any:
+    found = [name for name in columns if isinstance(name, str) and name in frame.columns]
+    if not found:
+        return frame
+    if type(frame).__module__.startswith("polars"):
+        return frame.drop(found)
+    return frame.drop(columns=found)
+
+
+def _has_no_order(batches: Any) -> bool:
+    """Groups of polars come in any order unless it is maintained."""
+    return _is_grouped(batches) and getattr(batches, "maintain_order", None) is False

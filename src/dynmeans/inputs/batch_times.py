@@ -1,0 +1,121 @@
+"""When batches came: dates, numbers or names, and the steps of time between them."""
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from dynmeans.inputs.numbers import checked_number
+
+When = datetime | float | str
+
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def checked_when(times: Sequence[Any], n_batches: int) -> list[When]:
+    """Return one date, number or name for each batch, all of one kind.
+
+    Examples
+    --------
+    >>> checked_when([np.datetime64("2026-03-01"), date(2026, 3, 2)], 2)[1]
+    datetime.datetime(2026, 3, 2, 0, 0)
+    >>> checked_when(["a", 2], 2)
+    ['a', '2']
+    """
+    values = list(times)
+    if len(values) != n_batches:
+        raise ValueError(
+            f"times must have one value for each of {n_batches} batches, got {len(values)}."
+        )
+    read = [_when(value) for value in values]
+    is_one_kind = any(all(isinstance(value, kind) for value in read) for kind in (datetime, float))
+    try:
+        rises = is_one_kind and all(a < b for a, b in pairwise(read))  # type: ignore[operator]
+    except TypeError:  # dates with and without a zone
+        rises = False
+    return read if rises else [str(value) for value in values]
+
+
+def read_times(names: Sequence[str | None]) -> list[When] | None:
+    """Read names as dates, or as numbers; else they stay names, if there are any.
+
+    Examples
+    --------
+    >>> read_times(["2026-03-01", "2026-03-02"])[0].day, read_times(["0.5", "2"])
+    (1, [0.5, 2.0])
+    >>> read_times(["a", "b"]), read_times([None, "a"])
+    (['a', 'b'], None)
+    """
+    known = [name for name in names if name is not None]
+    if len(known) < len(names):
+        return None
+    return _read(known, datetime.fromisoformat) or _read(known, float) or [*known]
+
+
+def _read(names: list[str], read: Callable[[str], Any]) -> list[When] | None:
+    """Read all names, if they can be read and rise."""
+    try:
+        values = [read(name) for name in names]
+        rises = all(before < after for before, after in pairwise(values))
+    except (ValueError, TypeError):  # also of dates with and without a zone
+        return None
+    return values if rises else None
+
+
+def steps_between(elapsed: Any, times: Sequence[When | None] | None, time_step: Any) -> Any:
+    """Return `elapsed` in steps of time: as given, or lengths of time divided by `time_step`."""
+    if time_step is None:
+        if any(isinstance(gap, timedelta | np.timedelta64) for gap in _listed(elapsed)):
+            raise TypeError(
+                f"elapsed is a length of time, {elapsed!r}: say how long one step is with "
+                "time_step=, for example time_step=timedelta(hours=1)."
+            )
+        return elapsed
+    length = _length("time_step", time_step)
+    if times is None:
+        gaps = [_length("elapsed", gap) / length for gap in _listed(elapsed)]
+        return gaps if np.iterable(elapsed) else gaps[0]
+    if np.iterable(elapsed) or elapsed != 1.0:
+        raise ValueError("give elapsed, or times with time_step, and not both.")
+    if isinstance(times[0], str):
+        raise ValueError(
+            f"time_step needs times that are dates or numbers and rise, got {times[0]!r}, ..."
+        )
+    if isinstance(times[0], datetime) != isinstance(time_step, timedelta | np.timedelta64):
+        raise TypeError(
+            f"time_step must be a length of time where times are dates, got {time_step!r}."
+        )
+    moves = [_length("times", after - before) for before, after in pairwise(times)]  # type: ignore[operator]
+    return [1.0, *(move / length for move in moves)]
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if np.iterable(value) else [value]
+
+
+def _length(name: str, value: Any) -> float:
+    """Return a length of time in microseconds, a number as it is."""
+    if isinstance(value, np.timedelta64):
+        return float(value / np.timedelta64(1, "us"))
+    if isinstance(value, timedelta):
+        return value / _MICROSECOND
+    return checked_number(name, value, above=0)
+
+
+def _when(value: Any) -> When:
+    if isinstance(value, tuple) and len(value) == 1:
+        value = value[0]
+    if hasattr(value, "to_timestamp"):  # a Period of pandas
+        value = value.to_timestamp()
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return float(value)
+    return str(value)
