@@ -11,7 +11,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [page for page in sorted(DOCS.glob("*.md")) if "```python" in page.read_text()]
+PAGES = [
+    pytest.param(page, marks=pytest.mark.gpu) if page.stem == "gpu" else page
+    for page in sorted(DOCS.glob("*.md"))
+    if "```python" in page.read_text()
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
