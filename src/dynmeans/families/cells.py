@@ -43,7 +43,7 @@ class BatchCells:
         rows = points[order]
         means = np.add.reduceat(rows, starts) / counts[:, None]
         residuals = rows - means.repeat(counts, axis=0)
-        squares = np.add.reduceat(np.einsum("nd,nd->n", residuals, residuals), starts)
+        squares = np.add.reduceat(np.einsum("ij,ij->i", residuals, residuals), starts)
         return cls(ordered[starts], counts.astype(np.float64), means, squares, starts, residuals)
 
 
