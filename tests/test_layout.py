@@ -64,7 +64,9 @@ def test_everything_else_imports_without_the_aircraft_experiment(tmp_path):
         shutil.copy(module, copy)
     shutil.rmtree(copy / "experiments" / "aircraft")
     code = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        # An editable install finds its own copy before any path is looked at.
+        "import sys; sys.meta_path = [f for f in sys.meta_path if isinstance(f, type)]\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
         "import importlib, pkgutil, dynmeans\n"
         "from importlib.util import find_spec\n"
         f"assert dynmeans.__file__.startswith({str(tmp_path)!r}), dynmeans.__file__\n"
