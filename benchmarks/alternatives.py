@@ -27,7 +27,7 @@ from dynmeans import DPMeans, DynamicMeans
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import tracking_report
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.stream import LabelledStream
+from dynmeans.records.stream import LabeledStream
 
 SCORES = ("accuracy_per_step", "accuracy_global", "idf1", "hota", "id_switches")
 TUNING_SEED = 1000
@@ -44,7 +44,7 @@ class Setting:
     motion: float = 0.05
     vanish: float = 0.0
 
-    def stream(self, n_steps: int, seed: int) -> LabelledStream:
+    def stream(self, n_steps: int, seed: int) -> LabeledStream:
         """Make it."""
         return moving_gaussians(
             n_steps,
@@ -258,7 +258,7 @@ METHODS: dict[str, tuple[Maker, list[Choice]]] = {
 }
 
 
-def score(method: Method, stream: LabelledStream) -> dict[str, float]:
+def score(method: Method, stream: LabeledStream) -> dict[str, float]:
     """Milliseconds per batch, and the tracking scores."""
     found, spent = [], []
     for points, ids in zip(stream.batches, stream.ids, strict=True):

@@ -63,7 +63,7 @@ def measure(n_machines: int) -> dict[str, Any]:
         "n_machines": n_machines,
         "n_rows": n_rows,
         "n_clusters": n_slots,
-        "n_passes": found.labelling.n_passes,
+        "n_passes": found.labeling.n_passes,
         "n_rounds": len(workers.rounds),
         "rounds_of_first_pass": len(by_pass[1]),
         "n_messages": 2 * n_machines * len(workers.rounds),

@@ -54,7 +54,7 @@ def main() -> None:
         rows.append(row)
         print(f"{kind}, {name}: {_shown(row)}", flush=True)
     times = step_times()
-    summary = summarise(rows) | {"steady over still, time of a step": times}
+    summary = summarize(rows) | {"steady over still, time of a step": times}
     for name, value in summary.items():
         print(f"{name}: {value}")
     write_results("motion", {"machine": machine(), "summary": summary, "rows": rows})
@@ -165,7 +165,7 @@ def _time(batches: list[FloatArray], motion: str) -> float:
     return time.perf_counter() - begin
 
 
-def summarise(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def summarize(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Median gain of the chosen motion over still, and the worst, for each kind."""
     summary: dict[str, Any] = {}
     for kind in N_CHOSEN_ON:

@@ -1,4 +1,4 @@
-"""Time of the whole tracking report: a million labelled points over 1,000 steps.
+"""Time of the whole tracking report: a million labeled points over 1,000 steps.
 
 Run with ``python benchmarks/score_labels.py``; ends with an error above the limit.
 """
@@ -16,7 +16,7 @@ N_POINTS = 1_000  # in each step
 N_CLUSTERS = 50  # alive in each step
 DEATH = 0.05  # a cluster dies, and another is born, with this probability in each step
 SWITCH = 0.02  # a found cluster gets a new identity
-MISLABELLED = 0.05  # share of points in the cluster of another
+MISLABELED = 0.05  # share of points in the cluster of another
 LIMIT_S = 5.0
 
 
@@ -30,9 +30,9 @@ def make_streams(rng: np.random.Generator) -> tuple[list[IntArray], list[IntArra
         found_ids = _renew(found_ids, has_died | (rng.random(N_CLUSTERS) < SWITCH))
         members = rng.integers(N_CLUSTERS, size=N_POINTS)
         others = rng.integers(N_CLUSTERS, size=N_POINTS)
-        is_mislabelled = rng.random(N_POINTS) < MISLABELLED
+        is_mislabeled = rng.random(N_POINTS) < MISLABELED
         true.append(true_ids[members])
-        found.append(found_ids[np.where(is_mislabelled, others, members)])
+        found.append(found_ids[np.where(is_mislabeled, others, members)])
     return true, found
 
 

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PICTURE = ROOT / "docs" / "images" / "speed.png"
-# Colours that the colour-blind tell apart (Okabe and Ito).
-GREY, ORANGE, BLUE, GREEN, PURPLE = "#8c8c8c", "#e69f00", "#0072b2", "#009e73", "#cc79a7"
+# Colors that the color-blind tell apart (Okabe and Ito).
+GRAY, ORANGE, BLUE, GREEN, PURPLE = "#8c8c8c", "#e69f00", "#0072b2", "#009e73", "#cc79a7"
 CASES = "ABCDE"
 
 
@@ -45,7 +45,7 @@ def draw_cases(ax: Axes, engine: dict[str, Any]) -> None:
     width = 0.2
     for i, (label, values) in enumerate(ratios(engine).items()):
         places = np.arange(len(CASES)) + (i - 1.5) * width
-        bars = ax.bar(places, values, width, label=label, color=(GREY, ORANGE, GREEN, BLUE)[i])
+        bars = ax.bar(places, values, width, label=label, color=(GRAY, ORANGE, GREEN, BLUE)[i])
         names = ["" if np.isnan(y) else f"{y:.2g}".removeprefix("0") for y in values]
         white = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
         ax.bar_label(bars, names, padding=3, fontsize=8, bbox=white, zorder=4)
@@ -80,7 +80,7 @@ def draw_clusters(ax: Axes, sweep: dict[str, Any]) -> None:
         ax.plot(k, [r["ms_per_pass"] for r in line], "o-", color=color, label=name, markersize=4)
         if layout == "uniform":
             ax.plot(k, [r["sklearn_ms"] for r in line], "--", color=color, linewidth=1)
-    ax.plot([], [], "k--", linewidth=1, label="scikit-learn, same colour")
+    ax.plot([], [], "k--", linewidth=1, label="scikit-learn, same color")
     ax.set_xscale("log")
     ax.set_yscale("log")
     for axis in (ax.xaxis, ax.yaxis):

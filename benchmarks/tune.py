@@ -15,7 +15,7 @@ from dynmeans import DynamicMeans, tune
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import accuracy_global
 from dynmeans.records.penalties import Penalties
-from dynmeans.records.stream import LabelledStream
+from dynmeans.records.stream import LabeledStream
 
 PAPER = Penalties(0.04, max_gap=6.8, reach=1.01)
 # Global accuracy to reach, by noise and number of clusters.
@@ -34,13 +34,13 @@ N_SCORED = 40
 TUNED_SEED, SCORED_SEED = 1_000, 2_000
 
 
-def stream_of(noise: str, n_clusters: int, seed: int, n_steps: int = 100) -> LabelledStream:
+def stream_of(noise: str, n_clusters: int, seed: int, n_steps: int = 100) -> LabeledStream:
     """Make one stream."""
     rng = np.random.default_rng([seed, n_clusters])
     return moving_gaussians(n_steps, n_clusters, noise=noise, rng=rng)
 
 
-def score(penalties: Penalties, streams: list[LabelledStream]) -> tuple[float, float]:
+def score(penalties: Penalties, streams: list[LabeledStream]) -> tuple[float, float]:
     """Return the mean accuracy over the streams, and its standard error."""
     scores = []
     for seed, stream in enumerate(streams):

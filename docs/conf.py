@@ -63,6 +63,6 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_sidebars = {page: [] for page in ("index", "getting-started", "how-it-works")}
-copyright = "The dynmeans developers, MIT licence"
+copyright = "The dynmeans developers, MIT license"
 copybutton_prompt_text = ">>> |\\.\\.\\. |\\$ "
 copybutton_prompt_is_regexp = True

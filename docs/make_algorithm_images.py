@@ -59,7 +59,7 @@ def draw_territories() -> Figure:
 
 
 def draw_reach() -> Figure:
-    """How far a cluster is recognised, by the time unseen, for some values of `reach`."""
+    """How far a cluster is recognized, by the time unseen, for some values of `reach`."""
     ages = np.linspace(0.5, 7, 300)
     figure = Figure(figsize=(7, 3.6), layout="constrained")
     ax = figure.subplots()

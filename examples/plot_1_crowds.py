@@ -18,7 +18,7 @@ rng = np.random.default_rng(7)
 
 
 def walkers(place, n):
-    """Return the positions of n walkers around a place, in metres."""
+    """Return the positions of n walkers around a place, in meters."""
     return rng.normal(place, 0.8, size=(n, 2))
 
 
@@ -28,15 +28,15 @@ def walkers(place, n):
 seconds = np.arange(48)
 batches = []
 for t in seconds:
-    gap = 0.45 * max(0, t - 12)  # metres between the halves of the first crowd
+    gap = 0.45 * max(0, t - 12)  # meters between the halves of the first crowd
     upper = (0.5 * t, min(gap, 9.0))
     lower = (0.5 * t, -min(gap, 9.0))
     other = (0.5 * min(t, 32) + 16.0 * max(0, 32 - t) / 32 + 0.5 * max(0, t - 32), 9.0)
     batches.append(np.vstack([walkers(upper, 20), walkers(lower, 20), walkers(other, 15)]))
 
 # %%
-# A walker more than 5 metres from every crowd is the first of a new one: ``new_penalty`` is that
-# distance squared. A crowd that walks half a metre a second needs little reach.
+# A walker more than 5 meters from every crowd is the first of a new one: ``new_penalty`` is that
+# distance squared. A crowd that walks half a meter a second needs little reach.
 model = DynamicMeans(new_penalty=5.0**2, max_gap=5, reach=1.2, random_state=0)
 labels, history = model.fit_sequence(batches)
 
@@ -55,7 +55,7 @@ figure, axes = plt.subplot_mosaic(
 plot_tracks(history, batches[24], step=24, tail=24, ax=axes["split"])
 plot_tracks(history, batches[-1], step=-1, tail=24, ax=axes["meeting"])
 plot_timeline(history, ax=axes["lives"])
-axes["split"].set(title="second 24: after the split", xlabel="metres", ylabel="metres")
-axes["meeting"].set(title="second 47: after the meeting", xlabel="metres", ylabel="metres")
+axes["split"].set(title="second 24: after the split", xlabel="meters", ylabel="meters")
+axes["meeting"].set(title="second 47: after the meeting", xlabel="meters", ylabel="meters")
 axes["lives"].set_xlabel("second")
 plt.show()

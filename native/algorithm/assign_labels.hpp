@@ -21,7 +21,7 @@ using namespace search;
 struct Assignment {
     struct Move {
         std::int32_t point;
-        Slot from;  // kUnlabelled where that slot is gone
+        Slot from;  // kUnlabeled where that slot is gone
     };
 
     std::vector<Slot> labels;
@@ -41,9 +41,9 @@ struct Assignment {
         table.reset(remembered.n_features, remembered.n_clusters + 8);
     }
 
-    // Nothing is labelled, every remembered cluster waits to be revived.
+    // Nothing is labeled, every remembered cluster waits to be revived.
     void start(const Remembered& remembered) {
-        std::fill(labels.begin(), labels.end(), kUnlabelled);
+        std::fill(labels.begin(), labels.end(), kUnlabeled);
         has_gaps_ = false;
         moves.clear();
         renamed.clear();
@@ -80,7 +80,7 @@ struct Assignment {
         ++n_members[k];
         has_any_changed = true;
         has_changed[k] = 1;
-        if (left == kUnlabelled) return is_change;
+        if (left == kUnlabeled) return is_change;
         has_changed[left] = 1;
         moves.push_back({static_cast<std::int32_t>(i), left});
         if (--n_members[left] > 0) return is_change;
@@ -92,7 +92,7 @@ struct Assignment {
     void close_gaps(std::size_t n_remembered) {
         if (!has_gaps_) return;
         has_gaps_ = false;
-        renamed.assign(n_members.size(), kUnlabelled);
+        renamed.assign(n_members.size(), kUnlabeled);
         std::size_t next = 0;
         for (std::size_t k = 0; k < n_members.size(); ++k) {
             if (k >= n_remembered && n_members[k] == 0) continue;
@@ -104,7 +104,7 @@ struct Assignment {
         n_members.resize(next);
         has_changed.resize(next);
         for (Slot& label : labels)
-            if (label != kUnlabelled) label = renamed[label];
+            if (label != kUnlabeled) label = renamed[label];
         for (Move& move : moves) move.from = renamed[move.from];
     }
 
@@ -113,7 +113,7 @@ struct Assignment {
     void follow_slots(std::vector<T>& rows, std::size_t width) const {
         std::size_t n_kept = 0;
         for (std::size_t k = 0; k < renamed.size() && (k + 1) * width <= rows.size(); ++k) {
-            if (renamed[k] == kUnlabelled) continue;
+            if (renamed[k] == kUnlabeled) continue;
             n_kept = static_cast<std::size_t>(renamed[k]) + 1;
             if (n_kept <= k)
                 std::copy_n(rows.begin() + k * width, width, rows.begin() + renamed[k] * width);
@@ -167,7 +167,7 @@ void assign_labels(const Points<Value>& points, const std::int64_t* order, std::
         if (!points.takes_part(i)) continue;
         const double* y = points.row(i, buffer.data());
         const Slot left = assignment.labels[i];
-        const std::size_t hint = left == kUnlabelled ? CostTable::kNone : left;
+        const std::size_t hint = left == kUnlabeled ? CostTable::kNone : left;
         const Choice choice = assignment.table.cheapest(y, new_penalty, hint);
         assignment.place(i, y, choice.slot, remembered);
     }

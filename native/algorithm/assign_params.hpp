@@ -70,7 +70,7 @@ class SlotSums {
                 PointAdder<C> adder(sums_);
                 for (std::size_t i = begin; i < end; ++i) {
                     const Slot k = assignment.labels[i];
-                    if (k == kUnlabelled) continue;
+                    if (k == kUnlabeled) continue;
                     adder.add(points, i, into + k * bins_.size());
                 }
             });
@@ -83,7 +83,7 @@ class SlotSums {
                 if (m + kAhead < end) points.prefetch(moves[m + kAhead].point);
                 const auto i = static_cast<std::size_t>(moves[m].point);
                 adder.add(points, i, into + assignment.labels[i] * bins_.size());
-                if (moves[m].from != kUnlabelled)
+                if (moves[m].from != kUnlabeled)
                     adder.take_out(points, i, into + moves[m].from * bins_.size());
             }
         });

@@ -34,7 +34,7 @@ class SlotMarks {
     }
 
   private:
-    static_assert(kUnlabelled == -1);
+    static_assert(kUnlabeled == -1);
     std::vector<std::uint8_t> marks_;  // of points without a label, then of the slots
 };
 

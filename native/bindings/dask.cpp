@@ -118,10 +118,10 @@ ProposalArrays to_arrays(Proposals&& proposals, std::size_t n_features) {
 }
 
 template <typename Value>
-ProposalArrays propose_unlabelled_arrays(PartList<Value> list, std::uint64_t seed,
-                                         ClusterArrays clusters, double new_penalty,
-                                         std::uint64_t first, std::uint64_t last, std::size_t limit,
-                                         std::optional<nb::capsule> sgemm) {
+ProposalArrays propose_unlabeled_arrays(PartList<Value> list, std::uint64_t seed,
+                                        ClusterArrays clusters, double new_penalty,
+                                        std::uint64_t first, std::uint64_t last, std::size_t limit,
+                                        std::optional<nb::capsule> sgemm) {
     Proposals kept;
     const Sgemm multiply = sgemm ? reinterpret_cast<Sgemm>(sgemm->data(sgemm->name())) : nullptr;
     {
@@ -129,20 +129,20 @@ ProposalArrays propose_unlabelled_arrays(PartList<Value> list, std::uint64_t see
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         ProposalList found;
-        propose_unlabelled(parts, start, new_penalty, multiply, {first, last}, found);
+        propose_unlabeled(parts, start, new_penalty, multiply, {first, last}, found);
         kept = found.take(parts, limit, start.n_features);
     }
     return to_arrays(std::move(kept), std::get<0>(clusters).shape(1));
 }
 
-using LabelledArrays =
+using LabeledArrays =
     std::tuple<Column<std::uint64_t>, Rows<double>, std::size_t, std::vector<Column<std::int64_t>>>;
 
 template <typename Value>
-LabelledArrays propose_labelled_arrays(PartList<Value> list, std::uint64_t seed,
-                                       ClusterArrays clusters, double new_penalty,
-                                       std::uint64_t first, std::uint64_t last, std::size_t limit,
-                                       Flags has_moved, Floats highest_own) {
+LabeledArrays propose_labeled_arrays(PartList<Value> list, std::uint64_t seed,
+                                     ClusterArrays clusters, double new_penalty,
+                                     std::uint64_t first, std::uint64_t last, std::size_t limit,
+                                     Flags has_moved, Floats highest_own) {
     Proposals kept;
     std::vector<std::vector<std::int64_t>> movers;
     {
@@ -154,7 +154,7 @@ LabelledArrays propose_labelled_arrays(PartList<Value> list, std::uint64_t seed,
         InterruptCheck interrupts([] { return false; });
         ThreadPool pool(1, interrupts);
         ProposalList found;
-        movers = LabelledProposals<Value>(start, moved, highest_own.data(), new_penalty, pool)
+        movers = LabeledProposals<Value>(start, moved, highest_own.data(), new_penalty, pool)
                      .find(parts, {first, last}, found);
         kept = found.take(parts, limit, start.n_features);
     }
@@ -265,11 +265,10 @@ void bind_passes(nb::module_& module) {
                "new_penalty"_a, "last"_a);
     module.def("settle_labels", &settle_arrays<Value>, "parts"_a, "seed"_a, "clusters"_a,
                "changes"_a, "new_penalty"_a, "first"_a, "last"_a, "is_first"_a);
-    module.def("propose_unlabelled", &propose_unlabelled_arrays<Value>, "parts"_a, "seed"_a,
+    module.def("propose_unlabeled", &propose_unlabeled_arrays<Value>, "parts"_a, "seed"_a,
                "clusters"_a, "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "sgemm"_a.none());
-    module.def("propose_labelled", &propose_labelled_arrays<Value>, "parts"_a, "seed"_a,
-               "clusters"_a, "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "has_moved"_a,
-               "highest_own"_a);
+    module.def("propose_labeled", &propose_labeled_arrays<Value>, "parts"_a, "seed"_a, "clusters"_a,
+               "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "has_moved"_a, "highest_own"_a);
     module.def("count_moves", &count_moves_arrays<Value>, "parts"_a, "seed"_a, "n_slots"_a,
                "last"_a);
     module.def("update_own", &update_own_arrays<Value>, "parts"_a, "centers"_a, "has_moved"_a,

@@ -266,7 +266,7 @@ std::tuple<Column<std::int64_t>, Column<double>> predict_arrays(
         Choice choice{CostTable::kNone, 0.0};
         for (std::size_t i = 0; i < labels.size(); ++i) {
             choice = predictor.choose(batch.row(i, buffer.data()), choice.slot);
-            labels[i] = choice.slot == CostTable::kNone ? kUnlabelled : ids.data()[choice.slot];
+            labels[i] = choice.slot == CostTable::kNone ? kUnlabeled : ids.data()[choice.slot];
             costs[i] = choice.cost;
         }
     }

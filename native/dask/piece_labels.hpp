@@ -82,7 +82,7 @@ class SettleLabels {
         std::vector<Turn> proposers;
         for (std::size_t i = 0; i < part.points.n_points; ++i) {
             const Slot choice = part.next[i];
-            if (choice == kUnlabelled) continue;
+            if (choice == kUnlabeled) continue;
             if (choice == kProposer) {
                 if (range.has(part.key(i))) proposers.push_back({part.key(i), i});
             } else if (static_cast<std::size_t>(choice) < rivals_.size() &&
@@ -140,7 +140,7 @@ struct Moves {
             const Slot from = part.labels[i], to = part.next[i];
             ++n_joined[to];
             first_join[to] = std::min(first_join[to], key);
-            if (from == kUnlabelled) return;
+            if (from == kUnlabeled) return;
             ++n_left[from];
             last_leave[from] = std::max(last_leave[from], key);
         });

@@ -62,8 +62,8 @@ class ProposalList {
 
 // Rows that have no label yet. The cost of the choice is kept in `own`.
 template <typename Value>
-void propose_unlabelled(const std::vector<Part<Value>>& parts, const ClusterTable& clusters,
-                        double new_penalty, Sgemm sgemm, KeyRange range, ProposalList& proposals) {
+void propose_unlabeled(const std::vector<Part<Value>>& parts, const ClusterTable& clusters,
+                       double new_penalty, Sgemm sgemm, KeyRange range, ProposalList& proposals) {
     CenterSearch search(clusters.n_features, new_penalty, sgemm, 1);
     search.build(clusters.table);
     std::vector<std::int64_t> rows;
@@ -108,10 +108,10 @@ struct HighestOwn {
 // neighbors.hpp hold for the clusters as they stand at the beginning of any range of keys.
 // `has_moved` marks the slots that are not as they were at the start of the last pass.
 template <typename Value>
-class LabelledProposals {
+class LabeledProposals {
   public:
-    LabelledProposals(const ClusterTable& clusters, const std::vector<std::uint8_t>& has_moved,
-                      const double* highest_own, double new_penalty, ThreadPool& pool)
+    LabeledProposals(const ClusterTable& clusters, const std::vector<std::uint8_t>& has_moved,
+                     const double* highest_own, double new_penalty, ThreadPool& pool)
         : clusters_(clusters), new_penalty_(new_penalty), neighbors_(clusters.n_features) {
         const Remembered nothing(nullptr, nullptr, {}, clusters.n_features,
                                  {new_penalty, 0.0, 0.0, false});
@@ -156,7 +156,7 @@ class LabelledProposals {
         restless_.clear();
         for (std::size_t i = 0; i < part.points.n_points; ++i) {
             const Slot a = part.labels[i];
-            if (a == kUnlabelled) continue;
+            if (a == kUnlabeled) continue;
             if (!range.is_everything() && !range.has(part.key(i))) continue;
             part.next[i] = a;
             if (!(part.own[i] < neighbors_.keeping_cost_of(a)))

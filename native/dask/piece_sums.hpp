@@ -72,7 +72,7 @@ OwnSums update_own(const std::vector<Part<Value>>& parts, const double* centers,
             visit_marked(part, begin, end, part.has_own ? moved : all, list, take_again);
             for (std::size_t i = begin; i < end; ++i)
                 terms[i - begin] =
-                    part.labels[i] == kUnlabelled ? 0.0 : part.points.weight(i) * part.own[i];
+                    part.labels[i] == kUnlabeled ? 0.0 : part.points.weight(i) * part.own[i];
             bins.add(terms.data(), end - begin, sums.bins.data());
         });
     }
@@ -90,7 +90,7 @@ std::vector<double> sum_moves(const std::vector<Part<Value>>& parts, std::size_t
     for (const Part<Value>& part : parts)
         part.for_each_mover([&](std::size_t i) {
             adder.add(part.points, i, found.data() + part.next[i] * size);
-            if (part.labels[i] != kUnlabelled)
+            if (part.labels[i] != kUnlabeled)
                 adder.take_out(part.points, i, found.data() + part.labels[i] * size);
         });
     return found;

@@ -54,7 +54,7 @@ void label_bystanders(const Points<Value>& points, const Penalties& penalties, S
     for (std::size_t i = 0; i < points.n_points; ++i) {
         if (points.weights[i] != 0.0) continue;
         const Choice choice = predictor.choose(points.row(i, buffer.data()), CostTable::kNone);
-        result.labels[i] = choice.slot == CostTable::kNone ? kUnlabelled : state.ids[choice.slot];
+        result.labels[i] = choice.slot == CostTable::kNone ? kUnlabeled : state.ids[choice.slot];
     }
 }
 
@@ -112,7 +112,7 @@ StepResult step(const Points<Value>& points, Orders& orders, const StateView& be
     StepResult result;
     result.labels.resize(points.n_points);
     for (std::size_t i = 0; i < points.n_points; ++i)
-        result.labels[i] = best.labels[i] == kUnlabelled ? kUnlabelled : slot_ids[best.labels[i]];
+        result.labels[i] = best.labels[i] == kUnlabeled ? kUnlabeled : slot_ids[best.labels[i]];
     result.ids.reserve(n_slots);
     result.counts.reserve(n_slots);
     result.centers.reserve(n_slots * d);

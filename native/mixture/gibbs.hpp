@@ -36,7 +36,7 @@ class GibbsSampler {
           random_(seed),
           d_(mixture.points.n_features),
           n_slots_(mixture.n_old),
-          labels_(mixture.points.n_points, kUnlabelled) {
+          labels_(mixture.points.n_points, kUnlabeled) {
         make_room(mixture.n_old + kSlotBlock);
         for (std::size_t k = 0; k < mixture.n_old; ++k) vacate(k);
         const double spread = mixture.noise_variance + mixture.new_variance;
@@ -79,7 +79,7 @@ class GibbsSampler {
     // equal partitions are equal arrays; their centers are appended in the order of these numbers.
     void record(Slot* labels, std::vector<double>& centers) {
         const Slot n_old = static_cast<Slot>(mixture_.n_old);
-        names_.assign(n_slots_, kUnlabelled);
+        names_.assign(n_slots_, kUnlabeled);
         order_.clear();
         for (Slot k = 0; k < n_old; ++k) {
             names_[k] = k;
@@ -88,7 +88,7 @@ class GibbsSampler {
         Slot next = n_old;
         for (std::size_t i = 0; i < labels_.size(); ++i) {
             Slot& name = names_[labels_[i]];
-            if (name == kUnlabelled) {
+            if (name == kUnlabeled) {
                 name = next++;
                 order_.push_back(labels_[i]);
             }
@@ -101,7 +101,7 @@ class GibbsSampler {
   private:
     void draw_label(std::size_t i) {
         const double* y = mixture_.points.row(i);
-        if (labels_[i] != kUnlabelled) leave(labels_[i]);
+        if (labels_[i] != kUnlabeled) leave(labels_[i]);
         const std::size_t k = choose(y, openings_[i], labels_[i]);
         if (counts_[k] == 0.0) {
             sum_.assign(y, y + d_);
@@ -150,7 +150,7 @@ class GibbsSampler {
     // last label comes first: it is mostly the best, and rules out most others early.
     double measure(const double* y, double opening, Slot last) {
         const std::size_t n_blocks = (n_slots_ + kSlotBlock - 1) / kSlotBlock;
-        const std::size_t first = last == kUnlabelled ? n_blocks : last / kSlotBlock;
+        const std::size_t first = last == kUnlabeled ? n_blocks : last / kSlotBlock;
         double best = opening;
         if (first < n_blocks) measure_block(first, y, best);
         for (std::size_t b = 0; b < n_blocks; ++b)

@@ -105,7 +105,7 @@ class VariationalPosterior {
         }
     }
 
-    // q(z) given the rest; returns the sum of the logs of its normalisers.
+    // q(z) given the rest; returns the sum of the logs of its normalizers.
     double update_responsibilities() {
         const double sigma = mixture_.noise_variance;
         const double d = static_cast<double>(d_);
@@ -171,7 +171,7 @@ class VariationalPosterior {
         return sum + log_gamma(total) - log_gamma(prior_total);
     }
 
-    // Of Beta(head, tail) from Beta(1, alpha), whose log normaliser is log alpha.
+    // Of Beta(head, tail) from Beta(1, alpha), whose log normalizer is log alpha.
     double stick_divergence(std::size_t j) const {
         const double head = stick_heads[j], tail = stick_tails[j], both = head + tail;
         const double psi = digamma(both);

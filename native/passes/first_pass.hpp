@@ -107,7 +107,7 @@ class FirstPass {
     }
 
     void leave(std::size_t from, std::size_t to, Assignment& assignment) const {
-        for (std::size_t p = from; p < to; ++p) assignment.labels[order_[p]] = kUnlabelled;
+        for (std::size_t p = from; p < to; ++p) assignment.labels[order_[p]] = kUnlabeled;
     }
 
     // Returns the position up to which the block was walked.
@@ -147,7 +147,7 @@ class FirstPass {
         return to;
     }
 
-    // Every labelled point is new to its slot.
+    // Every labeled point is new to its slot.
     void count_members(Assignment& assignment) {
         const std::size_t n_slots = assignment.n_members.size();
         counts_.resize(pool_.size());
@@ -155,7 +155,7 @@ class FirstPass {
         pool_.for_blocks(count_blocks(points_.n_points), [&](std::size_t block, std::size_t t) {
             const BlockRange range = block_range(block, points_.n_points);
             for (std::size_t i = range.begin; i < range.end; ++i)
-                if (assignment.labels[i] != kUnlabelled) ++counts_[t][assignment.labels[i]];
+                if (assignment.labels[i] != kUnlabeled) ++counts_[t][assignment.labels[i]];
         });
         for (std::size_t k = 0; k < n_slots; ++k) {
             assignment.n_members[k] = 0;

@@ -113,7 +113,7 @@ class SmallBatch {
 
   private:
     static constexpr std::size_t kArrays = 6;
-    static constexpr double kOutside = kUnlabelled;  // takes no part
+    static constexpr double kOutside = kUnlabeled;  // takes no part
     static constexpr double kOpenNew = -2.0;
 
     std::size_t n_features() const { return D > 0 ? D : points_.n_features; }
@@ -347,11 +347,11 @@ class SmallBatch {
         const bool is_first = scratch_.bins.empty();
         assignment_.follow_slots(scratch_.bins, size);
         for (std::size_t i = 0; is_first && i < points_.n_points; ++i)
-            if (labels[i] != kUnlabelled) add_parts<1>(i, labels[i]);
+            if (labels[i] != kUnlabeled) add_parts<1>(i, labels[i]);
         for (const Assignment::Move& move : assignment_.moves) {
             const auto i = static_cast<std::size_t>(move.point);
             add_parts<1>(i, labels[i]);
-            if (move.from != kUnlabelled) add_parts<-1>(i, move.from);
+            if (move.from != kUnlabeled) add_parts<-1>(i, move.from);
         }
         scratch_.counts.resize(n_slots);
         for (std::size_t k = 0; k < n_slots; ++k)

@@ -14,7 +14,7 @@ namespace dynmeans::records {
 using namespace numeric;
 
 using Slot = std::int32_t;
-constexpr Slot kUnlabelled = -1;
+constexpr Slot kUnlabeled = -1;
 // A batch has at most 2^31 - 1 points (engine/checks.py), and so no more slots or positions.
 static_assert(std::numeric_limits<Slot>::max() == 2147483647);
 

@@ -116,7 +116,7 @@ def test_empty_batch_lets_time_pass():
     assert (clustering.cost, len(clustering.labels), len(clustering.ids)) == (0.0, 0, 0)
 
 
-def test_zero_weight_point_changes_nothing_and_is_labelled_as_predicted():
+def test_zero_weight_point_changes_nothing_and_is_labeled_as_predicted():
     penalties = Penalties(4.0, max_gap=5, reach=1.5)
     points, weights = np.array([[0.0], [1.0], [7.0]]), np.array([1.0, 0.0, 0.0])
     state, clustering = step(

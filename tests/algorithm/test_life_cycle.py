@@ -96,7 +96,7 @@ def test_vanished_cluster_whose_points_are_found_in_another_merged():
 
 
 def test_cluster_that_dies_beside_another_did_not_merge():
-    # The neighbour moved towards it but has no more points than before.
+    # The neighbor moved towards it but has no more points than before.
     before = state([2, 3], [-1.0, 1.0], [5.0, 5.0], [1.0, 1.0])
     after = state([2, 3], [0.0, 1.0], [5.0, 5.0], [1.0, 2.0])
     events = find_events(before, 1.0, batch([2], [0.0], [5]), after)

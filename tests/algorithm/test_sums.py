@@ -38,7 +38,7 @@ def test_squared_distance_is_that_of_a_plain_sum(n_features):
     np.testing.assert_allclose(squared_distances(y, theta), np.sum((y - theta) ** 2))
 
 
-def test_rows_are_added_into_their_slots_and_unlabelled_ones_left_out():
+def test_rows_are_added_into_their_slots_and_unlabeled_ones_left_out():
     values = np.array([[1.0], [2.0], [4.0], [8.0]])
     labels = np.array([1, -1, 0, 1])
     assert sum_by_slot(values, labels, 3, 0.5).tolist() == [[4.0], [9.0], [0.0]]

@@ -88,13 +88,13 @@ def test_a_growing_file_is_followed_with_its_last_window_held(tmp_path, monkeypa
 
 def test_all_parameters_reach_the_run(rows):
     more = ["--max-gap", "9", "--reach", "1.7", "--n-init", "2", "--seed", "5"]
-    more += ["--revival", "exact", "--standardise", "2", "--id", "truth", "--weight", "x"]
+    more += ["--revival", "exact", "--standardize", "2", "--id", "truth", "--weight", "x"]
     assert main(["cluster", rows, *USUAL, *more, "-o", "run", "-q"]) == 0
     with Run.open("run") as run:
         config = run.config
     assert (config.penalties.max_gap, config.penalties.reach) == (9.0, 1.7)
     assert (config.n_init, config.random_state, config.penalties.revival) == (2, 5, "exact")
-    assert (config.standardise, config.source["id"], config.source["weight"]) == (2, "truth", "x")
+    assert (config.standardize, config.source["id"], config.source["weight"]) == (2, "truth", "x")
 
 
 def test_the_other_parameterisation_is_taken(rows):

@@ -69,8 +69,8 @@ def test_empty_windows_are_not_counted():
     assert first_windows(windows) == windows[:60]
 
 
-def test_standardised_features_are_chosen_on(table, capsys):
-    options = ("-f", "x,y", "--batch", "step", "--standardise", "12", "--json")
+def test_standardized_features_are_chosen_on(table, capsys):
+    options = ("-f", "x,y", "--batch", "step", "--standardize", "12", "--json")
     found = json.loads(printed(capsys, table, *options))
     rows = np.vstack(STREAM.batches)
     scaled = [(batch - rows.mean(axis=0)) / rows.std(axis=0) for batch in STREAM.batches]

@@ -135,7 +135,7 @@ def test_rows_find_their_cheapest_slot_and_only_others_propose(n_features, n_clu
     new_penalty = float(np.quantile(lowest, 0.7, method="nearest"))
     assert (lowest == new_penalty).any()
     labels, chosen, own = np.full(3000, -1, np.int32), np.full(3000, -1, np.int32), np.zeros(3000)
-    keys, _, n_found = compiled.propose_unlabelled(
+    keys, _, n_found = compiled.propose_unlabeled(
         [(points, None, 0, None, labels, chosen, own, False, None)],
         7,
         (centers, offsets, scales, is_active),

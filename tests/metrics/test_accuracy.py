@@ -74,7 +74,7 @@ def test_nothing_found_is_accuracy_zero(measure):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_unlabelled_points_are_left_out(measure):
+def test_unlabeled_points_are_left_out(measure):
     assert measure([[0, -1, -1], [-1]], [[5, 5, 6], [7]]) == 1.0
 
 

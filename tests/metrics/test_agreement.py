@@ -35,7 +35,7 @@ def test_score_over_all_time_is_scikit_learns_of_all_points(ours, theirs, seed):
 
 
 @pytest.mark.parametrize(("ours", "theirs"), PER_STEP + OVER_ALL)
-def test_unlabelled_points_are_left_out(ours, theirs):
+def test_unlabeled_points_are_left_out(ours, theirs):
     expected = theirs([0, 0, 0, 1, 1], [5, 5, 6, 6, 6])
     assert ours([[0, 0, 0, -1, 1, 1]], [[5, 5, 6, 5, 6, 6]]) == pytest.approx(expected, abs=1e-12)
 

@@ -34,8 +34,8 @@ def test_different_numbers_of_rows_are_refused(metric):
 
 @pytest.mark.parametrize("metric", EVERY_METRIC)
 @pytest.mark.parametrize("true", [[[], []], [[-1, -1], []]])
-def test_no_labelled_point_is_refused(metric, true):
-    with pytest.raises(ValueError, match="true must hold at least one labelled point, got "):
+def test_no_labeled_point_is_refused(metric, true):
+    with pytest.raises(ValueError, match="true must hold at least one labeled point, got "):
         metric(true, true)
 
 
@@ -49,8 +49,8 @@ def test_weight_that_is_negative_or_not_finite_is_refused(metric, bad):
 
 
 @pytest.mark.parametrize("metric", WEIGHTED)
-def test_weights_that_leave_no_labelled_point_are_refused(metric):
-    with pytest.raises(ValueError, match="weights must be above 0 for a labelled point"):
+def test_weights_that_leave_no_labeled_point_are_refused(metric):
+    with pytest.raises(ValueError, match="weights must be above 0 for a labeled point"):
         metric([[0, -1]], [[0, 1]], [[0.0, 3.0]])
 
 
@@ -100,7 +100,7 @@ def test_strings_are_labels_and_none_of_them_means_no_cluster():
     assert points.found_labels.tolist() == [0, 1]
 
 
-def test_unlabelled_and_weightless_points_are_dropped():
+def test_unlabeled_and_weightless_points_are_dropped():
     points = check_labels([[0, -1, 2], [4]], [[5, 6, 7], [8]], [[1, 1, 0], [2]])
     assert points.true_labels.tolist() == [0, 1]
     assert points.found_labels.tolist() == [0, 1]

@@ -91,7 +91,7 @@ def test_nothing_found_scores_zero():
     assert (*scores, fragmentations(true, found)) == (0.0, 0.0, 0.0, 0.0, 0, 0)
 
 
-def test_found_cluster_of_unlabelled_points_only_is_no_object():
+def test_found_cluster_of_unlabeled_points_only_is_no_object():
     assert idf1([[0, 0, -1]], [[5, 5, 6]]) == 1.0
 
 
@@ -109,7 +109,7 @@ def random_stream(seed):
     for step in range(rng.integers(1, 10)):
         n_points = 0 if rng.random() < 0.2 and step else int(rng.integers(1, most_points))
         labels = rng.integers(-1, n_true, size=n_points)
-        labels[:1] = 100 + step if rng.random() < 0.3 else 0  # appears once, or is labelled
+        labels[:1] = 100 + step if rng.random() < 0.3 else 0  # appears once, or is labeled
         is_kept = rng.random(n_points) < rng.random()
         true.append(labels)
         found.append(np.where(is_kept, labels + 1, rng.integers(-1, n_found, size=n_points)))

@@ -53,7 +53,7 @@ def test_weights_reach_accuracy_and_identity(key):
 
 
 @pytest.mark.parametrize("key", UNWEIGHTED)
-def test_agreement_counts_every_labelled_point_even_of_weight_zero(key):
+def test_agreement_counts_every_labeled_point_even_of_weight_zero(key):
     assert tracking_report(TRUE, FOUND, WEIGHTS)[key] == getattr(metrics, key)(TRUE, FOUND)
 
 

@@ -104,7 +104,7 @@ def test_single_points_that_move_can_be_described(describe):
 
 
 @both_ways
-def test_tails_and_long_shapes_are_recognised(describe):
+def test_tails_and_long_shapes_are_recognized(describe):
     rng = np.random.default_rng(3)
     weights, times = [np.ones(400)] * 2, np.array([1.0, 2.0])
     tails = Points.gather([rng.standard_t(3, size=(400, 1)) for _ in range(2)], weights, times)

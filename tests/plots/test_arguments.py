@@ -65,7 +65,7 @@ def test_legend_explains_the_marks(plot, history, ax):
 
 
 def test_each_batch_has_the_time_that_is_nearest_to_it():
-    # Half way between the times; as far beyond the first and last as to their neighbours' middle.
+    # Half way between the times; as far beyond the first and last as to their neighbors' middle.
     np.testing.assert_array_equal(batch_edges(np.array([1.0, 2.0, 4.0])), [0.5, 1.5, 3.0, 5.0])
 
 

@@ -1,4 +1,4 @@
-"""Colors and markers: stable, different for neighbours, for every kind of color vision."""
+"""Colors and markers: stable, different for neighbors, for every kind of color vision."""
 
 from itertools import combinations, pairwise
 
@@ -52,7 +52,7 @@ PALETTES = {"light": PALETTE, "dark": DARK_PALETTE}
 DARK_CARD = "#161a20"  # the report's background in the dark
 
 
-def neighbours(palette):
+def neighbors(palette):
     return list(zip(palette, palette[1:] + palette[:1], strict=True))
 
 
@@ -62,9 +62,9 @@ def luminance(color):
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
 @pytest.mark.parametrize("vision", COLOR_VISIONS)
-def test_colors_of_neighbours_are_far_apart_for_every_color_vision(vision, palette):
+def test_colors_of_neighbors_are_far_apart_for_every_color_vision(vision, palette):
     # 2.3 can just be noticed; 20 is nearly nine times that.
-    pairs = neighbours(palette)
+    pairs = neighbors(palette)
     assert min(np.linalg.norm(lab(a, vision) - lab(b, vision)) for a, b in pairs) > 20
 
 
@@ -76,8 +76,8 @@ def test_no_two_colors_are_alike_for_any_color_vision(vision, palette):
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
-def test_neighbours_differ_in_lightness_so_that_a_gray_print_can_be_read(palette):
-    assert min(abs(lab(a)[0] - lab(b)[0]) for a, b in neighbours(palette)) > 10
+def test_neighbors_differ_in_lightness_so_that_a_gray_print_can_be_read(palette):
+    assert min(abs(lab(a)[0] - lab(b)[0]) for a, b in neighbors(palette)) > 10
 
 
 def test_every_color_stands_out_from_white():
@@ -90,7 +90,7 @@ def test_every_color_for_the_dark_stands_out_there():
     assert min((luminance(color) + 0.05) / background for color in DARK_PALETTE) > 3
 
 
-def test_neighbours_differ_in_color_and_in_marker():
+def test_neighbors_differ_in_color_and_in_marker():
     ids = range(200)
     looks = [(identity_color(k), identity_marker(k)) for k in ids]
     assert all(a[0] != b[0] and a[1] != b[1] for a, b in pairwise(looks))

@@ -14,7 +14,7 @@ def test_heights_too_near_move_apart_evenly():
     np.testing.assert_allclose(spread_heights(np.array([2.5, 2.0]), 1.0), [2.75, 1.75])
 
 
-def test_neighbours_make_room_one_after_the_other():
+def test_neighbors_make_room_one_after_the_other():
     # 0 and 0 move to -0.5 and 0.5, which is too near to 1: 0, 0, 1 become -2/3, 1/3, 4/3.
     spread = spread_heights(np.array([0.0, 0.0, 1.0]), 1.0)
     np.testing.assert_allclose(spread, [-2 / 3, 1 / 3, 4 / 3])

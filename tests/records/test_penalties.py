@@ -1,4 +1,4 @@
-"""lambda, Q and tau, and the reparameterisation (Eq. 16)."""
+"""lambda, Q and tau, and the reparameterization (Eq. 16)."""
 
 import math
 

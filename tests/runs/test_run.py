@@ -138,8 +138,8 @@ def test_elapsed_time_reaches_the_clustering(run):
     assert len(returned) == 2
 
 
-def test_standardising_learns_from_the_first_batches_and_is_kept(tmp_path):
-    config = RunConfig(("x", "y"), PENALTIES, standardise=2)
+def test_standardizing_learns_from_the_first_batches_and_is_kept(tmp_path):
+    config = RunConfig(("x", "y"), PENALTIES, standardize=2)
     wide = [Window(PLACES * [1000.0, 0.001]) for _ in range(4)]
     with Run.create(tmp_path / "run", config) as run:
         run.process(wide)
@@ -152,7 +152,7 @@ def test_standardising_learns_from_the_first_batches_and_is_kept(tmp_path):
 
 
 def test_centers_are_shown_in_the_units_of_the_source(tmp_path):
-    config = RunConfig(("x", "y"), PENALTIES, standardise=1)
+    config = RunConfig(("x", "y"), PENALTIES, standardize=1)
     with Run.create(tmp_path / "run", config) as run:
         run.process(Window(PLACES * [1000.0, 0.001]))
         clusters = run.clusters().sort_values("center.x")

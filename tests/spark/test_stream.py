@@ -1,4 +1,4 @@
-"""A Spark stream whose driver is killed: every row labelled once, the state of the unbroken run.
+"""A Spark stream whose driver is killed: every row labeled once, the state of the unbroken run.
 
 Spark starts in its own process, with workers of their own in the long form. What needs no Spark is
 in test_micro_batches.py.
@@ -101,7 +101,7 @@ def test_epoch_that_spark_hands_over_again_is_taken_once_and_the_udf_labels_its_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("master", ["local[2]", CLUSTER])
-def test_every_row_is_labelled_once_though_the_driver_is_killed(master, source, tmp_path):
+def test_every_row_is_labeled_once_though_the_driver_is_killed(master, source, tmp_path):
     folder, checkpoint = tmp_path / "run", tmp_path / "checkpoint"
     for death in ("before:2", "after:2", "before:1", "after:1", "none"):
         code, output = spark("follow", master, source, folder, checkpoint, death)

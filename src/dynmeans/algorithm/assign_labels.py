@@ -11,7 +11,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
-UNLABELLED = -1
+UNLABELED = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ def assign_labels(
         left, y = labels[i], points[i]
         costs = board.offsets + board.scales * squared_distances(y, board.centers)
         # Ties go to the lowest slot, and to any cluster before a new one (decision 0002).
-        k = int(np.argmin(costs)) if len(costs) else UNLABELLED
-        if k == UNLABELLED or costs[k] > penalties.new_penalty:
+        k = int(np.argmin(costs)) if len(costs) else UNLABELED
+        if k == UNLABELED or costs[k] > penalties.new_penalty:
             k = board.open_new(y)
         elif board.counts[k] == 0:
             board.revive(k, y)
         board.counts[k] += 1
         labels[i] = k
-        if left != UNLABELLED:
+        if left != UNLABELED:
             board.leave(left)
     return _without_gaps(labels, board, state.n_clusters)
 
@@ -107,5 +107,5 @@ class _Board:
 def _without_gaps(labels: IntArray, board: _Board, n_remembered: int) -> IntArray:
     """Close the slots of new clusters that emptied; the others keep their order."""
     kept = (np.arange(len(board.counts)) < n_remembered) | (board.counts > 0)
-    slots = np.append(np.cumsum(kept) - 1, UNLABELLED)
+    slots = np.append(np.cumsum(kept) - 1, UNLABELED)
     return slots[labels]

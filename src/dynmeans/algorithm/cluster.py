@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynmeans.algorithm.assign_labels import UNLABELLED, assign_labels
+from dynmeans.algorithm.assign_labels import UNLABELED, assign_labels
 from dynmeans.algorithm.assign_params import assign_params
 from dynmeans.algorithm.cost import clustering_cost
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -37,7 +37,7 @@ def cluster(
     order: IntArray,
 ) -> Solution:
     """Cluster one batch given what is remembered from earlier batches."""
-    labels, centers = np.full(len(points), UNLABELLED), state.centers
+    labels, centers = np.full(len(points), UNLABELED), state.centers
     cost_trace: list[float] = []
     while True:
         previous = labels

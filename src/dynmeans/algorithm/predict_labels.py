@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynmeans.algorithm.assign_labels import UNLABELLED, revival_costs
+from dynmeans.algorithm.assign_labels import UNLABELED, revival_costs
 from dynmeans.algorithm.motion import expect
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
@@ -25,7 +25,7 @@ def predict_labels(
     offsets = np.where(is_active, 0.0, dormant.offsets)
     scales = np.where(is_active, 1.0, dormant.scales)
 
-    labels = np.full(len(points), UNLABELLED)
+    labels = np.full(len(points), UNLABELED)
     lowest = np.full(len(points), penalties.new_penalty)
     for i, y in enumerate(points):
         costs = offsets + scales * squared_distances(y, centers)

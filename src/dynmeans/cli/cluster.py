@@ -100,7 +100,7 @@ def cluster(
     seed: Annotated[
         int, typer.Option(help="Seed of the visiting orders.", rich_help_panel=options.PARAMETERS)
     ] = 0,
-    standardise: options.Standardise = 0,
+    standardize: options.Standardize = 0,
     threads: Annotated[
         int | None,
         typer.Option(
@@ -245,7 +245,7 @@ def cluster(
         revival=revival,
         motion=motion,
         moving=None if moving is None else tuple(name.strip() for name in moving.split(",")),
-        settings={"n_init": n_init, "random_state": seed, "standardise": standardise},
+        settings={"n_init": n_init, "random_state": seed, "standardize": standardize},
         suggest=suggest,
         n_clusters=about,
         lines=_standard_input(),

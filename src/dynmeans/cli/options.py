@@ -117,7 +117,7 @@ OnMissing = Annotated[
         rich_help_panel=SOURCE,
     ),
 ]
-Standardise = Annotated[
+Standardize = Annotated[
     int,
     typer.Option(
         metavar="N",

@@ -37,7 +37,7 @@ def suggest(
         ),
     ] = None,
     about: options.About = None,
-    standardise: options.Standardise = 0,
+    standardize: options.Standardize = 0,
     weight: options.Weight = None,
     timezone: options.Timezone = "UTC",
     time_unit: options.TimeUnit = None,
@@ -97,7 +97,7 @@ def suggest(
         found = suggest_on_first_windows(
             source,
             window_options,
-            standardise=standardise,
+            standardize=standardize,
             n_windows=n_batches,
             n_clusters=about,
         )

@@ -1,6 +1,6 @@
 """Streams whose truth is known."""
 
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.records.stream import LabelledStream
+from dynmeans.records.stream import LabeledStream
 
-__all__ = ["LabelledStream", "moving_gaussians"]
+__all__ = ["LabeledStream", "moving_gaussians"]

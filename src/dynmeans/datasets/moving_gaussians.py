@@ -6,7 +6,7 @@ import numpy as np
 
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.stream import LabelledStream
+from dynmeans.records.stream import LabeledStream
 
 NOISES = ("isotropic", "radial")
 MOTION_MODELS = ("still", "steady")
@@ -27,7 +27,7 @@ def moving_gaussians(
     max_hidden: int = 5,
     noise: str = "isotropic",
     motion_model: str = "still",
-) -> LabelledStream:
+) -> LabeledStream:
     """Make a stream of clusters that move, die and are born; the defaults are the paper's.
 
     Parameters
@@ -84,7 +84,7 @@ def moving_gaussians(
 
     world = _World(n_features, noise, rng, motion if motion_model == "steady" else None)
     world.create(n_clusters)
-    stream = LabelledStream([], [], [], [])
+    stream = LabeledStream([], [], [], [])
     for step in range(n_steps):
         if step > 0:
             n_dead = world.let_die(death)
@@ -157,7 +157,7 @@ class _World:
         return np.asarray(lengths * gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True))
 
 
-def _observe(world: _World, stream: LabelledStream, points_per_cluster: int, spread: float) -> None:
+def _observe(world: _World, stream: LabeledStream, points_per_cluster: int, spread: float) -> None:
     """Append one batch of the visible clusters' points, in random row order."""
     is_visible = world.hidden_for == 0
     ids, centers = world.ids[is_visible], world.centers[is_visible]

@@ -32,7 +32,7 @@ _logger = logging.getLogger(__name__)
 class DDPMixture(HistoryKeeper, MixtureEstimator):
     """Dependent Dirichlet process mixture of Gaussians; every cluster keeps its identity.
 
-    Clusters appear, move, vanish and come back. The defaults suit standardised data.
+    Clusters appear, move, vanish and come back. The defaults suit standardized data.
 
     Parameters
     ----------

@@ -58,10 +58,10 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         N_Q. How many batches a cluster may go unseen and still come back under its identity;
         greater than 1, infinity for never forgetting. 6.8 unless you give `revival_penalty`.
     reach : float, optional
-        k_tau. How far a cluster may have moved since the last batch and still be recognised, as
+        k_tau. How far a cluster may have moved since the last batch and still be recognized, as
         a squared distance in units of `new_penalty`; at least 1. 1.2 unless you give `drift`.
     revival_penalty, drift : float, optional
-        Q and tau, the paper's other parameterisation, in place of `max_gap` and `reach`.
+        Q and tau, the paper's other parameterization, in place of `max_gap` and `reach`.
     n_clusters : float, optional
         About how many clusters a batch holds. Fixes the scale in place of `penalties`: lambda
         is the one that gives as many. With `families` it chooses the level of `families_`, and

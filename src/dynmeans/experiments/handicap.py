@@ -29,7 +29,7 @@ class ClosestToTruth:
     seconds : float
         Processor time spent on ranking, which is not the sampler's.
     scores : list of float
-        Share of points labelled correctly by the sample carried on, for each batch so far.
+        Share of points labeled correctly by the sample carried on, for each batch so far.
     """
 
     def __init__(self, truth: Sequence[IntArray], *, is_tracking: bool = True) -> None:

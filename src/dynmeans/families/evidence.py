@@ -64,7 +64,7 @@ class Evidence:
         self._time = 0.0
 
     def add(self, points: BatchArray, labels: IntArray, elapsed: float = 1.0) -> None:
-        """Take in one batch; rows labelled below 0 are left out."""
+        """Take in one batch; rows labeled below 0 are left out."""
         self._time += elapsed
         is_kept = labels >= 0
         if not is_kept.all():

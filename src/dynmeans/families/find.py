@@ -38,7 +38,7 @@ def find_families(
     batches : iterable of array-like of shape (n_points, n_features)
         The stream.
     labels : sequence of array-like of int of shape (n_points,)
-        Identity of every row, as `DynamicMeans.fit_sequence` returns them. Rows labelled -1
+        Identity of every row, as `DynamicMeans.fit_sequence` returns them. Rows labeled -1
         belong to nothing.
     elapsed : float or sequence of float
         Steps of time between batches.

@@ -9,7 +9,7 @@ from dynmeans.records.arrays import FloatArray
 
 
 def accuracy_per_step(true: Batches, found: Batches, weights: Batches | None = None) -> float:
-    """Share of points labelled correctly, each step matched by itself, averaged over steps.
+    """Share of points labeled correctly, each step matched by itself, averaged over steps.
 
     Identities need not last: this says how well each batch was divided, not how well
     clusters were followed.
@@ -17,12 +17,12 @@ def accuracy_per_step(true: Batches, found: Batches, weights: Batches | None = N
     Parameters
     ----------
     true : sequence of array-like of shape (n_points,)
-        True labels, one array for each batch. Points labelled -1 are unlabelled and left out.
+        True labels, one array for each batch. Points labeled -1 are unlabeled and left out.
     found : sequence of array-like of shape (n_points,)
         Found labels of the same points. -1 is no cluster, and never correct.
     weights : sequence of array-like of shape (n_points,), optional
         Confidence in each true label, 0 or more. The share becomes the ratio between the sum
-        of the weights of correctly labelled points and the sum of all weights.
+        of the weights of correctly labeled points and the sum of all weights.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def accuracy_per_step(true: Batches, found: Batches, weights: Batches | None = N
 
 
 def accuracy_frozen(true: Batches, found: Batches, weights: Batches | None = None) -> float:
-    """Share of points labelled correctly when a match, once made, stays, averaged over steps.
+    """Share of points labeled correctly when a match, once made, stays, averaged over steps.
 
     The measure of the paper's authors. In each step the labels that were never matched before
     are matched as well as that step allows; a true and a found label that share points are
@@ -76,7 +76,7 @@ def accuracy_frozen(true: Batches, found: Batches, weights: Batches | None = Non
 
 
 def accuracy_global(true: Batches, found: Batches, weights: Batches | None = None) -> float:
-    """Share of all points labelled correctly under the one best match over all time.
+    """Share of all points labeled correctly under the one best match over all time.
 
     Every true label is matched with at most one found label for the whole history. Large
     batches count for more than small ones.

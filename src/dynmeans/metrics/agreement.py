@@ -22,9 +22,9 @@ def ari_per_step(true: Batches, found: Batches) -> float:
     Parameters
     ----------
     true : sequence of array-like of shape (n_points,)
-        True labels, one array for each batch. Points labelled -1 are unlabelled and left out.
+        True labels, one array for each batch. Points labeled -1 are unlabeled and left out.
     found : sequence of array-like of shape (n_points,)
-        Found labels of the same points. Those labelled -1, no cluster, make one group.
+        Found labels of the same points. Those labeled -1, no cluster, make one group.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def ari_per_step(true: Batches, found: Batches) -> float:
     Raises
     ------
     ValueError
-        If batches or rows do not correspond, or no point is labelled.
+        If batches or rows do not correspond, or no point is labeled.
 
     Examples
     --------

@@ -10,12 +10,12 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 Batches = Iterable[npt.ArrayLike]
 
-UNLABELLED = -1  # as a true label: nobody knows, so the point is not scored
+UNLABELED = -1  # as a true label: nobody knows, so the point is not scored
 NO_CLUSTER = -1  # as a found label: the point was put in no cluster
 
 
 class ScoredPoints(NamedTuple):
-    """The points that count, step after step; unlabelled ones and those of weight 0 do not.
+    """The points that count, step after step; unlabeled ones and those of weight 0 do not.
 
     Labels are numbered from 0 in their sorted order; `NO_CLUSTER` stays as it is.
     """
@@ -50,11 +50,11 @@ def check_labels(true: Batches, found: Batches, weights: Batches | None = None) 
     _check_same_rows(true_batches, "found", found_batches)
     steps = np.repeat(np.arange(len(true_batches)), [len(batch) for batch in true_batches])
     true_labels, found_labels = np.concatenate(true_batches), np.concatenate(found_batches)
-    is_scored = ~_is_none(true_labels, UNLABELLED)
+    is_scored = ~_is_none(true_labels, UNLABELED)
     if not is_scored.any():
         raise ValueError(
-            "true must hold at least one labelled point, "
-            f"got {len(is_scored)} points in {len(true_batches)} batches, none of them labelled."
+            "true must hold at least one labeled point, "
+            f"got {len(is_scored)} points in {len(true_batches)} batches, none of them labeled."
         )
     point_weights = None
     if weights is not None:
@@ -63,11 +63,11 @@ def check_labels(true: Batches, found: Batches, weights: Batches | None = None) 
         point_weights = _scale_to_one(np.concatenate(weight_batches))
         is_scored &= point_weights > 0
         if not is_scored.any():
-            raise ValueError("weights must be above 0 for a labelled point, got 0 for all of them.")
+            raise ValueError("weights must be above 0 for a labeled point, got 0 for all of them.")
         point_weights = point_weights[is_scored]
     return ScoredPoints(
         steps=steps[is_scored],
-        true_labels=_number_labels(true_labels[is_scored], UNLABELLED),
+        true_labels=_number_labels(true_labels[is_scored], UNLABELED),
         found_labels=_number_labels(found_labels[is_scored], NO_CLUSTER),
         weights=point_weights,
         n_steps=len(true_batches),
@@ -79,12 +79,12 @@ def check_counts(
 ) -> ScoredPoints:
     """Lay out points that were counted: how many have each step, true and found label."""
     true = _labels("true", true)
-    is_scored = ~_is_none(true, UNLABELLED)
+    is_scored = ~_is_none(true, UNLABELED)
     if not is_scored.any():
-        raise ValueError("true must hold at least one labelled point, got none.")
+        raise ValueError("true must hold at least one labeled point, got none.")
     return ScoredPoints(
         steps=steps[is_scored],
-        true_labels=_number_labels(true[is_scored], UNLABELLED),
+        true_labels=_number_labels(true[is_scored], UNLABELED),
         found_labels=_number_labels(found[is_scored], NO_CLUSTER),
         weights=counts[is_scored].astype(np.float64),
         n_steps=int(steps.max()) + 1,

@@ -45,7 +45,7 @@ def idf1(true: Batches, found: Batches, weights: Batches | None = None) -> float
     Parameters
     ----------
     true : sequence of array-like of shape (n_points,)
-        True labels, one array for each batch. Points labelled -1 are unlabelled and left out.
+        True labels, one array for each batch. Points labeled -1 are unlabeled and left out.
     found : sequence of array-like of shape (n_points,)
         Found labels of the same points. -1 is no cluster: no object of the tracker.
     weights : sequence of array-like of shape (n_points,), optional

@@ -141,7 +141,7 @@ def _expected_overlap_information(a: FloatArray, b: FloatArray, n: FloatArray) -
     """Mean information in the overlap of a and b of n points, which is hypergeometric.
 
     Probabilities are taken relative to that of the mode, outward from it by the ratio of
-    neighbours, and divided by their sum: no factorials, and no loss of digits for large n.
+    neighbors, and divided by their sum: no factorials, and no loss of digits for large n.
     """
     mode = np.clip(
         np.floor((a + 1) * (b + 1) / (n + 2)), np.maximum(0, a + b - n), np.minimum(a, b)

@@ -26,14 +26,14 @@ def tracking_report(
     Parameters
     ----------
     true : sequence of array-like of shape (n_points,)
-        True labels, one array for each batch; integers or strings. Points labelled -1 are
-        unlabelled and left out of every score.
+        True labels, one array for each batch; integers or strings. Points labeled -1 are
+        unlabeled and left out of every score.
     found : sequence of array-like of shape (n_points,)
         Found labels of the same points. -1 is no cluster: never correct, and no object.
     weights : sequence of array-like of shape (n_points,), optional
         Weight of each point, 0 or more, such as the confidence in its true label. Accuracy
         and identity scores use it; a point of weight 0 is left out of them. ARI and AMI,
-        which know no weights, count every labelled point alike.
+        which know no weights, count every labeled point alike.
 
     Returns
     -------
@@ -73,9 +73,9 @@ def tracking_report(
     ami_per_step      1.00
     ami_global        -0.10
     """
-    labelled = check_labels(true, found)
-    points = labelled if weights is None else check_labels(true, found, weights)
-    return _scores(points, labelled)
+    labeled = check_labels(true, found)
+    points = labeled if weights is None else check_labels(true, found, weights)
+    return _scores(points, labeled)
 
 
 def report_of_counts(
@@ -97,7 +97,7 @@ def report_of_counts(
     return _scores(points, points)
 
 
-def _scores(points: ScoredPoints, labelled: ScoredPoints) -> dict[str, float]:
+def _scores(points: ScoredPoints, labeled: ScoredPoints) -> dict[str, float]:
     streams = count_overlaps(points)
     hota, continuity = score_hota(streams), score_continuity(streams)
     return {
@@ -110,8 +110,8 @@ def _scores(points: ScoredPoints, labelled: ScoredPoints) -> dict[str, float]:
         "deta": hota.deta,
         "id_switches": continuity.id_switches,
         "fragmentations": continuity.fragmentations,
-        "ari_per_step": score_ari_per_step(labelled),
-        "ari_global": score_ari_global(labelled),
-        "ami_per_step": score_ami_per_step(labelled),
-        "ami_global": score_ami_global(labelled),
+        "ari_per_step": score_ari_per_step(labeled),
+        "ari_global": score_ari_global(labeled),
+        "ami_per_step": score_ami_per_step(labeled),
+        "ami_global": score_ami_global(labeled),
     }

@@ -30,8 +30,8 @@ def leading_axes(batches: list[BatchArray]) -> FloatArray | None:
     scatter = np.zeros((n_features, n_features))
     for batch in batches:
         if len(batch):
-            centred = np.asarray(batch, dtype=np.float64) - batch.mean(axis=0, dtype=np.float64)
-            scatter += centred.T @ centred
+            centered = np.asarray(batch, dtype=np.float64) - batch.mean(axis=0, dtype=np.float64)
+            scatter += centered.T @ centered
     spreads, axes = np.linalg.eigh(scatter)
     shares = np.cumsum(spreads[::-1]) / max(float(spreads.sum()), np.finfo(float).tiny)
     n_kept = int(np.searchsorted(shares, _KEPT)) + 1

@@ -69,13 +69,13 @@ class Points:
         starts = np.append(0, ends[is_filled])
         total = float(all_weights.sum())
         mean = np.average(rows, axis=0, weights=all_weights)
-        centred = rows - mean
-        weighted = all_weights[:, None] * centred
-        spreads, axes = np.linalg.eigh(weighted.T @ centred / total)
+        centered = rows - mean
+        weighted = all_weights[:, None] * centered
+        spreads, axes = np.linalg.eigh(weighted.T @ centered / total)
         spreads = np.maximum(spreads, _FLATTEST * spreads[-1])
         totals = np.add.reduceat(all_weights, starts[:-1])
         middles = np.add.reduceat(weighted, starts[:-1]) / totals[:, None]
-        within = np.sum((centred - middles.repeat(np.diff(starts), axis=0)) ** 2, axis=1)
+        within = np.sum((centered - middles.repeat(np.diff(starts), axis=0)) ** 2, axis=1)
         variance = float(all_weights @ within) / total
         return cls(
             rows,

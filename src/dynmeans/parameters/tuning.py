@@ -84,7 +84,7 @@ def tune(
     n_jobs: int = 1,
     random_state: int = 0,
 ) -> TuningResult:
-    """Find the penalties with which `DynamicMeans` scores best on a labelled stream.
+    """Find the penalties with which `DynamicMeans` scores best on a labeled stream.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def _proposed(trial: optuna.Trial, ranges: Ranges, motions: Sequence[str]) -> Se
 
 @contextmanager
 def _quiet_optuna() -> Iterator[None]:
-    """Keep the optimiser from writing to the terminal of whoever calls."""
+    """Keep the optimizer from writing to the terminal of whoever calls."""
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:

@@ -29,8 +29,8 @@ def find_doubts(
 
 
 def _one_feature(points: Points) -> ArgumentText | None:
-    centred = points.rows - points.mean
-    spreads = points.weights @ centred**2
+    centered = points.rows - points.mean
+    spreads = points.weights @ centered**2
     is_used = spreads > 0
     first = int(np.argmax(spreads))
     share = float(spreads[first] / spreads.sum())
@@ -39,7 +39,7 @@ def _one_feature(points: Points) -> ArgumentText | None:
     shown = min(99.99, 100 * share)
     return ArgumentText(
         f"feature {first + 1} of {points.n_features} has {shown:.4g} % of the spread, so the "
-        "others hardly count. Bring all features to like scales ({standardise})."
+        "others hardly count. Bring all features to like scales ({standardize})."
     )
 
 

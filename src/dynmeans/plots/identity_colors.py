@@ -7,7 +7,7 @@ from matplotlib.colors import to_rgba_array
 from dynmeans.records.arrays import FloatArray, IntArray
 
 # Six colors of Okabe and Ito, with two dark ones of Tol in place of black and of yellow, which is
-# lost on white. The order keeps neighbours apart, in lightness too, for every kind of color vision.
+# lost on white. The order keeps neighbors apart, in lightness too, for every kind of color vision.
 PALETTE = (
     "#0072B2",  # blue
     "#E69F00",  # orange

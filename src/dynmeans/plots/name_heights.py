@@ -6,7 +6,7 @@ from dynmeans.records.arrays import FloatArray
 
 
 def spread_heights(heights: FloatArray, distance: float) -> FloatArray:
-    """Move heights as little as possible until neighbours are `distance` apart.
+    """Move heights as little as possible until neighbors are `distance` apart.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def spread_heights(heights: FloatArray, distance: float) -> FloatArray:
 
 
 def _nearest_rising(values: FloatArray) -> FloatArray:
-    """Return the values that never fall and are nearest in squares: neighbours that fall pool."""
+    """Return the values that never fall and are nearest in squares: neighbors that fall pool."""
     means: list[float] = []
     sizes: list[int] = []
     for value in values.tolist():

@@ -6,7 +6,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LabelledStream:
+class LabeledStream:
     """A sequence of batches with the truth beside it, one list entry for each batch.
 
     Attributes

@@ -246,7 +246,7 @@ class ClusterJob:
             found: Suggestion = first_windows.suggest_on_first_windows(
                 source,
                 self.options,
-                standardise=self.settings.get("standardise", 0),
+                standardize=self.settings.get("standardize", 0),
                 n_init=self.settings.get("n_init", 3),
                 max_gap=self.penalties.get("max_gap"),
                 reach=self.penalties.get("reach"),

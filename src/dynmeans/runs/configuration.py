@@ -27,7 +27,7 @@ class RunConfig:
         Visiting orders tried on every window.
     random_state : int
         Seed of the visiting orders.
-    standardise : int
+    standardize : int
         Windows at the start from which mean and spread of each feature are learned; 0 takes the
         features as they are.
     sample_size : int
@@ -49,7 +49,7 @@ class RunConfig:
     penalties: Penalties
     n_init: int = 3
     random_state: int = 0
-    standardise: int = 0
+    standardize: int = 0
     sample_size: int = 200
     source: Mapping[str, Any] = field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class RunConfig:
         for name, least in (
             ("n_init", 1),
             ("random_state", 0),
-            ("standardise", 0),
+            ("standardize", 0),
             ("sample_size", 0),
         ):
             value = getattr(self, name)

@@ -35,7 +35,7 @@ def suggest_on_first_windows(
     source: Source,
     options: WindowOptions,
     *,
-    standardise: int,
+    standardize: int,
     n_windows: int | None = None,
     n_init: int = 3,
     **settings: Any,
@@ -45,8 +45,8 @@ def suggest_on_first_windows(
     if not first:
         raise InputError("", "the input holds no rows to choose on")
     points = [window.points for window in first]
-    if standardise:
-        scaling = Scaling.learned(points[:standardise])
+    if standardize:
+        scaling = Scaling.learned(points[:standardize])
         points = [scaling.apply(rows) for rows in points]
     elapsed = [window.elapsed for window in first]
     batches, gaps = take_batches(points, elapsed, [window.weights for window in first])

@@ -246,7 +246,7 @@ class Run(Closing):
 
     def _learn_scaling(self, stream: Iterable[Window], stepper: Stepper) -> Iterable[Window]:
         """Look at the first windows before the first step, if features are standardized."""
-        n_first = self.config.standardise
+        n_first = self.config.standardize
         if n_first == 0 or stepper.scaling is not None:
             return stream
         rest = iter(stream)

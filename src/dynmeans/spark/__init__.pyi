@@ -1,4 +1,4 @@
-from dynmeans.spark.labelling import assign_udf as assign_udf
+from dynmeans.spark.labeling import assign_udf as assign_udf
 from dynmeans.spark.micro_batches import foreach_batch as foreach_batch
 
 __all__: list[str]

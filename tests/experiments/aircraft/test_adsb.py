@@ -24,7 +24,7 @@ def test_messages_of_one_id_become_one_trajectory_in_order_of_time(tmp_path):
     assert report.n_out_of_order == 1
 
 
-def test_velocity_without_a_heading_is_taken_from_neighbouring_positions(tmp_path):
+def test_velocity_without_a_heading_is_taken_from_neighboring_positions(tmp_path):
     flights, report = read(tmp_path, KEPT)
     np.testing.assert_allclose(flights.north, 420.0, rtol=1e-9)
     np.testing.assert_allclose(flights.east, 0.0, atol=1e-9)

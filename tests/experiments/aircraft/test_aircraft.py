@@ -23,7 +23,7 @@ from dynmeans.experiments.results_file import read_results
 
 CONFIG = AircraftConfig(
     n_flights=400,
-    n_labelled=150,
+    n_labeled=150,
     windows=(2.0,),
     features=("scaled",),
     max_points=20,

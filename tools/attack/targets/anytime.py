@@ -49,10 +49,10 @@ def _attack_result(rng: random.Random, folder: Path) -> None:
     second = fit_anytime(folder / "points.npy", n_threads=2, **options)
     if first.state != second.state or first.cost != second.cost:
         raise AssertionError("one thread in memory and two from a file give different results")
-    labelling = label_rows(folder / "points.npy", first, to=folder / "labels.npy", n_threads=2)
-    if not np.array_equal(labelling.labels, first.predict(points)):
+    labeling = label_rows(folder / "points.npy", first, to=folder / "labels.npy", n_threads=2)
+    if not np.array_equal(labeling.labels, first.predict(points)):
         raise AssertionError("label_rows and predict differ")
-    if labelling.counts.sum() + labelling.n_unlabelled != len(points):
+    if labeling.counts.sum() + labeling.n_unlabeled != len(points):
         raise AssertionError("counts do not add up to the rows")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from dynmeans.algorithm.assign_labels import RevivalCosts, revival_costs
 from dynmeans.algorithm.assign_params import prior_weights
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask.messages import Labelling, Moves, Proposals, Reply, Request
+from dynmeans.engine.dask.messages import Labeling, Moves, Proposals, Reply, Request
 from dynmeans.engine.dask.pass_log import ClusterTable, FlagArray, PassLog, SlotChanges
 from dynmeans.engine.dask.workers import Workers
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -58,7 +58,7 @@ class PassRequests:
     workers: Workers
     n_rows: int
     remembered: Remembered
-    before: Labelling
+    before: Labeling
     has_moved: FlagArray
     kept_runs: tuple[str, ...]
 

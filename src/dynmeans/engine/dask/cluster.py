@@ -10,7 +10,7 @@ from dynmeans.algorithm.cluster import NO_FALL
 from dynmeans.algorithm.cost import cluster_terms
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered, first_pass, later_pass
-from dynmeans.engine.dask.messages import Labelling, Moves, Reply, Run
+from dynmeans.engine.dask.messages import Labeling, Moves, Reply, Run
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog
 from dynmeans.engine.dask.workers import Workers
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -20,7 +20,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 class DaskSolution:
     """One run of Algorithm 2, by slot; the labels stay where the rows are."""
 
-    labelling: Labelling
+    labeling: Labeling
     counts: FloatArray
     centers: FloatArray
     cost_trace: list[float]
@@ -46,7 +46,7 @@ def cluster(
 ) -> DaskSolution:
     """Cluster one batch given what is remembered from earlier batches."""
     n = remembered.state.n_clusters
-    before = Labelling(run, 0, None)
+    before = Labeling(run, 0, None)
     nobody = np.empty(0, dtype=np.uint8)
     requests = PassRequests(workers, n_rows, remembered, before, nobody, kept_runs)
     log, moves = first_pass(requests)
@@ -54,7 +54,7 @@ def cluster(
     cost_trace: list[float] = []
     while True:
         clusters, log, has_moved = _move_centers(clusters, log, moves, remembered, run)
-        before = Labelling(run, before.n_passes + 1, log)
+        before = Labeling(run, before.n_passes + 1, log)
         requests = replace(requests, before=before, has_moved=has_moved)
         under_way = PassLog.start(_table(clusters, remembered))
         replies = requests.ask(under_way, 0, (0, run.n_keys - 1))

@@ -35,7 +35,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelling:
+class Labeling:
     """What the labels after some passes follow from: the log of the last one, None before any."""
 
     run: Run
@@ -49,7 +49,7 @@ class Request:
 
     Attributes
     ----------
-    before : Labelling
+    before : Labeling
         The labels when the pass under way began.
     log : PassLog
         That pass, as far as it is known.
@@ -65,7 +65,7 @@ class Request:
         Other runs whose labels may still be asked for.
     """
 
-    before: Labelling
+    before: Labeling
     log: PassLog
     has_moved: FlagArray
     settle: int

@@ -13,7 +13,7 @@ import numpy as np
 
 from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask.messages import Labelling, Moves, Proposals, Reply, Request, Run
+from dynmeans.engine.dask.messages import Labeling, Moves, Proposals, Reply, Request, Run
 from dynmeans.engine.dask.pass_log import FlagArray, KeyArray, PassLog
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
@@ -84,9 +84,9 @@ class PieceRun:
             wished = None if is_first else self._moves(request.log, end, with_sums)
         return Reply(self.within, settled, wished, proposals)
 
-    def reach(self, labelling: Labelling) -> None:
+    def reach(self, labeling: Labeling) -> None:
         """Bring the labels to those after some passes."""
-        n_passes, log = labelling.n_passes, labelling.log
+        n_passes, log = labeling.n_passes, labeling.log
         if self.n_passes == n_passes:
             return
         if self.n_passes != n_passes - 1:
@@ -185,12 +185,12 @@ class PieceRun:
         if request.n_pass == 1:
             sgemm = blas.sgemm_for(max((part.points for part in self._parts), key=len))
             with blas.one_thread() if sgemm else nullcontext():
-                keys_found, rows, n_found = compiled.propose_unlabelled(
+                keys_found, rows, n_found = compiled.propose_unlabeled(
                     *arguments, request.limit, sgemm
                 )
         else:
             highest = np.concatenate([self.highest, np.zeros(table.n_slots - len(self.highest))])
-            keys_found, rows, n_found, found = compiled.propose_labelled(
+            keys_found, rows, n_found, found = compiled.propose_labeled(
                 *arguments, request.limit, _changed_since(request, first), highest
             )
             if first == 0 and n_found == 0:

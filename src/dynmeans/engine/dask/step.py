@@ -17,7 +17,7 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import Remembered
 from dynmeans.engine.dask.batch import DaskBatch
 from dynmeans.engine.dask.cluster import DaskSolution, cluster
-from dynmeans.engine.dask.messages import Labelling, Run
+from dynmeans.engine.dask.messages import Labeling, Run
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.workers import Round, Workers, lost_cluster_errors, order_key, wait_for
@@ -67,7 +67,7 @@ def step_with_rounds(
             workers.visit_by(str(number), positions)
         n_keys = 2**64 if places is None else batch.n_points
         run = Run(uuid.uuid4().hex, seed, n_keys, penalties.new_penalty, sums)
-        kept = () if best is None else (best.labelling.run.name,)
+        kept = () if best is None else (best.labeling.run.name,)
         found = cluster(workers, batch.n_points, remembered, run, kept)
         # The first of equals is kept: a later one must be lower.
         if best is None or found.cost < best.cost * (1.0 - NO_FALL):
@@ -134,7 +134,7 @@ def _name_clusters(
     n_new, seen = len(counts) - arrived.n_clusters, counts > 0
     ids = np.concatenate([arrived.ids, arrived.next_id + np.arange(n_new)])
     return Clustering(
-        labels=_name_rows(batch, solution.labelling, positions, ids, rule),
+        labels=_name_rows(batch, solution.labeling, positions, ids, rule),
         ids=ids[seen],
         counts=counts[seen] if batch.is_weighted else counts[seen].astype(np.int64),
         centers=centers[seen],
@@ -146,14 +146,14 @@ def _name_clusters(
 
 def _name_rows(
     batch: DaskBatch,
-    labelling: Labelling,
+    labeling: Labeling,
     positions: list[Future],
     ids: IntArray,
     rule: tuple[ClusterState, Penalties],
 ) -> da.Array:
     """Have every worker label its rows, and leave the labels there."""
     client, name = batch.client, f"labels-{uuid.uuid4().hex}"
-    message = client.submit(_hold, (labelling, ids, rule), pure=False)
+    message = client.submit(_hold, (labeling, ids, rule), pure=False)
     found = [
         client.submit(_label_piece, message, piece, *positions[n : n + 1], pure=False)
         for n, piece in enumerate(batch.pieces)
@@ -172,9 +172,9 @@ def _label_piece(message: Any, piece: Piece, positions: KeyArray | None = None) 
 
     Rows of weight 0 took no part, and get the label a prediction would give them.
     """
-    labelling, ids, rule = message
-    run = piece.run(labelling.run, (), positions)
-    run.reach(labelling)
+    labeling, ids, rule = message
+    run = piece.run(labeling.run, (), positions)
+    run.reach(labeling)
     labels: IntArray = np.append(ids, -1)[run.labels]
     begin = 0
     for part in piece.parts:

@@ -32,7 +32,7 @@ def keeping_cost(squared_gaps: FloatArray, offsets: FloatArray, scales: FloatArr
     """Return the highest own cost up to which a row surely keeps its cluster.
 
     `squared_gaps` are those between the row's center and that of a version. The argument is in
-    neighbours.hpp of the compiled code.
+    neighbors.hpp of the compiled code.
     """
     gaps = np.sqrt(squared_gaps)
     half, constant = scales * gaps, offsets + scales * squared_gaps

@@ -80,7 +80,7 @@ class Passes:
         while len(proposers):
             few = rows.take(proposers, np.arange(min(_MOST_PROPOSERS, len(proposers))))
             base = rows.choose(few, None, Versions.frozen(start), self.new_penalty)
-            known = self._settle_unlabelled(few, base, start, known)
+            known = self._settle_unlabeled(few, base, start, known)
             proposers = rows.take(proposers, np.arange(len(few), len(proposers)))
             if len(proposers):
                 versions = self._versions(known, start)
@@ -89,7 +89,7 @@ class Passes:
                 proposers = rows.take(proposers, in_order(rows.turns(proposers)))
         return known
 
-    def _settle_unlabelled(
+    def _settle_unlabeled(
         self, listed: Listed, base: Listed, start: Slots, known: EventLog
     ) -> EventLog:
         rows, turns = self.rows, self.rows.turns(listed)

@@ -50,7 +50,7 @@ def read_trajectories(
     columns : mapping, optional
         Columns for "id", "time", "latitude", "longitude", "speed" and "heading". Those not given
         are found by well-known names. Without a heading the direction of flight is taken from the
-        neighbouring positions, and so it is where a message has none.
+        neighboring positions, and so it is where a message has none.
     bounds : TrajectoryBounds, optional
         What is believed; by default flights over the contiguous United States.
     time_unit : {"detect", "s", "ms", "us", "ns"}
@@ -156,7 +156,7 @@ class _Reader:
 
 
 def _courses(messages: Messages, legs: IntArray) -> FloatArray:
-    """Direction of flight in degrees: the heading, or from the neighbouring positions."""
+    """Direction of flight in degrees: the heading, or from the neighboring positions."""
     n = len(messages)
     rows = np.arange(n)
     is_start, is_end = np.diff(legs, prepend=-1) != 0, np.diff(legs, append=-1) != 0

@@ -57,7 +57,7 @@ def busiest_airport(latitude: float, longitude: float, within_km: float) -> Airp
     """Return the airport that stands for a place, or None if none is so near.
 
     That is the busiest of those about as near as the nearest: tracks often begin a few
-    kilometres away from the runway, nearer to a small neighbour.
+    kilometers away from the runway, nearer to a small neighbor.
 
     Examples
     --------

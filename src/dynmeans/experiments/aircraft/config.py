@@ -41,7 +41,7 @@ class AircraftConfig:
         South, north, west, east.
     n_flights : int
         Of the simulator.
-    n_labelled : int, optional
+    n_labeled : int, optional
         Labels that are scored, drawn at random; None takes all. By default 600 of the
         simulator, as in the paper, and all of a file.
     tuning_share : float
@@ -86,7 +86,7 @@ class AircraftConfig:
     confidence: str | None = None
     area: tuple[float, float, float, float] = (24.0, 50.0, -126.0, -66.0)
     n_flights: int = 17_895
-    n_labelled: int | None = None
+    n_labeled: int | None = None
     tuning_share: float = 0.2
     windows: tuple[float, ...] = (0.5, 2.0)
     features: tuple[str, ...] = FEATURES

@@ -24,7 +24,7 @@ OnProgress = Callable[[float, float], None]
 PAPERS_LABELS = 600
 _TWO_WEEKS = 14 * DAY
 _FIT_SHARE = 0.25  # of a stream shorter than two weeks, for the components
-_UNLABELLED = -1
+_UNLABELED = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,7 +194,7 @@ def _read_labels(
     """Names of the flows; the flow of each trajectory, -1 for none; and the weight of it."""
     n = len(trajectories)
     if flights is None:
-        return [], np.full(n, _UNLABELLED), np.ones(n)
+        return [], np.full(n, _UNLABELED), np.ones(n)
     found = _label_table(config, flights)
     names, counts = np.unique(trajectories.ids, return_counts=True)
     # A label is of one flight: an id that flew more often does not say which.
@@ -202,7 +202,7 @@ def _read_labels(
     given = [found.get(name) if name in flew_once else None for name in trajectories.ids]
     flows = sorted({label for label, _ in filter(None, given)})
     place = {flow: i for i, flow in enumerate(flows)}
-    codes = np.array([_UNLABELLED if g is None else place[g[0]] for g in given], dtype=np.int64)
+    codes = np.array([_UNLABELED if g is None else place[g[0]] for g in given], dtype=np.int64)
     weights = np.array([0.0 if g is None else g[1] for g in given], dtype=np.float64)
     if not flows:
         raise ValueError(f"{flights} has no label for any trajectory that was kept.")
@@ -240,17 +240,17 @@ def _label_table(config: AircraftConfig, flights: str) -> dict[str, tuple[str, f
 def _divide(config: AircraftConfig, codes: IntArray) -> tuple[IntArray, IntArray]:
     """Keep a share of the labels for tuning; score the others, or as many as are asked for."""
     rng = np.random.default_rng(np.random.SeedSequence(config.seed, spawn_key=(2,)))
-    labelled = rng.permutation(np.flatnonzero(codes != _UNLABELLED))
-    n_scored = config.n_labelled
+    labeled = rng.permutation(np.flatnonzero(codes != _UNLABELED))
+    n_scored = config.n_labeled
     if n_scored is None and config.messages is None:
         n_scored = PAPERS_LABELS
     if n_scored is None:
-        n_tuning = round(config.tuning_share * len(labelled))
-        n_scored = len(labelled) - n_tuning
+        n_tuning = round(config.tuning_share * len(labeled))
+        n_scored = len(labeled) - n_tuning
     else:
-        n_scored = min(n_scored, round((1 - config.tuning_share) * len(labelled)))
+        n_scored = min(n_scored, round((1 - config.tuning_share) * len(labeled)))
         n_tuning = round(n_scored * config.tuning_share / (1 - config.tuning_share))
-    scored, tuning = np.full_like(codes, _UNLABELLED), np.full_like(codes, _UNLABELLED)
-    chosen, kept = labelled[:n_scored], labelled[n_scored : n_scored + n_tuning]
+    scored, tuning = np.full_like(codes, _UNLABELED), np.full_like(codes, _UNLABELED)
+    chosen, kept = labeled[:n_scored], labeled[n_scored : n_scored + n_tuning]
     scored[chosen], tuning[kept] = codes[chosen], codes[kept]
     return scored, tuning

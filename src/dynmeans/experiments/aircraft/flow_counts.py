@@ -64,7 +64,7 @@ def plot_flow_counts(
     most = max((int(flow.counts.max()) for flow in flows if len(flow.counts)), default=0)
     ax.set_xlabel("day of take-off, UTC")
     ax.set_title(
-        f"Take-offs in each {_length(window_seconds)}: white none, full colour {most}", fontsize=11
+        f"Take-offs in each {_length(window_seconds)}: white none, full color {most}", fontsize=11
     )
     regions = [region for region in REGION_COLORS if region in {flow.region for flow in flows}]
     ax.legend(

@@ -67,7 +67,7 @@ def plot_flow_map(flows: Sequence[Flow], ax: Axes | None = None, area: Area = US
         _draw_airport(ax, airport)
     ax.set_xticks([])
     ax.set_yticks([])
-    ax.set_title("Mean ways of the largest flows, coloured by where they take off")
+    ax.set_title("Mean ways of the largest flows, colored by where they take off")
     handles = [
         Line2D(
             [], [], color=color_of(flow), lw=2.2, label=f"{n}  {flow.name}  ({flow.n_flights:,})"

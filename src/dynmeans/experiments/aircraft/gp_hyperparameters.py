@@ -91,7 +91,7 @@ def own_hyperparameters(
 ) -> Hyperparameters:
     """Find a set for each trajectory by itself; those that are not finite get NaN.
 
-    All are searched side by side: each moves to the best of its four neighbours on a grid of
+    All are searched side by side: each moves to the best of its four neighbors on a grid of
     logarithms, and halves its step where none is better.
     """
     usable = np.flatnonzero(finite_trajectories(trajectories))
@@ -101,7 +101,7 @@ def own_hyperparameters(
     with threadpool_limits(1, user_api="blas"):
         best, variances = _own_likelihoods(sample, logs)
         while (active := np.flatnonzero(steps > _LAST_STEP)).size:
-            score, trial, variance = _best_neighbours(
+            score, trial, variance = _best_neighbors(
                 sample.select(active), logs[active], steps[active]
             )
             is_better = score > best[active]
@@ -116,10 +116,10 @@ def own_hyperparameters(
     return Hyperparameters(found[0], found[1], found[2], float(best.sum()))
 
 
-def _best_neighbours(
+def _best_neighbors(
     trajectories: Trajectories, logs: FloatArray, steps: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Likelihood, place and variance of the best of four neighbours, for each trajectory."""
+    """Likelihood, place and variance of the best of four neighbors, for each trajectory."""
     low, high = np.log([_LENGTH_RANGE, _RATIO_RANGE]).T
     directions = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
     trials = np.clip(logs + steps[:, None] * directions[:, None, :], low, high)

@@ -35,7 +35,7 @@ class TrajectoryBounds:
         Shortest way between the two places farthest west and east, south and north, in km.
     max_speed : float
         Greatest speed between two messages, in knots. A single message that is too far from both
-        its neighbours is removed; a jump that remains drops the trajectory.
+        its neighbors is removed; a jump that remains drops the trajectory.
     position_error : float
         Distance in km that two messages may be in error: without it, messages a second apart
         would look like jumps.
@@ -210,9 +210,9 @@ def _step_speeds(messages: Messages, rows: IntArray, ahead: int, error: float = 
 
 
 def _find_spikes(messages: Messages, legs: IntArray, bounds: TrajectoryBounds) -> BoolArray:
-    """Messages too far from their neighbours, where these are in reach of each other.
+    """Messages too far from their neighbors, where these are in reach of each other.
 
-    At the ends of a leg there is one neighbour, which must be in reach of the next.
+    At the ends of a leg there is one neighbor, which must be in reach of the next.
     """
     is_spike = np.zeros(len(messages), dtype=bool)
     rows = np.flatnonzero(legs[:-2] == legs[2:])

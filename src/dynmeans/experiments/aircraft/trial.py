@@ -166,7 +166,7 @@ def _sample(
     data: AircraftData, task: Mapping[str, Any], windows: list[IntArray], seed: int
 ) -> tuple[list[IntArray], float]:
     points = data.features[task["feature"]]
-    closest = _ClosestOfLabelled([data.scored[rows] for rows in windows])
+    closest = _ClosestOfLabeled([data.scored[rows] for rows in windows])
     setting = {name: task[name] for name in SETTING_NAMES if task.get(name) is not None}
     carry = closest if task["choice"] == HANDICAP else "best"
     model = mixture(setting, points.mean(axis=0), seed, carry)
@@ -176,7 +176,7 @@ def _sample(
     return labels, time.thread_time() - started - closest.seconds
 
 
-class _ClosestOfLabelled:
+class _ClosestOfLabeled:
     """The paper's handicap where only some flights of a window have labels."""
 
     def __init__(self, true: list[IntArray]) -> None:

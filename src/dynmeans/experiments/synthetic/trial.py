@@ -19,7 +19,7 @@ from dynmeans.metrics.accuracy import score_history, score_steps
 from dynmeans.metrics.label_streams import read_label_streams
 from dynmeans.metrics.matching import match_frozen, match_over_history, match_per_step
 from dynmeans.records.arrays import IntArray
-from dynmeans.records.stream import LabelledStream
+from dynmeans.records.stream import LabeledStream
 
 SCHEMA = pa.schema(
     [
@@ -77,7 +77,7 @@ def _warm_up(method: str) -> None:
 
 
 def _follow(
-    config: SyntheticConfig, task: Mapping[str, Any], stream: LabelledStream, seed: int
+    config: SyntheticConfig, task: Mapping[str, Any], stream: LabeledStream, seed: int
 ) -> tuple[list[IntArray], float]:
     """Run Dynamic Means."""
     model = DynamicMeans(
@@ -93,7 +93,7 @@ def _follow(
 
 
 def _sample(
-    config: SyntheticConfig, task: Mapping[str, Any], stream: LabelledStream, seed: int
+    config: SyntheticConfig, task: Mapping[str, Any], stream: LabeledStream, seed: int
 ) -> tuple[list[IntArray], float]:
     """Run one of the methods for the mixture, told the true noise and where clusters are born."""
     closest = ClosestToTruth(stream.labels, is_tracking=task["choice"] == HANDICAP)
@@ -113,9 +113,7 @@ def _sample(
     return labels, seconds - closest.seconds
 
 
-def _timed(
-    model: DynamicMeans | DDPMixture, stream: LabelledStream
-) -> tuple[list[IntArray], float]:
+def _timed(model: DynamicMeans | DDPMixture, stream: LabeledStream) -> tuple[list[IntArray], float]:
     """Cluster the stream; return the labels and the processor time it took."""
     # A collection goes through all objects of the process: a tenth of a second once in a while,
     # ten times what the whole stream takes.

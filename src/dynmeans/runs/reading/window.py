@@ -25,7 +25,7 @@ class Window:
     Attributes
     ----------
     points : array of shape (n_points, n_features)
-        The features, in the units of the source; the run standardises them if it is told to.
+        The features, in the units of the source; the run standardizes them if it is told to.
     elapsed : float
         Steps of time since the previous window: 1, or more where windows were empty.
     row_ids : array of shape (n_points,), optional

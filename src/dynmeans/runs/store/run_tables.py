@@ -39,7 +39,7 @@ def events_table(
 ) -> pa.Table:
     """One row for each event: when, what, to whom, displacement, gap and speed.
 
-    Lengths are in the units of the run, standardised where it is; speed is for each step of time.
+    Lengths are in the units of the run, standardized where it is; speed is for each step of time.
     """
     conditions, values = ["1"], list[Any]()
     if kinds:

@@ -43,6 +43,9 @@ from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
 _FRESH = f"{DATABASE}.new"
 
+# Folders on disk hold the names of the day they were made.
+_RENAMED = {"standardise": "standardize"}
+
 
 class Store:
     """The files of one run. Reading needs nothing; writing takes the writer's lock."""
@@ -121,9 +124,10 @@ class Store:
         return {name: json.loads(value) for name, value in entries.items()}
 
     def config_fields(self) -> dict[str, Any]:
-        """Return the configuration as it was stored."""
-        fields = self._settings("configuration")
-        self._opened_with = self._opened_with or fields
+        """Return the configuration as it was stored, under the names of today."""
+        stored = self._settings("configuration")
+        fields = {_RENAMED.get(name, name): value for name, value in stored.items()}
+        self._opened_with = self._opened_with or stored
         return fields
 
     def manifest(self, name: str) -> Any:

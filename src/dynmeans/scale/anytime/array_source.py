@@ -6,7 +6,7 @@ import numpy.typing as npt
 from dynmeans.files.stamp import FileStamp
 from dynmeans.records.arrays import BatchArray, IntArray
 
-# A random row costs a page from disk, and then its neighbours are free.
+# A random row costs a page from disk, and then its neighbors are free.
 _PAGE_BYTES = 4096
 # More reads for one batch, or more blocks in all, would take longer than they do good.
 _MAX_READS, _MAX_BLOCKS = 1024, 1 << 20

@@ -169,7 +169,7 @@ def fit_anytime(
     """Cluster a data set that never fits, from random subsets, until it is good enough.
 
     Each random subset is a batch of Dynamic Means without motion (Q = 0, tau = 0): every cluster
-    is remembered, and none is favoured for having been seen. The result comes close to that of
+    is remembered, and none is favored for having been seen. The result comes close to that of
     DP-Means on all rows at once, after a small part of the work (decision 0510).
 
     Parameters

@@ -28,8 +28,8 @@ Progress = Callable[[float, float], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labelling:
-    """Every row labelled.
+class Labeling:
+    """Every row labeled.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Labelling:
         file; for a Parquet source the paths of the files written.
     counts : IntArray of shape (n_clusters,)
         Rows of each cluster.
-    n_unlabelled : int
+    n_unlabeled : int
         Rows of label -1.
     cost : float
         The DP-Means cost of all rows, if each row without a cluster opens its own.
@@ -46,7 +46,7 @@ class Labelling:
 
     labels: Any
     counts: IntArray
-    n_unlabelled: int
+    n_unlabeled: int
     cost: float
 
 
@@ -66,10 +66,10 @@ class Tally:
         self._counts += np.bincount(slots, minlength=len(self._counts))
         self._cost += float(costs.sum())
 
-    def close(self, labels: Any) -> Labelling:
+    def close(self, labels: Any) -> Labeling:
         """Return the sums."""
         cost = self._cost + self._opened
-        return Labelling(labels, self._counts[1:], int(self._counts[0]), cost)
+        return Labeling(labels, self._counts[1:], int(self._counts[0]), cost)
 
 
 def label_rows(
@@ -80,7 +80,7 @@ def label_rows(
     columns: list[str] | None = None,
     n_threads: int | None = None,
     on_progress: Progress | None = None,
-) -> Labelling:
+) -> Labeling:
     """Label every row of a source with the clusters of a result, chunk by chunk.
 
     Parameters
@@ -107,8 +107,8 @@ def label_rows(
     >>> from dynmeans.scale import fit_anytime, label_rows
     >>> points = np.repeat([[0.0], [9.0]], 500, axis=0)
     >>> result = fit_anytime(points, penalties=1.0, batch_size=100, max_batches=3, rng=0)
-    >>> labelling = label_rows(points, result)
-    >>> labelling.counts.tolist(), labelling.cost
+    >>> labeling = label_rows(points, result)
+    >>> labeling.counts.tolist(), labeling.cost
     ([500, 500], 2.0)
     """
     if not isinstance(result, AnytimeResult):
@@ -132,10 +132,8 @@ def label_rows(
         raise ValueError("to must be a path for a source that is not an array, got None.")
     if hasattr(opened, "files"):
         parquet_labels = importlib.import_module("dynmeans.scale.anytime.parquet_labels")
-        labelling: Labelling = parquet_labels.label_files(
-            opened, result, Path(to), n_threads, report
-        )
-        return labelling
+        labeling: Labeling = parquet_labels.label_files(opened, result, Path(to), n_threads, report)
+        return labeling
     chunks = (opened.read(piece) for piece in range(len(opened.sizes)))
     return _label_chunks(chunks, int(opened.sizes.sum()), result, to, n_threads, report)
 
@@ -146,7 +144,7 @@ def _label_array(
     to: str | os.PathLike[str] | None,
     n_threads: int,
     report: Progress,
-) -> Labelling:
+) -> Labeling:
     n_rows = int(source.sizes.sum())
     chunks = (source.rows(first, first + _CHUNK_ROWS) for first in range(0, n_rows, _CHUNK_ROWS))
     return _label_chunks(chunks, n_rows, result, to, n_threads, report)
@@ -159,9 +157,9 @@ def _label_chunks(
     to: str | os.PathLike[str] | None,
     n_threads: int,
     report: Progress,
-) -> Labelling:
+) -> Labeling:
     """Label one chunk after the other into an array or a file."""
-    tally, found = Tally(result), labelled(chunks, result, n_threads)
+    tally, found = Tally(result), labeled(chunks, result, n_threads)
     if to is None:
         labels = np.empty(n_rows, dtype=np.int64)
         for first, part in _counted(found, n_rows, tally, report):
@@ -201,7 +199,7 @@ def _check_other_file(to: str | os.PathLike[str] | None, source: Any) -> None:
         raise ValueError(f"to must not be the file of the source, got {os.fspath(to)!r}.")
 
 
-def labelled(
+def labeled(
     chunks: Iterable[BatchArray], result: AnytimeResult, n_threads: int
 ) -> Iterator[tuple[IntArray, FloatArray]]:
     """Label chunks in several threads, a few ahead of the one given back."""

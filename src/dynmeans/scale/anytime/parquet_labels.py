@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dynmeans.files.whole_file import whole_file
-from dynmeans.scale.anytime.label_rows import Labelling, Progress, Tally, labelled
+from dynmeans.scale.anytime.label_rows import Labeling, Progress, Tally, labeled
 from dynmeans.scale.anytime.parquet_source import ParquetSource
 from dynmeans.scale.anytime.result import AnytimeResult
 
@@ -16,7 +16,7 @@ _SCHEMA = pa.schema([("cluster_id", pa.int64())])
 
 def label_files(
     source: ParquetSource, result: AnytimeResult, folder: Path, n_threads: int, report: Progress
-) -> Labelling:
+) -> Labeling:
     """Write the labels beside nothing else: row r of a file is row r of its namesake."""
     paths = [folder / file.relative_to(source.root) for file in source.files]
     _check_outside(source, folder, paths)
@@ -26,7 +26,7 @@ def label_files(
         path.parent.mkdir(parents=True, exist_ok=True)
         chunks = (source.read(int(piece)) for piece in np.flatnonzero(owners == number))
         with whole_file(path) as unfinished, pq.ParquetWriter(unfinished, _SCHEMA) as writer:
-            for labels, costs in labelled(chunks, result, n_threads):
+            for labels, costs in labeled(chunks, result, n_threads):
                 tally.add(labels, costs)
                 writer.write_table(pa.table({"cluster_id": labels}, schema=_SCHEMA))
                 done += len(labels)

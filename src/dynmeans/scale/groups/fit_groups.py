@@ -80,7 +80,7 @@ def fit_groups(
     features : list of str, optional
         Columns of the points; by default all that have no other part to play.
     batch : str, optional
-        Column that tells the batches of a key apart, numbers or times: neighbouring rows of equal
+        Column that tells the batches of a key apart, numbers or times: neighboring rows of equal
         value are one batch, and it must not go back. By default all rows of a key are one batch.
     time_step : float or timedelta, optional
         Length of one step of time in the batch column, so that gaps count. By default each batch
