@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynmeans.engine.orders import content_order
 from dynmeans.families.cells import BatchCells, NearPairs
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
@@ -66,11 +67,13 @@ class Evidence:
     def add(self, points: BatchArray, labels: IntArray, elapsed: float = 1.0) -> None:
         """Take in one batch; rows labeled below 0 are left out."""
         self._time += elapsed
-        is_kept = labels >= 0
-        if not is_kept.all():
-            points, labels = points[is_kept], labels[is_kept]
-        if not len(labels):
+        order = content_order(
+            points
+        )  # So that shuffled rows give the same sums and the same sample.
+        order = order[labels[order] >= 0]
+        if not len(order):
             return
+        points, labels = points[order], labels[order]
         cells = BatchCells.gather(np.asarray(points, dtype=np.float64), labels)
         self._add_identities(cells)
         self._add_pairs(cells)

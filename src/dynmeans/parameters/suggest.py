@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.engine.batch import AnyBatch, Batch, take_batches
+from dynmeans.engine.orders import content_order
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.leading_axes import leading_axes
@@ -158,6 +159,7 @@ def suggest_for(
         n_clusters = checked_number("n_clusters", n_clusters, above=0)
     still = Penalties(1.0, revival_penalty=0.0, drift=0.0)
     moving = still.with_motion("steady" if motion is None else motion, moving).moving
+    batches = [_in_content_order(batch) for batch in batches]
     axes, gaps = leading_axes([batch.points for batch in batches]), list(elapsed)
     if axes is not None:  # Each axis mixes features, so all may move.
         batches, moving = _on_axes(batches, axes), None
@@ -185,6 +187,12 @@ def first_batches(batches: Sequence[AnyBatch]) -> int:
         if n_filled >= N_BATCHES and n_points >= N_POINTS:
             return t + 1
     return len(batches)
+
+
+def _in_content_order(batch: Batch) -> Batch:
+    """Sums over rows are rounded: shuffled rows must not tip a choice."""
+    order = content_order(batch.points, batch.weights)
+    return Batch(batch.points[order], None if batch.weights is None else batch.weights[order])
 
 
 def _on_axes(batches: list[Batch], axes: FloatArray) -> list[Batch]:
