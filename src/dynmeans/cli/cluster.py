@@ -218,7 +218,7 @@ def cluster(
         batch=batch,
         timezone=timezone,
         time_unit=time_unit,
-        time_format=time_format,
+        time_format=None if time_format is None else tuple(time_format),
         id=id_column,
         weight=weight,
         truth=truth,

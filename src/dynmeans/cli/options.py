@@ -95,9 +95,10 @@ TimeUnit = Annotated[
     ),
 ]
 TimeFormat = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        help="For times that are text of another form than 2024-03-31 14:05: '%d.%m.%Y %H:%M'.",
+        help="For times that are text of another form than 2024-03-31 14:05: '%d.%m.%Y %H:%M'; "
+        "may be repeated.",
         rich_help_panel=SOURCE,
     ),
 ]
@@ -113,7 +114,8 @@ DatabaseTable = Annotated[
 OnMissing = Annotated[
     str,
     typer.Option(
-        help="What to do with rows that lack a finite value: error, or drop (and count them).",
+        help="What to do with rows that lack a finite value or a time that can be read: error, or "
+        "drop (and count them).",
         rich_help_panel=SOURCE,
     ),
 ]

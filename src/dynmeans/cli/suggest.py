@@ -84,7 +84,7 @@ def suggest(
         weight=weight,
         timezone=timezone,
         time_unit=time_unit,
-        time_format=time_format,
+        time_format=None if time_format is None else tuple(time_format),
         on_missing=on_missing,
     )
     text_column = window_options.text_column

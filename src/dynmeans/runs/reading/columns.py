@@ -1,6 +1,6 @@
 """Which columns of a table are meant, and how DuckDB reads each."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from dynmeans.inputs.input_error import InputError
@@ -106,16 +106,20 @@ def no_number_condition(name: str) -> str:
 
 
 def time_expression(
-    name: str, dtype: str, zone: str, *, time_unit: str | None, time_format: str | None
+    name: str, dtype: str, zone: str, *, time_unit: str | None, time_forms: Sequence[str]
 ) -> str:
     """Return SQL for a time column: microseconds since 1970 in UTC, or a plain number."""
     column = quote_name(name)
-    if time_format is not None:
+    if time_forms:
         if not (dtype == TEXT or is_integer(dtype)):
             rule = "is for times that are text, but {!r} is {}"
             raise InputError("time_format", rule, name, dtype)
-        moment = f"try_strptime(CAST({column} AS VARCHAR), {quote_text(time_format)})"
-        return f"epoch_us(CAST({moment} AS TIMESTAMPTZ))"
+        # One form with an offset among others must not give its type to those without.
+        moments = (
+            f"CAST(try_strptime(CAST({column} AS VARCHAR), {quote_text(form)}) AS TIMESTAMPTZ)"
+            for form in time_forms
+        )
+        return f"epoch_us(coalesce({', '.join(moments)}))"
     if is_number(dtype):
         if time_unit is None:
             return f"CAST({column} AS DOUBLE)"
