@@ -102,8 +102,8 @@ class ClusteredRows:
             for table in run.label_tables():
                 rows = table["row_id" if key is None else "row"].to_numpy()
                 labels[rows], is_known[rows] = table["cluster_id"].to_numpy(), True
-        has_keys = key is not None and self._origin.library == "pandas"
-        keys = self._keys(key) if has_keys and self._origin.index is None else None
+        is_unnamed = self._origin.library == "pandas" and self._origin.index is None
+        keys = self._keys(key) if key is not None and is_unnamed else None
         return self._origin.labels(labels, is_known, keys)
 
     @cached_property
