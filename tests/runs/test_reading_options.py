@@ -152,7 +152,7 @@ def test_a_sqlite_database_of_two_tables_asks_which_one(sqlite_file):
 def test_a_damaged_sqlite_database_is_one_error(sqlite_file):
     data = sqlite_file.read_bytes()
     sqlite_file.write_bytes(data[:100] + b"\xff" * (len(data) - 100))
-    with pytest.raises(ValueError, match="the SQLite database .* cannot be read"):
+    with pytest.raises(ValueError, match=r"the SQLite database .* cannot be read"):
         Source(sqlite_file)
 
 
@@ -179,7 +179,7 @@ def test_the_first_sheet_of_a_workbook_is_read_with_its_times(workbook):
 
 def test_a_sheet_is_named_as_a_table_of_a_database(workbook):
     assert values_of(workbook, database_table="second") == [9.0]
-    with pytest.raises(ValueError, match="no sheet 'secnd'.*Did you mean 'second'"):
+    with pytest.raises(ValueError, match=r"no sheet 'secnd'.*Did you mean 'second'"):
         Source(workbook, database_table="secnd")
 
 
