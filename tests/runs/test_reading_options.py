@@ -179,8 +179,8 @@ def test_the_first_sheet_of_a_workbook_is_read_with_its_times(workbook):
 
 def test_a_sheet_is_named_as_a_table_of_a_database(workbook):
     assert values_of(workbook, database_table="second") == [9.0]
-    with pytest.raises(ValueError, match=r"no sheet 'secnd'.*Did you mean 'second'"):
-        Source(workbook, database_table="secnd")
+    with pytest.raises(ValueError, match=r"no sheet 'sedond'.*Did you mean 'second'"):
+        Source(workbook, database_table="sedond")
 
 
 def test_a_file_that_is_no_workbook_is_one_error(tmp_path):
