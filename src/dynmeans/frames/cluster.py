@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,19 @@ from dynmeans.records.families import Families
 from dynmeans.records.penalties import Penalties, given_penalties
 from dynmeans.records.suggestion import warn_of_doubts
 from dynmeans.runs.cluster_job import ClusterJob
+from dynmeans.runs.reading.reading_options import ReadingOptions
 from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.run import Run
 from dynmeans.runs.run_families import families_of_run
 
 _OF_JOB = ("query", "database_table", "revival", "moving")
+_OF_READING = tuple(field.name for field in fields(ReadingOptions))
 _OF_WINDOWS = tuple(
     field.name
     for field in fields(WindowOptions)
     if field.name not in ("features", "time", "every", "id", "hold_last", "lateness", "on_late")
 )
+_FURTHER = (*_OF_WINDOWS, *_OF_READING, *_OF_JOB)
 # Arguments that have another name here than in the functions that check them.
 _OWN_NAMES = {"new_penalty": "penalties", "n_clusters": "about", "id": "key"}
 
@@ -88,7 +91,8 @@ def cluster(
         Whether a run that is there is replaced.
     **options
         ``count``, ``batch``, ``timezone``, ``time_unit``, ``time_format``, ``weight``, ``truth``
-        and ``on_missing``, as of `runs.WindowOptions`; ``query`` and ``database_table``, as of
+        and ``on_missing``, as of `runs.WindowOptions`; ``decimal``, ``encoding``, ``distinct`` and
+        ``network``, as of `runs.ReadingOptions`; ``query`` and ``database_table``, as of
         `runs.Source`; ``revival`` and ``moving``, as of `DynamicMeans`. Rows that lack a value are
         left out, counted and told; ``on_missing="error"`` refuses them.
 
@@ -111,15 +115,21 @@ def cluster(
     >>> found.clusters[["cluster_id", "n_windows", "status"]].values.tolist()
     [[0, 20, 'seen'], [1, 20, 'seen']]
     """
+    _check_names(options)
     scratch = ScratchFolder()
     named = [features] if isinstance(features, str) else [str(name) for name in features]
     with _own_names():
-        for_windows, for_job = _divided(options)
         windows = WindowOptions(
-            tuple(named), time=time, every=every, id=key, **{"on_missing": "drop"} | for_windows
+            tuple(named),
+            time=time,
+            every=every,
+            id=key,
+            **{"on_missing": "drop"} | _chosen(options, _OF_WINDOWS),
         )
         others = (getattr(windows, name) for name in ("time", "batch", "weight", "id", "truth"))
         origin = origin_of(frame, [*named, *filter(None, others)], scratch.path)
+        if "query" in options:
+            origin = replace(origin, index=None)  # its rows are others than the frame's
         given = None if penalties is None else given_penalties(penalties)
         job = ClusterJob(
             table=origin.table,
@@ -130,26 +140,29 @@ def cluster(
             suggest=given is None,
             n_clusters=about,
             motion=motion,
-            **for_job,
+            reading=ReadingOptions(**_chosen(options, _OF_READING)),
+            **_chosen(options, _OF_JOB),
         )
         done = job.start(overwrite=overwrite)
     found = ClusteredRows(job, origin, done, _families(job.out) if families else None, scratch)
-    if text := left_out_text(found.n_left_out, found.missing):
+    if text := left_out_text(done.status.n_dropped, found.missing, found.n_duplicates):
         warnings.warn(text, RowsLeftOutWarning, stacklevel=2)
     if done.suggestion is not None:
         warn_of_doubts(done.suggestion.doubts)
     return found
 
 
-def _divided(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _chosen(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name in names}
+
+
+def _check_names(options: dict[str, Any]) -> None:
     for name in options:
-        if name not in (*_OF_WINDOWS, *_OF_JOB):
-            listed = ", ".join(sorted((*_OF_WINDOWS, *_OF_JOB)))
+        if name not in _FURTHER:
+            listed = ", ".join(sorted(_FURTHER))
             raise TypeError(
                 f"cluster() has no argument {name!r}; its further options are {listed}."
             )
-    for_windows = {name: value for name, value in options.items() if name in _OF_WINDOWS}
-    return for_windows, {name: value for name, value in options.items() if name in _OF_JOB}
 
 
 def _as_given(given: Penalties | float | None) -> Penalties | dict[str, float]:

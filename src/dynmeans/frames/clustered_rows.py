@@ -47,8 +47,9 @@ class ClusteredRows:
         lambda, max_gap and reach, as given or chosen.
     suggestion : Suggestion or None
         How they were chosen, where they were.
-    n_left_out, missing : int, mapping of str to int
-        Rows without a label, and how many of them lacked each column; a row may lack several.
+    n_left_out, n_duplicates, missing : int, int, mapping of str to int
+        Rows without a label; those of them that equal an earlier row (``distinct=True``); and how
+        many of the others lacked each column: a row may lack several.
     status : RunStatus
         The numbers of the run.
     folder : Path
@@ -78,7 +79,12 @@ class ClusteredRows:
     @property
     def n_left_out(self) -> int:
         """Rows without a label."""
-        return self.status.n_dropped
+        return self.status.n_dropped + self.n_duplicates
+
+    @property
+    def n_duplicates(self) -> int:
+        """Rows that were left out because they equal an earlier one."""
+        return self._done.n_duplicates
 
     @property
     def missing(self) -> Mapping[str, int]:
@@ -95,7 +101,7 @@ class ClusteredRows:
     def labels(self) -> Any:
         """Identity of every row, null where it was left out."""
         assert self.status.position is not None
-        n_rows = self.status.position["rows_read"]
+        n_rows = self.status.position["rows_read"] + self.n_duplicates
         key = self._job.options.id
         labels, is_known = np.full(n_rows, -1, dtype=np.int64), np.zeros(n_rows, dtype=bool)
         with self.run() as run:
@@ -174,7 +180,7 @@ class ClusteredRows:
 
     def _lines(self) -> list[str]:
         lines = summary_lines(self.status, self._job.options, self.penalties, self.suggestion)
-        left_out = left_out_text(self.n_left_out, self.missing)
+        left_out = left_out_text(self.status.n_dropped, self.missing, self.n_duplicates)
         return [*lines, left_out] if left_out else lines
 
     def _report_data(self, title: str | None) -> ReportData:

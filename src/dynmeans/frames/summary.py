@@ -28,19 +28,24 @@ def summary_lines(
     ]
 
 
-def left_out_text(n_rows: int, missing: Mapping[str, int]) -> str:
-    """Say how many rows have no label, and what they lack; nothing if there are none.
+def left_out_text(n_dropped: int, missing: Mapping[str, int], n_duplicates: int = 0) -> str:
+    """Say how many rows have no label, and why; nothing if there are none.
 
     Examples
     --------
     >>> left_out_text(3, {"lon": 2, "when": 1})
     '3 rows were left out and have no label: 2 without a value for lon, 1 without a value for when.'
+    >>> left_out_text(0, {}, 1)
+    '1 row was left out and has no label: 1 that equals an earlier row.'
     """
+    n_rows = n_dropped + n_duplicates
     if not n_rows:
         return ""
-    verb = "was" if n_rows == 1 else "were"
-    reasons = ", ".join(f"{n:,} without a value for {name}" for name, n in missing.items() if n)
-    told = (
-        f"{counted(n_rows, 'row')} {verb} left out and {'has' if n_rows == 1 else 'have'} no label"
-    )
-    return f"{told}: {reasons}." if reasons else f"{told}."
+    reasons = [f"{n:,} without a value for {name}" for name, n in missing.items() if n]
+    if n_duplicates:
+        reasons.append(
+            f"{n_duplicates:,} that equal{'s' if n_duplicates == 1 else ''} an earlier row"
+        )
+    verbs = ("was", "has") if n_rows == 1 else ("were", "have")
+    told = f"{counted(n_rows, 'row')} {verbs[0]} left out and {verbs[1]} no label"
+    return f"{told}: {', '.join(reasons)}." if reasons else f"{told}."

@@ -240,8 +240,8 @@ class LiveWindows:
     def _time_of(self, value: Any) -> float:
         time = self._read_time(value)
         if time is None:
-            forms = self._options.time_forms
-            wanted = f" of the form {' or '.join(map(repr, forms))}" if forms else ""
+            form = " or ".join(map(repr, self._options.time_forms))
+            wanted = f" of the form {form}" if form else ""
             rule = ": line {} has {}, which is no time{}"
             raise InputError("time", rule, self._n_lines, shown(value), wanted)
         self._bounds.check_one(time, self._n_lines)

@@ -119,8 +119,9 @@ class OrderedRows:
     def _selection(self) -> str:
         dtypes = {self._source.columns[name] for name in self.features}
         dtype = "FLOAT" if dtypes == {"FLOAT"} else "DOUBLE"
+        decimal = self._source.reading.decimal
         features = [
-            f"{number_expression(name, self._source.columns[name], dtype)} AS f{j}"
+            f"{number_expression(name, self._source.columns[name], dtype, decimal)} AS f{j}"
             for j, name in enumerate(self.features)
         ]
         others = [f"{sql} AS {quote_name(name)}" for name, sql in self._expressions.items()]
@@ -201,7 +202,7 @@ class OrderedRows:
             dtype = columns[column]
             if name == "time":
                 unit, forms = options.time_unit, options.time_forms
-                self.time_is_number = is_number(dtype) and unit is None and not forms
+                self.time_is_number = is_number(dtype) and not (unit or forms)
                 expression = time_expression(
                     column, dtype, options.timezone, time_unit=unit, time_forms=forms
                 )

@@ -44,7 +44,8 @@ def check_numbers(source: Source, features: Sequence[str]) -> None:
         if source.columns[name] != TEXT:
             continue
         columns = f"{source.row}, {quote_name(name)}"
-        if bad := source.rows(columns, where=no_number_condition(name)):
+        is_bad = no_number_condition(name, source.reading.decimal)
+        if bad := source.rows(columns, where=is_bad):
             row, text = bad[0]
             raise InputError(
                 "features",

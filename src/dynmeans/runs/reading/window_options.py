@@ -34,7 +34,7 @@ class WindowOptions:
         For times that are numbers since 1970.
     time_format : str or tuple of str, optional
         For times that are text of another form than ISO 8601, as `datetime.strptime` takes it:
-        ``%d.%m.%Y %H:%M``. Of several forms, the first that fits is taken.
+        ``%d.%m.%Y %H:%M``. Of several forms the first that fits is taken.
     id, weight, truth : str, optional
         Columns of row names, weights and true identities.
     on_missing : {"error", "drop"}
@@ -94,9 +94,9 @@ class WindowOptions:
 
     @property
     def time_forms(self) -> tuple[str, ...]:
-        """The forms of times that are text; none where they have the usual one."""
-        given = self.time_format or ()
-        return (given,) if isinstance(given, str) else given
+        """The forms that times may have, if they are given."""
+        given = self.time_format
+        return () if given is None else (given,) if isinstance(given, str) else given
 
     @property
     def text_column(self) -> str | None:
