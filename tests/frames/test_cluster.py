@@ -188,8 +188,8 @@ def test_a_notebook_is_shown_a_short_table_that_no_text_can_break(frame):
 def test_messages_name_the_arguments_of_this_call(frame):
     with pytest.raises(ValueError, match=r"^about goes with penalties=None"):
         dynmeans.cluster(frame, penalties=1.0, about=3, **WHEN)
-    with pytest.raises(TypeError, match="no argument 'evry'; its further options are batch"):
-        dynmeans.cluster(frame, evry="1d", **WHEN)
+    with pytest.raises(TypeError, match="no argument 'length'; its further options are batch"):
+        dynmeans.cluster(frame, length="1d", **WHEN)
     with pytest.raises(ValueError, match=r"^give exactly one of every="):
         dynmeans.cluster(frame, features=["x"])
 
