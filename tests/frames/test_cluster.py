@@ -185,6 +185,18 @@ def test_a_notebook_is_shown_a_short_table_that_no_text_can_break(frame):
     assert "<b>" not in text
 
 
+def test_a_named_cluster_is_named_everywhere(frame, tmp_path):
+    found = dynmeans.cluster(frame, **WHEN)
+    assert found.clusters["name"].isna().all()
+    found.name_cluster(1, "TUG 17")
+    assert found.clusters["name"].tolist()[1] == "TUG 17"
+    assert found.history.name_of(1) == "TUG 17"
+    assert "TUG 17" in found._repr_html_()
+    assert "TUG 17" in found.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    labeled = pd.read_parquet(found.write_labels(tmp_path / "rows.parquet"))
+    assert set(labeled.loc[labeled["cluster_id"] == 1, "cluster_name"]) == {"TUG 17"}
+
+
 def test_messages_name_the_arguments_of_this_call(frame):
     with pytest.raises(ValueError, match=r"^about goes with penalties=None"):
         dynmeans.cluster(frame, penalties=1.0, about=3, **WHEN)

@@ -30,11 +30,18 @@ def labels(
     about: options.FamiliesAbout = None,
     min_cluster_size: options.MinClusterSize = None,
     min_life: options.MinLife = None,
+    is_as_found: Annotated[
+        bool,
+        typer.Option("--as-found", help="Without the names, mergers and pins of dynmeans edit."),
+    ] = False,
     trust: options.Trust = False,
     network: options.NetworkAgain = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write every row of the input with its cluster: step, cluster_id, distance.
+
+    Clusters that were merged by dynmeans edit have one cluster_id; where clusters have names, the
+    column cluster_name is added.
 
     The rows keep their order and their columns; rows that were left out have no cluster. In a CSV
     file, text that a spreadsheet would run as a formula gets an apostrophe before it.
@@ -47,6 +54,7 @@ def labels(
     """
     from dynmeans.cli.output import print_json, say, tell
     from dynmeans.inputs.plural import counted
+    from dynmeans.runs.edits import Edits
     from dynmeans.runs.exports import STANDARD_OUTPUT, export_labels
     from dynmeans.runs.label_view import LabelView, confirmed_of_run
     from dynmeans.runs.run import Run
@@ -60,7 +68,7 @@ def labels(
             confirmed = confirmed_of_run(
                 run, min_cluster_size=min_cluster_size or 1, min_life=min_life or 1
             )
-        view = LabelView(families, confirmed)
+        view = LabelView(families, confirmed, Edits() if is_as_found else run.edits)
         done = export_labels(
             run,
             output,

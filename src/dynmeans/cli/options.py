@@ -192,4 +192,8 @@ Trust = Annotated[
         "or whose maker you trust.",
     ),
 ]
+Who = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Who says so; the user of this computer by default."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -32,6 +32,14 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Names for this report: a CSV file with the columns cluster_id and name. Those "
+            "given by dynmeans name are there without it.",
+        ),
+    ] = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -49,10 +57,12 @@ def report(
     check_folder("output", output)
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
+    from dynmeans.runs.name_files import read_names
     from dynmeans.runs.run import Run
 
+    given = None if names is None else read_names(names)
     with Run.open(run_folder) as run:
-        data = run_report(run, truth=truth, table=table, title=title, trust=trust)
+        data = run_report(run, truth=truth, table=table, title=title, trust=trust, names=given)
     if axes is not None:
         data = _with_axes(data, axes)
     path = write_report(data, output)

@@ -21,6 +21,7 @@ from dynmeans.report.from_run import run_report
 from dynmeans.report.page import render_report, write_report
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
 from dynmeans.runs.exports import export_labels
+from dynmeans.runs.label_view import LabelView
 from dynmeans.runs.reading.columns import quote_name
 from dynmeans.runs.run import Run
 from dynmeans.runs.status import RunStatus
@@ -134,6 +135,13 @@ class ClusteredRows:
         """Open the run folder, for all that `Run` can do; use it in a ``with`` block."""
         return Run.open(self.folder)
 
+    def name_cluster(self, cluster_id: int, name: str, *, who: str | None = None) -> None:
+        """Give a cluster a name, shown wherever it is; stored in the run with who and when."""
+        with self.run() as run:
+            run.name_cluster(cluster_id, name, who=who)
+        for cached in ("clusters", "events", "history"):
+            self.__dict__.pop(cached, None)
+
     def summary(self) -> str:
         """Say in a few lines what was found, how, and which rows were left out."""
         return "\n".join(self._lines())
@@ -141,7 +149,8 @@ class ClusteredRows:
     def write_labels(self, path: str | os.PathLike[str]) -> Path:
         """Write the rows with `cluster_id`: .parquet, .csv, .jsonl or .xlsx; memory stays flat."""
         with self.run() as run:
-            export_labels(run, path, table=self._job.table, trust=True)
+            view = LabelView(edits=run.edits)
+            export_labels(run, path, table=self._job.table, trust=True, view=view)
         return Path(path)
 
     def report(

@@ -9,6 +9,7 @@ import pyarrow as pa
 from dynmeans.inputs.numbers import checked_count
 
 _SHOWN = 5
+_LEFT_OUT = ("first_step", "last_step", "shown_as", "is_pinned")
 # The page runs its own script and is kept apart from the notebook around it.
 _FRAME = (
     '<iframe title="Report" sandbox="allow-scripts allow-downloads" width="100%" '
@@ -39,6 +40,7 @@ def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:
     """Return the summary and the clusters with the most points as HTML."""
     told = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
     names = [name for name in clusters.column_names if name not in _LEFT_OUT]
+    names = [name for name in names if clusters[name].null_count < clusters.num_rows]
     largest = clusters.select(names).sort_by([("n_points", "descending")]).slice(0, _SHOWN)
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     rows = "".join(
@@ -52,9 +54,6 @@ def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:
     return (
         f"<div>{told}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}</div>"
     )
-
-
-_LEFT_OUT = ("first_step", "last_step")
 
 
 def _cell(value: object) -> str:

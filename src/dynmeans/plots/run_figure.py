@@ -54,6 +54,7 @@ def _drawn(run: Run) -> tuple[History, Any]:
     if not samples:
         raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
     history = History(feature_names=run.config.features)
+    history.cluster_names = run.edits.shown_names()
     # A writer may commit between the two: the samples, read first, set the end.
     for record, sample in zip(run.history(labels=False), samples, strict=False):
         history.add(replace(record, labels=sample.cluster_ids))
