@@ -67,7 +67,7 @@ def _sums(terms: FloatArray) -> FloatArray:
 
 def _rounded(values: FloatArray) -> FloatArray:
     fractions, exponents = np.frexp(values)
-    return np.ldexp(np.rint(np.ldexp(fractions, _BITS)), exponents - _BITS)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(fractions, _BITS)), exponents - _BITS))
 
 
 class FeatureScaler(ClusterEstimator):

@@ -1,5 +1,6 @@
 """RiverDynamicMeans: Dynamic Means behind the interface of river, row by row."""
 
+import math
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
@@ -144,7 +145,7 @@ class RiverDynamicMeans(base.Clusterer):
 
 
 def _number(name: Any, value: Any) -> float:
-    if not isinstance(value, Real | np.number) or not np.isfinite(value):
+    if not isinstance(value, Real) or not math.isfinite(value):
         raise ValueError(
             f"x must hold finite numbers, got {value!r} for {name!r}. river.preprocessing and "
             "river.compose turn other values into numbers or leave them out."
