@@ -205,7 +205,7 @@ def cluster(
 
     tail -f log | dynmeans cluster - -t at --every 1min --lateness 9s -f x,y --new-penalty 1 -o run
     """
-    from dynmeans.cli import cluster_result
+    from dynmeans.cli import candidates, cluster_result
     from dynmeans.cli.output import suggestion_bar
     from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.reading.window_options import WindowOptions
@@ -250,6 +250,7 @@ def cluster(
         n_clusters=about,
         lines=_standard_input(),
         on_suggestion=None if is_quiet else cluster_result.show_suggestion,
+        on_refusal=None if is_quiet else candidates.candidate_pictures(out),
         while_suggesting=nullcontext if is_quiet else suggestion_bar,
     )
     result = job.start(

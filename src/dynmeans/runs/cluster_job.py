@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dynmeans.engine.batch import Batch
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
@@ -75,6 +76,9 @@ class ClusterJob:
         A live source.
     on_suggestion : callable, optional
         Called with what was chosen, before the first step.
+    on_refusal : callable, optional
+        Called with a suggestion that is not followed, the batches it was made on and the steps of
+        time between them, before the error: to show what was tried.
     while_suggesting : callable
         Returns a context that is open while the choice is made, to show how far it is.
     """
@@ -93,6 +97,7 @@ class ClusterJob:
     n_clusters: float | None = None
     lines: Iterable[bytes] = ()
     on_suggestion: Callable[[Suggestion], None] | None = None
+    on_refusal: Callable[[Suggestion, list[Batch], list[float]], None] | None = None
     while_suggesting: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def start(
@@ -255,6 +260,10 @@ class ClusterJob:
                 moving=self._moving_features(source),
             )
         if not found.is_followed:
+            if self.on_refusal is not None:
+                standardize = self.settings.get("standardize", 0)
+                first = first_windows.first_batches(source, self.options, standardize=standardize)
+                self.on_refusal(found, *first)
             raise InputError(
                 "suggest",
                 f": with any choice clusters hardly outlive a window. Tried: {_tried(found)}",
@@ -267,11 +276,8 @@ class ClusterJob:
 
 
 def _tried(found: Suggestion) -> str:
-    """The coarsest, a middle and the finest choice in numbers."""
-    tried = sorted(found.candidates, key=lambda candidate: -candidate.penalties.new_penalty)
-    shown = dict.fromkeys([0, len(tried) // 2, len(tried) - 1])
     return "; ".join(
-        f"{tried[k].penalties.new_penalty:.3g} gives {tried[k].n_clusters:.3g} clusters in a "
-        f"window and {tried[k].n_identities:,} identities"
-        for k in shown
+        f"{tried.penalties.new_penalty:.4g} gives {tried.n_clusters:.3g} clusters in a window and "
+        f"{tried.n_identities:,} identities"
+        for tried in found.examples
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from dynmeans.engine.batch import take_batches
+from dynmeans.engine.batch import Batch, take_batches
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.parameters.suggest import N_BATCHES, N_POINTS, suggest_for
@@ -41,6 +41,15 @@ def suggest_on_first_windows(
     **settings: Any,
 ) -> Suggestion:
     """Choose on the first windows, standardized as the run will do it."""
+    batches, gaps = first_batches(source, options, standardize=standardize, n_windows=n_windows)
+    orders = VisitingOrders(0, checked_count("n_init", n_init))
+    return suggest_for(batches, gaps, orders=orders, **settings)
+
+
+def first_batches(
+    source: Source, options: WindowOptions, *, standardize: int, n_windows: int | None = None
+) -> tuple[list[Batch], list[float]]:
+    """Return the batches that a choice is made on, and the steps of time between them."""
     first = first_windows(Windows(source, options), n_windows)
     if not first:
         raise InputError("", "the input holds no rows to choose on")
@@ -49,6 +58,4 @@ def suggest_on_first_windows(
         scaling = Scaling.learned(points[:standardize])
         points = [scaling.apply(rows) for rows in points]
     elapsed = [window.elapsed for window in first]
-    batches, gaps = take_batches(points, elapsed, [window.weights for window in first])
-    orders = VisitingOrders(0, checked_count("n_init", n_init))
-    return suggest_for(batches, gaps, orders=orders, **settings)
+    return take_batches(points, elapsed, [window.weights for window in first])
