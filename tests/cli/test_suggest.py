@@ -167,7 +167,7 @@ def untraceable(tmp_path):
 def test_a_choice_that_follows_nothing_stops_with_a_picture_of_what_was_tried(
     untraceable, tmp_path, capsys
 ):
-    assert main([*untraceable, "-o", str(tmp_path / "run")]) == 2
+    assert main([*untraceable, "-o", str(tmp_path / "run")]) == 1
     told = capsys.readouterr().err
     picture = tmp_path / "run-choices.png"
     assert str(picture) in told
@@ -178,7 +178,7 @@ def test_a_choice_that_follows_nothing_stops_with_a_picture_of_what_was_tried(
 
 def test_without_matplotlib_what_was_tried_is_sketched(untraceable, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(candidates, "find_spec", lambda name: None)
-    assert main([*untraceable, "-o", str(tmp_path / "run")]) == 2
+    assert main([*untraceable, "-o", str(tmp_path / "run")]) == 1
     lines = capsys.readouterr().err.splitlines()
     sketches = [line for line in lines if line.startswith("dynmeans:  ") or "   " in line]
     assert len(sketches) > 3 * 10
