@@ -5,6 +5,10 @@ from typing import Annotated
 
 import typer
 
+INPUT = (
+    "A file of CSV, JSON lines, Parquet, Arrow or Excel, a quoted pattern ('day-*.parquet'), a "
+    "folder of such files, a DuckDB or SQLite database"
+)
 SOURCE, CUT, PARAMETERS, OUTPUT = "Rows", "Windows", "Clustering", "Output"
 
 Features = Annotated[
@@ -103,11 +107,46 @@ TimeUnit = Annotated[
     ),
 ]
 TimeFormat = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        help="For times that are text of another form than 2024-03-31 14:05: '%d.%m.%Y %H:%M'.",
+        help="For times that are text of another form than 2024-03-31 14:05: '%d.%m.%Y %H:%M'; "
+        "may be repeated, and the first that fits is taken.",
         rich_help_panel=SOURCE,
     ),
+]
+Decimal = Annotated[
+    str,
+    typer.Option(
+        metavar=".|,",
+        help="What stands before the decimals of a number in text.",
+        rich_help_panel=SOURCE,
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        help="Encoding of CSV files and JSON lines: cp1252, utf-16 and all that Python knows.",
+        rich_help_panel=SOURCE,
+    ),
+]
+Distinct = Annotated[
+    bool,
+    typer.Option(
+        "--distinct",
+        help="Leave out rows that equal an earlier one in every column, and count them.",
+        rich_help_panel=SOURCE,
+    ),
+]
+Network = Annotated[
+    bool,
+    typer.Option(
+        "--network",
+        help="Allow an INPUT of https:// or s3://; needs DuckDB's extension httpfs.",
+        rich_help_panel=SOURCE,
+    ),
+]
+NetworkAgain = Annotated[
+    bool, typer.Option("--network", help="Allow rows to be read from https:// or s3://.")
 ]
 Weight = Annotated[str | None, typer.Option(help="Column of weights.", rich_help_panel=SOURCE)]
 Sql = Annotated[
@@ -116,7 +155,9 @@ Sql = Annotated[
 ]
 DatabaseTable = Annotated[
     str | None,
-    typer.Option("--table", help="Table of a DuckDB database.", rich_help_panel=SOURCE),
+    typer.Option(
+        "--table", help="Table of a database, or sheet of an Excel file.", rich_help_panel=SOURCE
+    ),
 ]
 OnMissing = Annotated[
     str,
@@ -157,5 +198,9 @@ Trust = Annotated[
         help="Run the query that is stored in the run, if it has one: only for a run that you made "
         "or whose maker you trust.",
     ),
+]
+Who = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Who says so; the user of this computer by default."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -41,6 +41,7 @@ def plot(
     with Run.open(run_folder) as run:
         samples = list(run.samples())
         history = History(feature_names=run.config.features)
+        history.cluster_names = run.edits.shown_names()
         # A writer may commit between the two: the samples, read first, set the end.
         for record, sample in zip(run.history(labels=False), samples, strict=False):
             history.add(replace(record, labels=sample.cluster_ids))

@@ -40,6 +40,14 @@ def report(
     about: options.FamiliesAbout = None,
     min_cluster_size: options.MinClusterSizeShown = None,
     min_life: options.MinLifeShown = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Names for this report: a CSV file with the columns cluster_id and name. Those "
+            "given by dynmeans name are there without it.",
+        ),
+    ] = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -57,11 +65,13 @@ def report(
     check_folder("output", output)
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
+    from dynmeans.runs.name_files import read_names
     from dynmeans.runs.run import Run
     from dynmeans.runs.run_families import families_of_run
 
+    given = None if names is None else read_names(names)
     with Run.open(run_folder) as run:
-        data = run_report(run, truth=truth, table=table, title=title, trust=trust)
+        data = run_report(run, truth=truth, table=table, title=title, trust=trust, names=given)
         if is_families or level is not None or about is not None:
             data = data.with_families(families_of_run(run, level=level, n_families=about))
     data = data.with_confirmed(min_cluster_size=min_cluster_size or 1, min_life=min_life or 1)

@@ -84,6 +84,11 @@ class History:
     feature_names : sequence of str, optional
         Names of the features, for frames and figures.
 
+    Attributes
+    ----------
+    cluster_names : dict of int to str
+        Names of clusters, for figures; empty unless you put some there.
+
     Examples
     --------
     >>> from dynmeans import DynamicMeans
@@ -103,6 +108,7 @@ class History:
             raise ValueError(f"window must be at least 1, got {window!r}.")
         self.window = window
         self.feature_names = None if feature_names is None else tuple(map(str, feature_names))
+        self.cluster_names: dict[int, str] = {}
         self._steps: deque[StepRecord | Callable[[], StepRecord]] = deque(maxlen=window)
         self._last_time: float | None = None
 
@@ -164,6 +170,7 @@ class History:
         if index.step is not None and index.step < 1:
             raise ValueError(f"the step of a slice must be at least 1, got {index.step!r}.")
         part = History(feature_names=self.feature_names)
+        part.cluster_names = self.cluster_names
         for position in range(len(self))[index]:
             part.add(self[position])
         return part
@@ -173,7 +180,12 @@ class History:
         history = History(window, self.feature_names)
         history._steps.extend(self._steps)
         history._last_time = self._last_time
+        history.cluster_names = self.cluster_names
         return history
+
+    def name_of(self, cluster_id: int) -> str:
+        """Return the name of a cluster, or its number."""
+        return self.cluster_names.get(cluster_id, str(cluster_id))
 
     @property
     def times(self) -> list[When] | None:

@@ -18,6 +18,8 @@ from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
+from dynmeans.runs.reading.reading_options import AS_USUAL, ReadingOptions
+from dynmeans.runs.reading.remote_files import is_remote
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.reading.windows import Windows
@@ -39,6 +41,7 @@ class ClusterResult:
     n_windows: int
     n_rows: int
     n_repeated: int
+    n_duplicates: int
     seconds: float
     is_resumed: bool
     suggestion: Suggestion | None = None
@@ -62,6 +65,8 @@ class ClusterJob:
         Further fields of `RunConfig`.
     query, database_table : str, optional
         As of `Source`.
+    reading : ReadingOptions
+        How files are written, and which rows are wanted.
     revival : str
         The revival rule.
     motion : str, optional
@@ -90,6 +95,7 @@ class ClusterJob:
     settings: dict[str, Any]
     query: str | None = None
     database_table: str | None = None
+    reading: ReadingOptions = AS_USUAL
     revival: str = "paper"
     motion: str | None = None
     moving: tuple[str, ...] | None = None
@@ -118,8 +124,8 @@ class ClusterJob:
         with self._source() as source, self._run(source, is_there, overwrite) as opened:
             run, windows, suggestion = opened
             n_rows_before = run.status().n_rows
-            total = windows.n_rows if isinstance(windows, Windows) else None
-            with progress(total, windows.position.get("rows_read", 0)) as on_window:
+            total = None if source is None else windows.n_rows
+            with progress(total, (run.position or {}).get("rows_read", 0)) as on_window:
                 n_windows = run.follow(
                     windows,
                     on_window=on_window,
@@ -132,7 +138,8 @@ class ClusterJob:
             status=status,
             n_windows=n_windows,
             n_rows=status.n_rows - n_rows_before,
-            n_repeated=windows.n_repeated if isinstance(windows, LiveWindows) else 0,
+            n_repeated=getattr(windows, "n_repeated", 0),
+            n_duplicates=0 if source is None else source.n_duplicates,
             seconds=time.monotonic() - begin,
             is_resumed=is_there,
             suggestion=suggestion,
@@ -157,8 +164,9 @@ class ClusterJob:
                 "as rows",
                 self.table,
             )
-        if self.suggest and self.table == LIVE:
-            raise InputError("suggest", "needs rows that can be read twice, not standard input")
+        if self.reading != AS_USUAL and self.table == LIVE:
+            names = [name for name in self.reading.to_source_fields()] or ["network"]
+            raise InputError(names[0], "is for files, not for standard input")
 
     def _is_there(self, resume: bool | None, overwrite: bool) -> bool:
         """Say whether there is a run to resume; one without a window is made again."""
@@ -184,11 +192,10 @@ class ClusterJob:
             query=self.query,
             database_table=self.database_table,
             text_column=self.options.text_column,
+            reading=self.reading,
         )
 
-    def _windows(
-        self, source: Source | None, position: dict[str, Any] | None
-    ) -> Windows | LiveWindows:
+    def _windows(self, source: Source | None, position: dict[str, Any] | None) -> Any:
         if source is None:
             return LiveWindows(self.lines, self.options, position)
         return Windows(source, self.options, position)
@@ -196,7 +203,7 @@ class ClusterJob:
     @contextmanager
     def _run(
         self, source: Source | None, is_there: bool, overwrite: bool
-    ) -> Iterator[tuple[Run, Windows | LiveWindows, Suggestion | None]]:
+    ) -> Iterator[tuple[Run, Any, Suggestion | None]]:
         """Open or make the run; a source that cannot be read makes none."""
         if is_there:
             config = self._config(source, self._stored_or_given_penalties(source))
@@ -204,9 +211,9 @@ class ClusterJob:
                 run.lock()  # before the position is read: nobody may move it
                 yield run, self._windows(source, run.position), None
             return
-        windows = self._windows(source, None)
-        found = self._suggested(source) if source is not None and self.suggest else None
-        if found:
+        windows, found = self._windows(source, None), None
+        if self.suggest:
+            windows, found = self._suggested(windows, source)
             penalties = found.penalties.with_revival(self.revival)
         else:
             penalties = self._given_penalties(source)
@@ -215,8 +222,10 @@ class ClusterJob:
             yield run, windows, found
 
     def _config(self, source: Source | None, penalties: Penalties) -> RunConfig:
-        table = LIVE if source is None else os.path.abspath(self.table)
+        is_named = self.table == LIVE or is_remote(self.table)
+        table = self.table if is_named else os.path.abspath(self.table)
         reading = {"sql": self.query, "table": self.database_table}
+        reading |= self.reading.to_source_fields()
         fields = self.options.to_source_fields(table) | reading
         return RunConfig(self._features(source), penalties, source=fields, **self.settings)
 
@@ -244,13 +253,14 @@ class ClusterJob:
         with Run.open(self.out) as run:
             return run.config.penalties
 
-    def _suggested(self, source: Source) -> Suggestion:
+    def _suggested(self, windows: Any, source: Source | None) -> tuple[Any, Suggestion]:
+        """Choose on the first windows; return the choice, and all windows to resume with."""
         # Loads what only a suggestion needs.
         first_windows = importlib.import_module("dynmeans.runs.first_windows")
         with self.while_suggesting():
-            found: Suggestion = first_windows.suggest_on_first_windows(
-                source,
-                self.options,
+            ahead = first_windows.ReadAhead(windows)
+            found: Suggestion = first_windows.suggest_on_windows(
+                ahead.first,
                 standardize=self.settings.get("standardize", 0),
                 n_init=self.settings.get("n_init", 3),
                 max_gap=self.penalties.get("max_gap"),
@@ -262,7 +272,7 @@ class ClusterJob:
         if not found.is_followed:
             if self.on_refusal is not None:
                 standardize = self.settings.get("standardize", 0)
-                first = first_windows.first_batches(source, self.options, standardize=standardize)
+                first = first_windows.batches_of(ahead.first, standardize=standardize)
                 self.on_refusal(found, *first)
             raise InputError(
                 "suggest",
@@ -272,7 +282,7 @@ class ClusterJob:
             )
         if self.on_suggestion is not None:
             self.on_suggestion(found)
-        return found
+        return ahead, found
 
 
 def _tried(found: Suggestion) -> str:

@@ -120,8 +120,9 @@ class OrderedRows:
     def _selection(self) -> str:
         dtypes = {self._source.columns[name] for name in self.features}
         dtype = "FLOAT" if dtypes == {"FLOAT"} else "DOUBLE"
+        decimal = self._source.reading.decimal
         features = [
-            f"{number_expression(name, self._source.columns[name], dtype)} AS f{j}"
+            f"{number_expression(name, self._source.columns[name], dtype, decimal)} AS f{j}"
             for j, name in enumerate(self.features)
         ]
         others = [f"{sql} AS {quote_name(name)}" for name, sql in self._expressions.items()]
@@ -197,9 +198,11 @@ class OrderedRows:
             check_column(name, column, columns)
             dtype = columns[column]
             if name == "time":
-                forms = {"time_unit": options.time_unit, "time_format": options.time_format}
-                self.time_is_number = is_number(dtype) and not any(forms.values())
-                expression = time_expression(column, dtype, options.timezone, **forms)
+                unit, forms = options.time_unit, options.time_forms
+                self.time_is_number = is_number(dtype) and not (unit or forms)
+                expression = time_expression(
+                    column, dtype, options.timezone, time_unit=unit, time_forms=forms
+                )
             elif name == "weight":
                 if not is_number(dtype):
                     rule = "must be a numeric column, but {!r} is {}"
@@ -212,14 +215,15 @@ class OrderedRows:
 
     def _check_times(self) -> None:
         """Refuse text that is no time, naming the first such row."""
-        name, form = self._options.time, self._options.time_format
-        if name is None or (form is None and self._source.columns[name] != TEXT):
+        name, forms = self._options.time, self._options.time_forms
+        if name is None or (not forms and self._source.columns[name] != TEXT):
             return
         column = quote_name(name)
         is_bad = f"{column} IS NOT NULL AND {self._expressions['time']} IS NULL"
         if bad := self._source.rows(f"{self._source.row}, {column}", where=is_bad):
             row, text = bad[0]
-            wanted = f"of the form {form!r}" if form else "such as 2024-03-31 14:05:00+01:00"
+            form = " or ".join(map(repr, forms))
+            wanted = f"of the form {form}" if forms else "such as 2024-03-31 14:05:00+01:00"
             raise InputError(
                 "time",
                 ": row {} of the input (from 0) has {!r} in column {!r}, which is no time {}",
@@ -227,7 +231,7 @@ class OrderedRows:
                 text,
                 name,
                 wanted,
-                hint="" if form else _OTHER_FORM,
+                hint="" if forms else _OTHER_FORM,
             )
 
     def _check_numbers(self) -> None:
@@ -236,7 +240,8 @@ class OrderedRows:
             if self._source.columns[name] != TEXT:
                 continue
             columns = f"{self._source.row}, {quote_name(name)}"
-            if bad := self._source.rows(columns, where=no_number_condition(name)):
+            is_bad = no_number_condition(name, self._source.reading.decimal)
+            if bad := self._source.rows(columns, where=is_bad):
                 row, text = bad[0]
                 raise InputError(
                     "features",

@@ -32,9 +32,9 @@ class WindowOptions:
         Time zone of the calendar, and of times without an offset.
     time_unit : {"s", "ms", "us", "ns"}, optional
         For times that are numbers since 1970.
-    time_format : str, optional
+    time_format : str or tuple of str, optional
         For times that are text of another form than ISO 8601, as `datetime.strptime` takes it:
-        ``%d.%m.%Y %H:%M``.
+        ``%d.%m.%Y %H:%M``. Of several forms the first that fits is taken.
     id, weight, truth : str, optional
         Columns of row names, weights and true identities.
     on_missing : {"error", "drop"}
@@ -54,7 +54,7 @@ class WindowOptions:
     batch: str | None = None
     timezone: str = "UTC"
     time_unit: str | None = None
-    time_format: str | None = None
+    time_format: str | tuple[str, ...] | None = None
     id: str | None = None
     weight: str | None = None
     truth: str | None = None
@@ -65,6 +65,9 @@ class WindowOptions:
 
     def __post_init__(self) -> None:
         """Check what can be checked before a row is read."""
+        if self.time_format is not None and not isinstance(self.time_format, str):
+            forms = tuple(self.time_format)
+            object.__setattr__(self, "time_format", forms[0] if len(forms) == 1 else forms or None)
         ways = [name for name in ("every", "count", "batch") if getattr(self, name) is not None]
         if len(ways) != 1:
             got = " and ".join(f"{{{name}=...}}" for name in ways) or "none of them"
@@ -88,6 +91,12 @@ class WindowOptions:
                 names = ", ".join(filter(None, allowed))
                 raise InputError(name, f"must be one of {names}", got=getattr(self, name))
         parse_zone(self.timezone)
+
+    @property
+    def time_forms(self) -> tuple[str, ...]:
+        """The forms that times may have, if they are given."""
+        given = self.time_format
+        return () if given is None else (given,) if isinstance(given, str) else given
 
     @property
     def text_column(self) -> str | None:
