@@ -7,11 +7,11 @@ class FamilyTree {
     this.joined = readColumn(joined, Uint32Array);
     this.heights = readColumn(heights, Float32Array);
     this.levels = [APART, ...new Set(this.heights)];
-    this.start = this.positionOf(level);
+    this.start = this.rowOfLevel(level);
   }
 
   // The last of the levels that is not above the given one.
-  positionOf(level) {
+  rowOfLevel(level) {
     const rounded = Math.fround(level); // as the heights are
     return Math.max(0, this.levels.findLastIndex((height) => height <= rounded));
   }
