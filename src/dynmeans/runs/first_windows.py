@@ -54,6 +54,15 @@ def batches_of(windows: Sequence[Window], *, standardize: int) -> tuple[list[Bat
     return take_batches(points, elapsed, [window.weights for window in windows])
 
 
+def tried(found: Suggestion) -> str:
+    """The coarsest, a middle and the finest choice in numbers."""
+    return "; ".join(
+        f"{one.penalties.new_penalty:.4g} gives {one.n_clusters:.3g} clusters in a window and "
+        f"{one.n_identities:,} identities"
+        for one in found.examples
+    )
+
+
 class ReadAhead:
     """Windows of which the first were read, to be read again; iterate over it once.
 
