@@ -9,8 +9,8 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.parameters.suggest import N_BATCHES, N_POINTS, suggest_for
 from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.scaling import Scaling
 from dynmeans.records.suggestion import Suggestion
-from dynmeans.runs.reading.scaling import Scaling
 from dynmeans.runs.reading.window import Window
 
 if TYPE_CHECKING:
