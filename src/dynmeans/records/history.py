@@ -243,11 +243,21 @@ class History:
         min_life : int
             Batches that must have seen it.
         """
-        ids, counts = [record.ids for record in self], [record.counts for record in self]
-        confirmed = confirmed_ids(ids, counts, min_cluster_size, min_life)
+        confirmed = self._confirmed(min_cluster_size, min_life)
         return [np.where(np.isin(labels, confirmed), labels, -1) for labels in self.labels]
 
-    def to_frame(self, table: str = "clusters", frame: str = "pandas") -> Any:
+    def _confirmed(self, min_cluster_size: float, min_life: int) -> IntArray:
+        ids, counts = [record.ids for record in self], [record.counts for record in self]
+        return confirmed_ids(ids, counts, min_cluster_size, min_life)
+
+    def to_frame(
+        self,
+        table: str = "clusters",
+        frame: str = "pandas",
+        *,
+        min_cluster_size: float = 1,
+        min_life: int = 1,
+    ) -> Any:
         """Return a view as a data frame.
 
         Parameters
@@ -256,12 +266,20 @@ class History:
             One row for each cluster and batch, for each point, or for each event.
         frame : {"pandas", "polars", "arrow"}
             A pandas or polars DataFrame, or a pyarrow Table.
+        min_cluster_size, min_life : float, int
+            Identities with fewer points in all, or seen in fewer batches, are unconfirmed: -1
+            among the labels, and left out of the other tables.
         """
         if table not in TABLES:
             raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}.")
         if frame not in FRAMES:
             raise ValueError(f"frame must be one of {', '.join(FRAMES)}, got {frame!r}.")
-        arrow = _loaded("history_tables").TABLE_MAKERS[table](self)
+        tables = _loaded("history_tables")
+        arrow = tables.TABLE_MAKERS[table](self)
+        if min_cluster_size > 1 or min_life > 1:
+            arrow = tables.confirmed_only(
+                arrow, self._confirmed(min_cluster_size, min_life), is_labels=table == "labels"
+            )
         if frame == "polars":
             return importlib.import_module("polars").from_arrow(arrow)
         return arrow.to_pandas() if frame == "pandas" else arrow
