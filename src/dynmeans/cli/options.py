@@ -154,7 +154,8 @@ DatabaseTable = Annotated[
 OnMissing = Annotated[
     str,
     typer.Option(
-        help="What to do with rows that lack a finite value: error, or drop (and count them).",
+        help="What to do with rows that lack a finite value or a time that can be read: error, or "
+        "drop (and count them).",
         rich_help_panel=SOURCE,
     ),
 ]

@@ -3,9 +3,9 @@
 import importlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ class ClusterResult:
     seconds: float
     is_resumed: bool
     suggestion: Suggestion | None = None
+    missing: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,14 @@ class ClusterJob:
 
     Attributes
     ----------
-    table : str
-        A path as `Source` takes it, or ``-`` for `lines`.
+    table : str or table
+        A path or a table as `Source` takes it, or ``-`` for `lines`.
     out : Path
         Folder of the run.
     options : WindowOptions
         How rows become windows.
-    penalties : dict of str to float
-        Those that were given, by name.
+    penalties : dict of str to float, or Penalties
+        Those that were given, by name; or all of them as one value.
     settings : dict of str to Any
         Further fields of `RunConfig`.
     query, database_table : str, optional
@@ -84,10 +85,10 @@ class ClusterJob:
         Returns a context that is open while the choice is made, to show how far it is.
     """
 
-    table: str
+    table: Any
     out: Path
     options: WindowOptions
-    penalties: dict[str, float]
+    penalties: dict[str, float] | Penalties
     settings: dict[str, Any]
     query: str | None = None
     database_table: str | None = None
@@ -116,7 +117,7 @@ class ClusterJob:
         if not is_there:
             check_may_create(self.out, overwrite)  # before rows are read and parameters chosen
         begin = time.monotonic()
-        with self._source() as source, self._run(source, is_there, overwrite) as opened:
+        with self.open_source() as source, self._run(source, is_there, overwrite) as opened:
             run, windows, suggestion = opened
             n_rows_before = run.status().n_rows
             total = None if source is None else windows.n_rows
@@ -138,28 +139,42 @@ class ClusterJob:
             seconds=time.monotonic() - begin,
             is_resumed=is_there,
             suggestion=suggestion,
+            missing=getattr(windows, "missing", {}),
         )
 
+    @property
+    def _is_path(self) -> bool:
+        return isinstance(self.table, str | os.PathLike)
+
+    @property
+    def _is_live(self) -> bool:
+        return self._is_path and os.fspath(self.table) == LIVE
+
+    @property
+    def _named(self) -> dict[str, float]:
+        return {} if isinstance(self.penalties, Penalties) else self.penalties
+
     def _check(self) -> None:
-        if self.suggest and not self.penalties.keys() <= {"max_gap", "reach"}:
+        is_whole = isinstance(self.penalties, Penalties)
+        if self.suggest and (is_whole or not self._named.keys() <= {"max_gap", "reach"}):
             raise InputError("suggest", "goes with {max_gap} and {reach}, and no other penalty")
         if self.n_clusters is not None and not self.suggest:
             raise InputError("n_clusters", "goes with {suggest=True}")
-        if not self.suggest and "new_penalty" not in self.penalties:
+        if not self.suggest and not is_whole and "new_penalty" not in self._named:
             raise InputError(
                 "new_penalty",
                 "is needed: the squared distance beyond which a point starts a new cluster",
                 hint="Or let {suggest=True} choose it.",
             )
-        rows = Path(self.table)
-        if rows.is_dir() and self.out.resolve().is_relative_to(rows.resolve()):
+        rows = Path(self.table) if self._is_path else None
+        if rows and rows.is_dir() and self.out.resolve().is_relative_to(rows.resolve()):
             raise InputError(
                 "out",
                 "must not lie in the folder of the rows, {!r}: the run's own files would be read "
                 "as rows",
                 self.table,
             )
-        if self.reading != AS_USUAL and self.table == LIVE:
+        if self.reading != AS_USUAL and self._is_live:
             names = [name for name in self.reading.to_source_fields()] or ["network"]
             raise InputError(names[0], "is for files, not for standard input")
 
@@ -179,8 +194,9 @@ class ClusterJob:
         with Run.open(self.out) as run:
             return run.status().n_windows == 0
 
-    def _source(self) -> AbstractContextManager[Source | None]:
-        if self.table == LIVE:
+    def open_source(self) -> AbstractContextManager[Source | None]:
+        """Open the table to read it; there is none to open for a live source."""
+        if self._is_live:
             return nullcontext()
         return Source(
             self.table,
@@ -217,8 +233,9 @@ class ClusterJob:
             yield run, windows, found
 
     def _config(self, source: Source | None, penalties: Penalties) -> RunConfig:
-        is_named = self.table == LIVE or is_remote(self.table)
-        table = self.table if is_named else os.path.abspath(self.table)
+        table = os.fspath(self.table) if self._is_path else None
+        if table is not None and table != LIVE and not is_remote(table):
+            table = os.path.abspath(table)
         reading = {"sql": self.query, "table": self.database_table}
         reading |= self.reading.to_source_fields()
         fields = self.options.to_source_fields(table) | reading
@@ -234,11 +251,15 @@ class ClusterJob:
         return feature_numbers(self.moving, len(features), features)
 
     def _given_penalties(self, source: Source | None) -> Penalties:
+        given, moving = self.penalties, self._moving_features(source)
+        if isinstance(given, Penalties):
+            is_told = self.motion is not None or moving is not None
+            return given if not is_told else given.with_motion(self.motion or given.motion, moving)
         return penalties_with_defaults(
-            **self.penalties,
+            **given,
             revival=self.revival,
             motion=self.motion or DEFAULT_MOTION,
-            moving=self._moving_features(source),
+            moving=moving,
         )
 
     def _stored_or_given_penalties(self, source: Source | None) -> Penalties:
@@ -258,8 +279,8 @@ class ClusterJob:
                 ahead.first,
                 standardize=self.settings.get("standardize", 0),
                 n_init=self.settings.get("n_init", 3),
-                max_gap=self.penalties.get("max_gap"),
-                reach=self.penalties.get("reach"),
+                max_gap=self._named.get("max_gap"),
+                reach=self._named.get("reach"),
                 n_clusters=self.n_clusters,
                 motion=self.motion,
                 moving=self._moving_features(source),
@@ -267,21 +288,11 @@ class ClusterJob:
         if not found.is_followed:
             raise InputError(
                 "suggest",
-                f": with any choice clusters hardly outlive a window. Tried: {_tried(found)}",
+                ": with any choice clusters hardly outlive a window. Tried: {}",
+                first_windows.tried(found),
                 hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a "
                 "window holds.",
             )
         if self.on_suggestion is not None:
             self.on_suggestion(found)
         return ahead, found
-
-
-def _tried(found: Suggestion) -> str:
-    """The coarsest, a middle and the finest choice in numbers."""
-    tried = sorted(found.candidates, key=lambda candidate: -candidate.penalties.new_penalty)
-    shown = dict.fromkeys([0, len(tried) // 2, len(tried) - 1])
-    return "; ".join(
-        f"{tried[k].penalties.new_penalty:.3g} gives {tried[k].n_clusters:.3g} clusters in a "
-        f"window and {tried[k].n_identities:,} identities"
-        for k in shown
-    )

@@ -49,6 +49,17 @@ def suggest_on_windows(
     return suggest_for(batches, gaps, orders=orders, **settings)
 
 
+def tried(found: Suggestion) -> str:
+    """The coarsest, a middle and the finest choice in numbers."""
+    tried = sorted(found.candidates, key=lambda candidate: -candidate.penalties.new_penalty)
+    shown = dict.fromkeys([0, len(tried) // 2, len(tried) - 1])
+    return "; ".join(
+        f"{tried[k].penalties.new_penalty:.3g} gives {tried[k].n_clusters:.3g} clusters in a "
+        f"window and {tried[k].n_identities:,} identities"
+        for k in shown
+    )
+
+
 class ReadAhead:
     """Windows of which the first were read, to be read again; iterate over it once.
 

@@ -132,9 +132,12 @@ def time_expression(
         if not (dtype == TEXT or is_integer(dtype)):
             rule = "is for times that are text, but {!r} is {}"
             raise InputError("time_format", rule, name, dtype)
-        forms = ", ".join(map(quote_text, time_forms))
-        moment = f"try_strptime(CAST({column} AS VARCHAR), [{forms}])"
-        return f"epoch_us(CAST({moment} AS TIMESTAMPTZ))"
+        # One form with an offset among others must not give its type to those without.
+        moments = (
+            f"CAST(try_strptime(CAST({column} AS VARCHAR), {quote_text(form)}) AS TIMESTAMPTZ)"
+            for form in time_forms
+        )
+        return f"epoch_us(coalesce({', '.join(moments)}))"
     if is_number(dtype):
         if time_unit is None:
             return f"CAST({column} AS DOUBLE)"

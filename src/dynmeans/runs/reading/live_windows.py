@@ -230,7 +230,7 @@ class LiveWindows:
             if (name := getattr(self._options, option)) is not None:
                 check_column(option, name, columns)
         time = record.get(self._options.time) if self._options.time else None
-        forms = (self._options.time_unit, self._options.time_format)
+        forms = (self._options.time_unit, self._options.time_forms)
         is_number = isinstance(time, int | float) and not any(forms)
         self._time_is_number = is_number
         self._cut = make_cut(self._options, time_is_number=is_number)

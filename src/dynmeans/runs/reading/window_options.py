@@ -38,7 +38,7 @@ class WindowOptions:
     id, weight, truth : str, optional
         Columns of row names, weights and true identities.
     on_missing : {"error", "drop"}
-        What to do with rows that lack a feature, a weight or a time.
+        What to do with rows that lack a feature, a weight or a time that can be read.
     hold_last : bool
         Leave the last window alone until a later row shows that it is complete.
     lateness : str
@@ -66,7 +66,7 @@ class WindowOptions:
     def __post_init__(self) -> None:
         """Check what can be checked before a row is read."""
         if self.time_format is not None and not isinstance(self.time_format, str):
-            forms = tuple(self.time_format)
+            forms = tuple(self.time_format)  # one is stored as it always was
             object.__setattr__(self, "time_format", forms[0] if len(forms) == 1 else forms or None)
         ways = [name for name in ("every", "count", "batch") if getattr(self, name) is not None]
         if len(ways) != 1:
@@ -103,7 +103,7 @@ class WindowOptions:
         """The column of times, where they are text whose form is given."""
         return None if self.time_format is None else self.time
 
-    def to_source_fields(self, table: str) -> dict[str, Any]:
+    def to_source_fields(self, table: str | None) -> dict[str, Any]:
         """Return what a run stores of its source; features stand beside it."""
         fields = asdict(self)
         # Neither changes a window: a run may be resumed with another choice.

@@ -85,7 +85,7 @@ def clusters_table(
     columns["status"] = pa.array(
         [_status(ages.get(row["cluster_id"])) for row in rows], type=pa.string()
     )
-    columns |= {f"center.{name}": centers[:, j] for j, name in enumerate(features)}
+    columns |= {f"center_{name}": centers[:, j] for j, name in enumerate(features)}
     return pa.table(columns)
 
 
