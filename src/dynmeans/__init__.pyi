@@ -13,6 +13,7 @@ from dynmeans.estimators.ddp_mixture import DDPMixture as DDPMixture
 from dynmeans.estimators.dp_means import DPMeans as DPMeans
 from dynmeans.estimators.dynamic_means import DynamicMeans as DynamicMeans
 from dynmeans.estimators.followed import Followed as Followed
+from dynmeans.estimators.river_clusterer import RiverDynamicMeans as RiverDynamicMeans
 from dynmeans.families.find import find_families as find_families
 from dynmeans.frames.cluster import RowsLeftOutWarning as RowsLeftOutWarning
 from dynmeans.frames.cluster import cluster as cluster

@@ -145,6 +145,16 @@ def test_frames_and_history_have_names_and_dates(found):
     assert "center_x" in found.history.to_frame().columns
 
 
+def test_features_of_unlike_units_are_standardized_where_that_is_asked_for(frame, found):
+    unlike = frame.assign(y=1000 * frame["y"])
+    scaled = dynmeans.cluster(unlike, scale="standard", **WHEN)
+    assert sorted(scaled.labels.value_counts()) == [200, 200]
+    centers = scaled.clusters.sort_values("center_x")["center_y"]
+    np.testing.assert_allclose(centers, [0, 9000], atol=300)
+    with pytest.raises(ValueError, match='scale must be "standard" or None, got 3'):
+        dynmeans.cluster(frame, scale=3, **WHEN)
+
+
 def test_families_are_found_where_they_are_asked_for(frame, found):
     assert found.families is None
     assert dynmeans.cluster(frame, families=True, **WHEN).families.n_families == 2

@@ -206,7 +206,7 @@ def cluster(
 
     tail -f log | dynmeans cluster - -t at --every 1min --lateness 9s -f x,y --new-penalty 1 -o run
     """
-    from dynmeans.cli import cluster_result
+    from dynmeans.cli import candidates, cluster_result
     from dynmeans.cli.output import standard_input, suggestion_bar
     from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.reading.reading_options import ReadingOptions
@@ -253,6 +253,7 @@ def cluster(
         n_clusters=about,
         lines=standard_input(),
         on_suggestion=None if is_quiet else cluster_result.show_suggestion,
+        on_refusal=None if is_quiet else candidates.candidate_pictures(out),
         while_suggesting=nullcontext if is_quiet else suggestion_bar,
     )
     result = job.start(

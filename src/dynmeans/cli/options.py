@@ -86,6 +86,14 @@ MinLife = Annotated[
         help="Clusters seen in fewer windows are unconfirmed: -1 as cluster_id.",
     ),
 ]
+MinClusterSizeShown = Annotated[
+    float | None,
+    typer.Option(min=1, metavar="N", help="Show clusters of fewer points in all as unconfirmed."),
+]
+MinLifeShown = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Show clusters seen in fewer windows as unconfirmed."),
+]
 Timezone = Annotated[
     str,
     typer.Option(

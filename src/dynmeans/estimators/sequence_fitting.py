@@ -1,6 +1,7 @@
 """Batches one after the other, and whole sequences of them, with a history and families."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dynmeans.algorithm.life_cycle import find_events
@@ -8,8 +9,8 @@ from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.estimators.base import HistoryKeeper
-from dynmeans.estimators.cluster_estimator import ClusterEstimator
 from dynmeans.estimators.family_keeping import FamilyKeeper
+from dynmeans.estimators.feature_scaling import FeatureScaler
 from dynmeans.estimators.named_batches import labels_like, named_batches
 from dynmeans.inputs.batch_times import checked_when, steps_between
 from dynmeans.parameters.suggest import first_batches
@@ -17,7 +18,7 @@ from dynmeans.records.history import History
 from dynmeans.records.state import ClusterState
 
 
-class SequenceFitter(FamilyKeeper, HistoryKeeper, ClusterEstimator):
+class SequenceFitter(FamilyKeeper, HistoryKeeper, FeatureScaler):
     """Takes in batches, and keeps what `keep_history` and `families` ask for."""
 
     def fit_sequence(
@@ -65,13 +66,16 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, ClusterEstimator):
             rows, gaps = self._checked_sequence(given, elapsed, sample_weight)
             history = History(feature_names=getattr(self, "feature_names_in_", None))
             n = first_batches(rows)
+            before = self._scaled_start(self.state_, rows[:n])
+            scaling = before.scaling
+            rows = [self._scaled(batch, scaling) for batch in rows] if scaling else rows
             penalties = self._settle_penalties(rows[:n], gaps[:n])
-            before = self.state_
             steps = step_sequence(rows, penalties, self._visiting_orders(), gaps, self._execution())
             for batch, gap, date, (after, clustering) in zip(rows, gaps, when, steps, strict=True):
                 history.append(before, gap, clustering, after, find_events, date)
                 self._follow_lives(batch, clustering, after, gap)
                 labels.append(clustering.labels)
+                after = after if scaling is None else replace(after, scaling=scaling)
                 last, before = (before, gap, clustering, after), after
             self._remember(*last)
             if self.keep_history is not False:
@@ -98,6 +102,8 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, ClusterEstimator):
 
     def _take_in(self, batch: AnyBatch, state: ClusterState, elapsed: float) -> None:
         window = self._checked_window()
+        state = self._scaled_start(state, [batch])
+        batch = self._scaled(batch, state.scaling)
         super()._take_in(batch, state, elapsed)
         self._record(window)
         _, _, clustering, after = self._last_step

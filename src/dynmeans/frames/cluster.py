@@ -13,6 +13,7 @@ from dynmeans.frames.summary import left_out_text
 from dynmeans.frames.tables import origin_of
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
+from dynmeans.parameters.suggest import N_BATCHES
 from dynmeans.records.families import Families
 from dynmeans.records.penalties import Penalties, given_penalties
 from dynmeans.records.suggestion import warn_of_doubts
@@ -49,6 +50,7 @@ def cluster(
     about: float | None = None,
     families: bool = False,
     motion: str | None = None,
+    scale: str | None = None,
     n_init: int = 3,
     random_state: int = 0,
     out: str | Path | None = None,
@@ -80,6 +82,9 @@ def cluster(
     motion : {"still", "steady"}, optional
         Where a cluster is expected: where it was, or where its velocity takes it. Chosen with the
         penalties by default.
+    scale : {"standard"} or None
+        Whether every feature is brought to mean 0 and spread 1, as learned on the first 30 windows:
+        for features of unlike units. Penalties are in those units, centers in those of the data.
     n_init : int
         Visiting orders tried on each window; the one of lowest cost is kept.
     random_state : int
@@ -136,7 +141,11 @@ def cluster(
             out=scratch.path / "run" if out is None else Path(out),
             options=windows,
             penalties=_as_given(given),
-            settings={"n_init": n_init, "random_state": random_state},
+            settings={
+                "n_init": n_init,
+                "random_state": random_state,
+                "standardize": _n_standardized(scale),
+            },
             suggest=given is None,
             n_clusters=about,
             motion=motion,
@@ -163,6 +172,13 @@ def _check_names(options: dict[str, Any]) -> None:
             raise TypeError(
                 f"cluster() has no argument {name!r}; its further options are {listed}."
             )
+
+
+def _n_standardized(scale: str | None) -> int:
+    """Return the number of windows that features are standardized on."""
+    if scale not in ("standard", None):
+        raise InputError("scale", 'must be "standard" or None', got=scale)
+    return 0 if scale is None else N_BATCHES
 
 
 def _as_given(given: Penalties | float | None) -> Penalties | dict[str, float]:

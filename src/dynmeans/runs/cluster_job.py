@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from dynmeans.engine.batch import Batch
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
@@ -81,6 +82,9 @@ class ClusterJob:
         A live source.
     on_suggestion : callable, optional
         Called with what was chosen, before the first step.
+    on_refusal : callable, optional
+        Called with a suggestion that is not followed, the batches it was made on and the steps of
+        time between them, before the error: to show what was tried.
     while_suggesting : callable
         Returns a context that is open while the choice is made, to show how far it is.
     """
@@ -100,6 +104,7 @@ class ClusterJob:
     n_clusters: float | None = None
     lines: Iterable[bytes] = ()
     on_suggestion: Callable[[Suggestion], None] | None = None
+    on_refusal: Callable[[Suggestion, list[Batch], list[float]], None] | None = None
     while_suggesting: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def start(
@@ -286,6 +291,10 @@ class ClusterJob:
                 moving=self._moving_features(source),
             )
         if not found.is_followed:
+            if self.on_refusal is not None:
+                standardize = self.settings.get("standardize", 0)
+                first = first_windows.batches_of(ahead.first, standardize=standardize)
+                self.on_refusal(found, *first)
             raise InputError(
                 "suggest",
                 ": with any choice clusters hardly outlive a window. Tried: {}",

@@ -4,13 +4,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dynmeans.engine.batch import take_batches
+from dynmeans.engine.batch import Batch, take_batches
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.parameters.suggest import N_BATCHES, N_POINTS, suggest_for
 from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.scaling import Scaling
 from dynmeans.records.suggestion import Suggestion
-from dynmeans.runs.reading.scaling import Scaling
 from dynmeans.runs.reading.window import Window
 
 if TYPE_CHECKING:
@@ -37,6 +37,13 @@ def suggest_on_windows(
     windows: Sequence[Window], *, standardize: int, n_init: int = 3, **settings: Any
 ) -> Suggestion:
     """Choose on these windows, standardized as the run will do it; settings of `suggest_for`."""
+    batches, gaps = batches_of(windows, standardize=standardize)
+    orders = VisitingOrders(0, checked_count("n_init", n_init))
+    return suggest_for(batches, gaps, orders=orders, **settings)
+
+
+def batches_of(windows: Sequence[Window], *, standardize: int) -> tuple[list[Batch], list[float]]:
+    """Return the batches that a choice is made on, and the steps of time between them."""
     if not windows:
         raise InputError("", "the input holds no rows to choose on")
     points = [window.points for window in windows]
@@ -44,19 +51,15 @@ def suggest_on_windows(
         scaling = Scaling.learned(points[:standardize])
         points = [scaling.apply(rows) for rows in points]
     elapsed = [window.elapsed for window in windows]
-    batches, gaps = take_batches(points, elapsed, [window.weights for window in windows])
-    orders = VisitingOrders(0, checked_count("n_init", n_init))
-    return suggest_for(batches, gaps, orders=orders, **settings)
+    return take_batches(points, elapsed, [window.weights for window in windows])
 
 
 def tried(found: Suggestion) -> str:
     """The coarsest, a middle and the finest choice in numbers."""
-    tried = sorted(found.candidates, key=lambda candidate: -candidate.penalties.new_penalty)
-    shown = dict.fromkeys([0, len(tried) // 2, len(tried) - 1])
     return "; ".join(
-        f"{tried[k].penalties.new_penalty:.3g} gives {tried[k].n_clusters:.3g} clusters in a "
-        f"window and {tried[k].n_identities:,} identities"
-        for k in shown
+        f"{one.penalties.new_penalty:.4g} gives {one.n_clusters:.3g} clusters in a window and "
+        f"{one.n_identities:,} identities"
+        for one in found.examples
     )
 
 

@@ -13,13 +13,13 @@ from dynmeans.engine.execution import Execution
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.history import History, StepRecord
+from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.edited_tables import with_edits, with_names
 from dynmeans.runs.editing import Editing
 from dynmeans.runs.reading.sampling import Sample
-from dynmeans.runs.reading.scaling import Scaling
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.status import RunStatus, status_of
 from dynmeans.runs.stepper import Stepper
