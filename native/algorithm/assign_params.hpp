@@ -115,16 +115,14 @@ class SlotSums {
 };
 
 // theta = (gamma theta_old + n m) / (gamma + n), from n and n m; m for a new cluster.
-inline void move_center(std::size_t k, double n, const double* sum, const Remembered& remembered,
-                        CostTable& table) {
+inline void write_center(std::size_t k, double n, const double* sum, const Remembered& remembered,
+                         double* theta) {
     const bool is_new = k >= remembered.n_clusters;
     const double gamma = is_new ? 0.0 : remembered.gamma[k];
-    double* theta = table.center(k);
     for (std::size_t j = 0; j < remembered.n_features; ++j) {
         const double prior = is_new ? 0.0 : remembered.center(k)[j] * gamma;
         theta[j] = (prior + sum[j]) / (gamma + n);
     }
-    table.set(k, theta, 0.0, 1.0);
 }
 
 // n of every slot, whose centers move there; those of slots without a change stand already.
@@ -140,7 +138,9 @@ void assign_params(const Points<Value>& points, const Remembered& remembered, Th
         counts[k] = slot_sums.count(k, assignment);
         if (assignment.n_members[k] == 0) continue;
         slot_sums.write_sum(k, sum.data());
-        move_center(k, counts[k], sum.data(), remembered, assignment.table);
+        double* theta = assignment.table.center(k);
+        write_center(k, counts[k], sum.data(), remembered, theta);
+        assignment.table.set(k, theta, 0.0, 1.0);
     }
     assignment.table.shrink(n_slots);
 }

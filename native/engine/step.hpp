@@ -58,18 +58,14 @@ void label_bystanders(const Points<Value>& points, const Penalties& penalties, S
     }
 }
 
-template <typename Runner>
-Solution run_all(Runner&& runner, Orders& orders) {
-    Solution best;
-    for (std::size_t r = 0; r < orders.size(); ++r) runner.run(orders.next(), best);
-    return best;
-}
-
 template <std::size_t D, typename Value>
 Solution run_small(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                    const Penalties& penalties, const BatchSums& sums) {
-    thread_local SmallBatchScratch scratch;
-    return run_all(SmallBatch<Value, D>(points, remembered, penalties, sums, scratch), orders);
+    thread_local SmallBatch<D> batch;
+    batch.take(points, remembered, penalties, sums);
+    Solution best;
+    while (orders.advance()) batch.run(orders, best);
+    return best;
 }
 
 // Algorithm 2 once for each visiting order.
@@ -92,7 +88,10 @@ Solution best_of_orders(const Points<Value>& points, Orders& orders, const Remem
                 return run_small<0>(points, orders, remembered, penalties, sums);
         }
     }
-    return run_all(Clusterer<Value>(points, remembered, penalties, execution, sums, pool), orders);
+    Clusterer<Value> clusterer(points, remembered, penalties, execution, sums, pool);
+    Solution best;
+    while (orders.advance()) clusterer.run(orders.listed(), best);
+    return best;
 }
 
 template <typename Value>

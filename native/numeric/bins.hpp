@@ -40,22 +40,26 @@ inline double rounded_sum(const double* values, std::size_t n, std::size_t strid
     if (n == 1) return values[0];
     if (n == 2) return values[0] + values[stride];
     // Partial sums that do not overlap, the smallest first; each value adds one at most.
-    thread_local std::vector<double> partials;
-    partials.clear();
+    constexpr std::size_t kFew = 16;
+    double few[kFew];
+    std::vector<double> many(n > kFew ? n : 0);
+    double* partials = n > kFew ? many.data() : few;
+    std::size_t n_partials = 0;
     for (std::size_t v = 0; v < n; ++v) {
         double x = values[v * stride];
         std::size_t kept = 0;
-        for (double y : partials) {
+        for (std::size_t p = 0; p < n_partials; ++p) {
+            double y = partials[p];
             if (std::abs(x) < std::abs(y)) std::swap(x, y);
             const double high = x + y, low = y - (high - x);
             if (low != 0.0) partials[kept++] = low;
             x = high;
         }
-        partials.resize(kept);
-        partials.push_back(x);
+        partials[kept] = x;
+        n_partials = kept + 1;
     }
-    double high = partials.back(), low = 0.0;
-    std::size_t at = partials.size() - 1;
+    double high = partials[n_partials - 1], low = 0.0;
+    std::size_t at = n_partials - 1;
     while (at > 0) {
         const double x = high, y = partials[--at];
         high = x + y;

@@ -87,7 +87,7 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
 
     def _start_over(self) -> None:
         """Forget every fitted attribute; on failure `_all_or_nothing` brings them back."""
-        hidden = ("_last_step", "_evidence", "_lives", "_found", "_looked_at")
+        hidden = ("_last_step", "_evidence", "_lives", "_found", "_looked_at", "_settings")
         for name in [name for name in self.__dict__ if name.endswith("_") or name in hidden]:
             delattr(self, name)
         self._draw_entropy()

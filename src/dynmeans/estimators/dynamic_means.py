@@ -216,7 +216,9 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
             A row of weight 2 counts as two identical rows, one of weight 0 takes no part.
         """
         with self._all_or_nothing():
-            elapsed = checked_elapsed(steps_between(elapsed, None, time_step))
+            if time_step is not None or type(elapsed) is not float:
+                elapsed = steps_between(elapsed, None, time_step)
+            elapsed = checked_elapsed(elapsed)
             is_first = not hasattr(self, "state_")
             batch = self._checked_batch(X, sample_weight, reset=is_first)
             state = ClusterState.empty(batch.n_features) if is_first else self.state_

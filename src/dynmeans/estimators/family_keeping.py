@@ -1,7 +1,6 @@
 """Families and confirmed identities of an estimator that follows clusters."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,30 +15,46 @@ from dynmeans.records.families import Families
 from dynmeans.records.state import Clustering, ClusterState
 
 _FEW = 64  # forgotten identities that may wait to be left out
+_MOST_WAITING = 64  # batches
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lives:
-    """Points and batches of the identities that are remembered, by id.
+class Lives(NamedTuple):
+    """Points and batches of the identities that are remembered, by id, up to some batch.
 
-    A dictionary: for the few clusters of a small batch it takes a tenth of the time of arrays.
+    Later batches wait, the last one outermost, until someone asks or there are many of them.
     """
 
     of_ids: dict[int, tuple[float, int]]
+    waiting: tuple[Any, ...] = ()  # of earlier ones, ids, counts
+    n_waiting: int = 0
 
     def after(self, clustering: Clustering, state: ClusterState) -> "Lives":
         """Return the lives after one more batch; who is forgotten is left out in time."""
+        waiting = (self.waiting, clustering.ids, clustering.counts)
+        lives = Lives(self.of_ids, waiting, self.n_waiting + 1)
+        if lives.n_waiting < _MOST_WAITING:
+            return lives
+        counted = lives.counted()
+        if len(counted) > 2 * state.n_clusters + _FEW:
+            counted = {k: counted[k] for k in state.ids.tolist() if k in counted}
+        return Lives(counted)
+
+    def counted(self) -> dict[int, tuple[float, int]]:
+        """Return points and batches of each identity, the batches that wait included."""
+        batches, waiting = [], self.waiting
+        while waiting:
+            waiting, *batch = waiting
+            batches.append(batch)
         lives = self.of_ids.copy()
-        for k, n in zip(clustering.ids.tolist(), clustering.counts.tolist(), strict=True):
-            count, n_batches = lives.get(k, (0.0, 0))
-            lives[k] = count + n, n_batches + 1
-        if len(lives) > 2 * state.n_clusters + _FEW:
-            lives = {k: lives[k] for k in state.ids.tolist() if k in lives}
-        return Lives(lives)
+        for ids, counts in reversed(batches):
+            for k, n in zip(ids.tolist(), counts.tolist(), strict=True):
+                count, n_batches = lives.get(k, (0.0, 0))
+                lives[k] = count + n, n_batches + 1
+        return lives
 
     def confirmed(self, size: float, life: int) -> list[int]:
         """Return the identities of at least so many points and batches."""
-        return [k for k, (count, n) in self.of_ids.items() if count >= size and n >= life]
+        return [k for k, (count, n) in self.counted().items() if count >= size and n >= life]
 
 
 class FamilyKeeper:

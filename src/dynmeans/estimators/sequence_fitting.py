@@ -1,12 +1,15 @@
 """Batches one after the other, and whole sequences of them, with a history and families."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.engine.batch import AnyBatch
-from dynmeans.engine.checks import checked_elapsed, one_for_each
+from dynmeans.engine.checks import are_same, checked_elapsed, one_for_each
+from dynmeans.engine.execution import Execution
 from dynmeans.engine.sequence import step_sequence
+from dynmeans.engine.step import step_batch
 from dynmeans.estimators.base import HistoryKeeper
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
 from dynmeans.estimators.family_keeping import FamilyKeeper
@@ -14,11 +17,16 @@ from dynmeans.estimators.named_batches import labels_like, named_batches
 from dynmeans.inputs.batch_times import checked_when, steps_between
 from dynmeans.parameters.suggest import first_batches
 from dynmeans.records.history import History
+from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 
 class SequenceFitter(FamilyKeeper, HistoryKeeper, ClusterEstimator):
     """Takes in batches, and keeps what `keep_history` and `families` ask for."""
+
+    moving: Sequence[str | int | bool] | None
+    _settings: "_Settings"
 
     def fit_sequence(
         self,
@@ -97,8 +105,43 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         return rows, gaps
 
     def _take_in(self, batch: AnyBatch, state: ClusterState, elapsed: float) -> None:
-        window = self._checked_window()
-        super()._take_in(batch, state, elapsed)
-        self._record(window)
-        _, _, clustering, after = self._last_step
+        settings = self._settled(batch, elapsed)
+        after, clustering = step_batch(
+            batch, state, settings.penalties, settings.orders, elapsed, settings.execution
+        )
+        self._remember(state, elapsed, clustering, after)
+        if self.keep_history is not False:
+            self._record(settings.window)
         self._follow_lives(batch, clustering, after, elapsed)
+
+    def _settled(self, batch: AnyBatch, elapsed: float) -> "_Settings":
+        """Return what the parameters come to; it is worked out again where one was replaced."""
+        known: _Settings | None = getattr(self, "_settings", None)
+        if known is not None and are_same(known.parameters, _parameters_of(self)):
+            return known
+        window = self._checked_window()
+        penalties = self._settle_penalties([batch], [elapsed])
+        values = (penalties, self._visiting_orders(), self._execution(), window)
+        if not hasattr(self, "penalties_"):
+            return _Settings((), *values)
+        settings = _Settings(_parameters_of(self), *values)
+        if self.moving is None or isinstance(self.moving, tuple):  # a list may change in place
+            self._settings = settings
+        return settings
+
+
+class _Settings(NamedTuple):
+    """The parameters that were checked last, and what they come to."""
+
+    parameters: tuple[Any, ...]
+    penalties: Penalties
+    orders: VisitingOrders
+    execution: Execution
+    window: int | None
+
+
+_parameters_of = attrgetter(
+    *("penalties", "new_penalty", "max_gap", "reach", "revival_penalty", "drift", "n_clusters"),
+    *("families", "revival", "motion", "moving", "n_init", "order", "backend", "acceleration"),
+    *("n_threads", "max_clusters", "keep_history", "penalties_", "_entropy"),
+)
