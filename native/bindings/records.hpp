@@ -56,8 +56,8 @@ class RecordType {
 };
 
 struct RecordTypes {
-    RecordType<10> state{{"ids", "centers", "weights", "ages", "next_id", "n_steps", "counts",
-                          "time", "velocities", "velocity_covariances"}};
+    RecordType<11> state{{"ids", "centers", "weights", "ages", "next_id", "n_steps", "counts",
+                          "time", "velocities", "velocity_covariances", "scaling"}};
     RecordType<7> clustering{
         {"labels", "ids", "counts", "centers", "cost", "n_iter", "cost_trace"}};
 };

@@ -1,9 +1,9 @@
 """DynamicMeans: clusters that persist, move, appear, vanish and come back."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.algorithm.forecast import Forecast, forecast
@@ -11,7 +11,7 @@ from dynmeans.engine.checks import checked_elapsed
 from dynmeans.estimators.penalty_choice import PenaltyChooser
 from dynmeans.estimators.sequence_fitting import SequenceFitter
 from dynmeans.inputs.batch_times import steps_between
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.penalties import AUTO, Penalties
 from dynmeans.records.state import ClusterState
@@ -47,6 +47,12 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         Whether to gather evidence for identities that belong together: see `families_`.
     min_cluster_size, min_life : float and int, default=1
         Points, and batches, that an identity must have held so far to be in `confirmed_labels_`.
+    scale : {"auto", "standard"} or None, default=None
+        Whether features are brought to mean 0 and spread 1, as learned from the first batch that
+        has points (from the first 30 batches in `fit_sequence`) and kept in `state_`: always, or
+        with "auto" only where one feature spreads more than ten times as far as another. Penalties
+        and distances are then in those units; centers, velocities and histories in those of the
+        data.
     n_init : int, default=3
         Random visiting orders tried on every batch; the one of lowest cost is kept.
     order : {"random", "hash"}, default="random"
@@ -134,6 +140,7 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         families: bool = False,
         min_cluster_size: float = 1,
         min_life: int = 1,
+        scale: str | None = None,
         n_init: int = 3,
         order: str = "random",
         revival: str | None = None,
@@ -156,6 +163,7 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         self.families = families
         self.min_cluster_size = min_cluster_size
         self.min_life = min_life
+        self.scale = scale
         self.n_init = n_init
         self.order = order
         self.revival = revival
@@ -181,6 +189,11 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
             raise ValueError(
                 'penalties must be what the state was made with, got "auto". '
                 "Give penalties=model.penalties_ of the estimator that the state came from."
+            )
+        if state.scaling is None and state.next_id > 0 and model.scale == "standard":
+            raise ValueError(
+                "scale must be what the state was made with, got 'standard', but its features are "
+                "as in the data."
             )
         model._penalties()
         return model
@@ -225,12 +238,6 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
             self._take_in(batch, state, elapsed)
         return self
 
-    @property
-    def cluster_velocities_(self) -> FloatArray:
-        """How far each remembered cluster moves in a step of time."""
-        velocities = self.state_.velocities
-        return np.zeros_like(self.state_.centers) if velocities is None else velocities
-
     def predict(self, X: Any, *, elapsed: float | None = None) -> IntArray:
         """Give the identity each row would get now, -1 where a new cluster would be cheaper.
 
@@ -254,7 +261,7 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         -------
         Forecast
             `ids`, `centers`, and `radii`: how far from its center a point may be and still be
-            taken for the cluster, if no other is nearer.
+            taken for the cluster, if no other is nearer; with `scale`, in scaled units.
 
         Examples
         --------
@@ -266,7 +273,9 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         ([0], True)
         """
         check_is_fitted(self, "state_")
-        return forecast(self.state_, checked_elapsed(elapsed), self._penalties())
+        found = forecast(self.state_, checked_elapsed(elapsed), self._penalties())
+        scaling = self.state_.scaling
+        return found if scaling is None else replace(found, centers=scaling.restore(found.centers))
 
     @property
     def events_(self) -> list[Event]:

@@ -1,6 +1,7 @@
 """Batches one after the other, and whole sequences of them, with a history and families."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -11,8 +12,8 @@ from dynmeans.engine.execution import Execution
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.engine.step import step_batch
 from dynmeans.estimators.base import HistoryKeeper
-from dynmeans.estimators.cluster_estimator import ClusterEstimator
 from dynmeans.estimators.family_keeping import FamilyKeeper
+from dynmeans.estimators.feature_scaling import FeatureScaler
 from dynmeans.estimators.named_batches import labels_like, named_batches
 from dynmeans.inputs.batch_times import checked_when, steps_between
 from dynmeans.parameters.suggest import first_batches
@@ -22,7 +23,7 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 
-class SequenceFitter(FamilyKeeper, HistoryKeeper, ClusterEstimator):
+class SequenceFitter(FamilyKeeper, HistoryKeeper, FeatureScaler):
     """Takes in batches, and keeps what `keep_history` and `families` ask for."""
 
     moving: Sequence[str | int | bool] | None
@@ -73,13 +74,16 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, ClusterEstimator):
             rows, gaps = self._checked_sequence(given, elapsed, sample_weight)
             history = History(feature_names=getattr(self, "feature_names_in_", None))
             n = first_batches(rows)
+            before = self._scaled_start(self.state_, rows[:n])
+            scaling = before.scaling
+            rows = [self._scaled(batch, scaling) for batch in rows] if scaling else rows
             penalties = self._settle_penalties(rows[:n], gaps[:n])
-            before = self.state_
             steps = step_sequence(rows, penalties, self._visiting_orders(), gaps, self._execution())
             for batch, gap, date, (after, clustering) in zip(rows, gaps, when, steps, strict=True):
                 history.append(before, gap, clustering, after, find_events, date)
                 self._follow_lives(batch, clustering, after, gap)
                 labels.append(clustering.labels)
+                after = after if scaling is None else replace(after, scaling=scaling)
                 last, before = (before, gap, clustering, after), after
             self._remember(*last)
             if self.keep_history is not False:
@@ -105,6 +109,9 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         return rows, gaps
 
     def _take_in(self, batch: AnyBatch, state: ClusterState, elapsed: float) -> None:
+        if self.scale is not None or state.scaling is not None:
+            state = self._scaled_start(state, [batch])
+            batch = self._scaled(batch, state.scaling)
         settings = self._settled(batch, elapsed)
         after, clustering = step_batch(
             batch, state, settings.penalties, settings.orders, elapsed, settings.execution

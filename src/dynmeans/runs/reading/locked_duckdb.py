@@ -15,6 +15,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import quote_text
 
 _NO_PARQUET = re.compile(r"magic bytes .* file ('.*?')|('.*?') too small to be a Parquet file")
+_OTHER_ENCODING = "Name its encoding with {encoding=...}, say cp1252."
 
 
 def connect(memory_limit: str, spill: Path) -> Any:
@@ -95,6 +96,8 @@ def _in_one_line(error: Exception, subject: str) -> ValueError | OSError:
         told = f"{found[1] or found[2]} is not a Parquet file."
     if "disabled by configuration" in told or "disabled through configuration" in told:
         told = f"{told.partition(' - ')[0]}: a query reads the named input and no other file."
+    if "not utf-8 encoded" in told:
+        return InputError("", f"{subject}: it is not UTF-8", hint=_OTHER_ENCODING)
     text = f"{subject}: {told[:500]}"
     return OSError(text) if is_system else ValueError(text)
 
