@@ -111,10 +111,11 @@ bool are_plain_weights(nb::handle weights, std::size_t n_points, double limit) {
 }
 
 // Whether two tuples hold the very same objects: what was true of one then holds for the other.
-bool are_same(nb::tuple some, nb::tuple others) {
-    const std::size_t n = some.size();
-    bool is_same = n == others.size();
-    for (std::size_t i = 0; is_same && i < n; ++i)
+bool are_same(nb::handle some, nb::handle others) {
+    if (!PyTuple_Check(some.ptr()) || !PyTuple_Check(others.ptr())) return false;
+    const Py_ssize_t n = PyTuple_GET_SIZE(some.ptr());
+    bool is_same = n == PyTuple_GET_SIZE(others.ptr());
+    for (Py_ssize_t i = 0; is_same && i < n; ++i)
         is_same = PyTuple_GET_ITEM(some.ptr(), i) == PyTuple_GET_ITEM(others.ptr(), i);
     return is_same;
 }

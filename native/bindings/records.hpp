@@ -63,13 +63,13 @@ struct RecordTypes {
 };
 
 // Where the fields of these two classes lie, found once.
-inline const RecordTypes& record_types(const nb::tuple& classes) {
+inline const RecordTypes& record_types(nb::handle classes) {
     static RecordTypes types;
-    static nb::tuple* known = nullptr;  // lives as long as the process
+    static nb::object* known = nullptr;  // lives as long as the process
     if (!known || !known->is(classes)) {
         types.state.find(classes[0]);
         types.clustering.find(classes[1]);
-        known = new nb::tuple(classes);
+        known = new nb::object(nb::borrow(classes));
     }
     return types;
 }

@@ -35,12 +35,12 @@ Sgemm to_sgemm(const std::optional<nb::capsule>& capsule) {
 
 // In the orders given; else in some that are made here, by what the rows hold or by their numbers.
 template <typename Value>
-nb::tuple step_records(GivenTable<Value> points, GivenWeights point_weights,
-                       std::optional<GivenTable<std::int64_t>> orders, std::uint64_t entropy,
-                       std::size_t n_init, bool by_content, nb::handle state,
-                       GivenPenalties given_penalties, GivenMoving moving, double elapsed,
-                       bool is_accelerated, std::size_t n_threads, std::optional<nb::capsule> sgemm,
-                       nb::tuple records) {
+nb::object step_records(GivenTable<Value> points, GivenWeights point_weights,
+                        std::optional<GivenTable<std::int64_t>> orders, std::uint64_t entropy,
+                        std::size_t n_init, bool by_content, nb::handle state,
+                        GivenPenalties given_penalties, GivenMoving moving, double elapsed,
+                        bool is_accelerated, std::size_t n_threads,
+                        std::optional<nb::capsule> sgemm, nb::handle records) {
     const RecordTypes& types = record_types(records);
     const Points<Value> batch = view(points, point_weights);
     const GivenState before = read_state(types, state, batch.n_features);
@@ -83,11 +83,11 @@ struct Sequence {
 };
 
 template <typename Value>
-nb::list sequence_records(std::vector<GivenTable<Value>> batches,
-                          std::vector<GivenWeights> point_weights, GivenFloats elapsed,
-                          GivenPenalties penalties, GivenMoving moving, bool is_accelerated,
-                          std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
-                          nb::tuple records) {
+nb::object sequence_records(std::vector<GivenTable<Value>> batches,
+                            std::vector<GivenWeights> point_weights, GivenFloats elapsed,
+                            GivenPenalties penalties, GivenMoving moving, bool is_accelerated,
+                            std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
+                            nb::handle records) {
     const RecordTypes& types = record_types(records);
     const Sequence<Value> sequence{std::move(batches), std::move(point_weights), elapsed,
                                    view(penalties, moving)};
@@ -136,7 +136,7 @@ template <typename Value>
 std::tuple<Column<std::int64_t>, Column<double>> predict(GivenTable<Value> points, nb::handle state,
                                                          GivenPenalties penalties,
                                                          GivenMoving moving, double elapsed,
-                                                         nb::tuple records) {
+                                                         nb::handle records) {
     const Points<Value> batch = view(points, std::nullopt);
     const StateView before = read_state(record_types(records), state, batch.n_features).view;
     std::vector<std::int64_t> labels(batch.n_points);

@@ -116,20 +116,24 @@ class Bins {
             }
     }
 
+    // Deals terms of one column out to bins: put(bin, part of each term).
+    template <typename Put>
+    void split(Doubles terms, std::size_t column, const Put& put) const {
+        for (std::size_t b = 0; b < n_bins_; ++b) {
+            const Doubles shift = fill(shifts_[b * n_columns_ + column]);
+            const Doubles h = (terms + shift) - shift;
+            put(b, h);
+            terms -= h;
+        }
+    }
+
     // Adds many terms of the one column; `terms` is used up. `sums` has one number for each bin.
     void add(double* terms, std::size_t n, double* sums) const {
         const std::size_t n_padded = (n + kSimd - 1) / kSimd * kSimd;  // with room behind
         std::fill(terms + n, terms + n_padded, 0.0);
-        for (std::size_t b = 0; b < n_bins_; ++b) {
-            const Doubles shift = fill(shifts_[b]);
-            Doubles sum{};
-            for (std::size_t i = 0; i < n_padded; i += kSimd) {
-                const Doubles x = load(terms + i), h = (x + shift) - shift;
-                sum += h;
-                store(terms + i, x - h);
-            }
-            sums[b] += sum_of_lanes(sum);
-        }
+        std::size_t first = 0;
+        for (; first + 3 <= n_bins_; first += 3) add_to<3>(terms, n_padded, first, sums);
+        for (; first < n_bins_; ++first) add_to<1>(terms, n_padded, first, sums);
     }
 
     // The total of one column of a sum.
@@ -139,6 +143,23 @@ class Bins {
 
   private:
     static constexpr int kMostExponent = 960;
+
+    // To B bins at once, each term read once.
+    template <std::size_t B>
+    void add_to(double* terms, std::size_t n_padded, std::size_t first, double* sums) const {
+        Doubles shifts[B], totals[B] = {};
+        for (std::size_t b = 0; b < B; ++b) shifts[b] = fill(shifts_[first + b]);
+        for (std::size_t i = 0; i < n_padded; i += kSimd) {
+            Doubles x = load(terms + i);
+            for (std::size_t b = 0; b < B; ++b) {
+                const Doubles h = (x + shifts[b]) - shifts[b];
+                totals[b] += h;
+                x -= h;
+            }
+            store(terms + i, x);
+        }
+        for (std::size_t b = 0; b < B; ++b) sums[first + b] += sum_of_lanes(totals[b]);
+    }
 
     static std::size_t count_bins(const Column& column, int p) {
         if (!(column.largest > 0.0)) return 1;

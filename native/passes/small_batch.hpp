@@ -22,18 +22,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithm/visiting_orders.hpp"
 #include "passes/small_slots.hpp"
+#include "passes/small_turns.hpp"
 #include "records/solution.hpp"
 
 namespace dynmeans::passes {
-
-// Beyond, a table with every cost takes longer than the bounds that leave most of it out.
-constexpr std::size_t kMostPoints = 512, kMostFeatures = 16, kMostClusters = 64;
-
-inline bool is_small_batch(std::size_t n_points, std::size_t n_features, std::size_t n_clusters) {
-    return n_points <= kMostPoints && n_features <= kMostFeatures && n_clusters <= kMostClusters;
-}
 
 // D is the number of features where it is small, 0 otherwise.
 template <std::size_t D>
@@ -53,7 +46,7 @@ class SmallBatch {
         seen_.clear();
         const std::size_t n = points_.n_padded();
         double* next = memory_.at_least(kArrays * n);
-        for (double** array : {&wishes_, &lowest_, &terms_, &keys_, &active_costs_, &active_slots_,
+        for (double** array : {&wishes_, &lowest_, &terms_, &active_costs_, &active_slots_,
                                &limits_, &dormant_costs_, &dormant_seconds_, &dormant_slots_}) {
             *array = next;
             next += n;
@@ -80,7 +73,7 @@ class SmallBatch {
             if (was_seen(cost)) return;
             see(cost);
             slots_.start_pass();
-            move(orders);
+            move();
         }
         if (!is_better(cost_trace_, best)) return;
         slots_.keep(best);
@@ -88,8 +81,8 @@ class SmallBatch {
     }
 
   private:
-    static constexpr std::size_t kArrays = 10, kMostSeen = 64, kNone = CostTable::kNone;
-    static constexpr double kOpenNew = -2.0, kPassed = -1.0, kNever = CostTable::kNever;
+    static constexpr std::size_t kArrays = 9, kMostSeen = 64, kNone = CostTable::kNone;
+    static constexpr double kOpenNew = -2.0;
 
     // Whether an earlier run had these labels and went on from them without an event: this one ends
     // as that did, and so is no better.
@@ -129,14 +122,11 @@ class SmallBatch {
     void first_pass(Orders& orders) {
         slots_.start();
         is_awake_.assign(n_remembered_ + 1, 0);
-        orders.write_keys(keys_);
         const double* weights = points_.weights();
-        for (std::size_t at = 0; at < points_.n_padded(); at += kSimd) {
-            store(keys_ + at, load(weights + at) == 0.0 ? fill(kPassed) : load(keys_ + at));
-            store(active_costs_ + at, fill(kNever));
-            store(limits_ + at, load(dormant_costs_ + at));
-        }
-        visit_those_not_settled(orders);
+        turns_.start(orders, weights, points_.size(), points_.n_padded());
+        std::fill_n(active_costs_, points_.n_padded(), CostTable::kNever);
+        std::copy_n(dormant_costs_, points_.n_padded(), limits_);
+        visit_those_not_settled();
         for (std::size_t at = 0; at < points_.n_padded(); at += kSimd)
             store(slots_.labels() + at, load(weights + at) == 0.0 ? fill(SmallSlots<D>::kOutside)
                                                                   : load(active_slots_ + at));
@@ -144,58 +134,17 @@ class SmallBatch {
     }
 
     // Points that their cheapest active slot does not settle look at all slots, in turn.
-    void visit_those_not_settled(Orders& orders) {
+    void visit_those_not_settled() {
         const double *costs = active_costs_, *limits = limits_;
-        Turns turns = from_the_start();
-        while (next_turn(orders, turns,
-                         [=](std::size_t at) { return load(costs + at) >= load(limits + at); })) {
-            std::size_t k = first_choice(turns.point);
+        while (turns_.next([=](std::size_t at) { return load(costs + at) >= load(limits + at); })) {
+            const std::size_t i = turns_.point();
+            std::size_t k = first_choice(i);
             if (k == kNone || (k < n_remembered_ && !is_awake_[k])) {
-                k = slots_.wake(turns.point, k);
-                compare_with(k, turns.now);
+                k = slots_.wake(i, k);
+                compare_with(k);
             }
-            active_slots_[turns.point] = static_cast<double>(k);
+            active_slots_[i] = static_cast<double>(k);
         }
-    }
-
-    struct Turns {
-        double now;         // key of the last point that had its turn
-        std::size_t point;  // who it was
-    };
-    static Turns from_the_start() { return {kPassed, kNone}; }
-
-    // The next point of the order that waits for its turn; false if none does.
-    template <typename Waits>
-    bool next_turn(Orders& orders, Turns& turns, const Waits& waits) {
-        const double* keys = keys_;
-        const std::size_t n = points_.n_padded();
-        Doubles first = fill(kNever);
-        for (std::size_t at = 0; at < n; at += kSimd) {
-            const Doubles key = load(keys + at);
-            const Doubles turn = (key > turns.now) & waits(at) ? key : fill(kNever);
-            first = turn < first ? turn : first;
-        }
-        const double turn = lowest_lane(first);
-        if (!(turn < kNever)) return false;
-        std::size_t n_found = 0, point = 0;
-        for (std::size_t at = 0; at < n; at += kSimd) {
-            const unsigned equal = lanes_equal(load(keys + at), fill(turn));
-            n_found += __builtin_popcount(equal);
-            point = equal != 0 ? at + __builtin_ctz(equal) : point;
-        }
-        if (n_found == 1) {
-            turns = {turn, point};
-            return true;
-        }
-        list_keys(orders);  // only the listed order can tell who comes first
-        if (turns.point != kNone) turns.now = keys_[turns.point];
-        return next_turn(orders, turns, waits);
-    }
-
-    void list_keys(Orders& orders) {
-        const std::int64_t* order = orders.listed();
-        for (std::size_t p = 0; p < points_.size(); ++p)
-            if (points_.takes_part(order[p])) keys_[order[p]] = static_cast<double>(p);
     }
 
     // The cheapest slot of point i in the first pass; kNone opens a new one.
@@ -205,7 +154,7 @@ class SmallBatch {
         if (cost < active_costs_[i] && !is_awake_[dormant])
             return cost < limit_ ? dormant : kNone;  // at the limit stands the cost of no slot
         Choice choice{kNone, new_penalty_};
-        if (active_costs_[i] < kNever)
+        if (active_costs_[i] < CostTable::kNever)
             CostTable::consider(choice, static_cast<std::size_t>(active_slots_[i]),
                                 active_costs_[i]);
         for (std::size_t k = 0; k < n_remembered_; ++k)
@@ -213,25 +162,26 @@ class SmallBatch {
         return choice.slot;
     }
 
-    // Brings the cheapest active slot of the points after `now` up to date: slot k woke.
-    void compare_with(std::size_t k, double now) {
-        if (k < n_remembered_) is_awake_[k] = 1;
-        const double* theta = slots_.center(k);
+    // Brings the cheapest active slot of the points still to come up to date: slot k woke.
+    void compare_with(std::size_t k) {
+        const bool was_remembered = k < n_remembered_;
+        if (was_remembered) is_awake_[k] = 1;
+        const double *theta = slots_.center(k), *keys = turns_.keys(), now = turns_.now();
         const Doubles slot = fill(static_cast<double>(k));
         for (std::size_t at = 0; at < points_.n_padded(); at += kSimd) {
             const Doubles costs = points_.squared_distances(theta, at);
             const Doubles lowest = load(active_costs_ + at), slots = load(active_slots_ + at);
-            const auto is_first = (load(keys_ + at) > now) &
-                                  ((costs < lowest) | ((costs == lowest) & (slot < slots)));
+            const auto is_first =
+                (load(keys + at) > now) & ((costs < lowest) | ((costs == lowest) & (slot < slots)));
             store(active_costs_ + at, is_first ? costs : lowest);
             store(active_slots_ + at, is_first ? slot : slots);
-            if (k < n_remembered_)
+            if (was_remembered)
                 store(limits_ + at, load(dormant_slots_ + at) == slot ? load(dormant_seconds_ + at)
                                                                       : load(limits_ + at));
         }
     }
 
-    void move(Orders& orders) {
+    void move() {
         if (!can_change_slots()) {
             for (const std::size_t i : movers_)
                 slots_.move(i, static_cast<std::size_t>(wishes_[i]));
@@ -239,12 +189,13 @@ class SmallBatch {
         }
         seen_.resize(std::min(n_earlier_, seen_.size()));  // from here on the order matters
         const double *wishes = wishes_, *labels = slots_.labels();
-        Turns turns = from_the_start();
-        while (next_turn(orders, turns,
-                         [=](std::size_t at) { return load(wishes + at) != load(labels + at); })) {
-            const double wish = wishes_[turns.point];
-            for (const std::size_t k : slots_.place(
-                     turns.point, wish == kOpenNew ? kNone : static_cast<std::size_t>(wish)))
+        turns_.restart();
+        while (
+            turns_.next([=](std::size_t at) { return load(wishes + at) != load(labels + at); })) {
+            const std::size_t i = turns_.point();
+            const bool opens = wishes_[i] == kOpenNew;
+            for (const std::size_t k :
+                 slots_.place(i, opens ? kNone : static_cast<std::size_t>(wishes_[i])))
                 if (k != kNone) compare_again(k);
         }
     }
@@ -335,13 +286,14 @@ class SmallBatch {
 
     SmallPoints<D> points_;
     SmallSlots<D> slots_;
+    SmallTurns turns_;
     const Bins* costs_ = nullptr;
     double new_penalty_ = 0.0;
     double limit_ = 0.0;  // a cost of lambda still wins, one at this limit does not
     std::size_t n_remembered_ = 0;
     RegisterArray memory_, seen_labels_;
-    double *wishes_, *lowest_, *terms_, *keys_, *active_costs_, *active_slots_, *limits_,
-        *dormant_costs_, *dormant_seconds_, *dormant_slots_;
+    double *wishes_, *lowest_, *terms_, *active_costs_, *active_slots_, *limits_, *dormant_costs_,
+        *dormant_seconds_, *dormant_slots_;
     std::size_t n_earlier_ = 0;  // of what was seen, by earlier runs
     std::vector<double> cost_trace_, sum_, seen_;
     std::vector<std::int64_t> leavers_;

@@ -50,7 +50,7 @@ class SmallPoints {
             for (std::size_t i = n_points_; i < n_padded; ++i) features[j * n_padded + i] = 0.0;
         for (std::size_t i = 0; i < n_points_; ++i) weights_[i] = points.weight(i);
         for (std::size_t i = n_points_; i < n_padded_; ++i) weights_[i] = 0.0;
-        split(points, sums);
+        split(sums);
     }
 
     std::size_t size() const { return n_points_; }
@@ -75,28 +75,34 @@ class SmallPoints {
             return add_few_in_halves<D>(squares);
         } else {
             const std::size_t d = n_features();
-            Doubles sums[kLanes] = {};
-            std::size_t j = 0;
-            for (; j + kLanes <= d; j += kLanes)
-                for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += square(j + lane);
-            for (std::size_t lane = 0; j < d; ++j, ++lane) sums[lane] += square(j);
+            Doubles sums[kLanes];
+#pragma GCC unroll 8
+            for (std::size_t lane = 0; lane < kLanes; ++lane)
+                sums[lane] = lane < d ? square(lane) : Doubles{};
+            for (std::size_t j = kLanes; j < d; j += kLanes)
+#pragma GCC unroll 8
+                for (std::size_t lane = 0; lane < kLanes; ++lane)
+                    if (j + lane < d) sums[lane] += square(j + lane);
             return add_in_halves(sums);
         }
     }
 
   private:
-    template <typename Value>
-    void split(const Points<Value>& points, const BatchSums& sums) {
-        n_parts_ = sums.columns.size();
-        parts_.assign(n_points_ * n_parts_, 0.0);
-        PointAdder<0> weighted(sums);
-        PointAdder<D> plain(sums);
-        for (std::size_t i = 0; i < n_points_; ++i) {
-            double* parts = parts_.data() + i * n_parts_;
-            if (sums.has_weights)
-                weighted.add(points, i, parts);
-            else
-                plain.add(points, i, parts);
+    void split(const BatchSums& sums) {
+        const Bins& bins = sums.columns;
+        const std::size_t n_columns = bins.n_columns(), first = sums.has_weights ? 1 : 0;
+        const std::size_t n_parts = n_parts_ = bins.size();
+        if (parts_.size() < n_padded_ * n_parts) parts_.resize(n_padded_ * n_parts);
+        for (std::size_t c = 0; c < n_columns; ++c) {
+            const double* feature = c < first ? weights_ : features_ + (c - first) * n_padded_;
+            for (std::size_t at = 0; at < n_padded_; at += kSimd) {
+                const Doubles w = load(weights_ + at), y = load(feature + at);
+                double* part = parts_.data() + at * n_parts + c;
+                bins.split(c < first ? w : w * y, c, [&](std::size_t bin, Doubles terms) {
+                    for (std::size_t lane = 0; lane < kSimd; ++lane)
+                        part[lane * n_parts + bin * n_columns] = terms[lane];
+                });
+            }
         }
     }
 

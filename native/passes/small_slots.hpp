@@ -51,8 +51,16 @@ class SmallSlots {
     // The labels of the first pass are in `labels()`.
     void count_members() {
         std::fill_n(members_.begin(), n_slots_, 0);
-        for (std::size_t i = 0; i < points_->size(); ++i)
-            if (points_->takes_part(i)) add<1>(i, static_cast<std::size_t>(labels_[i]));
+        const std::size_t n_points = points_->size(), n = width();
+        const double *labels = labels_, *parts = points_->parts(0);
+        double* sums = bins(0);
+        std::int64_t* members = members_.data();
+        for (std::size_t i = 0; i < n_points; ++i) {
+            if (labels[i] == kOutside) continue;
+            const auto k = static_cast<std::size_t>(labels[i]);
+            ++members[k];
+            add<1>(parts + i * n, sums + k * n, n);
+        }
         has_any_changed_ = false;
         for (std::size_t k = 0; k < n_slots_; ++k)
             has_any_changed_ |= has_changed_[k] = members_[k] > 0;
@@ -104,25 +112,26 @@ class SmallSlots {
     void move(std::size_t i, std::size_t to) {
         const auto from = static_cast<std::size_t>(labels_[i]);
         labels_[i] = static_cast<double>(to);
-        add<1>(i, to);
-        add<-1>(i, from);
+        ++members_[to];
+        --members_[from];
+        add<1>(points_->parts(i), bins(to), width());
+        add<-1>(points_->parts(i), bins(from), width());
         has_changed_[to] = has_changed_[from] = has_any_changed_ = true;
     }
 
     // Closes the gaps, then moves the centers of slots that changed and takes their columns anew.
     void update() {
         if (has_gaps_) close_gaps();
+        const std::size_t d = n_features(), first = sums_->has_weights ? 1 : 0;
         for (std::size_t k = 0; k < n_slots_; ++k) {
-            counts_[k] = sums_->has_weights ? sums_->columns.total(bins(k), 0)
-                                            : static_cast<double>(members_[k]);
+            const double n = counts_[k] = sums_->has_weights ? sums_->columns.total(bins(k), 0)
+                                                             : static_cast<double>(members_[k]);
             if (!has_changed_[k] || members_[k] == 0) continue;
-            const std::size_t first = sums_->has_weights ? 1 : 0;
-            for (std::size_t j = 0; j < n_features(); ++j)
-                sum_[j] = sums_->columns.total(bins(k), first + j);
-            write_center(k, counts_[k], sum_.data(), *remembered_,
-                         centers_.data() + k * n_features());
-            take_active_column(k);
+            for (std::size_t j = 0; j < d; ++j) sum_[j] = sums_->columns.total(bins(k), first + j);
+            write_center(k, n, sum_.data(), *remembered_, centers_.data() + k * d);
         }
+        for (std::size_t k = 0; k < n_slots_; ++k)
+            if (has_changed_[k] && members_[k] > 0) take_active_column(k);
     }
 
     // The terms of L_t that belong to clusters: new, revival and displacement.
@@ -177,16 +186,14 @@ class SmallSlots {
     }
 
     template <int Sign>
-    void add(std::size_t i, std::size_t k) {
-        members_[k] += Sign;
-        const double* parts = points_->parts(i);
-        double* sums = bins(k);
-        const std::size_t n = width();
-        if (D > 0 && n == 2 * D) {  // most often there are two bins
-            double both[D > 0 ? 2 * D : 1];
-            for (std::size_t b = 0; b < 2 * D; ++b) both[b] = sums[b] + Sign * parts[b];
-            std::copy_n(both, 2 * D, sums);
-            return;
+    static void add(const double* parts, double* sums, std::size_t n) {
+        if constexpr (D > 0) {
+            if (n == 2 * D) {  // most often there are two bins
+                double both[2 * D];
+                for (std::size_t b = 0; b < 2 * D; ++b) both[b] = sums[b] + Sign * parts[b];
+                std::copy_n(both, 2 * D, sums);
+                return;
+            }
         }
         for (std::size_t b = 0; b < n; ++b) sums[b] += Sign * parts[b];
     }

@@ -8,9 +8,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = (
-    "tests/native/streams.cpp",
-    "native/engine/step_double.cpp",
-    "native/engine/step_float.cpp",
+    ROOT / "tests" / "native" / "streams.cpp",
+    *(ROOT / "native" / "engine").glob("*.cpp"),
+    *(ROOT / "native" / "passes").glob("*.cpp"),
 )
 NEEDED = ("g++", "aarch64-linux-gnu-g++", "qemu-aarch64")
 

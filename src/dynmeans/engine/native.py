@@ -1,7 +1,7 @@
 """Prepares arrays and calls the compiled module."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -58,11 +58,11 @@ def step(
         _RECORDS,
     )
     if sgemm is None:
-        stepped: tuple[ClusterState, Clustering] = compiled.step(*arguments)
-        return stepped
-    with blas.one_thread():
-        stepped = compiled.step(*arguments)
-        return stepped
+        stepped: Any = compiled.step(*arguments)
+    else:
+        with blas.one_thread():
+            stepped = compiled.step(*arguments)
+    return cast(tuple[ClusterState, Clustering], stepped)
 
 
 def _numbers(penalties: Penalties) -> tuple[float, float, float, bool]:
@@ -90,9 +90,9 @@ def sequence(
     execution: Execution,
 ) -> list[tuple[ClusterState, Clustering]]:
     """Cluster a sequence of small batches from nothing, without coming back in between."""
-    arguments = _sequence_arguments(batches, penalties, orders, elapsed, execution)
-    stepped: list[tuple[ClusterState, Clustering]] = compiled.sequence(*arguments, _RECORDS)
-    return stepped
+    arguments: Any = _sequence_arguments(batches, penalties, orders, elapsed, execution)
+    arguments = (*arguments, _RECORDS)
+    return cast(list[tuple[ClusterState, Clustering]], compiled.sequence(*arguments))
 
 
 def sequence_labels(
