@@ -7,6 +7,7 @@ import typer
 import dynmeans
 from dynmeans.cli import experiment
 from dynmeans.cli.cluster import cluster
+from dynmeans.cli.clusters import clusters
 from dynmeans.cli.demo import demo
 from dynmeans.cli.edit import edit
 from dynmeans.cli.events import events
@@ -52,6 +53,7 @@ for command in (
     cluster,
     suggest,
     status,
+    clusters,
     events,
     families,
     name,

@@ -33,7 +33,7 @@ def display(text: str) -> None:
             'pip install "dynmeans[notebook]". '
             'report("report.html") writes the page to a file for any browser.'
         ) from error
-    shown.display(shown.HTML(text))
+    shown.display({"text/html": text, "text/plain": "Report"}, raw=True)
 
 
 def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:

@@ -32,7 +32,9 @@ def connect(memory_limit: str, spill: Path) -> Any:
             "python_enable_replacements": False,
         }
     )
-    connection.execute("SET enable_progress_bar = false")
+    # In a notebook without widgets there is none, and DuckDB refuses to switch it off.
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+        connection.execute("SET enable_progress_bar = false")
     connection.execute("SET TimeZone = 'UTC'")
     return connection
 
