@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "algorithm/assign_params.hpp"
+#include "algorithm/cost.hpp"
 #include "passes/small_points.hpp"
 #include "records/remembered.hpp"
 
@@ -134,19 +135,9 @@ class SmallSlots {
             if (has_changed_[k] && members_[k] > 0) take_active_column(k);
     }
 
-    // The terms of L_t that belong to clusters: new, revival and displacement.
     double cluster_terms(double new_penalty) const {
-        double total = 0.0;
-        for (std::size_t k = 0; k < n_slots_; ++k) {
-            if (members_[k] == 0) continue;
-            if (k >= remembered_->n_clusters) {
-                total += new_penalty;
-                continue;
-            }
-            const double moved = squared_distance(center(k), remembered_->center(k), n_features());
-            total += remembered_->offsets[k] + remembered_->gamma[k] * moved;
-        }
-        return total;
+        return algorithm::cluster_terms(*remembered_, new_penalty, members_.data(), n_slots_,
+                                        centers_.data());
     }
 
     void keep(Solution& best) const {

@@ -22,7 +22,6 @@ from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.state import Clustering, ClusterState
 
-
 _HIDDEN = ("_last_step", "_last_when", "_evidence", "_lives", "_found", "_looked_at", "_settings")
 
 
