@@ -49,15 +49,15 @@ def nearest(points: FloatArray, centers: FloatArray) -> Any:
 def small_works(n_points: int, d: int) -> dict[str, Callable[[], Any]]:
     """Return what is done with 100 small batches, by name."""
     batches, penalties = small_batches(n_points, d), Penalties(0.04, **PENALTIES)
-    orders, state, befores = VisitingOrders(1, 3), ClusterState.empty(d), []
+    orders, state, states = VisitingOrders(1, 3), ClusterState.empty(d), []
     for points in batches:
-        befores.append(state)
+        states.append(state)
         state, _ = step(points, state, penalties, orders=orders)
     weights = [np.full(len(points), 2.0) for points in batches]
     model = DynamicMeans(penalties, random_state=0)
 
     def steps(given: list[Any]) -> None:
-        for y, before, w in zip(batches, befores, given, strict=True):
+        for y, before, w in zip(batches, states, given, strict=True):
             step(y, before, penalties, orders=orders, sample_weight=w)
 
     return {
