@@ -68,7 +68,7 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         return model
 
     def _checked_points(self, X: Any, *, reset: bool, min_points: int = 1) -> BatchArray:
-        if not reset and self._is_ready(X):
+        if self._is_plain_start(X) if reset else self._is_ready(X):
             ready: BatchArray = X
             return ready
         if hasattr(X, "shape") and len(X.shape):
@@ -83,6 +83,17 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
                 f"{self.state_.n_features}. Call fit() to start over."
             )
         return checked_coordinates(points, "X")
+
+    def _is_plain_start(self, X: Any) -> bool:
+        """Say the same of a first batch; if so, note its features as scikit-learn would."""
+        if type(X) is not np.ndarray or X.ndim != 2 or not X.size:
+            return False
+        allow_float32 = self._dtypes is not np.float64
+        is_plain = is_checked_batch(X, X.shape[1], allow_float32=allow_float32)
+        if is_plain:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        return is_plain
 
     def _is_ready(self, X: Any) -> bool:
         """Say whether X is a plain array that needs neither conversion nor complaint."""

@@ -1,6 +1,6 @@
 """Families and confirmed identities of an estimator that follows clusters."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,45 +16,43 @@ from dynmeans.records.state import Clustering, ClusterState
 
 _FEW = 64  # forgotten identities that may wait to be left out
 _MOST_WAITING = 64  # batches
+_NONE: "Counted" = {}
 
 
-class Lives(NamedTuple):
-    """Points and batches of the identities that are remembered, by id, up to some batch.
+# Points and batches of each identity up to some batch; then the later batches, which wait to be
+# counted, as a chain: everything before one, its ids, its counts, and how many wait.
+Counted = dict[int, tuple[float, int]]
+Lives = Counted | tuple[Any, IntArray, Any, int]
 
-    Later batches wait, the last one outermost, until someone asks or there are many of them.
-    """
 
-    of_ids: dict[int, tuple[float, int]]
-    waiting: tuple[Any, ...] = ()  # of earlier ones, ids, counts
-    n_waiting: int = 0
+def lives_after(lives: Lives, clustering: Clustering, state: ClusterState) -> Lives:
+    """Return the lives after one more batch; who is forgotten is left out in time."""
+    n_waiting = 1 if isinstance(lives, dict) else lives[3] + 1
+    longer = (lives, clustering.ids, clustering.counts, n_waiting)
+    if n_waiting < _MOST_WAITING:
+        return longer
+    counted = counted_lives(longer)
+    if len(counted) <= 2 * state.n_clusters + _FEW:
+        return counted
+    return {k: counted[k] for k in state.ids.tolist() if k in counted}
 
-    def after(self, clustering: Clustering, state: ClusterState) -> "Lives":
-        """Return the lives after one more batch; who is forgotten is left out in time."""
-        waiting = (self.waiting, clustering.ids, clustering.counts)
-        lives = Lives(self.of_ids, waiting, self.n_waiting + 1)
-        if lives.n_waiting < _MOST_WAITING:
-            return lives
-        counted = lives.counted()
-        if len(counted) > 2 * state.n_clusters + _FEW:
-            counted = {k: counted[k] for k in state.ids.tolist() if k in counted}
-        return Lives(counted)
 
-    def counted(self) -> dict[int, tuple[float, int]]:
-        """Return points and batches of each identity, the batches that wait included."""
-        batches, waiting = [], self.waiting
-        while waiting:
-            waiting, *batch = waiting
-            batches.append(batch)
-        lives = self.of_ids.copy()
-        for ids, counts in reversed(batches):
-            for k, n in zip(ids.tolist(), counts.tolist(), strict=True):
-                count, n_batches = lives.get(k, (0.0, 0))
-                lives[k] = count + n, n_batches + 1
+def counted_lives(lives: Lives) -> Counted:
+    """Return points and batches of each identity, the batches that wait included."""
+    waiting = []
+    while not isinstance(lives, dict):
+        lives, *batch = lives[:3]
+        waiting.append(batch)
+    if not waiting:
         return lives
-
-    def confirmed(self, size: float, life: int) -> list[int]:
-        """Return the identities of at least so many points and batches."""
-        return [k for k, (count, n) in self.counted().items() if count >= size and n >= life]
+    ids, counts = map(np.concatenate, zip(*reversed(waiting), strict=True))
+    names, rows = np.unique(ids, return_inverse=True)
+    sums, times = np.bincount(rows, weights=counts).tolist(), np.bincount(rows).tolist()
+    counted = lives.copy()
+    for k, n, n_batches in zip(names.tolist(), sums, times, strict=True):
+        before, n_before = counted.get(k, (0.0, 0))
+        counted[k] = before + n, n_before + n_batches
+    return counted
 
 
 class FamilyKeeper:
@@ -92,7 +90,8 @@ class FamilyKeeper:
         check_is_fitted(self, "state_")
         size = checked_number("min_cluster_size", self.min_cluster_size, at_least=0)
         life = checked_count("min_life", self.min_life)
-        confirmed = self._lives.confirmed(size, life)
+        lives = counted_lives(self._lives).items()
+        confirmed = [k for k, (count, n) in lives if count >= size and n >= life]
         labels = np.asarray(self.labels_)
         return np.where(np.isin(labels, confirmed), labels, -1)
 
@@ -115,7 +114,7 @@ class FamilyKeeper:
     def _follow_lives(
         self, batch: AnyBatch, clustering: Clustering, state: ClusterState, elapsed: float
     ) -> None:
-        self._lives = getattr(self, "_lives", Lives({})).after(clustering, state)
+        self._lives = lives_after(self.__dict__.get("_lives", _NONE), clustering, state)
         if not self.families:
             return
         points = batch.in_memory("families=True").points

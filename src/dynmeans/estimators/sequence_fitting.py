@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from dynmeans.algorithm.life_cycle import find_events
-from dynmeans.engine.batch import AnyBatch
+from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import are_same, checked_elapsed, one_for_each
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.sequence import step_sequence
@@ -97,7 +97,10 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, FeatureScaler):
         rows: list[AnyBatch] = []
         for t, X in enumerate(batches):
             try:
-                rows.append(self._checked_batch(X, weights[t], reset=not rows))
+                if t > 0 and weights[t] is None and self._is_ready(X):
+                    rows.append(Batch(X))
+                else:
+                    rows.append(self._checked_batch(X, weights[t], reset=t == 0))
                 gaps[t] = checked_elapsed(gaps[t])
             except (TypeError, ValueError) as error:
                 raise type(error)(f"batches[{t}]: {error}") from error
