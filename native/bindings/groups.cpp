@@ -122,6 +122,7 @@ void bind_fit_groups(nb::module_& module) {
 void bind_groups(nb::module_& module) {
     bind_fit_groups<double>(module);
     bind_fit_groups<float>(module);
+    module.def("entropy_of_seed", &entropy_of_seed, "seed"_a);
     module.def("sort_by_group", &sorted_by_group, "groups"_a, "n_groups"_a);
 }
 

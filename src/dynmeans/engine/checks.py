@@ -19,6 +19,8 @@ MAX_COORDINATE, MAX_WEIGHT = 1e100, 1e50
 
 # Whether two tuples hold the very same objects.
 are_same = compiled.are_same
+# What an estimator draws from RandomState(seed).
+entropy_of_seed = compiled.entropy_of_seed
 
 
 def check_size(name: str, n_points: int) -> None:

@@ -14,6 +14,7 @@ from dynmeans.engine.checks import (
     check_size,
     checked_coordinates,
     checked_elapsed,
+    entropy_of_seed,
     is_checked_batch,
 )
 from dynmeans.inputs.batch_times import When, as_when, checked_when, steps_between
@@ -117,8 +118,12 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         return self._entropy
 
     def _draw_entropy(self) -> None:
+        seed = self.random_state
+        if type(seed) is int and 0 <= seed < 2**32:  # the same number, without making a generator
+            self._entropy = entropy_of_seed(seed)
+            return
         try:
-            random = check_random_state(self.random_state)
+            random = check_random_state(seed)
         except ValueError as error:
             raise ValueError(
                 "random_state must be None, an integer from 0 to 2**32 - 1 or a RandomState, "

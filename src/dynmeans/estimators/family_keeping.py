@@ -32,27 +32,36 @@ def lives_after(lives: Lives, clustering: Clustering, state: ClusterState) -> Li
     if n_waiting < _MOST_WAITING:
         return longer
     counted = counted_lives(longer)
-    if len(counted) <= 2 * state.n_clusters + _FEW:
-        return counted
-    return {k: counted[k] for k in state.ids.tolist() if k in counted}
+    return _without_forgotten(counted, state)
 
 
 def counted_lives(lives: Lives) -> Counted:
     """Return points and batches of each identity, the batches that wait included."""
-    waiting = []
+    ids, counts = [], []
     while not isinstance(lives, dict):
-        lives, *batch = lives[:3]
-        waiting.append(batch)
-    if not waiting:
+        lives, *batch, _ = lives
+        ids.append(batch[0])
+        counts.append(batch[1])
+    return _counted(lives, ids[::-1], counts[::-1])
+
+
+def _counted(before: Counted, ids: list[IntArray], counts: list[Any]) -> Counted:
+    """Add batches to what was counted before, all at once."""
+    if not ids:
+        return before
+    names, rows = np.unique(np.concatenate(ids), return_inverse=True)
+    sums = np.bincount(rows, weights=np.concatenate(counts)).tolist()
+    lives = before.copy()
+    for k, n, n_batches in zip(names.tolist(), sums, np.bincount(rows).tolist(), strict=True):
+        points, n_before = lives.get(k, (0.0, 0))
+        lives[k] = points + n, n_before + n_batches
+    return lives
+
+
+def _without_forgotten(lives: Counted, state: ClusterState) -> Counted:
+    if len(lives) <= 2 * state.n_clusters + _FEW:
         return lives
-    ids, counts = map(np.concatenate, zip(*reversed(waiting), strict=True))
-    names, rows = np.unique(ids, return_inverse=True)
-    sums, times = np.bincount(rows, weights=counts).tolist(), np.bincount(rows).tolist()
-    counted = lives.copy()
-    for k, n, n_batches in zip(names.tolist(), sums, times, strict=True):
-        before, n_before = counted.get(k, (0.0, 0))
-        counted[k] = before + n, n_before + n_batches
-    return counted
+    return {k: lives[k] for k in state.ids.tolist() if k in lives}
 
 
 class FamilyKeeper:
@@ -115,6 +124,14 @@ class FamilyKeeper:
         self, batch: AnyBatch, clustering: Clustering, state: ClusterState, elapsed: float
     ) -> None:
         self._lives = lives_after(self.__dict__.get("_lives", _NONE), clustering, state)
+        self._add_evidence(batch, clustering, elapsed)
+
+    def _count_lives(self, clusterings: list[Clustering], state: ClusterState) -> None:
+        """As `_follow_lives` for a whole sequence, without its evidence."""
+        ids, counts = [found.ids for found in clusterings], [found.counts for found in clusterings]
+        self._lives = _without_forgotten(_counted(_NONE, ids, counts), state)
+
+    def _add_evidence(self, batch: AnyBatch, clustering: Clustering, elapsed: float) -> None:
         if not self.families:
             return
         points = batch.in_memory("families=True").points

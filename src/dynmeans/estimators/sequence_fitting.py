@@ -63,7 +63,7 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, FeatureScaler):
             The record of every batch: clusters seen and remembered, cost, passes.
         """
         given, when, elapsed = timed_batches(batches, elapsed, times, time_step)
-        labels = []
+        clusterings = []
         with self._all_or_nothing():
             window = self._checked_window()
             self._start_over()
@@ -77,16 +77,17 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, FeatureScaler):
             steps = step_sequence(rows, penalties, self._visiting_orders(), gaps, self._execution())
             for batch, gap, date, (after, clustering) in zip(rows, gaps, when, steps, strict=True):
                 history.append(before, gap, clustering, after, find_events, date)
-                self._follow_lives(batch, clustering, after, gap)
-                labels.append(clustering.labels)
+                self._add_evidence(batch, clustering, gap)
+                clusterings.append(clustering)
                 after = after if scaling is None else replace(after, scaling=scaling)
                 last, before = (before, gap, clustering, after), after
             self._remember(*last)
+            self._count_lives(clusterings, after)
             self._last_when = when[-1]
             if self.keep_history is not False:
                 self.history_ = history.last(window)
-        like = zip(given, labels, strict=True)
-        return [labels_like(batch, found) for batch, found in like], history
+        like = zip(given, clusterings, strict=True)
+        return [labels_like(batch, found.labels) for batch, found in like], history
 
     def _checked_sequence(
         self, batches: list[Any], elapsed: Any, sample_weight: Any
