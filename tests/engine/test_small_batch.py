@@ -101,3 +101,30 @@ def test_batch_of_five_hundred_points_in_many_features_equals_plain():
         points = rng.normal(size=(500, 11)) * 0.5 + 4.0 * rng.integers(3, size=(500, 1))
         orders = np.array([rng.permutation(500) for _ in range(2)])
         state, _ = assert_equal_plain(points, state, penalties, orders)
+
+
+def test_order_that_meets_an_earlier_one_before_an_event_is_followed_to_its_end():
+    """Both orders reach the same labels; then clusters open and empty, and the second ends lower."""
+    state = remembered([[-0.5], [1.76]], weight=100.0)
+    points = [
+        -0.08,
+        2.38,
+        1.2,
+        -1.41,
+        -0.97,
+        1.69,
+        0.63,
+        2.25,
+        0.1,
+        -0.93,
+        -2.24,
+        -0.98,
+        -1.06,
+        0.37,
+    ]
+    orders = [
+        [8, 10, 9, 6, 13, 4, 2, 0, 3, 1, 7, 5, 12, 11],
+        [8, 4, 12, 7, 2, 11, 9, 6, 5, 3, 0, 1, 13, 10],
+    ]
+    penalties = Penalties(1.0, revival_penalty=0.36, drift=0.3)
+    assert_equal_plain(np.array(points)[:, None], state, penalties, orders, "paper")
