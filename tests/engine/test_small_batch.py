@@ -104,7 +104,7 @@ def test_batch_of_five_hundred_points_in_many_features_equals_plain():
 
 
 def test_order_that_meets_an_earlier_one_before_an_event_is_followed_to_its_end():
-    """Both orders reach the same labels; then clusters open and empty, and the second ends lower."""
+    """Both orders reach the same labels; then clusters open and empty, and the second one wins."""
     state = remembered([[-0.5], [1.76]], weight=100.0)
     points = [
         -0.08,
