@@ -68,7 +68,7 @@ def small_works(n_points: int, d: int) -> dict[str, Callable[[], Any]]:
     }
 
 
-def ratio_of_small(work: Callable[[], Any], repeats: int = 15) -> float:
+def ratio_of_small(work: Callable[[], Any], repeats: int = 41) -> float:
     """Median ratio of `work` to 100 calls of the line of NumPy."""
     points, centers = small_batches(75, 2)[0], np.linspace(0.0, 1.0, 10).reshape(5, 2)
     ratios = []
