@@ -50,6 +50,13 @@ def test_auto_scales_only_where_units_differ(batches):
     assert alike.state_.scaling is None  # 0.8 and 0.3
 
 
+def test_auto_decides_once(batches):
+    model = DynamicMeans(0.5, scale="auto", random_state=0)
+    model.partial_fit(batches[0] / UNITS * [0.2, 1.0])
+    model.partial_fit(batches[1])
+    assert model.state_.scaling is None
+
+
 def test_centers_velocities_forecast_and_history_are_in_the_units_of_the_data(batches):
     model = DynamicMeans(0.5, scale="standard", motion="steady", random_state=0)
     _, history = model.fit_sequence(batches)
