@@ -87,6 +87,12 @@ def test_saved_state_brings_its_scaling_along(batches, tmp_path):
     assert again.state_ == model.state_
 
 
+def test_file_of_a_state_without_scaling_is_what_it_always_was(batches, tmp_path):
+    DynamicMeans(1.0, random_state=0).fit(batches[0]).state_.save(tmp_path / "state.npz")
+    with np.load(tmp_path / "state.npz") as file:
+        assert set(file) == {"metadata", "ids", "centers", "weights", "ages", "counts"}
+
+
 def test_state_without_scaling_is_refused_where_one_is_asked_for(batches):
     state = DynamicMeans(1.0, random_state=0).fit(batches[0] / UNITS).state_
     with pytest.raises(ValueError, match="scale must be what the state was made with"):
