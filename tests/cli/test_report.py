@@ -135,3 +135,13 @@ def test_report_shows_two_runs_side_by_side(run_folder, tmp_path, capsys):
 def test_a_run_to_show_beside_must_be_there(run_folder, tmp_path, capsys):
     assert main(["report", run_folder, "--beside", str(tmp_path / "none")]) != 0
     assert "is not a run folder" in capsys.readouterr().err
+
+
+def test_report_describes_clusters_by_columns_of_the_input(run_folder, tmp_path):
+    page = tmp_path / "page.html"
+    assert main(["report", run_folder, "-o", str(page), "--describe", "ship"]) == 0
+    told = page_data(page)["descriptions"]
+    assert {text for texts in told.values() for text in texts if text.startswith("ship:")} == {
+        "ship: a",
+        "ship: b",
+    }

@@ -29,7 +29,7 @@ def demo(
 
     dynmeans labels run -o labels.csv
 
-    dynmeans report run -o report.html
+    dynmeans report run -o report.html --families
     """
     import time
 
@@ -41,6 +41,7 @@ def demo(
     from dynmeans.runs.exports import export_labels
     from dynmeans.runs.reading.window_options import WindowOptions
     from dynmeans.runs.run import Run
+    from dynmeans.runs.run_families import families_of_run
 
     begin = time.monotonic()
     _prepare(out)
@@ -59,6 +60,7 @@ def demo(
         n_returned = len(run.events(kinds=["returned"]))
         export_labels(run, out / _LABELS)
         data = run_report(run, title="A stream of moving clusters")
+        data = data.with_families(families_of_run(run))
     write_report(data, out / _REPORT)
     scores = {score.name: score.value for score in data.scores}
     files = {name: str(out / name) for name in (_STREAM, _RUN, _LABELS, _REPORT)}

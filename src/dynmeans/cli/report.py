@@ -49,6 +49,15 @@ def report(
             "given by dynmeans name are there without it.",
         ),
     ] = None,
+    describe: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--describe",
+            "-d",
+            help="Columns of the input to describe clusters by, in the panel and the search: "
+            "'text,port', may be repeated.",
+        ),
+    ] = None,
     beside: Annotated[
         Path | None,
         typer.Option(metavar="RUN2", help="Another run to show beside it on the same page."),
@@ -74,7 +83,8 @@ def report(
     from dynmeans.runs.name_files import read_names
 
     given = None if names is None else read_names(names)
-    reading = {"truth": truth, "table": table, "trust": trust}
+    columns = [name.strip() for text in describe or [] for name in text.split(",")]
+    reading = {"truth": truth, "table": table, "trust": trust, "describe": columns}
     families = {"level": level, "n_families": about}
     has_families = is_families or any(value is not None for value in families.values())
 
