@@ -158,7 +158,15 @@ def test_report_draws_the_lines_of_a_file_under_the_points(run_folder, tmp_path)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", '{"type": "Point"}', '{"type": "LineString", "coordinates": [[NaN, 0]]}']
+    "text",
+    [
+        "",
+        "[]",
+        '{"type": "Point"}',
+        '{"type": "LineString", "coordinates": [[NaN, 0]]}',
+        '{"type": "LineString", "coordinates": [[1], [2]]}',
+        '{"type": "LineString", "coordinates": [[1, 1' + 400 * "0" + "], [2, 3]]}",
+    ],
 )
 def test_a_file_without_lines_is_refused(run_folder, tmp_path, capsys, text):
     (tmp_path / "coast.geojson").write_text(text)

@@ -12,6 +12,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray
 
 _DEPTHS = {"LineString": 0, "MultiLineString": 1, "Polygon": 1, "MultiPolygon": 2}
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 _FINEST = 2000  # places along the longer side of the data
 _MARGIN = 0.5  # of the data, on every side
 
@@ -21,11 +22,9 @@ def read_lines(path: str | os.PathLike[str]) -> list[FloatArray]:
     try:
         value = json.loads(Path(path).read_text(encoding="utf-8"))
         lines = [np.asarray(line, dtype=np.float64)[:, :2] for line in _lines_of(value)]
-    except OSError:
-        raise
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise _not_read(path) from error
-    if not lines or not all(np.isfinite(line).all() for line in lines):
+    if not lines or not all(line.shape[1] == 2 and np.isfinite(line).all() for line in lines):
         raise _not_read(path)
     return lines
 
