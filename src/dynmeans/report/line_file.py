@@ -24,9 +24,13 @@ def read_lines(path: str | os.PathLike[str]) -> list[FloatArray]:
         lines = [np.asarray(line, dtype=np.float64)[:, :2] for line in _lines_of(value)]
     except _UNREADABLE as error:
         raise _not_read(path) from error
-    if not lines or not all(line.shape[1] == 2 and np.isfinite(line).all() for line in lines):
+    if not lines or not all(map(_is_line, lines)):
         raise _not_read(path)
     return lines
+
+
+def _is_line(line: FloatArray) -> bool:
+    return line.ndim == 2 and line.shape[1] == 2 and bool(np.isfinite(line).all())
 
 
 def _not_read(path: str | os.PathLike[str]) -> InputError:
