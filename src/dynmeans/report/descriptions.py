@@ -26,7 +26,7 @@ def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[i
 def _apart(profiles: Profiles, row: int) -> list[str]:
     means = dict(zip(profiles.features, profiles.means[row].tolist(), strict=True))
     return [
-        f"{name} {means[name]:.4g}, {abs(by):.2g} deviations "
+        f"{name} {means[name]:.6g}, {abs(by):.1f} deviations "
         f"{'above' if by > 0 else 'below'} the others"
         for name, by in profiles.apart(row)[:_N_APART]
         if abs(by) >= _MANY_DEVIATIONS
@@ -40,12 +40,13 @@ def _telling(profiles: Profiles, row: int) -> list[str]:
 
 
 def _typical(profiles: Profiles, row: int) -> list[str]:
-    """Write the rows nearest to the mean, the first few features of each."""
+    """Write different rows nearest to the mean, the first few features of each."""
     names = profiles.features[:_N_FEATURES]
     rows = profiles.typical[row, :_N_TYPICAL, :_N_FEATURES]
-    return [
+    told = (
         "typical: "
-        + ", ".join(f"{name} {value:.4g}" for name, value in zip(names, values, strict=True))
+        + ", ".join(f"{name} {value:.6g}" for name, value in zip(names, values, strict=True))
         for values in rows.tolist()
         if np.isfinite(values).all()
-    ]
+    )
+    return list(dict.fromkeys(told))
