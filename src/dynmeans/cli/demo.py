@@ -21,7 +21,7 @@ def demo(
 ) -> None:
     """Make a stream whose clusters move, are born, die and return; follow them; write a report.
 
-    Does what these four commands do, on a file made for it:
+    Does what these four commands do, on a file made for it, with families in the report:
 
     dynmeans cluster stream.csv --time time --every 30min -f x,y --new-penalty 0.04 ... -o run
 
@@ -29,7 +29,7 @@ def demo(
 
     dynmeans labels run -o labels.csv
 
-    dynmeans report run -o report.html --families
+    dynmeans report run -o report.html
     """
     import time
 
