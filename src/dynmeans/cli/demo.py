@@ -25,7 +25,7 @@ def demo(
 ) -> None:
     """Make a stream whose clusters move, are born, die and return; follow them; write a report.
 
-    Does what these four commands do, on a file made for it:
+    Does what these four commands do, on a file made for it, with families in the report:
 
     dynmeans cluster stream.csv --time time --every 30min -f x,y --new-penalty 0.04 ... -o run
 
@@ -47,6 +47,7 @@ def demo(
     from dynmeans.runs.exports import export_labels
     from dynmeans.runs.reading.window_options import WindowOptions
     from dynmeans.runs.run import Run
+    from dynmeans.runs.run_families import families_of_run
 
     begin = time.monotonic()
     _prepare(out)
@@ -72,6 +73,7 @@ def demo(
         n_returned = len(run.events(kinds=["returned"]))
         export_labels(run, out / _LABELS)
         data = run_report(run, title="A stream of moving clusters")
+        data = data.with_families(families_of_run(run))
     write_report(data, out / _REPORT)
     scores = {score.name: score.value for score in data.scores}
     files = {name: str(out / name) for name in (_STREAM, _RUN, _LABELS, _REPORT)}
