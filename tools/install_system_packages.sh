@@ -17,6 +17,9 @@ need g++ g++ clang++                                   # the build
 need chromium chromium chromium-browser google-chrome  # tests of the report's page
 need chromium-driver chromedriver chromium.chromedriver
 need default-jre-headless java                         # tests of Spark streams
+need redis-server redis-server                         # tests of streams
+need mosquitto mosquitto /usr/sbin/mosquitto
+need postgresql postgres /usr/lib/postgresql/*/bin/postgres
 
 if [ -z "$missing" ]; then
     echo "All system packages are there."
