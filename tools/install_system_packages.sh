@@ -1,5 +1,6 @@
 #!/bin/sh
 # Install the programs that some tests call and pip does not bring; what is there is left alone.
+# With "arm", those that compile and emulate for ARM as well.
 set -eu
 missing=
 
@@ -20,6 +21,10 @@ need default-jre-headless java                         # tests of Spark streams
 need redis-server redis-server                         # tests of streams
 need mosquitto mosquitto /usr/sbin/mosquitto
 need postgresql postgres /usr/lib/postgresql/*/bin/postgres
+if [ "${1:-}" = arm ]; then
+    need g++-aarch64-linux-gnu aarch64-linux-gnu-g++
+    need qemu-user qemu-aarch64
+fi
 
 if [ -z "$missing" ]; then
     echo "All system packages are there."
