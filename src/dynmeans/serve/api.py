@@ -8,7 +8,7 @@ import numpy as np
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from dynmeans.engine.checks import checked_points
@@ -61,7 +61,7 @@ class Api:
     async def health(self, request: Request) -> Response:
         """200 if the run can be read."""
         found = await self._feed.read(lambda run: run.status().is_running)
-        return JSONResponse({"status": "ok", "is_running": found})
+        return _json({"status": "ok", "is_running": found})
 
     async def metrics(self, request: Request) -> Response:
         """Numbers for Prometheus."""
@@ -70,7 +70,7 @@ class Api:
 
     async def openapi(self, request: Request) -> Response:
         """The interface, described."""
-        return JSONResponse(openapi())
+        return _json(openapi())
 
     async def status(self, request: Request) -> Response:
         """How far the run is."""
@@ -165,7 +165,7 @@ class Api:
             while True:
                 if self._feed.n_edits != n_edits:
                     n_edits = self._feed.n_edits
-                    names = json.dumps(await self._feed.read(_names))
+                    names = _json_text(await self._feed.read(_names))
                     yield f"event: names\ndata: {names}\n\n"
                 while self._feed.last_step > step:
                     step, chunk = await self._feed.chunk_after(step)
@@ -238,9 +238,14 @@ def _who(body: dict[str, Any]) -> str:
     return _text(body, "who") if "who" in body else "over HTTP"
 
 
-def _json(value: Any) -> Response:
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(_json_text(value), status, media_type="application/json")
+
+
+def _json_text(value: Any) -> str:
+    """Return JSON in which no text can be taken for a tag, wherever it is put."""
     text = json.dumps(_finite(value), default=str, allow_nan=False)
-    return Response(text, media_type="application/json")
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _finite(value: Any) -> Any:
@@ -255,16 +260,16 @@ def _finite(value: Any) -> Any:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, 422)
+    return _json({"error": str(error)}, 422)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": "the run cannot be read or written now"}, 503)
+    return _json({"error": "the run cannot be read or written now"}, 503)
 
 
 async def _told(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 500)
-    return JSONResponse({"error": str(getattr(error, "detail", ""))}, status)
+    return _json({"error": str(getattr(error, "detail", ""))}, status)
 
 
 _WAITING = (
