@@ -146,7 +146,7 @@ def follow(
     folder: Path,
     *,
     options: WindowOptions = OPTIONS,
-    until_idle: float | None = 0.6,
+    until_idle: float | None = 0.4,
     stop_after: int | None = None,
     **settings: Any,
 ) -> StreamWindows:

@@ -15,7 +15,8 @@ from dynmeans.cli.__main__ import main
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.streams.message import RowsLostError
 
-KINDS = ["redis", "kafka", "mqtt", pytest.param("postgresql", id="postgresql")]
+# Making a database takes seconds.
+KINDS = ["redis", "kafka", "mqtt", pytest.param("postgresql", marks=pytest.mark.slow)]
 ROWS = places.rows_of(150)
 
 
@@ -173,6 +174,7 @@ def test_entries_trimmed_after_they_were_read_are_not_missed(redis, unbroken, tm
     assert labels_of(tmp_path / "run") == unbroken
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_is_waited_for(unbroken, tmp_path):
     servers.need("redis")
     place = places.RedisPlace(tmp_path / "server")
@@ -201,6 +203,7 @@ def test_a_row_sent_twice_is_taken_in_once(redis, unbroken, tmp_path):
     assert windows.n_repeated == 150
 
 
+@pytest.mark.slow
 def test_a_row_of_a_transaction_that_ends_late_is_not_missed(servers_of_session, tmp_path):
     place = servers_of_session("postgresql")
     address = place.make("slow_writer")
@@ -216,6 +219,7 @@ def test_a_row_of_a_transaction_that_ends_late_is_not_missed(servers_of_session,
     assert "slow" in {row["row_id"] for row in labels_of(tmp_path / "run")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines_of_partition", [1, 7])
 def test_a_kafka_partition_that_lags_behind_loses_no_rows(
     servers_of_session, unbroken, tmp_path, lines_of_partition
@@ -278,6 +282,7 @@ def test_an_address_that_lacks_something_is_told(address, message, tmp_path, cap
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
@@ -296,6 +301,7 @@ def test_a_column_that_cannot_tell_where_to_begin_is_refused(
         places.follow(place.server.address(name), tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_a_stopped_stream_learns_its_scaling_from_all_windows(redis, tmp_path):
     address = redis.make("scaled")
     redis.send("scaled", places.bodies_of(ROWS))
@@ -322,7 +328,7 @@ def arrived(kind, place, name):
         return [row[0] for row in client.execute(f"SELECT item FROM {name} ORDER BY step, number")]
 
 
-@pytest.mark.parametrize("kind", ["redis", "postgresql"])
+@pytest.mark.parametrize("kind", ["redis", pytest.param("postgresql", marks=pytest.mark.slow)])
 def test_labels_and_events_arrive_exactly_once(kind, servers_of_session, finished_stream):
     place = servers_of_session(kind)
     addresses = {

@@ -33,6 +33,15 @@ def address(folder):
 
 
 @pytest.fixture(scope="module")
+def with_token(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("closed") / "run"
+    with Run.create(folder, RunConfig(("x", "y"), PENALTIES)) as run:
+        run.process(windows(1))
+    with served(folder, TOKEN) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
 def shared(tmp_path_factory):
     """A server for tests that leave its run as it was, or only name clusters."""
     folder = tmp_path_factory.mktemp("shared") / "run"
@@ -148,9 +157,8 @@ def test_a_run_without_a_window_is_waited_for(tmp_path):
     ],
     ids=["header", "address", "cookie"],
 )
-def test_a_token_opens_the_server(folder, way):
-    with served(folder, TOKEN) as address:
-        assert way(address).status_code == 200
+def test_a_token_opens_the_server(with_token, way):
+    assert way(with_token).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -166,10 +174,9 @@ def test_a_token_opens_the_server(folder, way):
         {"host": "localhost"},
     ],
 )
-def test_a_wrong_token_opens_nothing(folder, headers):
-    with served(folder, TOKEN) as address:
-        for path in ("/", "/api/status", "/metrics", "/health", "/api/stream", "/openapi.json"):
-            assert httpx.get(address + path, headers=headers).status_code == 401
+def test_a_wrong_token_opens_nothing(with_token, headers):
+    for path in ("/", "/api/status", "/metrics", "/health", "/api/stream", "/openapi.json"):
+        assert httpx.get(with_token + path, headers=headers).status_code == 401
 
 
 def test_a_page_of_another_site_gets_and_changes_nothing(address):

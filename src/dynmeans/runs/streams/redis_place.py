@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.store.inbox import Inbox
@@ -47,6 +49,7 @@ def connected(address: Address, backoff: Backoff, check: Callable[[Any], None]) 
             socket_timeout=30,
             socket_connect_timeout=10,
             protocol=2,
+            retry=Retry(NoBackoff(), 0),  # pauses are ours
         )
         check(client)
         return client
