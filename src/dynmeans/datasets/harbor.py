@@ -1,4 +1,4 @@
-"""Positions of ships around a harbor, simulated: some lie at anchor, some sail through, some ferry."""
+"""Positions of ships around a harbor, simulated: at anchor, on their way, ferrying."""
 
 from typing import NamedTuple
 
