@@ -159,7 +159,9 @@ def _to_records(arrays: Any, n_steps: int, time: float) -> tuple[ClusterState, C
     (labels, ids, counts, centers, cost_trace), remembered, next_id = arrays
     cost, n_iter = cost_trace.item(-1), len(cost_trace)
     clustering = _new_record(
-        Clustering, _CLUSTERING_FIELDS, (labels, ids, counts, centers, cost, n_iter, cost_trace)
+        Clustering,
+        _CLUSTERING_FIELDS,
+        (labels, ids, counts, centers, cost, n_iter, cost_trace, "native"),
     )
     ids, centers, weights, ages, counts, velocities, covariances = remembered
     state = _new_record(
