@@ -176,7 +176,7 @@ class TwinRows:
         return Choosers(self.turns(listed[keep]), labels[keep], choices[keep])
 
     def relabel(self, listed, choices, slots, n_slots):
-        before, after = self.labels[listed], slots[choices]
+        before, after = self.labels[listed], choices if slots is None else slots[choices]
         moves = before != after
         n_bins, n_columns = self.bins.columns.shape
         grown = np.zeros((n_slots, n_bins, n_columns))

@@ -262,7 +262,7 @@ class DeviceRows:
         grid = self._search.grid(slots, new_penalty) if n_bins <= MOST_BINS else None
         if grid is not None:
             labeled = (self.values, self._n, self.weights, self.labels)
-            rest = (self._search.keeping_costs(grid), self._cost_shifts, within, *moved)
+            rest = (self._cost_shifts, within, *moved)
             self._search.read_grid("grid_compare", labeled, grid, *rest)
         elif self._bounds.follow(slots):
             self._compare_doubtful(slots, new_penalty, within, moved)
@@ -343,9 +343,11 @@ class DeviceRows:
         labels, chosen = cp.stack([self.labels[rows], choices[at]]).get().astype(np.int64)
         return Choosers(self.turns(rows), labels, chosen)
 
-    def relabel(self, listed: Listed, choices: Listed, slots: IntArray, n_slots: int) -> None:
+    def relabel(
+        self, listed: Listed, choices: Listed, slots: IntArray | None, n_slots: int
+    ) -> None:
         """Label the rows by the slots of their choices, and move them between the sums."""
-        n, numbers = len(listed), cp.asarray(slots.astype(np.int32))
+        n, numbers = len(listed), None if slots is None else cp.asarray(slots.astype(np.int32))
         before, after = cp.empty((2, n), np.int32)
         arguments = (listed, choices, n, numbers, self.labels, before, after)
         launch(self._kernel("relabel"), n, arguments)

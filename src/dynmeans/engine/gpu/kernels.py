@@ -81,11 +81,12 @@ def launch_blocks(
 
 def _argument(value: Any) -> Any:
     """Integers are 32 bits unless they say otherwise; None is the null pointer."""
-    if value is None:
-        return np.uint64(0)
-    if isinstance(value, int):
+    kind = type(value)
+    if kind is int:
         return np.int32(value)
-    return np.float64(value) if isinstance(value, float) else value
+    if kind is float:
+        return np.float64(value)
+    return np.uint64(0) if value is None else value
 
 
 def upload(*arrays: Any) -> list[Any]:

@@ -125,7 +125,7 @@ class Passes:
         left, joined = found.left, found.joined
         opens = joined[-1] > 0 or bool(joined[:-1][start.is_dormant].any())
         if not opens and not ((left > 0) & (left == n_members)).any():
-            self.rows.relabel(found.listed, found.wishes, np.arange(len(start)), len(start))
+            self.rows.relabel(found.listed, found.wishes, None, len(start))
             return n_members - left + joined[:-1]
         replay = _Replay(self, start, n_members, found)
         log = settle_log(EventLog(), replay.imply)

@@ -135,8 +135,13 @@ class Rows(Protocol):
     ) -> Choosers:
         """Return the rows that open or revive a cluster, leave or join one that all left."""
 
-    def relabel(self, listed: Listed, choices: Listed, slots: IntArray, n_slots: int) -> None:
-        """Label the rows by the slots of their choices, and move them between the sums."""
+    def relabel(
+        self, listed: Listed, choices: Listed, slots: IntArray | None, n_slots: int
+    ) -> None:
+        """Label the rows by the slots of their choices, and move them between the sums.
+
+        Without `slots` the choices are slots.
+        """
 
     def sum_up(self, n_slots: int) -> IntArray:
         """Add all rows to the sums of their slots; return how many each has."""

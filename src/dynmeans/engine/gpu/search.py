@@ -88,14 +88,6 @@ class Search:
         is_shared = int(table.nbytes <= _SHARED_TABLE)
         return (there, self._cells, self._lists, centers, len(slots), new_penalty, is_shared)
 
-    def keeping_costs(self, grid: tuple[Any, ...]) -> Any:
-        """Return the own cost below which a row of each slot of the grid surely keeps it."""
-        centers, n_slots, new_penalty = grid[3:6]
-        kept = cp.empty(n_slots)
-        kernel = self._grid_module.get_function("keeping_costs")
-        launch_blocks(kernel, n_slots, (centers, n_slots, new_penalty, kept), block=128)
-        return kept
-
     def read_grid(
         self, name: str, first: tuple[Any, ...], grid: tuple[Any, ...], *rest: Any
     ) -> None:

@@ -114,34 +114,6 @@ extern "C" __global__ void __launch_bounds__(256) build_grid(const Center* cente
     cells[cell] = entry;
 }
 
-// Elkan's bound: the own cost below which a row of each slot surely keeps it, at most lambda. The
-// argument is in neighbors.hpp of the compiled code. A block a slot.
-extern "C" __global__ void __launch_bounds__(128) keeping_costs(const Center* centers, int n_slots,
-                                                                double new_penalty, double* kept) {
-    __shared__ double of_warps[4];
-    const Center own = centers[blockIdx.x];
-    double least = new_penalty;
-    for (int k = threadIdx.x; k < n_slots; k += 128) {
-        if (k == blockIdx.x) continue;
-        const Center other = centers[k];
-        double square = 0.0;
-#pragma unroll
-        for (int j = 0; j < D; ++j) square += (own.x[j] - other.x[j]) * (own.x[j] - other.x[j]);
-        const double gap = sqrt(square), half = other.scale * gap;
-        const double constant = other.offset + other.scale * square;
-        const bool is_plain = !(other.offset > 0.0 || other.scale < 1.0);
-        double root = constant / (half + sqrt(half * half + (1.0 - other.scale) * constant));
-        root = is_plain ? 0.5 * gap : fmin(root, 1e3 * gap);
-        const double cost = root * root * (1.0 - 1e-9);
-        least = fmin(least, square < 1e-280 || !(cost >= 1e-280) ? 0.0 : cost);
-    }
-    for (int o = 16; o; o >>= 1) least = fmin(least, __shfl_xor_sync(~0u, least, o));
-    if ((threadIdx.x & 31) == 0) of_warps[threadIdx.x >> 5] = least;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        kept[blockIdx.x] = fmin(fmin(of_warps[0], of_warps[1]), fmin(of_warps[2], of_warps[3]));
-}
-
 __device__ __forceinline__ u32 entry_at(const double* y, const Grid& g, const u32* cells) {
     i64 cell = 0, stride = 1;
     bool is_inside = true;
@@ -301,11 +273,11 @@ extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_drawn(
 }
 
 // One reading of the rows: the sum of w |y - theta|^2 in N_BINS bins, and the rows that want to
-// move. Those that cost less than `kept` of their slot need no look at the grid.
+// move.
 extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_compare(
     const ROW* points, i64 n, const double* weights, const int* labels, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
-    int is_shared, const double* kept, const double* shifts, double* within, int* moved,
+    int is_shared, const double* shifts, double* within, int* moved,
     int* moved_to, int* n_moved) {
     constexpr int kRows = 2;  // more would leave too few registers
     __shared__ double shift[kMostBins];
@@ -329,9 +301,8 @@ extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_compare(
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
             const int at = label[u] < 0 ? 0 : label[u];
+            entry[u] = entry_at(y[u], g, cells);
             own[u] = label[u] < 0 ? 0.0 : squared_distance(y[u], table[at].x);
-            const bool stays = label[u] < 0 || own[u] < __ldg(kept + at);
-            entry[u] = stays ? kSure | (u32)at : entry_at(y[u], g, cells);
         }
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {

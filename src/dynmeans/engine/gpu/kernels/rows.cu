@@ -163,13 +163,14 @@ extern "C" __global__ void __launch_bounds__(256) list_moves(const int* rows, in
     gathered.flush(moved, moved_to, n_moved);
 }
 
-// Labels rows by the slots of the versions they chose, but for those that open one; `before` and
-// `after` tell who moved.
+// Labels rows by the slots of the versions they chose, or by their choices where `slots` is null, but
+// for those that open one; `before` and `after` tell who moved.
 extern "C" __global__ void relabel(const int* rows, const int* choices, int n, const int* slots,
                                    int* labels, int* before, int* after) {
     for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
-        if (choices[p] < 0) continue;
-        const int i = rows[p], label = labels[i], slot = slots[choices[p]];
+        const int i = rows[p], choice = choices[p], label = labels[i];
+        if (choice < 0) continue;
+        const int slot = slots ? slots[choice] : choice;
         const bool has_moved = label != slot;
         labels[i] = slot;
         if (!before) continue;
