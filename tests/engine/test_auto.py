@@ -28,10 +28,10 @@ def test_auto_runs_compiled_code_where_there_is_no_gpu(monkeypatch):
     assert execution.Execution("auto").load(10**9).__name__ == "dynmeans.engine.native"
 
 
-def test_auto_asks_for_the_gpu_from_two_hundred_thousand_coordinates_on(monkeypatch):
+def test_auto_asks_for_the_gpu_from_a_million_coordinates_on(monkeypatch):
     asked = []
     monkeypatch.setattr(execution, "_has_gpu", lambda: True)
     monkeypatch.setattr(execution, "_load", asked.append)
-    execution.Execution("auto").load(199_999)
-    execution.Execution("auto").load(200_000)
+    execution.Execution("auto").load(999_999)
+    execution.Execution("auto").load(1_000_000)
     assert asked == ["native", "gpu"]

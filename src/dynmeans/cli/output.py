@@ -4,7 +4,7 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,11 @@ def tell(text: str) -> None:
     sys.stderr.write(f"dynmeans: {printable(text)}\n")
 
 
+def named(cluster_id: int, names: Mapping[int, str]) -> str:
+    """Return the number of a cluster, and its name if it has one."""
+    return f"{cluster_id} ({names[cluster_id]})" if cluster_id in names else str(cluster_id)
+
+
 def print_json(value: Any) -> None:
     """Print one JSON value on standard output; infinity as options take it, "inf"."""
     sys.stdout.write(json.dumps(_without_infinity(value), default=str, allow_nan=False) + "\n")
@@ -69,6 +74,13 @@ def check_folder(argument: str, path: Path) -> None:
         raise InputError(argument, "must be a file, not a folder", got=str(path))
     if not path.parent.is_dir():
         raise InputError(argument, "must lie in a folder that exists", got=str(path))
+
+
+def standard_input() -> Iterator[bytes]:
+    """Read lines when they are asked for, which only a live source does."""
+    from dynmeans.runs.reading.json_lines import bounded_lines
+
+    yield from bounded_lines(sys.stdin.buffer)
 
 
 @contextmanager

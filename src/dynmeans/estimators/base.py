@@ -10,11 +10,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from dynmeans.algorithm.life_cycle import find_events
-from dynmeans.engine.checks import check_size, checked_coordinates, is_checked_batch
+from dynmeans.engine.checks import (
+    check_size,
+    checked_coordinates,
+    checked_elapsed,
+    entropy_of_seed,
+    is_checked_batch,
+)
+from dynmeans.inputs.batch_times import When, as_when, checked_when, steps_between
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.state import Clustering, ClusterState
+
+_HIDDEN = ("_last_step", "_last_when", "_evidence", "_lives", "_found", "_looked_at", "_settings")
 
 
 class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
@@ -60,7 +69,7 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         return model
 
     def _checked_points(self, X: Any, *, reset: bool, min_points: int = 1) -> BatchArray:
-        if not reset and self._is_ready(X):
+        if self._is_plain_start(X) if reset else self._is_ready(X):
             ready: BatchArray = X
             return ready
         if hasattr(X, "shape") and len(X.shape):
@@ -76,6 +85,17 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
             )
         return checked_coordinates(points, "X")
 
+    def _is_plain_start(self, X: Any) -> bool:
+        """Say the same of a first batch; if so, note its features as scikit-learn would."""
+        if type(X) is not np.ndarray or X.ndim != 2 or not X.size:
+            return False
+        allow_float32 = self._dtypes is not np.float64
+        is_plain = is_checked_batch(X, X.shape[1], allow_float32=allow_float32)
+        if is_plain:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        return is_plain
+
     def _is_ready(self, X: Any) -> bool:
         """Say whether X is a plain array that needs neither conversion nor complaint."""
         allow_float32 = self._dtypes is not np.float64
@@ -87,8 +107,7 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
 
     def _start_over(self) -> None:
         """Forget every fitted attribute; on failure `_all_or_nothing` brings them back."""
-        hidden = ("_last_step", "_evidence", "_lives", "_found", "_looked_at")
-        for name in [name for name in self.__dict__ if name.endswith("_") or name in hidden]:
+        for name in [name for name in self.__dict__ if name.endswith("_") or name in _HIDDEN]:
             delattr(self, name)
         self._draw_entropy()
 
@@ -99,8 +118,12 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         return self._entropy
 
     def _draw_entropy(self) -> None:
+        seed = self.random_state
+        if type(seed) is int and 0 <= seed < 2**32:  # the same number, without making a generator
+            self._entropy = entropy_of_seed(seed)
+            return
         try:
-            random = check_random_state(self.random_state)
+            random = check_random_state(seed)
         except ValueError as error:
             raise ValueError(
                 "random_state must be None, an integer from 0 to 2**32 - 1 or a RandomState, "
@@ -148,6 +171,20 @@ class HistoryKeeper:
     keep_history: bool | int
     history_: History
     _last_step: tuple[ClusterState, float, Clustering, ClusterState]
+    _last_when: When | None = None
+
+    def _elapsed_until(self, elapsed: Any, time: Any, time_step: Any) -> float:
+        """Return the steps before a batch, and keep when it came."""
+        if time is None and time_step is None and type(elapsed) is float:
+            self._last_when = None
+            return checked_elapsed(elapsed)
+        before, self._last_when = self._last_when, as_when(time)
+        if time is None or time_step is None or before is None:
+            return checked_elapsed(
+                steps_between(elapsed, None, time_step if time is None else None)
+            )
+        when = checked_when([before, self._last_when], 2)
+        return checked_elapsed(steps_between(elapsed, when, time_step)[1])
 
     @property
     def events_(self) -> list[Event]:
@@ -161,13 +198,16 @@ class HistoryKeeper:
         if self.keep_history is False:
             return
         if self._last_step[0].n_steps == 0 or not hasattr(self, "history_"):
-            self.history_ = History(window, getattr(self, "feature_names_in_", None))
+            self.history_ = self._new_history(window)
         elif self.history_.window != window:
             self.history_ = self.history_.last(window)
         self._append_to(self.history_)
 
+    def _new_history(self, window: int | None = None) -> History:
+        return History(window, getattr(self, "feature_names_in_", None))
+
     def _append_to(self, history: History) -> None:
-        history.append(*self._last_step, find_events)
+        history.append(*self._last_step, find_events, self._last_when)
 
     def _checked_window(self) -> int | None:
         """The number of batches to keep: None for all of them."""

@@ -3,8 +3,7 @@
 import logging
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import lru_cache, partial
-from types import NoneType
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,14 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.engine.batch import AnyBatch, Batch, take_batch
-from dynmeans.engine.execution import Execution
+from dynmeans.engine.checks import checked_weights
+from dynmeans.engine.execution import Execution, execution_of
 from dynmeans.engine.predict import center_distances, predict_labels
 from dynmeans.engine.step import step_batch
 from dynmeans.estimators.base import StreamEstimator
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.parameters.suggest import suggest_for
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties, given_penalties
 from dynmeans.records.state import Clustering, ClusterState
@@ -26,10 +26,6 @@ from dynmeans.records.suggestion import warn_of_doubts
 
 ORDERS = {"random": "content", "hash": "row"}
 _logger = logging.getLogger(__name__)
-# Checks take as long as a quarter of a small step, and what they check seldom changes.
-_execution_of = lru_cache(maxsize=64)(Execution)
-_orders_of = lru_cache(maxsize=64)(VisitingOrders)
-_PLAIN = {float, int, str, NoneType}
 
 
 class ClusterEstimator(TransformerMixin, StreamEstimator):
@@ -79,7 +75,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         A Dask array or data frame gives a Dask array, computed when it is asked for.
         """
         check_is_fitted(self, "state_")
-        return center_distances(X, self.state_, partial(self._checked_points, reset=False))
+        return center_distances(self._rows_in_place(X), self.state_, self._known_rows)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Name the columns of `transform` after the identities of the clusters."""
@@ -89,8 +85,18 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
 
     def _predict_labels(self, X: Any, elapsed: float = 0.0) -> tuple[IntArray, FloatArray]:
         check_is_fitted(self, "state_")
-        rows_of, execution = partial(self._checked_points, reset=False), self._execution()
-        return predict_labels(X, self.state_, self._penalties(), execution, rows_of, elapsed)
+        rows, execution = self._rows_in_place(X), self._execution()
+        return predict_labels(
+            rows, self.state_, self._penalties(), execution, self._known_rows, elapsed
+        )
+
+    def _known_rows(self, X: Any) -> BatchArray:
+        """Check rows that change nothing."""
+        return self._checked_points(X, reset=False)
+
+    def _rows_in_place(self, X: Any) -> Any:
+        """Return rows that may also lie on a cluster of machines or on a GPU."""
+        return X
 
     def _fit_one_batch(self, X: Any, sample_weight: Any) -> None:
         self._start_over()
@@ -105,8 +111,8 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         self, X: Any, sample_weight: Any, *, reset: bool, min_points: int = 0
     ) -> AnyBatch:
         """Check a batch and its features against those of the first one."""
-        if not reset and sample_weight is None and self._is_ready(X):
-            return Batch(X)
+        if not reset and self._is_ready(X):
+            return Batch(X, checked_weights(sample_weight, len(X)))
         rows_of = partial(self._checked_points, reset=reset, min_points=min_points)
         n_features = None if reset else self.state_.n_features
         batch = take_batch(X, sample_weight, n_features, name="X", rows_of=rows_of)
@@ -137,13 +143,10 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         if self.order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {self.order!r}.")
         n_init = checked_count("n_init", self.n_init)
-        return _orders_of(self._entropy_drawn(), n_init, ORDERS[self.order])
+        return VisitingOrders(self._entropy_drawn(), n_init, ORDERS[self.order])
 
     def _execution(self) -> Execution:
-        values = (self.backend, self.acceleration, self.n_threads, self.max_clusters)
-        if set(map(type, values)) <= _PLAIN:
-            return _execution_of(*values)
-        return Execution(*values)
+        return execution_of(self.backend, self.acceleration, self.n_threads, self.max_clusters)
 
     def _penalties(self) -> Penalties:
         """lambda, Q and tau: given, or chosen; before the first point anything will do."""

@@ -228,7 +228,7 @@ def test_clusters_in_steady_motion_agree(d):
     _check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by="row"))
 
 
-@pytest.mark.parametrize(("n", "chosen"), [(1_000, "native"), (200_000, "gpu")])
+@pytest.mark.parametrize(("n", "chosen"), [(1_000, "native"), (500_000, "gpu")])
 def test_auto_takes_the_gpu_for_large_batches_and_says_so(n, chosen):
     batch = Batch(np.random.default_rng(2).normal(size=(n, 2)))
     penalties, orders = Penalties(4.0, max_gap=5, reach=1.1), VisitingOrders(1)

@@ -1,4 +1,5 @@
-// A color and a marker for each identity: those of the package's figures.
+// A color and a marker for each identity: those of the package's figures. At a level of the tree
+// the members of a family have those of the family; clusters that are not confirmed are gray.
 
 const HALF = Math.sqrt(Math.PI) / 2; // half the side of a square as large as a disk of radius 1
 
@@ -23,38 +24,63 @@ function plusCorners(long, short, turn) {
   return corners.map(([x, y]) => [x * cos - y * sin, x * sin + y * cos]);
 }
 
+function traceMarker(path, marker, x, y, radius) {
+  const corners = CORNERS[marker];
+  if (!corners) {
+    path.moveTo(x + radius, y);
+    path.arc(x, y, radius, 0, 2 * Math.PI);
+    return;
+  }
+  corners.forEach(([dx, dy], row) => {
+    if (row === 0) path.moveTo(x + radius * dx, y + radius * dy);
+    else path.lineTo(x + radius * dx, y + radius * dy);
+  });
+  path.closePath();
+}
+
 class Looks {
-  constructor(looks) {
-    this.looks = looks;
+  constructor(looks, view) {
+    Object.assign(this, { looks, view, listeners: [] });
     this.darkness = matchMedia("(prefers-color-scheme: dark)");
+    this.darkness.addEventListener("change", () => this.notify());
+    this.choosePalette();
+    view.onChange((changed) => {
+      if (["level", "minSize", "minLife", "onlyFamily"].some((name) => changed.has(name))) this.notify();
+    });
   }
 
-  onThemeChange(callback) {
-    this.darkness.addEventListener("change", callback);
+  // Calls back when colors or markers are others than before.
+  onChange(callback) {
+    this.listeners.push(callback);
+  }
+
+  choosePalette() {
+    this.palette = this.darkness.matches ? this.looks.dark : this.looks.light;
+  }
+
+  notify() {
+    this.choosePalette();
+    for (const callback of this.listeners) callback();
+  }
+
+  // Whose color and marker a cluster has: its family's, or nobody's.
+  bearer(id) {
+    return id < 0 || !this.view.isConfirmed(id) ? -1 : this.view.family(id);
   }
 
   color(id) {
-    const palette = this.darkness.matches ? this.looks.dark : this.looks.light;
-    return id < 0 ? this.looks.unassigned : palette[id % palette.length];
+    const bearer = this.bearer(id);
+    return bearer < 0 ? this.looks.unassigned : this.palette[bearer % this.palette.length];
   }
 
   marker(id) {
-    return id < 0 ? "o" : this.looks.markers[id % this.looks.markers.length];
+    const bearer = this.bearer(id);
+    return bearer < 0 ? "o" : this.looks.markers[bearer % this.looks.markers.length];
   }
 
-  // Adds the outline of a cluster's marker to a canvas path.
+  // Adds the outline of a cluster's marker to a path.
   trace(path, id, x, y, radius) {
-    const corners = CORNERS[this.marker(id)];
-    if (!corners) {
-      path.moveTo(x + radius, y);
-      path.arc(x, y, radius, 0, 2 * Math.PI);
-      return;
-    }
-    corners.forEach(([dx, dy], row) => {
-      if (row === 0) path.moveTo(x + radius * dx, y + radius * dy);
-      else path.lineTo(x + radius * dx, y + radius * dy);
-    });
-    path.closePath();
+    traceMarker(path, this.marker(id), x, y, radius);
   }
 
   // The same as the d of an SVG path.

@@ -32,6 +32,10 @@ class ReportStore {
     this.addPoints(chunk.points, added, places);
     this.addEvents(chunk.events, added);
     this.usualTime = median(this.batches.slice(1).map((batch, row) => batch.time - this.batches[row].time)) ?? 1;
+    this.notify();
+  }
+
+  notify() {
     for (const callback of this.listeners) callback();
   }
 
@@ -63,12 +67,15 @@ class ReportStore {
     const ids = readColumn(columns.ids, Uint32Array);
     const counts = readColumn(columns.counts, Float32Array);
     const axes = places(columns.places, ids.length);
+    const velocities = readVelocities(columns, axes.length);
     this.widen(axes);
     forEachBatch(columns.sizes, added, (batch, from, to) => {
+      batch.velocities = velocities?.map((axis) => axis.subarray(from, to)) ?? null;
       batch.ids = ids.subarray(from, to);
       batch.counts = counts.subarray(from, to);
       batch.centers = axes.map((axis) => axis.subarray(from, to));
-      batch.ids.forEach((id, slot) => this.cluster(id).see(batch, slot));
+      batch.clusters = Array.from(batch.ids, (id) => this.cluster(id));
+      batch.clusters.forEach((cluster, slot) => cluster.see(batch, slot));
     });
     this.largest = counts.reduce((most, count) => Math.max(most, count), this.largest);
   }
@@ -121,6 +128,11 @@ class ReportStore {
     });
   }
 
+  // A step of the history's time on the axis of time.
+  get timePerStep() {
+    return this.header.seconds_per_step ?? (this.header.is_dated ? this.usualTime : 1);
+  }
+
   get last() {
     return this.batches.length - 1;
   }
@@ -163,51 +175,21 @@ class ReportStore {
     return name === undefined ? `Cluster ${id}` : `Cluster ${id}, ${name}`;
   }
 
+  // What is known of a cluster beside its name, a sentence each.
+  description(id) {
+    return this.header.descriptions?.[id] ?? [];
+  }
+
+  // Whether a cluster has the number, or is called or described by the words.
+  matches(id, words) {
+    const wanted = words.trim().toLowerCase();
+    if (wanted === "" || String(id) === wanted) return true;
+    const texts = [...this.description(id), ...(this.header.cluster_names?.[id] ? [this.label(id)] : [])];
+    return texts.some((text) => text.toLowerCase().includes(wanted));
+  }
+
   axisName(axis) {
     return axis === TIME_AXIS ? "time" : this.header.axes[axis].name;
-  }
-}
-
-// One cluster: the batches it was seen in, and what happened to it.
-class Cluster {
-  constructor(id) {
-    this.id = id;
-    this.batches = []; // rising numbers of batches
-    this.slots = []; // its row in each
-    this.counts = [];
-    this.total = 0;
-    this.events = [];
-  }
-
-  see(batch, slot) {
-    this.batches.push(batch.index);
-    this.slots.push(slot);
-    this.counts.push(batch.counts[slot]);
-    this.total += batch.counts[slot];
-  }
-
-  // How many of its batches are not later than the given one.
-  seenUntil(index) {
-    let [low, high] = [0, this.batches.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.batches[middle] <= index) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  find(kind) {
-    return this.events.find((event) => event.kind === kind);
-  }
-
-  // seen, unseen (but remembered), forgotten or unborn, in the given batch
-  status(index) {
-    const n = this.seenUntil(index);
-    if (n === 0) return "unborn";
-    if (this.batches[n - 1] === index) return "seen";
-    const end = this.find("forgotten");
-    return end && end.batch.index <= index ? "forgotten" : "unseen";
   }
 }
 
@@ -231,4 +213,27 @@ function placeReader(limits, nAxes) {
       return Float32Array.from(steps, (step) => low + (step / 65535) * (high - low));
     });
   };
+}
+
+// The row of a cluster among those of a batch, which rise; -1 if it is not there.
+function slotOf({ ids }, id) {
+  let [low, high] = [0, ids.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ids[middle] < id) low = middle + 1;
+    else high = middle;
+  }
+  return ids[low] === id ? low : -1;
+}
+
+// In a step of time, axis by axis; none where clusters keep no course.
+function readVelocities({ velocities, fastest }, nAxes) {
+  if (!velocities) return null;
+  const isPlain = Array.isArray(velocities);
+  const values = readColumn(velocities, isPlain ? Float32Array : Int16Array);
+  const n = values.length / nAxes;
+  return Array.from({ length: nAxes }, (_, axis) => {
+    const steps = values.subarray(axis * n, (axis + 1) * n);
+    return isPlain ? steps : Float32Array.from(steps, (step) => (step / 32767) * fastest[axis]);
+  });
 }
