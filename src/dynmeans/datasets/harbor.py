@@ -63,7 +63,7 @@ def _reports(rng: np.random.Generator, begin: float, end: float) -> FloatArray:
 
 
 def _anchored(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Swing around the anchor, 100 m to and fro."""
+    """Swing around the anchor, 100 m either way."""
     seconds = _reports(rng, 0.0, 3600.0 * _HOURS)
     phase = 2 * np.pi * (seconds / 2400.0 + rng.random())
     place = rng.uniform(-_SIDE / 4, _SIDE / 4, size=2)
