@@ -19,6 +19,7 @@
 #include "mixture/model.hpp"
 #include "numeric/random.hpp"
 #include "numeric/simd.hpp"
+#include "numeric/vector_math.hpp"
 
 namespace dynmeans::mixture {
 
@@ -121,29 +122,41 @@ class GibbsSampler {
     }
 
     // Draws a slot with the probabilities of the paper's label step. `last` is the one it had.
+    // First the block is drawn, then the slot in it.
     std::size_t choose(const double* y, double opening, Slot last) {
         const double best = measure(y, opening, last);
         const double opening_chance = opening > best - kNegligible ? std::exp(opening - best) : 0.0;
+        const std::size_t n_blocks = (n_slots_ + kSlotBlock - 1) / kSlotBlock;
         double total = opening_chance;
-        possible_.clear();
-        for (std::size_t k = 0; k < n_slots_; ++k) {
-            if (k % kSlotBlock == 0 && !is_near_[k / kSlotBlock]) {
-                k += kSlotBlock - 1;
-                continue;
-            }
-            const double below = exponents_[k] - best;
-            if (below <= -kNegligible) continue;
-            chances_[k] = weights_[k] * std::exp(below);
-            total += chances_[k];
-            possible_.push_back(k);
-        }
+        for (std::size_t b = 0; b < n_blocks; ++b)
+            if (is_near_[b]) total += block_chances_[b] = weigh_block(b, best);
         double left = random_.uniform() * total - opening_chance;
         if (left < 0.0) return free_slot();
-        for (const std::size_t k : possible_) {
-            left -= chances_[k];
-            if (left < 0.0) return k;
+        std::size_t last_possible = 0;
+        for (std::size_t b = 0; b < n_blocks; ++b) {
+            if (!is_near_[b] || block_chances_[b] == 0.0) continue;
+            const bool is_here = left < block_chances_[b];
+            for (std::size_t k = b * kSlotBlock; k < (b + 1) * kSlotBlock; ++k) {
+                if (chances_[k] == 0.0) continue;
+                last_possible = k;
+                if (is_here && (left -= chances_[k]) < 0.0) return k;
+            }
+            if (is_here) return last_possible;  // rounding has used up the slots of the block
+            left -= block_chances_[b];
         }
-        return possible_.back();  // rounding has used up the slots: the last possible one is meant
+        return last_possible;  // rounding has used up the blocks: the last possible slot is meant
+    }
+
+    // Finds the chances of the slots of one block, and returns their sum.
+    double weigh_block(std::size_t b, double best) {
+        return sum_over(kSlotBlock, [&](std::size_t i) {
+            const std::size_t k = b * kSlotBlock + i;
+            const Doubles below = load(&exponents_[k]) - best;
+            const Doubles chance = load(&weights_[k]) * exp_of(below);
+            const Doubles possible = below > -kNegligible ? chance : Doubles{};
+            store(&chances_[k], possible);
+            return possible;
+        });
     }
 
     // Finds the exponents of all slots that may be chosen, and returns the best. The block of the
@@ -198,6 +211,7 @@ class GibbsSampler {
                           capacity = n_blocks * kSlotBlock;
         at_.resize(capacity * d_, 0.0);
         is_near_.resize(n_blocks);
+        block_chances_.resize(n_blocks);
         counts_.resize(capacity, 0.0);
         weights_.resize(capacity, 1.0);
         log_factors_.resize(capacity, -std::numeric_limits<double>::infinity());
@@ -264,7 +278,7 @@ class GibbsSampler {
     std::vector<double> exponents_, chances_, sums_, sum_;  // scratch
     std::vector<double> openings_;                          // by point
     std::vector<char> is_near_;                             // by block: measured to the end
-    std::vector<std::size_t> possible_;                     // slots, in order
+    std::vector<double> block_chances_;                     // by block that is near
     std::vector<Slot> names_, order_;
 };
 
