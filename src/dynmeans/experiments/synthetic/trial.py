@@ -3,7 +3,7 @@
 import gc
 import time
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,20 +40,10 @@ def run_trial(config: SyntheticConfig, task: Mapping[str, Any]) -> dict[str, Any
     """Return the row of one trial: a pure function, but for the time."""
     _warm_up(task["method"])
     part = int(task["part"] == SEARCH)
-    sequence = np.random.SeedSequence(
-        config.seed, spawn_key=(part, task["n_clusters"], task["trial"])
-    )
-    for_stream, for_method = sequence.spawn(2)
-    stream = moving_gaussians(
-        config.n_steps,
-        task["n_clusters"],
-        rng=np.random.default_rng(for_stream),
-        points_per_cluster=config.points_per_cluster,
-        spread=config.spread,
-        motion=config.motion,
-        death=config.death,
-        noise=config.noise,
-    )
+    spawn_key = (part, task["n_clusters"], task["trial"])
+    for_method = np.random.SeedSequence(config.seed, spawn_key=spawn_key).spawn(2)[1]
+    shape = (config.points_per_cluster, config.spread, config.motion, config.death)
+    stream = _stream(config.n_steps, config.noise, shape, config.seed, spawn_key)
     seed = int(for_method.generate_state(1)[0])
     follow = _follow if task["method"] == "dynamic_means" else _sample
     labels, seconds = follow(config, task, stream, seed)
@@ -67,6 +57,24 @@ def run_trial(config: SyntheticConfig, task: Mapping[str, Any]) -> dict[str, Any
         "n_true": len(np.unique(np.concatenate(stream.labels))),
         "cpu_s": seconds,
     }
+
+
+@lru_cache(maxsize=8)
+def _stream(
+    n_steps: int, noise: str, shape: tuple[Any, ...], seed: int, spawn_key: tuple[int, int, int]
+) -> LabeledStream:
+    """Make a stream, or take the one that another setting was tried on just now."""
+    points_per_cluster, spread, motion, death = shape
+    return moving_gaussians(
+        n_steps,
+        spawn_key[1],
+        rng=np.random.default_rng(np.random.SeedSequence(seed, spawn_key=spawn_key).spawn(2)[0]),
+        points_per_cluster=points_per_cluster,
+        spread=spread,
+        motion=motion,
+        death=death,
+        noise=noise,
+    )
 
 
 @cache
