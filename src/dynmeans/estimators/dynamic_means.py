@@ -15,6 +15,7 @@ from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.estimators.base import HistoryKeeper
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
+from dynmeans.estimators.early_forgetting import warn_of_early_forgetting
 from dynmeans.estimators.family_keeping import FamilyKeeper
 from dynmeans.estimators.named_batches import labels_like, named_batches
 from dynmeans.inputs.batch_times import checked_when, steps_between
@@ -55,8 +56,10 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         from every cluster before it opens a new one. The one parameter that depends on the scale
         of your data.
     max_gap : float, optional
-        N_Q. How many batches a cluster may go unseen and still come back under its identity;
-        greater than 1, infinity for never forgetting. 6.8 unless you give `revival_penalty`.
+        N_Q. A cluster comes back under its identity if fewer steps than this have passed since it
+        was last seen. The step in which it returns counts: 6.8 allows six steps, so five missed
+        batches in between; 5 allows three, and 2 none. Greater than 1, infinity for never
+        forgetting. 6.8 unless you give `revival_penalty`.
     reach : float, optional
         k_tau. How far a cluster may have moved since the last batch and still be recognized, as
         a squared distance in units of `new_penalty`; at least 1. 1.2 unless you give `drift`.
@@ -292,13 +295,16 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
             history = History(feature_names=getattr(self, "feature_names_in_", None))
             n = first_batches(rows)
             penalties = self._settle_penalties(rows[:n], gaps[:n])
-            before = self.state_
+            before, last = self.state_, None
             steps = step_sequence(rows, penalties, self._visiting_orders(), gaps, self._execution())
             for batch, gap, date, (after, clustering) in zip(rows, gaps, when, steps, strict=True):
+                if gap < 1.0 and last is not None:
+                    warn_of_early_forgetting(last, gap, penalties)
                 history.append(before, gap, clustering, after, find_events, date)
                 self._follow_lives(batch, clustering, after, gap)
                 labels.append(clustering.labels)
                 last, before = (before, gap, clustering, after), after
+            assert last is not None, "there is at least one batch"
             self._remember(*last)
             if self.keep_history is not False:
                 self.history_ = history.last(window)

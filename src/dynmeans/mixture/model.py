@@ -171,7 +171,7 @@ def log_densities(
 
 
 def center_posteriors(points: FloatArray, labels: IntArray, prior: BatchPrior) -> Seen:
-    """Return n, and mean and variance of theta given the labels, of every slot (Eq. 9 and 11)."""
+    """Return n, and mean and variance of theta given the labels, of every slot (Eq. 7 and 10)."""
     n_new = max(int(labels.max(initial=-1)) + 1 - prior.n_old, 0)
     _, means, variances = prior.with_new(n_new)
     n = np.bincount(labels, minlength=len(variances)).astype(np.float64)
