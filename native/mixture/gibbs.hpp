@@ -258,7 +258,7 @@ class GibbsSampler {
             return;
         }
         for (std::size_t j = 0; j < d_; ++j) at(k, j) = mixture_.mean(k)[j];
-        scales_[k] = 0.5 / (mixture_.noise_variance + mixture_.variances[k]);
+        scales_[k] = 0.5 / (mixture_.noise_variance + mixture_.first_variances[k]);
         log_factors_[k] = opening_factor(k);
     }
 
@@ -266,7 +266,7 @@ class GibbsSampler {
     double opening_factor(std::size_t k) const {
         const double sigma = mixture_.noise_variance;
         return mixture_.log_weight(k) -
-               0.5 * static_cast<double>(d_) * std::log((sigma + mixture_.variance(k)) / sigma);
+               0.5 * static_cast<double>(d_) * std::log((sigma + mixture_.first_variance(k)) / sigma);
     }
 
     const Mixture& mixture_;

@@ -89,7 +89,7 @@ def _sum_pairs(
     cells = (np.arange(n_samples)[:, None] * n_rows + rows) * n_cols + cols
     repeated = np.broadcast_to(weights, cols.shape).ravel()
     sums = np.bincount(cells.ravel(), repeated, minlength=n_samples * n_rows * n_cols)
-    return sums.reshape(n_samples, n_rows, n_cols)
+    return np.asarray(sums, dtype=np.float64).reshape(n_samples, n_rows, n_cols)
 
 
 def _best_gains(tables: FloatArray) -> FloatArray:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -96,14 +97,14 @@ def _rung(config: SyntheticConfig, rung: int, frame: pd.DataFrame) -> Iterator[T
 def work_done(config: SyntheticConfig, frame: pd.DataFrame) -> float:
     """Return about how many seconds of work the results hold."""
     kinds = frame.groupby(["method", "n_clusters", "effort"]).size().reset_index(name="n")
-    return sum(seconds_of(config, kind) * kind["n"] for kind in kinds.to_dict("records"))
+    return float(sum(seconds_of(config, kind) * kind["n"] for kind in kinds.to_dict("records")))
 
 
 def expected_work(config: SyntheticConfig) -> float:
     """Return about how many seconds of work there are in all, whatever the search finds."""
     unknown = {method: dict.fromkeys(setting, -1.0) for method, setting in paper_settings().items()}
     settings = [paper_settings(PAPER), paper_settings(DEVIATION), unknown]
-    keys = {}
+    keys: dict[tuple[Any, ...], Task] = {}
     for rung in range(len(config.search_streams)):
         tried = {m: grid(config, m)[: n_settings(config, m, rung)] for m in METHODS}
         keys |= {tuple(task.values()): task for task in search_tasks(config, rung, tried)}
