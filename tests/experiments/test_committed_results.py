@@ -6,7 +6,7 @@ import pytest
 
 from dynmeans.datasets.moving_gaussians import NOISES
 from dynmeans.experiments.results_file import read_results
-from dynmeans.experiments.synthetic.config import SyntheticConfig
+from dynmeans.experiments.synthetic.config import METHODS, SyntheticConfig
 from dynmeans.experiments.synthetic.experiment import EXPERIMENT, stages
 from dynmeans.experiments.synthetic.summary import authors_table, settings_of, speed_table
 from dynmeans.experiments.synthetic.tasks import DEVIATION, FOUND, KEY, PAPER
@@ -16,13 +16,12 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 @pytest.fixture(params=NOISES)
 def results(request):
-    return read_results(RESULTS / f"synthetic-{request.param}.parquet", EXPERIMENT)
+    return read_results(RESULTS / f"synthetic-{request.param}-global.parquet", EXPERIMENT)
 
 
-def test_they_are_of_the_default_size(results):
-    noise = results.configuration["noise"]
-    expected = SyntheticConfig.of_size("default", noise=noise)
-    assert SyntheticConfig.from_dict(results.configuration) == expected
+def test_search_is_done(results):
+    config = SyntheticConfig.from_dict(results.configuration)
+    assert set(settings_of(config, results.frame, FOUND)) == set(METHODS)
 
 
 def test_every_trial_is_one_of_the_experiment(results):

@@ -177,7 +177,7 @@ def test_grids_hold_the_papers_settings(size):
 
 def test_full_size_has_fifty_trials_of_everything():
     config = SyntheticConfig.of_size("full")
-    assert config.search_streams[-1] == 50
+    assert config.search_streams[-1] == config.sweep_streams == 50
     assert config.n_trials == dict.fromkeys(METHODS, (50,) * 5)
 
 

@@ -189,6 +189,8 @@ def _draw_tradeoff(page: _Page, ax: Any, *, origin: str) -> None:
             continue
         for score, choice, line in zip((page.score, PER_STEP), choices, ("-", ":"), strict=True):
             trials = trials_of(page.frame, method, settings[method], choice)
+            if not len(trials):
+                continue
             times, scores = (
                 by_effort(trials, config.search_clusters, config.tradeoff_trials, value)
                 for value in ("cpu_s", score)

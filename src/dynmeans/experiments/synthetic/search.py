@@ -12,7 +12,13 @@ from collections.abc import Iterator
 import pandas as pd
 
 from dynmeans.experiments.synthetic.config import METHODS, SAMPLERS, Setting, SyntheticConfig
-from dynmeans.experiments.synthetic.tasks import SEARCH, grid, paper_settings, search_effort
+from dynmeans.experiments.synthetic.tasks import (
+    SEARCH,
+    grid,
+    paper_settings,
+    search_effort,
+    streams_of_rung,
+)
 
 
 def settings_of_rung(
@@ -76,17 +82,17 @@ def _ranked(
     config: SyntheticConfig, frame: pd.DataFrame, method: str, rung: int, tried: list[Setting]
 ) -> list[Setting] | None:
     """Order the settings by their mean score on the streams of the rung; None if one is missing."""
-    names = list(paper_settings()[method])
+    names, n_streams = list(paper_settings()[method]), streams_of_rung(config, method, rung)
     rows = frame[
         (frame["part"] == SEARCH)
         & (frame["method"] == method)
         & (frame["effort"] == search_effort(config, method, rung))
-        & (frame["trial"] < config.search_streams[rung])
+        & (frame["trial"] < n_streams)
     ]
     scores = rows.groupby(names)[config.score].agg(["mean", "count"])
     places = pd.MultiIndex.from_tuples([tuple(s[name] for name in names) for s in tried])
     found = scores.reindex(places)
-    if (found["count"] != config.search_streams[rung]).any():
+    if (found["count"] != n_streams).any():
         return None
     order = found["mean"].to_numpy().argsort(kind="stable")[::-1]
     return [tried[i] for i in order]
