@@ -12,7 +12,7 @@ LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3
 IS_LOCKED := $(filter yes,$(LOCKED))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow attack bench check format docs stubs sanitize dist-check lock system-deps clean
+.PHONY: help demo test test-slow attack bench check format docs commands stubs sanitize dist-check lock system-deps clean
 
 help:  ## This list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
@@ -66,6 +66,9 @@ docs: $(DEV_READY)  ## The site with its gallery, in build/site; a warning is an
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/site
 	! grep -rlE '(src|<link[^>]*href)="https?://' build/site --include='*.html'
 	@echo "The site: build/site/index.html"
+
+commands: $(DEV_READY)  ## Write docs/commands.md, the page of all commands and options.
+	$(BIN)/python tools/commands_page.py
 
 stubs: $(DEV_READY)  ## Write the type stub of the compiled module.
 	$(BIN)/python -m nanobind.stubgen -q -m dynmeans._native -o src/dynmeans/_native.pyi

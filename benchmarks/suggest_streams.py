@@ -6,7 +6,7 @@ on seeds from 1,000 on.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -126,10 +126,15 @@ FAMILIES: dict[str, Callable[[int, str, np.random.Generator], Kind]] = {
 }
 
 
-def make_stream(family: str, seed: int, n_steps: int = N_STEPS) -> TestStream:
-    """Return one stream of a family; the same seed gives the same stream."""
+def make_stream(family: str, seed: int, n_steps: int = N_STEPS, times: int = 1) -> TestStream:
+    """Return one stream of a family; the same seed gives the same stream.
+
+    With `times` every cluster has so many times its points.
+    """
     rng = np.random.default_rng([seed, list(FAMILIES).index(family)])
-    stream = TestStream(family, seed, _draw_kind(family, rng))
+    kind = _draw_kind(family, rng)
+    kind = replace(kind, sizes=(times * kind.sizes[0], times * kind.sizes[1]))
+    stream = TestStream(family, seed, kind)
     world = _World(stream.kind, rng)
     for step in range(n_steps):
         if step:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands_page
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -38,6 +39,11 @@ def test_the_readme_leaves_nothing_in_the_folder_it_is_run_from(tmp_path):
     subprocess.run([*command, "README.md"], cwd=tmp_path, check=True, env=environment)
     left = {path.name for path in tmp_path.glob("[!.]*")}
     assert left == {"README.md", "conftest.py", "temporary"}
+
+
+def test_the_page_of_commands_is_what_the_command_line_says():
+    written = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert written == commands_page.page(), "run python tools/commands_page.py"
 
 
 def headings(page):

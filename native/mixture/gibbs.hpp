@@ -265,8 +265,8 @@ class GibbsSampler {
     // log of weight (sigma / (sigma + v))^(d/2): the factor of a cluster's first point.
     double opening_factor(std::size_t k) const {
         const double sigma = mixture_.noise_variance;
-        return mixture_.log_weight(k) -
-               0.5 * static_cast<double>(d_) * std::log((sigma + mixture_.first_variance(k)) / sigma);
+        return mixture_.log_weight(k) - 0.5 * static_cast<double>(d_) *
+                                            std::log((sigma + mixture_.first_variance(k)) / sigma);
     }
 
     const Mixture& mixture_;

@@ -45,7 +45,9 @@ struct Mixture {
     double log_weight(std::size_t k) const { return k < n_old ? log_weights[k] : log_new_weight; }
     double past_count(std::size_t k) const { return k < n_old ? past_counts[k] : 0.0; }
     double variance(std::size_t k) const { return k < n_old ? variances[k] : new_variance; }
-    double first_variance(std::size_t k) const { return k < n_old ? first_variances[k] : new_variance; }
+    double first_variance(std::size_t k) const {
+        return k < n_old ? first_variances[k] : new_variance;
+    }
     const double* mean(std::size_t k) const {
         return k < n_old ? means + k * points.n_features : new_mean;
     }

@@ -13,7 +13,11 @@ from dynmeans.estimators.ddp_mixture import DDPMixture as DDPMixture
 from dynmeans.estimators.dp_means import DPMeans as DPMeans
 from dynmeans.estimators.dynamic_means import DynamicMeans as DynamicMeans
 from dynmeans.estimators.followed import Followed as Followed
+from dynmeans.estimators.river_clusterer import RiverDynamicMeans as RiverDynamicMeans
 from dynmeans.families.find import find_families as find_families
+from dynmeans.frames.cluster import RowsLeftOutWarning as RowsLeftOutWarning
+from dynmeans.frames.cluster import cluster as cluster
+from dynmeans.frames.clustered_rows import ClusteredRows as ClusteredRows
 from dynmeans.parameters.suggest import suggest_details as suggest_details
 from dynmeans.parameters.suggest import suggest_penalties as suggest_penalties
 from dynmeans.parameters.tuning import tune as tune

@@ -111,3 +111,12 @@ def test_the_demo_leaves_a_folder_of_other_things_alone(tmp_path, capsys):
     assert main(["demo", "--out", str(tmp_path)]) == 1
     assert "'thesis.txt', which the demo did not make" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_report_takes_families_and_who_is_confirmed(run_folder, tmp_path):
+    page = tmp_path / "page.html"
+    shown = ["--families", "--min-life", "3", "--min-cluster-size", "2"]
+    assert main(["report", run_folder, "-o", str(page), *shown]) == 0
+    data = page_data(page)
+    assert data["families"]["level"] <= 0.0
+    assert data["confirmed"] == {"min_cluster_size": 2.0, "min_life": 3}

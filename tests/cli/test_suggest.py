@@ -9,6 +9,7 @@ import pytest
 from typer.main import get_command
 
 from dynmeans import suggest_penalties
+from dynmeans.cli import candidates
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.app import app
 from dynmeans.datasets.moving_gaussians import moving_gaussians
@@ -148,5 +149,38 @@ def test_both_commands_describe_their_options_alike():
         for name, command in commands.items()
     }
     shared = helps["cluster"].keys() & helps["suggest"].keys() - {"--json", "--help"}
-    assert len(shared) == 14
+    assert len(shared) == 18
     assert {o: helps["cluster"][o] for o in shared} == {o: helps["suggest"][o] for o in shared}
+
+
+@pytest.fixture
+def untraceable(tmp_path):
+    """Every window lies elsewhere: there is nothing to follow."""
+    rng = np.random.default_rng(0)
+    places = [rng.uniform(0, 100, (8, 2)) + 5000 * rng.uniform(-1, 1, 2) for _ in range(8)]
+    rows = np.vstack([np.repeat(at, 8, axis=0) + rng.normal(0, 0.3, (64, 2)) for at in places])
+    frame = pd.DataFrame({"x": rows[:, 0], "y": rows[:, 1], "step": np.repeat(np.arange(8), 64)})
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    return ["cluster", str(tmp_path / "table.csv"), "-f", "x,y", "--batch", "step", "--suggest"]
+
+
+def test_a_choice_that_follows_nothing_stops_with_a_picture_of_what_was_tried(
+    untraceable, tmp_path, capsys
+):
+    assert main([*untraceable, "-o", str(tmp_path / "run")]) == 1
+    told = capsys.readouterr().err
+    picture = tmp_path / "run-choices.png"
+    assert str(picture) in told
+    assert "--suggest: with any choice clusters hardly outlive a window" in told
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / "run").exists()
+
+
+def test_without_matplotlib_what_was_tried_is_sketched(untraceable, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(candidates, "find_spec", lambda name: None)
+    assert main([*untraceable, "-o", str(tmp_path / "run")]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    sketches = [line for line in lines if line.startswith("dynmeans:  ") or "   " in line]
+    assert len(sketches) > 3 * 10
+    assert sum("clusters in a batch" in line for line in lines) == 3
+    assert list(tmp_path.glob("*.png")) == []

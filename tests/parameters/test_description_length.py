@@ -28,6 +28,11 @@ def test_cells_are_in_order_of_identity_and_batch():
     np.testing.assert_allclose(found.means.ravel(), [34.5 / 4, 1.0, 1.1])
 
 
+def test_labels_of_no_cluster_are_refused():
+    with pytest.raises(ValueError, match="labels must be 0 or more, got -1"):
+        describe(POINTS, np.where(LABELS == 4, -1, LABELS))
+
+
 def test_scatter_sums_weighted_squares_and_products_of_a_track():
     batches = [np.array([[0.0, 0.0], [3.0, 6.0]]), np.array([[1.0, 1.0], [1.0, 5.0]])]
     points = Points.gather(batches, [np.array([2.0, 1.0]), None], np.array([1.0, 2.0]))

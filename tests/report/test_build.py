@@ -1,5 +1,6 @@
 """From a history to what a page shows."""
 
+import base64
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -262,3 +263,41 @@ def test_dates_among_numbers_are_refused(stream):
 def test_what_is_no_history_is_refused():
     with pytest.raises(TypeError, match="history must be a History, got list"):
         report_data([])
+
+
+def steady_history(**report):
+    """One cluster that moves by (2, 1) a step, in steps of ten minutes."""
+    batches = [np.array([[2.0, 1.0], [2.2, 1.0]]) * [1, 1] + [2.0 * k, k] for k in range(6)]
+    history = history_of(batches, new_penalty=9.0, motion="steady", reach=4)
+    dates = [datetime(2026, 3, 1) + timedelta(minutes=10 * k) for k in range(6)]
+    return report_data(history, points=batches, times=dates, **report)
+
+
+def test_a_page_has_velocities_and_the_length_of_a_step():
+    data = steady_history()
+    assert data.seconds_per_step == 600.0
+    np.testing.assert_allclose(data.clusters.velocities[-1], [2.0, 1.0], rtol=0.1)
+    columns = pack_report(data)["chunks"][0]["clusters"]
+    steps = np.frombuffer(base64.b64decode(columns["velocities"]), dtype="<i2").reshape(2, -1).T
+    velocities = steps / 32767 * columns["fastest"]
+    np.testing.assert_allclose(velocities, data.clusters.velocities, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["LAT", "Lon (deg)"], (1, 0)),
+        (["east", "north"], None),
+        (["lon", "height"], None),
+    ],
+)
+def test_longitude_and_latitude_are_known_by_their_names(names, expected):
+    data = steady_history(feature_names=names)
+    assert data.lon_lat == expected
+    assert data.view == (expected or (0, 1))
+
+
+def test_a_latitude_beyond_the_poles_is_none():
+    batches = [np.array([[5.0, 91.0]])]
+    data = report_data(history_of(batches), points=batches, feature_names=["lon", "lat"])
+    assert data.lon_lat is None

@@ -155,9 +155,9 @@ def test_centers_are_shown_in_the_units_of_the_source(tmp_path):
     config = RunConfig(("x", "y"), PENALTIES, standardize=1)
     with Run.create(tmp_path / "run", config) as run:
         run.process(Window(PLACES * [1000.0, 0.001]))
-        clusters = run.clusters().sort_values("center.x")
-        np.testing.assert_allclose(clusters["center.x"], [50.0, 5000.0])
-        np.testing.assert_allclose(clusters["center.y"], [0.0, 0.0051], atol=1e-12)
+        clusters = run.clusters().sort_values("center_x")
+        np.testing.assert_allclose(clusters["center_x"], [50.0, 5000.0])
+        np.testing.assert_allclose(clusters["center_y"], [0.0, 0.0051], atol=1e-12)
         shown = run.history()[0].centers
         np.testing.assert_allclose(np.sort(shown[:, 0]), [50.0, 5000.0])
 

@@ -1,5 +1,7 @@
 """UpdateC: what is remembered for the next batch (Eq. 14)."""
 
+from typing import Any
+
 import numpy as np
 
 from dynmeans.algorithm.assign_params import prior_weights
@@ -41,6 +43,7 @@ def update_state(
     ages = np.where(seen, 1.0, unseen_ages)
     courses = _courses(counts, centers, state, prior[: state.n_clusters], penalties)
     kept = seen | can_come_back(ages, penalties, elapsed)
+    kept_courses: dict[str, Any] = {name: rows[kept] for name, rows in courses.items()}
     return ClusterState(
         ids=np.concatenate([state.ids, new_ids])[kept],
         centers=np.where(seen[:, None], centers, unseen_centers)[kept],
@@ -50,7 +53,7 @@ def update_state(
         n_steps=state.n_steps + 1,
         counts=np.where(seen, counts, unseen_counts)[kept],
         time=state.time + elapsed,
-        **{name: rows[kept] for name, rows in courses.items()},
+        **kept_courses,
     )
 
 

@@ -7,10 +7,13 @@ import typer
 import dynmeans
 from dynmeans.cli import experiment
 from dynmeans.cli.cluster import cluster
+from dynmeans.cli.clusters import clusters
 from dynmeans.cli.demo import demo
+from dynmeans.cli.edit import edit
 from dynmeans.cli.events import events
 from dynmeans.cli.families import families
 from dynmeans.cli.labels import labels
+from dynmeans.cli.name import name
 from dynmeans.cli.plot import plot
 from dynmeans.cli.report import report
 from dynmeans.cli.score import score
@@ -46,6 +49,20 @@ def _options(
     pass
 
 
-for command in (cluster, suggest, status, events, families, labels, score, plot, report, demo):
+for command in (
+    cluster,
+    suggest,
+    status,
+    clusters,
+    events,
+    families,
+    name,
+    edit,
+    labels,
+    score,
+    plot,
+    report,
+    demo,
+):
     app.command()(command)
 app.add_typer(experiment.app, name="experiment")

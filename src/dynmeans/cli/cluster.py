@@ -1,7 +1,5 @@
 """dynmeans cluster: from a table or a stream of rows to a run folder."""
 
-import sys
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,8 +14,7 @@ def cluster(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="A CSV, Parquet or Arrow file, a quoted pattern ('day-*.parquet'), a folder of "
-            "such files, a DuckDB database, or - for JSON lines on standard input.",
+            help=f"{options.INPUT}, or - for JSON lines on standard input.",
         ),
     ],
     out: Annotated[
@@ -138,6 +135,10 @@ def cluster(
     ] = None,
     sql: options.Sql = None,
     database_table: options.DatabaseTable = None,
+    decimal: options.Decimal = ".",
+    encoding: options.Encoding = "utf-8",
+    distinct: options.Distinct = False,
+    network: options.Network = False,
     on_missing: options.OnMissing = "error",
     lateness: Annotated[
         str,
@@ -206,9 +207,10 @@ def cluster(
 
     tail -f log | dynmeans cluster - -t at --every 1min --lateness 9s -f x,y --new-penalty 1 -o run
     """
-    from dynmeans.cli import cluster_result
-    from dynmeans.cli.output import suggestion_bar
+    from dynmeans.cli import candidates, cluster_result
+    from dynmeans.cli.output import standard_input, suggestion_bar
     from dynmeans.runs.cluster_job import ClusterJob
+    from dynmeans.runs.reading.reading_options import ReadingOptions
     from dynmeans.runs.reading.window_options import WindowOptions
 
     window_options = WindowOptions(
@@ -219,7 +221,7 @@ def cluster(
         batch=batch,
         timezone=timezone,
         time_unit=time_unit,
-        time_format=time_format,
+        time_format=tuple(time_format or ()),
         id=id_column,
         weight=weight,
         truth=truth,
@@ -242,6 +244,7 @@ def cluster(
         options=window_options,
         query=sql,
         database_table=database_table,
+        reading=ReadingOptions(decimal, encoding, distinct, network),
         penalties={name: value for name, value in parameters.items() if value is not None},
         revival=revival,
         motion=motion,
@@ -249,8 +252,9 @@ def cluster(
         settings={"n_init": n_init, "random_state": seed, "standardize": standardize},
         suggest=suggest,
         n_clusters=about,
-        lines=_standard_input(),
+        lines=standard_input(),
         on_suggestion=None if is_quiet else cluster_result.show_suggestion,
+        on_refusal=None if is_quiet else candidates.candidate_pictures(out),
         while_suggesting=nullcontext if is_quiet else suggestion_bar,
     )
     result = job.start(
@@ -262,10 +266,3 @@ def cluster(
     )
     families = cluster_result.find_families(out) if is_families else None
     cluster_result.show_result(result, families, as_json=as_json, quiet=quiet)
-
-
-def _standard_input() -> Iterator[bytes]:
-    """Read lines when they are asked for, which only a live source does."""
-    from dynmeans.runs.reading.json_lines import bounded_lines
-
-    yield from bounded_lines(sys.stdin.buffer)

@@ -84,6 +84,7 @@ def _result_fields(result: ClusterResult) -> dict[str, Any]:
         "new_windows": result.n_windows,
         "new_rows": result.n_rows,
         "repeated_rows": result.n_repeated,
+        "duplicate_rows": result.n_duplicates,
         "seconds": round(result.seconds, 3),
         "doubts": list(result.suggestion.doubts) if result.suggestion else [],
     }
@@ -101,6 +102,8 @@ def _say_result(result: ClusterResult) -> None:
         f"{result.seconds:.1f} s ({rate:,.0f} rows/s); {counted(status.n_clusters, 'cluster')} "
         f"now, {status.n_identities:,} in all. Run: {status.folder}"
     )
+    if result.n_duplicates:
+        tell(f"{counted(result.n_duplicates, 'row')} left out: each equals an earlier one.")
     if status.n_dropped or status.n_late or result.n_repeated:
         tell(
             f"{counted(status.n_dropped, 'row')} dropped for a missing value, "

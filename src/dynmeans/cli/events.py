@@ -43,6 +43,7 @@ def events(
     if unknown := set(kinds) - set(KINDS):
         raise InputError("kind", f"must be one of {', '.join(KINDS)}", got=sorted(unknown)[0])
     with Run.open(run_folder) as run:
+        names = run.edits.shown_names()
         rows = run.events(kinds=kinds, cluster_id=cluster, frame="arrow").to_pylist()
         # Every cluster was born.
         if not rows and cluster is not None and not len(run.events(cluster_id=cluster)):
@@ -59,6 +60,11 @@ def events(
         return
     for row in rows:
         other = {"split": "from", "merged": "into", "joined": "with"}.get(row["kind"])
-        tail = f" {other} {row['other_id']}" if other else ""
+        tail = f" {other} {_named(row['other_id'], names)}" if other else ""
         tail += f" after {counted(row['gap'], 'step')}" if row["gap"] is not None else ""
-        say(f"{row['window'] or row['step']}  {row['kind']:<9} {row['cluster_id']}{tail}")
+        who = _named(row["cluster_id"], names)
+        say(f"{row['window'] or row['step']}  {row['kind']:<9} {who}{tail}")
+
+
+def _named(cluster_id: int, names: dict[int, str]) -> str:
+    return f"{cluster_id} ({names[cluster_id]})" if cluster_id in names else str(cluster_id)

@@ -12,7 +12,12 @@ def labels(
     run_folder: options.RunFolder,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="File to write: .parquet or .csv."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write: .parquet, .csv, .jsonl or .xlsx; - for CSV on standard output.",
+        ),
     ],
     table: options.InputMoved = None,
     labels_only: Annotated[
@@ -25,10 +30,18 @@ def labels(
     about: options.FamiliesAbout = None,
     min_cluster_size: options.MinClusterSize = None,
     min_life: options.MinLife = None,
+    is_as_found: Annotated[
+        bool,
+        typer.Option("--as-found", help="Without the names, mergers and pins of dynmeans edit."),
+    ] = False,
     trust: options.Trust = False,
+    network: options.NetworkAgain = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write every row of the input with its cluster: step, cluster_id, distance.
+
+    Clusters that were merged by dynmeans edit have one cluster_id; where clusters have names, the
+    column cluster_name is added.
 
     The rows keep their order and their columns; rows that were left out have no cluster. In a CSV
     file, text that a spreadsheet would run as a formula gets an apostrophe before it.
@@ -41,7 +54,8 @@ def labels(
     """
     from dynmeans.cli.output import print_json, say, tell
     from dynmeans.inputs.plural import counted
-    from dynmeans.runs.exports import export_labels
+    from dynmeans.runs.edits import Edits
+    from dynmeans.runs.exports import STANDARD_OUTPUT, export_labels
     from dynmeans.runs.label_view import LabelView, confirmed_of_run
     from dynmeans.runs.run import Run
     from dynmeans.runs.run_families import families_of_run
@@ -54,14 +68,21 @@ def labels(
             confirmed = confirmed_of_run(
                 run, min_cluster_size=min_cluster_size or 1, min_life=min_life or 1
             )
-        view = LabelView(families, confirmed)
+        view = LabelView(families, confirmed, Edits() if is_as_found else run.edits)
         done = export_labels(
-            run, output, table=table, is_joined=not labels_only, trust=trust, view=view
+            run,
+            output,
+            table=table,
+            is_joined=not labels_only,
+            trust=trust,
+            network=network,
+            view=view,
         )
     if as_json:
         print_json({"file": str(output), "n_rows": done.n_rows, "n_formulas": done.n_formulas})
         return
-    say(f"{counted(done.n_rows, 'row')}: {output}")
+    told = f"{counted(done.n_rows, 'row')}: {output}"
+    tell(told) if str(output) == STANDARD_OUTPUT else say(told)
     if done.n_formulas:
         tell(
             f"warning: {counted(done.n_formulas, 'cell')} of text, which a spreadsheet would run "

@@ -5,6 +5,10 @@ from typing import Annotated
 
 import typer
 
+INPUT = (
+    "A file of CSV, JSON lines, Parquet, Arrow or Excel, a quoted pattern ('day-*.parquet'), a "
+    "folder of such files, a DuckDB or SQLite database"
+)
 SOURCE, CUT, PARAMETERS, OUTPUT = "Rows", "Windows", "Clustering", "Output"
 
 Features = Annotated[
@@ -82,6 +86,14 @@ MinLife = Annotated[
         help="Clusters seen in fewer windows are unconfirmed: -1 as cluster_id.",
     ),
 ]
+MinClusterSizeShown = Annotated[
+    float | None,
+    typer.Option(min=1, metavar="N", help="Show clusters of fewer points in all as unconfirmed."),
+]
+MinLifeShown = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Show clusters seen in fewer windows as unconfirmed."),
+]
 Timezone = Annotated[
     str,
     typer.Option(
@@ -95,11 +107,46 @@ TimeUnit = Annotated[
     ),
 ]
 TimeFormat = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        help="For times that are text of another form than 2024-03-31 14:05: '%d.%m.%Y %H:%M'.",
+        help="For times that are text of another form than 2024-03-31 14:05: '%d.%m.%Y %H:%M'; "
+        "may be repeated, and the first that fits is taken.",
         rich_help_panel=SOURCE,
     ),
+]
+Decimal = Annotated[
+    str,
+    typer.Option(
+        metavar=".|,",
+        help="What stands before the decimals of a number in text.",
+        rich_help_panel=SOURCE,
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        help="Encoding of CSV files and JSON lines: cp1252, utf-16 and all that Python knows.",
+        rich_help_panel=SOURCE,
+    ),
+]
+Distinct = Annotated[
+    bool,
+    typer.Option(
+        "--distinct",
+        help="Leave out rows that equal an earlier one in every column, and count them.",
+        rich_help_panel=SOURCE,
+    ),
+]
+Network = Annotated[
+    bool,
+    typer.Option(
+        "--network",
+        help="Allow an INPUT of https:// or s3://; needs DuckDB's extension httpfs.",
+        rich_help_panel=SOURCE,
+    ),
+]
+NetworkAgain = Annotated[
+    bool, typer.Option("--network", help="Allow rows to be read from https:// or s3://.")
 ]
 Weight = Annotated[str | None, typer.Option(help="Column of weights.", rich_help_panel=SOURCE)]
 Sql = Annotated[
@@ -108,12 +155,15 @@ Sql = Annotated[
 ]
 DatabaseTable = Annotated[
     str | None,
-    typer.Option("--table", help="Table of a DuckDB database.", rich_help_panel=SOURCE),
+    typer.Option(
+        "--table", help="Table of a database, or sheet of an Excel file.", rich_help_panel=SOURCE
+    ),
 ]
 OnMissing = Annotated[
     str,
     typer.Option(
-        help="What to do with rows that lack a finite value: error, or drop (and count them).",
+        help="What to do with rows that lack a finite value or a time that can be read: error, or "
+        "drop (and count them).",
         rich_help_panel=SOURCE,
     ),
 ]
@@ -149,5 +199,9 @@ Trust = Annotated[
         help="Run the query that is stored in the run, if it has one: only for a run that you made "
         "or whose maker you trust.",
     ),
+]
+Who = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Who says so; the user of this computer by default."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -71,6 +71,13 @@ def check_folder(argument: str, path: Path) -> None:
         raise InputError(argument, "must lie in a folder that exists", got=str(path))
 
 
+def standard_input() -> Iterator[bytes]:
+    """Read lines when they are asked for, which only a live source does."""
+    from dynmeans.runs.reading.json_lines import bounded_lines
+
+    yield from bounded_lines(sys.stdin.buffer)
+
+
 @contextmanager
 def suggestion_bar() -> Iterator[None]:
     """Show on a terminal's standard error how many choices of parameters were tried."""

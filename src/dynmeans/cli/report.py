@@ -32,6 +32,22 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    is_families: Annotated[
+        bool,
+        typer.Option("--families", help="Add a slider through the levels of families."),
+    ] = False,
+    level: options.FamilyLevel = None,
+    about: options.FamiliesAbout = None,
+    min_cluster_size: options.MinClusterSizeShown = None,
+    min_life: options.MinLifeShown = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Names for this report: a CSV file with the columns cluster_id and name. Those "
+            "given by dynmeans name are there without it.",
+        ),
+    ] = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -42,17 +58,23 @@ def report(
 
     [bold]Example[/bold]
 
-    dynmeans report run -o report.html --truth ship
+    dynmeans report run -o report.html --truth ship --families
     """
     from dynmeans.cli.output import check_folder, print_json, say
 
     check_folder("output", output)
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
+    from dynmeans.runs.name_files import read_names
     from dynmeans.runs.run import Run
+    from dynmeans.runs.run_families import families_of_run
 
+    given = None if names is None else read_names(names)
     with Run.open(run_folder) as run:
-        data = run_report(run, truth=truth, table=table, title=title, trust=trust)
+        data = run_report(run, truth=truth, table=table, title=title, trust=trust, names=given)
+        if is_families or level is not None or about is not None:
+            data = data.with_families(families_of_run(run, level=level, n_families=about))
+    data = data.with_confirmed(min_cluster_size=min_cluster_size or 1, min_life=min_life or 1)
     if axes is not None:
         data = _with_axes(data, axes)
     path = write_report(data, output)

@@ -18,6 +18,7 @@ def score(
     ] = None,
     table: options.InputMoved = None,
     trust: options.Trust = False,
+    network: options.NetworkAgain = False,
     level: options.FamilyLevel = None,
     about: options.FamiliesAbout = None,
     is_families: options.WithFamilies = False,
@@ -44,7 +45,7 @@ def score(
             raise InputError(
                 "truth", "is needed: the run was made without a column of true identities"
             )
-        counts = count_truth(run, column, table, trust=trust)
+        counts = count_truth(run, column, table, trust=trust, network=network)
         if is_families or level is not None or about is not None:
             families = families_of_run(run, level=level, n_families=about)
             counts = counts._replace(cluster_ids=families.of([counts.cluster_ids])[0])

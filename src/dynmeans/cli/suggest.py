@@ -1,5 +1,6 @@
 """dynmeans suggest: parameters from the first rows of a table."""
 
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,8 +18,7 @@ def suggest(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="A CSV, Parquet or Arrow file, a quoted pattern ('day-*.parquet'), a folder of "
-            "such files, or a DuckDB database.",
+            help=f"{options.INPUT}, or - for JSON lines on standard input.",
         ),
     ],
     features: options.Features,
@@ -44,6 +44,10 @@ def suggest(
     time_format: options.TimeFormat = None,
     sql: options.Sql = None,
     database_table: options.DatabaseTable = None,
+    decimal: options.Decimal = ".",
+    encoding: options.Encoding = "utf-8",
+    distinct: options.Distinct = False,
+    network: options.Network = False,
     on_missing: options.OnMissing = "error",
     picture: Annotated[
         Path | None,
@@ -68,10 +72,14 @@ def suggest(
 
     dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
     """
-    from dynmeans.cli.output import check_picture, suggestion_bar
-    from dynmeans.runs.first_windows import suggest_on_first_windows
+    from dynmeans.cli.output import check_picture, standard_input, suggestion_bar
+    from dynmeans.runs.cluster_job import LIVE
+    from dynmeans.runs.first_windows import first_windows, suggest_on_windows
+    from dynmeans.runs.reading.live_windows import LiveWindows
+    from dynmeans.runs.reading.reading_options import ReadingOptions
     from dynmeans.runs.reading.sources import Source
     from dynmeans.runs.reading.window_options import WindowOptions
+    from dynmeans.runs.reading.windows import Windows
 
     if picture is not None:
         check_picture("picture", picture)
@@ -84,23 +92,24 @@ def suggest(
         weight=weight,
         timezone=timezone,
         time_unit=time_unit,
-        time_format=time_format,
+        time_format=tuple(time_format or ()),
         on_missing=on_missing,
     )
-    text_column = window_options.text_column
     reading: dict[str, Any] = {
         "query": sql,
         "database_table": database_table,
-        "text_column": text_column,
+        "text_column": window_options.text_column,
+        "reading": ReadingOptions(decimal, encoding, distinct, network),
     }
-    with suggestion_bar(), Source(table, **reading) as source:
-        found = suggest_on_first_windows(
-            source,
-            window_options,
-            standardize=standardize,
-            n_windows=n_batches,
-            n_clusters=about,
+    is_live = table == LIVE
+    with suggestion_bar(), nullcontext() if is_live else Source(table, **reading) as source:
+        windows: Any = (
+            LiveWindows(standard_input(), window_options)
+            if source is None
+            else Windows(source, window_options)
         )
+        first = first_windows(windows, n_batches)
+        found = suggest_on_windows(first, standardize=standardize, n_clusters=about)
     if picture is not None:
         _draw(found, picture)
     _show(found, picture, as_json)

@@ -165,6 +165,18 @@ def _to_records(arrays: Any, n_steps: int, time: float) -> tuple[ClusterState, C
     state = _new_record(
         ClusterState,
         _STATE_FIELDS,
-        (ids, centers, weights, ages, next_id, n_steps, counts, time, velocities, covariances),
+        (
+            ids,
+            centers,
+            weights,
+            ages,
+            next_id,
+            n_steps,
+            counts,
+            time,
+            velocities,
+            covariances,
+            None,
+        ),
     )
     return state, clustering

@@ -5,7 +5,7 @@ import numpy.typing as npt
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import checked_orders
 from dynmeans.engine.compiled import compiled
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
 
 Orders = VisitingOrders | IntArray
@@ -26,3 +26,9 @@ def list_orders(orders: Orders, batch: Batch, n_steps: int) -> IntArray:
         )
     listed = compiled.hash_orders(batch.n_points, orders.row_seed(n_steps), orders.n_init)
     return listed.view("int64")
+
+
+def content_order(points: BatchArray, weights: FloatArray | None = None) -> IntArray:
+    """Return the one order of these rows that does not depend on the order they came in."""
+    order: IntArray = compiled.visiting_orders(points, 0, 0, 1, weights)[0]
+    return order

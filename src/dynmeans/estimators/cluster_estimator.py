@@ -19,7 +19,7 @@ from dynmeans.estimators.base import StreamEstimator
 from dynmeans.estimators.early_forgetting import warn_of_early_forgetting
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.parameters.suggest import suggest_for
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties, given_penalties
 from dynmeans.records.state import Clustering, ClusterState
@@ -80,7 +80,7 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         A Dask array or data frame gives a Dask array, computed when it is asked for.
         """
         check_is_fitted(self, "state_")
-        return center_distances(X, self.state_, partial(self._checked_points, reset=False))
+        return center_distances(self._rows_in_place(X), self.state_, self._known_rows)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Name the columns of `transform` after the identities of the clusters."""
@@ -90,8 +90,18 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
 
     def _predict_labels(self, X: Any, elapsed: float = 0.0) -> tuple[IntArray, FloatArray]:
         check_is_fitted(self, "state_")
-        rows_of, execution = partial(self._checked_points, reset=False), self._execution()
-        return predict_labels(X, self.state_, self._penalties(), execution, rows_of, elapsed)
+        rows, execution = self._rows_in_place(X), self._execution()
+        return predict_labels(
+            rows, self.state_, self._penalties(), execution, self._known_rows, elapsed
+        )
+
+    def _known_rows(self, X: Any) -> BatchArray:
+        """Check rows that change nothing."""
+        return self._checked_points(X, reset=False)
+
+    def _rows_in_place(self, X: Any) -> Any:
+        """Return rows that may also lie on a cluster of machines or on a GPU."""
+        return X
 
     def _fit_one_batch(self, X: Any, sample_weight: Any) -> None:
         self._start_over()

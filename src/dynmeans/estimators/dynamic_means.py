@@ -1,47 +1,23 @@
 """DynamicMeans: clusters that persist, move, appear, vanish and come back."""
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from types import NoneType
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.algorithm.forecast import Forecast, forecast
-from dynmeans.algorithm.life_cycle import find_events
-from dynmeans.engine.batch import AnyBatch
-from dynmeans.engine.checks import checked_elapsed, one_for_each
-from dynmeans.engine.sequence import step_sequence
-from dynmeans.estimators.base import HistoryKeeper
-from dynmeans.estimators.cluster_estimator import ClusterEstimator
-from dynmeans.estimators.early_forgetting import warn_of_early_forgetting
-from dynmeans.estimators.family_keeping import FamilyKeeper
-from dynmeans.estimators.named_batches import labels_like, named_batches
-from dynmeans.inputs.batch_times import checked_when, steps_between
-from dynmeans.inputs.features import feature_numbers
-from dynmeans.inputs.numbers import checked_number
-from dynmeans.parameters.suggest import first_batches
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.engine.checks import checked_elapsed
+from dynmeans.estimators.penalty_choice import PenaltyChooser
+from dynmeans.estimators.sequence_fitting import SequenceFitter
+from dynmeans.inputs.batch_times import steps_between
+from dynmeans.records.arrays import IntArray
 from dynmeans.records.events import Event
-from dynmeans.records.history import History
-from dynmeans.records.penalties import AUTO, DEFAULT_MOTION, Penalties, penalties_with_defaults
+from dynmeans.records.penalties import AUTO, Penalties
 from dynmeans.records.state import ClusterState
 
-_FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
-_PLAIN = {float, int, str, NoneType, tuple}
 
-
-def _checked_penalties(new_penalty: Any, *others: Any) -> Penalties:
-    names = ("max_gap", "reach", "revival_penalty", "drift", "revival", "motion", "moving")
-    return penalties_with_defaults(new_penalty, **dict(zip(names, others, strict=True)))
-
-
-# Checking them takes as long as a quarter of a small step, and they seldom change.
-_penalties_of = lru_cache(maxsize=64)(_checked_penalties)
-
-
-class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
+class DynamicMeans(SequenceFitter, PenaltyChooser):
     """Cluster batches one after the other; every cluster keeps its identity for life.
 
     Parameters
@@ -73,6 +49,12 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         Whether to gather evidence for identities that belong together: see `families_`.
     min_cluster_size, min_life : float and int, default=1
         Points, and batches, that an identity must have held so far to be in `confirmed_labels_`.
+    scale : {"auto", "standard"} or None, default=None
+        Whether features are brought to mean 0 and spread 1, as learned from the first batch that
+        has points (from the first 30 batches in `fit_sequence`) and kept in `state_`: always, or
+        with "auto" only where one feature spreads more than ten times as far as another. Penalties
+        and distances are then in those units; centers, velocities and histories in those of the
+        data.
     n_init : int, default=3
         Random visiting orders tried on every batch; the one of lowest cost is kept.
     order : {"random", "hash"}, default="random"
@@ -160,6 +142,7 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         families: bool = False,
         min_cluster_size: float = 1,
         min_life: int = 1,
+        scale: str | None = None,
         n_init: int = 3,
         order: str = "random",
         revival: str | None = None,
@@ -182,6 +165,7 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         self.families = families
         self.min_cluster_size = min_cluster_size
         self.min_life = min_life
+        self.scale = scale
         self.n_init = n_init
         self.order = order
         self.revival = revival
@@ -207,6 +191,11 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
             raise ValueError(
                 'penalties must be what the state was made with, got "auto". '
                 "Give penalties=model.penalties_ of the estimator that the state came from."
+            )
+        if state.scaling is None and state.next_id > 0 and model.scale == "standard":
+            raise ValueError(
+                "scale must be what the state was made with, got 'standard', but its features are "
+                "as in the data."
             )
         model._penalties()
         return model
@@ -249,74 +238,6 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
             self._take_in(batch, state, elapsed)
         return self
 
-    def fit_sequence(
-        self,
-        batches: Iterable[Any],
-        *,
-        elapsed: Any = 1.0,
-        times: Sequence[Any] | None = None,
-        time_step: Any = None,
-        sample_weight: Sequence[Any] | None = None,
-    ) -> tuple[list[Any], History]:
-        """Forget everything and take in a whole sequence of batches.
-
-        Parameters
-        ----------
-        batches : iterable of tables
-            Arrays or frames; or (name, frame) pairs, a dict of them, or the groups of a frame,
-            ``frame.groupby("day")``, whose names are their `times` and no features.
-        elapsed : float, timedelta or a sequence of them
-            Steps of time before each batch; lengths of time are divided by `time_step`.
-        times : sequence of dates, numbers or names, optional
-            When each batch came; it goes into the history, its frames, figures and the report.
-        time_step : float or timedelta, optional
-            Length of one step of time. With it, `elapsed` follows from `times`; without it, each
-            batch comes one step after the one before.
-        sample_weight : sequence of array-like of shape (n_points,), optional
-            For each batch one weight per row, or None.
-
-        Returns
-        -------
-        labels : list of arrays or series
-            Identity of every row of every batch; with the index of a pandas frame, as a series of
-            polars for one of polars.
-        history : History
-            The record of every batch: clusters seen and remembered, cost, passes.
-        """
-        given, names = named_batches(batches)
-        named = names if times is None else times
-        when = [None] * len(given) if named is None else checked_when(named, len(given))
-        elapsed = steps_between(elapsed, None if named is None else when, time_step)
-        labels = []
-        with self._all_or_nothing():
-            window = self._checked_window()
-            self._start_over()
-            rows, gaps = self._checked_sequence(given, elapsed, sample_weight)
-            history = History(feature_names=getattr(self, "feature_names_in_", None))
-            n = first_batches(rows)
-            penalties = self._settle_penalties(rows[:n], gaps[:n])
-            before, last = self.state_, None
-            steps = step_sequence(rows, penalties, self._visiting_orders(), gaps, self._execution())
-            for batch, gap, date, (after, clustering) in zip(rows, gaps, when, steps, strict=True):
-                if gap < 1.0 and last is not None:
-                    warn_of_early_forgetting(last, gap, penalties)
-                history.append(before, gap, clustering, after, find_events, date)
-                self._follow_lives(batch, clustering, after, gap)
-                labels.append(clustering.labels)
-                last, before = (before, gap, clustering, after), after
-            assert last is not None, "there is at least one batch"
-            self._remember(*last)
-            if self.keep_history is not False:
-                self.history_ = history.last(window)
-        like = zip(given, labels, strict=True)
-        return [labels_like(batch, found) for batch, found in like], history
-
-    @property
-    def cluster_velocities_(self) -> FloatArray:
-        """How far each remembered cluster moves in a step of time."""
-        velocities = self.state_.velocities
-        return np.zeros_like(self.state_.centers) if velocities is None else velocities
-
     def predict(self, X: Any, *, elapsed: float | None = None) -> IntArray:
         """Give the identity each row would get now, -1 where a new cluster would be cheaper.
 
@@ -340,7 +261,7 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         -------
         Forecast
             `ids`, `centers`, and `radii`: how far from its center a point may be and still be
-            taken for the cluster, if no other is nearer.
+            taken for the cluster, if no other is nearer; with `scale`, in scaled units.
 
         Examples
         --------
@@ -352,94 +273,11 @@ class DynamicMeans(FamilyKeeper, HistoryKeeper, ClusterEstimator):
         ([0], True)
         """
         check_is_fitted(self, "state_")
-        return forecast(self.state_, checked_elapsed(elapsed), self._penalties())
-
-    def _checked_sequence(
-        self, batches: list[Any], elapsed: Any, sample_weight: Any
-    ) -> tuple[list[AnyBatch], list[float]]:
-        """Check every batch before the first is taken in."""
-        gaps = one_for_each("elapsed", elapsed, len(batches))
-        weights = one_for_each("sample_weight", sample_weight, len(batches))
-        rows: list[AnyBatch] = []
-        for t, X in enumerate(batches):
-            try:
-                rows.append(self._checked_batch(X, weights[t], reset=not rows))
-                gaps[t] = checked_elapsed(gaps[t])
-            except (TypeError, ValueError) as error:
-                raise type(error)(f"batches[{t}]: {error}") from error
-            if t == 0:
-                self.state_ = ClusterState.empty(self.n_features_in_)
-        return rows, gaps
-
-    def _take_in(self, batch: AnyBatch, state: ClusterState, elapsed: float) -> None:
-        window = self._checked_window()
-        super()._take_in(batch, state, elapsed)
-        self._record(window)
-        _, _, clustering, after = self._last_step
-        self._follow_lives(batch, clustering, after, elapsed)
+        found = forecast(self.state_, checked_elapsed(elapsed), self._penalties())
+        scaling = self.state_.scaling
+        return found if scaling is None else replace(found, centers=scaling.restore(found.centers))
 
     @property
     def events_(self) -> list[Event]:
         """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
         return [*super().events_, *self._joins()]
-
-    def _penalties_for(self, given: Penalties | float) -> Penalties:
-        others = (self.max_gap, self.reach, self.revival_penalty, self.drift)
-        if isinstance(given, Penalties):
-            _refuse_more(others)
-            return self._adopted(given)
-        values = (
-            *(given, *others, "paper" if self.revival is None else self.revival),
-            *(self.motion or DEFAULT_MOTION, self._moving_features()),
-        )
-        if set(map(type, values)) <= _PLAIN:
-            return _penalties_of(*values)
-        return _checked_penalties(*values)
-
-    def _moving_features(self) -> tuple[int, ...] | None:
-        if self.moving is None:
-            return None
-        names = getattr(self, "feature_names_in_", None)
-        return feature_numbers(self.moving, getattr(self, "n_features_in_", None), names)
-
-    def _adopted(self, suggested: Penalties) -> Penalties:
-        adopted = suggested if self.revival is None else suggested.with_revival(self.revival)
-        if self.motion is None and self.moving is None:
-            return adopted
-        motion = adopted.motion if self.motion is None else self.motion
-        return adopted.with_motion(motion, self._moving_features())
-
-    def _suggestable(self) -> dict[str, Any]:
-        if self.revival_penalty is not None or self.drift is not None:
-            raise ValueError(
-                'penalties="auto" goes with max_gap and reach, not with revival_penalty and '
-                f"drift, got {self.revival_penalty!r} and {self.drift!r}."
-            )
-        return {
-            "max_gap": self.max_gap,
-            "reach": self.reach,
-            "n_clusters": self._n_wanted(),
-            "motion": self.motion,
-            "moving": self._moving_features(),
-        }
-
-    def _given(self) -> Penalties | float | None:
-        is_number_given = self.n_clusters is not None and not self.families
-        return None if is_number_given else super()._given()
-
-    def _n_wanted(self) -> float | None:
-        """Clusters of a batch; more than asked for where families will join them."""
-        if self.n_clusters is None:
-            return None
-        n_clusters = checked_number("n_clusters", self.n_clusters, above=0)
-        return _FINER * n_clusters if self.families else n_clusters
-
-
-def _refuse_more(others: Sequence[float | None]) -> None:
-    names = ("max_gap", "reach", "revival_penalty", "drift")
-    more = [name for name, value in zip(names, others, strict=True) if value is not None]
-    if more:
-        raise ValueError(
-            f"penalties hold {', '.join(names)} already: give either penalties or "
-            f"{', '.join(more)}, and not both."
-        )

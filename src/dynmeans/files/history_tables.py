@@ -70,6 +70,18 @@ TABLE_MAKERS: dict[str, Callable[["History"], pa.Table]] = {
 }
 
 
+def confirmed_only(
+    table: pa.Table, confirmed: npt.NDArray[np.int64], *, is_labels: bool
+) -> pa.Table:
+    """Label unconfirmed identities -1, or leave out their rows."""
+    ids = table["cluster_id"].to_numpy()
+    is_confirmed = np.isin(ids, confirmed)
+    if not is_labels:
+        return table.filter(pa.array(is_confirmed))
+    place = table.schema.get_field_index("cluster_id")
+    return table.set_column(place, "cluster_id", pa.array(np.where(is_confirmed, ids, -1)))
+
+
 def _when_columns(history: "History", sizes: list[int]) -> dict[str, Any]:
     """Step and time of every row; also `when`, if the batches have dates or names."""
     columns: dict[str, Any] = {

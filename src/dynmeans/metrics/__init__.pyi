@@ -11,5 +11,9 @@ from dynmeans.metrics.identity import hota as hota
 from dynmeans.metrics.identity import id_switches as id_switches
 from dynmeans.metrics.identity import idf1 as idf1
 from dynmeans.metrics.report import tracking_report as tracking_report
+from dynmeans.metrics.without_truth import life_times as life_times
+from dynmeans.metrics.without_truth import quality_report as quality_report
+from dynmeans.metrics.without_truth import silhouettes as silhouettes
+from dynmeans.metrics.without_truth import stability as stability
 
 __all__: list[str]

@@ -46,7 +46,7 @@ def check_labels(true: Batches, found: Batches, weights: Batches | None = None) 
         If batches or rows do not correspond, a weight is negative or not finite, or no
         point is left to score.
     """
-    true_batches, found_batches = _label_batches("true", true), _label_batches("found", found)
+    true_batches, found_batches = label_batches("true", true), label_batches("found", found)
     _check_same_rows(true_batches, "found", found_batches)
     steps = np.repeat(np.arange(len(true_batches)), [len(batch) for batch in true_batches])
     true_labels, found_labels = np.concatenate(true_batches), np.concatenate(found_batches)
@@ -134,7 +134,8 @@ def _scale_to_one(weights: FloatArray) -> FloatArray:
     return np.asarray(np.ldexp(weights, -exponent))
 
 
-def _label_batches(name: str, batches: Batches) -> list[npt.NDArray[Any]]:
+def label_batches(name: str, batches: Batches) -> list[npt.NDArray[Any]]:
+    """Return the labels of each batch, as int64 or str in all of them."""
     labels = [
         _labels(f"{name}[{step}]", batch) for step, batch in enumerate(_arrays(name, batches))
     ]

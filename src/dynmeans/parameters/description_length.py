@@ -54,6 +54,8 @@ def describe(points: Points, labels: IntArray, moving: FloatArray | None = None)
 
     `moving` is 1 for each feature that keeps a course, else 0; None where clusters keep none.
     """
+    if len(labels) and labels.min() < 0:
+        raise ValueError(f"labels must be 0 or more, got {labels.min()}: every row has a cluster.")
     places, named, paths, lived, shape = compiled.describe(
         points.rows,
         points.weights,

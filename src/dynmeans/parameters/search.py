@@ -122,6 +122,18 @@ def _search_once(trials: Trials) -> Setting:
     return _refine(trials, _middle(trials, _climb(trials, best, _next_level)), _OTHERS)
 
 
+def refine(trials: Trials, setting: Setting) -> Setting:
+    """Look around a choice that was made on fewer points, the motion included."""
+    n_batches = trials.points.n_batches
+    if n_batches == 1:
+        return setting
+    if trials.feed.motion is None and n_batches >= _FEWEST_FOR_COURSES:
+        still, steady = (replace(setting, motion=motion) for motion in range(len(MOTIONS)))
+        is_shorter = trials.length(steady) < trials.length(still) - _CLOSE
+        setting = steady if is_shorter else still
+    return _refine(trials, setting, ())
+
+
 def _refine(trials: Trials, best: Setting, pairs: Sequence[tuple[int, int]]) -> Setting:
     """Look at pairs of gap and reach, then change one parameter after the other."""
     is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None

@@ -1,6 +1,7 @@
 """The door: lambda, max_gap and reach for batches of your own, without labels."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,9 +10,10 @@ from dynmeans.engine.batch import AnyBatch, Batch, take_batches
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.leading_axes import leading_axes
-from dynmeans.parameters.search import search, search_number
+from dynmeans.parameters.samples import N_REFINED, N_SEARCHED, N_WHOLE, sampled
+from dynmeans.parameters.search import refine, search, search_number
 from dynmeans.parameters.tracks import Points
-from dynmeans.parameters.trials import Feed, Trials
+from dynmeans.parameters.trials import Feed, Setting, Trials
 from dynmeans.parameters.warnings import find_doubts
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.orders import VisitingOrders
@@ -40,7 +42,8 @@ def suggest_penalties(
 
     The batches are clustered with some twenty choices; the one that describes the stream most
     briefly wins. The first 30 batches that have points are looked at, and more until they hold
-    4,000 points; with one, only lambda is chosen. A choice whose clusters hardly outlive a batch
+    4,000 points; with one, only lambda is chosen. Of more than 60,000 points a sample is searched,
+    and the choice refined on up to 180,000. A choice whose clusters hardly outlive a batch
     is never taken: if there is no other, a coarse one that is known to be safe is, with a warning.
 
     Parameters
@@ -158,22 +161,46 @@ def suggest_for(
         n_clusters = checked_number("n_clusters", n_clusters, above=0)
     still = Penalties(1.0, revival_penalty=0.0, drift=0.0)
     moving = still.with_motion("steady" if motion is None else motion, moving).moving
-    axes, gaps = leading_axes([batch.points for batch in batches]), list(elapsed)
+    n_points = sum(batch.n_points for batch in batches)
+    looked_at = batches if n_points <= N_WHOLE else sampled(batches, N_REFINED)
+    axes, gaps = leading_axes([batch.points for batch in looked_at]), list(elapsed)
     if axes is not None:  # Each axis mixes features, so all may move.
-        batches, moving = _on_axes(batches, axes), None
-    rows, weights = [b.points for b in batches], [b.weights for b in batches]
-    points = Points.gather(rows, weights, np.cumsum(gaps))
-    n_points = len(points.rows)
-    if not points.variance > 0:
-        return _placeholder(points.n_batches, n_points, max_gap, reach)
-    trials = Trials(points, Feed(batches, gaps, orders, max_gap, reach, motion, moving))
-    setting = search(trials) if n_clusters is None else search_number(trials, n_clusters)
+        looked_at, moving = _on_axes(looked_at, axes), None
+    trials = _trials(Feed(looked_at, gaps, orders, max_gap, reach, motion, moving))
+    if not trials.points.variance > 0:
+        return _placeholder(trials.points.n_batches, n_points, max_gap, reach)
+    tried: list[Candidate] = []
+    if n_points <= N_WHOLE:
+        setting = _searched(trials, n_clusters)
+    else:
+        setting, tried = _searched_on_fewer(trials, n_clusters)
     doubts = find_doubts(trials, setting, n_clusters)
-    chosen, tried = trials.candidate(setting), tuple(trials.candidates.values())
-    is_followed = n_clusters is not None or trials.is_followed(setting)
+    chosen, is_followed = trials.candidate(setting), trials.is_followed(setting)
     return Suggestion(
-        *(chosen, tried, points.n_batches, n_points), is_followed=is_followed, doubts=doubts
+        *(chosen, (*tried, *trials.candidates.values()), trials.points.n_batches, n_points),
+        n_looked_at=len(trials.points.rows),
+        is_followed=n_clusters is not None or is_followed,
+        doubts=doubts,
     )
+
+
+def _trials(feed: Feed) -> Trials:
+    rows, weights = [b.points for b in feed.batches], [b.weights for b in feed.batches]
+    return Trials(Points.gather(rows, weights, np.cumsum(feed.elapsed)), feed)
+
+
+def _searched(trials: Trials, n_clusters: float | None) -> Setting:
+    return search(trials) if n_clusters is None else search_number(trials, n_clusters)
+
+
+def _searched_on_fewer(trials: Trials, n_clusters: float | None) -> tuple[Setting, list[Candidate]]:
+    """Search on a sample, then look around its choice on all points; also what the sample tried."""
+    fewer = _trials(replace(trials.feed, batches=sampled(trials.feed.batches, N_SEARCHED)))
+    setting = _searched(fewer, n_clusters)
+    trials.pool(fewer.n_pooled)
+    if n_clusters is None and fewer.is_followed(setting):
+        setting = refine(trials, setting)
+    return setting, list(fewer.candidates.values())
 
 
 def first_batches(batches: Sequence[AnyBatch]) -> int:

@@ -16,6 +16,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History, StepRecord
 
 _MAX_DATES = 6
+_LONGEST_NAME = 27  # characters
 
 
 def checked_history(history: object) -> History:
@@ -149,3 +150,15 @@ def batch_edges(times: FloatArray) -> FloatArray:
     middles = (times[1:] + times[:-1]) / 2
     first, last = times[0] - (middles[0] - times[0]), times[-1] + (times[-1] - middles[-1])
     return np.concatenate([[first], middles, [last]])
+
+
+def plain_name(name: str) -> str:
+    r"""Return a cluster's name as text that is drawn as it is: no formula, not too long.
+
+    Examples
+    --------
+    >>> print(plain_name("cost in $ and its long description"))
+    cost in \$ and its long de...
+    """
+    shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+    return shown.replace("$", r"\$")

@@ -19,6 +19,7 @@ from dynmeans.plots.arguments import (
     checked_history,
     checked_integer,
     name_times,
+    plain_name,
     tidy,
 )
 from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
@@ -47,6 +48,8 @@ class Life:
     Attributes
     ----------
     cluster_id : int
+    name : str
+        Its name, or its number.
     n_points : float
         Points of the cluster in all batches.
     stretches : tuple of Stretch
@@ -62,6 +65,7 @@ class Life:
     """
 
     cluster_id: int
+    name: str
     n_points: float
     stretches: tuple[Stretch, ...]
     gaps: tuple[tuple[float, float], ...]
@@ -126,7 +130,8 @@ def _timeline_data(history: History, max_clusters: int = 40) -> TimelineData:
     edges = batch_edges(np.array([record.time for record in history]))
     happened = _event_times(history)
     lives = tuple(
-        _life(k, np.array(steps[k]), np.array(counts[k]), edges, happened[k]) for k in kept
+        _life(k, history.name_of(k), np.array(steps[k]), np.array(counts[k]), edges, happened[k])
+        for k in kept
     )
     return TimelineData(lives, len(steps), (float(edges[0]), float(edges[-1])))
 
@@ -141,6 +146,7 @@ def _event_times(history: History) -> dict[int, dict[str, list[float]]]:
 
 def _life(
     cluster_id: int,
+    name: str,
     steps: IntArray,
     counts: FloatArray,
     edges: FloatArray,
@@ -157,6 +163,7 @@ def _life(
     gaps = tuple(pair for pair in zip(ends, [*resumes, last], strict=True) if pair[0] < pair[1])
     return Life(
         cluster_id=cluster_id,
+        name=name,
         n_points=float(counts.sum()),
         stretches=stretches,
         gaps=gaps,
@@ -239,7 +246,7 @@ def _name_rows(data: TimelineData, ax: Axes) -> None:
     every = max(1, math.ceil(len(data.lives) / _MAX_NAMES))
     ax.set_yticks(
         range(0, len(data.lives), every),
-        [str(life.cluster_id) for life in data.lives[::every]],
+        [plain_name(life.name) for life in data.lives[::every]],
         fontsize="small" if len(data.lives) > 12 else "medium",
     )
     ax.set_ylim(max(len(data.lives), 1) - 0.4, -0.6)

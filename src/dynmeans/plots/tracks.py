@@ -1,6 +1,6 @@
 """Where the clusters are and where they came from: centers with tails, over one batch's points."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from dynmeans.plots.arguments import (
     checked_history,
     checked_integer,
     checked_step,
+    plain_name,
     shown_times,
     tidy,
 )
@@ -56,6 +57,8 @@ class TrackData:
         Place and identity; empty if no points were given.
     axis_labels : tuple of str
         What the two coordinates are.
+    names : mapping of int to str
+        Names of clusters that have one.
     """
 
     time: str
@@ -72,6 +75,7 @@ class TrackData:
     points: FloatArray
     labels: IntArray
     axis_labels: tuple[str, str]
+    names: Mapping[int, str]
 
 
 def plot_tracks(
@@ -158,6 +162,7 @@ def _track_data(
         points=_project(batch, record.time, columns),
         labels=labels,
         axis_labels=(names[0], names[1]) if len(names) == 2 else ("time", names[0]),
+        names=history.cluster_names,
     )
 
 
@@ -283,7 +288,7 @@ def _draw_names(data: TrackData, ax: Axes) -> None:
         ]
     for k, place, size, color in names:
         ax.annotate(
-            str(k),
+            plain_name(data.names.get(int(k), str(k))),
             (place[0], place[1]),
             xytext=(9, 0) if is_column else (7, 5),
             textcoords="offset points",

@@ -84,6 +84,11 @@ class History:
     feature_names : sequence of str, optional
         Names of the features, for frames and figures.
 
+    Attributes
+    ----------
+    cluster_names : dict of int to str
+        Names of clusters, for figures; empty unless you put some there.
+
     Examples
     --------
     >>> from dynmeans import DynamicMeans
@@ -103,6 +108,7 @@ class History:
             raise ValueError(f"window must be at least 1, got {window!r}.")
         self.window = window
         self.feature_names = None if feature_names is None else tuple(map(str, feature_names))
+        self.cluster_names: dict[int, str] = {}
         self._steps: deque[StepRecord | Callable[[], StepRecord]] = deque(maxlen=window)
         self._last_time: float | None = None
 
@@ -164,6 +170,7 @@ class History:
         if index.step is not None and index.step < 1:
             raise ValueError(f"the step of a slice must be at least 1, got {index.step!r}.")
         part = History(feature_names=self.feature_names)
+        part.cluster_names = self.cluster_names
         for position in range(len(self))[index]:
             part.add(self[position])
         return part
@@ -173,7 +180,12 @@ class History:
         history = History(window, self.feature_names)
         history._steps.extend(self._steps)
         history._last_time = self._last_time
+        history.cluster_names = self.cluster_names
         return history
+
+    def name_of(self, cluster_id: int) -> str:
+        """Return the name of a cluster, or its number."""
+        return self.cluster_names.get(cluster_id, str(cluster_id))
 
     @property
     def times(self) -> list[When] | None:
@@ -231,11 +243,21 @@ class History:
         min_life : int
             Batches that must have seen it.
         """
-        ids, counts = [record.ids for record in self], [record.counts for record in self]
-        confirmed = confirmed_ids(ids, counts, min_cluster_size, min_life)
+        confirmed = self._confirmed(min_cluster_size, min_life)
         return [np.where(np.isin(labels, confirmed), labels, -1) for labels in self.labels]
 
-    def to_frame(self, table: str = "clusters", frame: str = "pandas") -> Any:
+    def _confirmed(self, min_cluster_size: float, min_life: int) -> IntArray:
+        ids, counts = [record.ids for record in self], [record.counts for record in self]
+        return confirmed_ids(ids, counts, min_cluster_size, min_life)
+
+    def to_frame(
+        self,
+        table: str = "clusters",
+        frame: str = "pandas",
+        *,
+        min_cluster_size: float = 1,
+        min_life: int = 1,
+    ) -> Any:
         """Return a view as a data frame.
 
         Parameters
@@ -244,12 +266,20 @@ class History:
             One row for each cluster and batch, for each point, or for each event.
         frame : {"pandas", "polars", "arrow"}
             A pandas or polars DataFrame, or a pyarrow Table.
+        min_cluster_size, min_life : float, int
+            Identities with fewer points in all, or seen in fewer batches, are unconfirmed: -1
+            among the labels, and left out of the other tables.
         """
         if table not in TABLES:
             raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}.")
         if frame not in FRAMES:
             raise ValueError(f"frame must be one of {', '.join(FRAMES)}, got {frame!r}.")
-        arrow = _loaded("history_tables").TABLE_MAKERS[table](self)
+        tables = _loaded("history_tables")
+        arrow = tables.TABLE_MAKERS[table](self)
+        if min_cluster_size > 1 or min_life > 1:
+            arrow = tables.confirmed_only(
+                arrow, self._confirmed(min_cluster_size, min_life), is_labels=table == "labels"
+            )
         if frame == "polars":
             return importlib.import_module("polars").from_arrow(arrow)
         return arrow.to_pandas() if frame == "pandas" else arrow
@@ -290,8 +320,12 @@ def make_record(
     find_events: EventFinder,
     when: When | None = None,
 ) -> StepRecord:
-    """Return the record of the batch that came `elapsed` steps after `before`."""
-    rows = np.searchsorted(after.ids, clustering.ids)
+    """Return the record of the batch that came `elapsed` steps after `before`.
+
+    Where features are scaled, centers and velocities are given in the units of the data.
+    """
+    rows, scaling = np.searchsorted(after.ids, clustering.ids), before.scaling
+    velocities = None if after.velocities is None else after.velocities[rows]
     was_known = np.isin(clustering.ids, before.ids)
     ages = np.zeros(len(clustering.ids))
     known_rows = np.searchsorted(before.ids, clustering.ids[was_known])
@@ -302,14 +336,16 @@ def make_record(
         labels=clustering.labels,
         ids=clustering.ids,
         counts=np.asarray(clustering.counts, dtype=np.float64),
-        centers=clustering.centers,
+        centers=clustering.centers if scaling is None else scaling.restore(clustering.centers),
         weights=after.weights[rows],
         ages=ages,
         cost_trace=np.asarray(clustering.cost_trace),
         n_remembered=after.n_clusters,
         events=tuple(find_events(before, elapsed, clustering, after)),
         when=when,
-        velocities=None if after.velocities is None else after.velocities[rows],
+        velocities=velocities
+        if scaling is None or velocities is None
+        else velocities * scaling.spread,
     )
 
 

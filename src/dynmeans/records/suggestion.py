@@ -48,7 +48,9 @@ class Suggestion:
     candidates : tuple of Candidate
         Every choice that was tried, in the order of trial.
     n_batches, n_points : int
-        What the choice was made on.
+        What was given.
+    n_looked_at : int
+        Points that the choice was made on; the others are much like them.
     is_scale_known : bool
         Whether the points differ at all. If not, new_penalty is a placeholder.
     doubts : tuple of ArgumentText
@@ -59,6 +61,7 @@ class Suggestion:
     candidates: tuple[Candidate, ...]
     n_batches: int
     n_points: int
+    n_looked_at: int = 0
     is_scale_known: bool = True
     is_followed: bool = True
     doubts: tuple[ArgumentText, ...] = ()
@@ -67,6 +70,12 @@ class Suggestion:
     def penalties(self) -> Penalties:
         """The best choice of parameters."""
         return self.chosen.penalties
+
+    @property
+    def examples(self) -> tuple[Candidate, ...]:
+        """The coarsest, a middle and the finest choice that was tried, as far as they differ."""
+        tried = sorted(self.candidates, key=lambda candidate: -candidate.penalties.new_penalty)
+        return tuple(tried[k] for k in dict.fromkeys([0, len(tried) // 2, len(tried) - 1]))
 
     @property
     def explanation(self) -> str:
@@ -135,8 +144,11 @@ class Suggestion:
     def _result_in_words(self) -> ArgumentText:
         batches = f"{self.n_batches} batches" if self.n_batches > 1 else "batch"
         clusters = counted(self.chosen.n_clusters, "cluster")
+        points = counted(self.n_points, "point")
+        if 0 < self.n_looked_at < self.n_points:
+            points += f", {self.n_looked_at:,} of them looked at"
         return ArgumentText(
-            f"So the {batches} given ({counted(self.n_points, 'point')}) hold {clusters} on "
+            f"So the {batches} given ({points}) hold {clusters} on "
             f"average, {counted(self.chosen.n_identities, 'identity')} in all. "
             f"{counted(len(self.candidates), 'choice')} were tried; this one "
             f"{self._reason_in_words()}."

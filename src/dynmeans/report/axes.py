@@ -1,5 +1,6 @@
 """The coordinates of the player: the features, and the two directions of largest spread."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,8 @@ from dynmeans.report.data import TIME_AXIS, Axis
 
 # How many features can be axes, at best and where room is short.
 FEATURE_NUMBERS = (8, 6, 4, 2, 0)
+_LONGITUDE = ("lon", "long", "lng", "longitude", "londeg", "longitudedeg")
+_LATITUDE = ("lat", "latitude", "latdeg", "latitudedeg")
 
 
 def axis_numbers(n_features: int) -> list[tuple[int, int]]:
@@ -43,6 +46,25 @@ class Projection:
     def __call__(self, rows: FloatArray) -> FloatArray:
         """Return the places of rows of features."""
         return np.asarray(rows @ self.matrix)
+
+
+def lon_lat_axes(axes: tuple[Axis, ...], places: FloatArray) -> tuple[int, int] | None:
+    """Find longitude and latitude in degrees among the axes, by their names and their range.
+
+    Examples
+    --------
+    >>> axes = Axis("LAT", "feature"), Axis("Longitude", "feature")
+    >>> lon_lat_axes(axes, np.array([[37.6, -122.4], [37.8, -122.2]]))
+    (1, 0)
+    """
+    words = [re.sub("[^a-z]", "", axis.name.lower()) for axis in axes]
+    found = []
+    for names, highest in ((_LONGITUDE, 360.0), (_LATITUDE, 90.0)):
+        rows = [row for row, word in enumerate(words) if word in names]
+        if len(rows) != 1 or np.abs(places[:, rows]).max(initial=0.0) > highest:
+            return None
+        found += rows
+    return found[0], found[1]
 
 
 def make_projection(

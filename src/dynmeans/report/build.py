@@ -11,13 +11,14 @@ from dynmeans.records.arrays import IntArray
 from dynmeans.records.history import History
 from dynmeans.report.arguments import (
     BatchPoints,
+    BatchTimes,
     Times,
     checked_names,
     checked_points_of,
     checked_times,
     described_parameters,
 )
-from dynmeans.report.axes import Projection, axis_numbers, make_projection
+from dynmeans.report.axes import Projection, axis_numbers, lon_lat_axes, make_projection
 from dynmeans.report.columns import RecordTables, point_columns
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import EVENT_BYTES, batch_bytes, point_bytes, row_bytes
@@ -86,10 +87,11 @@ def report_data(
     thinned = _thinned(given, n_points)
     projection = _projection(names, n_kept, thinned, tables)
     clusters = tables.clusters(ids, projection)
+    lon_lat = lon_lat_axes(projection.axes, clusters.places)
     data = ReportData(
         title=str(title),
         axes=projection.axes,
-        view=projection.view,
+        view=projection.view if lon_lat is None else lon_lat,
         batches=tables.batches(when, [batch.n_rows for batch in given]),
         clusters=clusters,
         points=point_columns(thinned, clusters, projection),
@@ -98,8 +100,18 @@ def report_data(
         parameters=described_parameters(parameters or {}),
         scores=described_scores(scores or {}),
         notes=(),
+        seconds_per_step=_seconds_per_step(tables, when),
+        lon_lat=lon_lat,
     )
     return replace(data, notes=_notes(history, sum(len(batch.labels) for batch in given), data))
+
+
+def _seconds_per_step(tables: RecordTables, when: BatchTimes) -> float | None:
+    """Compare dates with the history's own time."""
+    if not when.is_dated or len(tables.records) < 2:
+        return None
+    steps = np.diff([record.time for record in tables.records])
+    return float(np.median(np.diff(when.values) / steps))
 
 
 def _fitted(tables: RecordTables, n_features: int, room: float) -> tuple[int, IntArray, float]:
@@ -125,7 +137,7 @@ def _shown_clusters(tables: RecordTables, n_axes: int, budget: float) -> tuple[I
         np.bincount(which, minlength=n) for which in (rows, np.searchsorted(all_ids, known))
     )
     n_points = np.bincount(rows, weights=tables.counts, minlength=n).astype(np.float64)
-    costs = n_rows * row_bytes(n_axes) + n_events * EVENT_BYTES
+    costs = n_rows * row_bytes(n_axes, tables.is_steady) + n_events * EVENT_BYTES
     shown = choose_clusters(all_ids, n_points, costs, CLUSTER_SHARE * budget)
     return shown, budget - float(costs[np.isin(all_ids, shown)].sum())
 

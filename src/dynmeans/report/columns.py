@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import KINDS, Event
@@ -32,6 +33,11 @@ class RecordTables:
     def centers(self) -> FloatArray:
         """Its center there."""
         return np.concatenate([record.centers for record in self.records])
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether clusters keep a course."""
+        return all(record.velocities is not None for record in self.records)
 
     @property
     def happened(self) -> list[list[Event]]:
@@ -68,6 +74,17 @@ class RecordTables:
             ids=np.concatenate([record.ids[keep] for record, keep in pairs]),
             counts=np.concatenate([record.counts[keep] for record, keep in pairs]),
             places=projection(centers),
+            velocities=self._velocities(is_shown, projection),
+        )
+
+    def _velocities(
+        self, is_shown: list[npt.NDArray[np.bool_]], projection: Projection
+    ) -> FloatArray | None:
+        if not self.is_steady:
+            return None
+        pairs = zip(self.records, is_shown, strict=True)
+        return projection(
+            np.concatenate([r.velocities[keep] for r, keep in pairs if r.velocities is not None])
         )
 
     def events(self, ids: IntArray) -> EventColumns:

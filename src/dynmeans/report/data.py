@@ -5,7 +5,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.families import Families
+from dynmeans.report.family_levels import FamilyLevels, family_levels
 
 TIME_AXIS = -1
 NO_SLOT = -1
@@ -54,12 +57,16 @@ class BatchColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterColumns:
-    """One row for each cluster shown and batch it was seen in; `sizes` rows for each batch."""
+    """One row for each cluster shown and batch it was seen in; `sizes` rows for each batch.
+
+    `velocities` are distances in a step of time; None where clusters keep no course.
+    """
 
     sizes: IntArray
     ids: IntArray
     counts: FloatArray
     places: FloatArray  # (n_rows, n_axes)
+    velocities: FloatArray | None = None  # (n_rows, n_axes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,6 +148,14 @@ class ReportData:
     cluster_names : mapping of int to str
         What clusters are called beside their numbers; those without are numbers alone.
     backdrop : Backdrop, optional
+    families : FamilyLevels, optional
+        Which clusters belong together, at every level.
+    min_cluster_size, min_life : float, int
+        Clusters that held fewer points, or were seen in fewer batches, are shown as unconfirmed.
+    seconds_per_step : float, optional
+        How long a step of time is, where times are dates.
+    lon_lat : tuple of int, optional
+        The axes that are longitude and latitude, in degrees.
     """
 
     title: str
@@ -156,6 +171,23 @@ class ReportData:
     notes: tuple[str, ...]
     cluster_names: Mapping[int, str] = field(default_factory=dict)
     backdrop: Backdrop | None = None
+    families: FamilyLevels | None = None
+    min_cluster_size: float = 1.0
+    min_life: int = 1
+    seconds_per_step: float | None = None
+    lon_lat: tuple[int, int] | None = None
+
+    def with_families(self, families: Families) -> "ReportData":
+        """Return the same report, with a slider through the levels of these families."""
+        return replace(self, families=family_levels(families, np.unique(self.clusters.ids)))
+
+    def with_confirmed(self, *, min_cluster_size: float = 1, min_life: int = 1) -> "ReportData":
+        """Return the same report, with smaller or shorter-lived clusters as unconfirmed."""
+        return replace(
+            self,
+            min_cluster_size=checked_number("min_cluster_size", min_cluster_size, at_least=0),
+            min_life=checked_count("min_life", min_life),
+        )
 
     def with_names(self, names: Mapping[int, str]) -> "ReportData":
         """Return the same report, with clusters called by these names."""

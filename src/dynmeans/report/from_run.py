@@ -1,5 +1,6 @@
 """The report of a run folder, also while the run goes on."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ def run_report(
     table: Any = None,
     title: str | None = None,
     trust: bool = False,
+    names: Mapping[int, str] | None = None,
 ) -> ReportData:
     """Gather what the report of a run shows.
 
@@ -37,6 +39,8 @@ def run_report(
         Heading of the page; by default the name of the input.
     trust : bool
         Whether a query that is stored in the run may be run to find `truth`.
+    names : mapping of int to str, optional
+        Names of clusters for this report, in place of those that are stored in the run.
     """
     # A run that goes on may commit between the two: the samples, read first, set the end.
     samples = list(run.samples())
@@ -53,7 +57,7 @@ def run_report(
         parameters=_parameters(run.config),
         scores=scores,
         title=title or _title(run),
-    )
+    ).with_names(run.edits.shown_names() | dict(names or {}))
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
             f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "

@@ -12,6 +12,7 @@ from dynmeans.records.arrays import FloatArray
 from dynmeans.records.events import KINDS
 from dynmeans.report.arguments import BatchTimes
 from dynmeans.report.data import Backdrop, ReportData
+from dynmeans.report.family_levels import FamilyLevels
 
 FORMAT = "dynmeans.report"
 VERSION = 1
@@ -28,9 +29,9 @@ def batch_bytes(times: BatchTimes) -> float:
     return len(times.values) * _BATCH_BYTES + names
 
 
-def row_bytes(n_axes: int) -> float:
+def row_bytes(n_axes: int, is_steady: bool) -> float:
     """Bytes that one cluster in one batch takes."""
-    return (8 + 2 * n_axes) * _BASE64
+    return (8 + 2 * n_axes * (2 if is_steady else 1)) * _BASE64
 
 
 def point_bytes(n_axes: int) -> float:
@@ -63,6 +64,10 @@ def pack_report(data: ReportData) -> dict[str, Any]:
         "notes": list(data.notes),
         "cluster_names": {str(k): name for k, name in data.cluster_names.items()},
         "backdrop": _packed_backdrop(data.backdrop),
+        "families": _packed_families(data.families),
+        "confirmed": {"min_cluster_size": data.min_cluster_size, "min_life": data.min_life},
+        "seconds_per_step": data.seconds_per_step,
+        "lon_lat": None if data.lon_lat is None else list(data.lon_lat),
         "chunks": [pack_chunk(data)],
     }
 
@@ -90,6 +95,7 @@ def pack_chunk(data: ReportData) -> dict[str, Any]:
             "ids": _packed(data.clusters.ids, "<u4"),
             "counts": _packed(data.clusters.counts, "<f4"),
             "places": _packed(_quantised(data.clusters.places, low, high), "<u2"),
+            **_packed_velocities(data.clusters.velocities),
         },
         "points": {
             "sizes": _packed(data.points.sizes, "<u4"),
@@ -116,6 +122,27 @@ def _packed_backdrop(backdrop: Backdrop | None) -> dict[str, Any] | None:
         for line in backdrop.lines
     ]
     return {"axes": [backdrop.x, backdrop.y], "lines": lines}
+
+
+def _packed_families(families: FamilyLevels | None) -> dict[str, Any] | None:
+    if families is None:
+        return None
+    level = float(np.clip(families.level, -1e300, 1e300))
+    return {
+        "joined": _packed(families.joined, "<u4"),
+        "heights": _packed(families.heights, "<f4"),
+        "level": level,
+    }
+
+
+def _packed_velocities(velocities: FloatArray | None) -> dict[str, Any]:
+    """Write 32,767 steps up to the fastest of each axis."""
+    if velocities is None:
+        return {}
+    most = np.abs(velocities).max(axis=0, initial=0.0)
+    most = np.where(most > 0, most, 1.0)
+    steps = np.rint(velocities / most * 32767.0).T
+    return {"velocities": _packed(steps, "<i2"), "fastest": most.tolist()}
 
 
 def report_json(data: ReportData) -> str:

@@ -1,5 +1,7 @@
 from dynmeans.runs.configuration import RunConfig as RunConfig
 from dynmeans.runs.exports import export_labels as export_labels
+from dynmeans.runs.profiles import describe_clusters as describe_clusters
+from dynmeans.runs.reading.reading_options import ReadingOptions as ReadingOptions
 from dynmeans.runs.reading.sources import Source as Source
 from dynmeans.runs.reading.window import Window as Window
 from dynmeans.runs.reading.window_options import WindowOptions as WindowOptions

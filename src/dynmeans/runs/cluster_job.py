@@ -3,12 +3,13 @@
 import importlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from dynmeans.engine.batch import Batch
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
@@ -17,6 +18,8 @@ from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
+from dynmeans.runs.reading.reading_options import AS_USUAL, ReadingOptions
+from dynmeans.runs.reading.remote_files import is_remote
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.reading.windows import Windows
@@ -38,9 +41,11 @@ class ClusterResult:
     n_windows: int
     n_rows: int
     n_repeated: int
+    n_duplicates: int
     seconds: float
     is_resumed: bool
     suggestion: Suggestion | None = None
+    missing: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +54,20 @@ class ClusterJob:
 
     Attributes
     ----------
-    table : str
-        A path as `Source` takes it, or ``-`` for `lines`.
+    table : str or table
+        A path or a table as `Source` takes it, or ``-`` for `lines`.
     out : Path
         Folder of the run.
     options : WindowOptions
         How rows become windows.
-    penalties : dict of str to float
-        Those that were given, by name.
+    penalties : dict of str to float, or Penalties
+        Those that were given, by name; or all of them as one value.
     settings : dict of str to Any
         Further fields of `RunConfig`.
     query, database_table : str, optional
         As of `Source`.
+    reading : ReadingOptions
+        How files are written, and which rows are wanted.
     revival : str
         The revival rule.
     motion : str, optional
@@ -75,17 +82,21 @@ class ClusterJob:
         A live source.
     on_suggestion : callable, optional
         Called with what was chosen, before the first step.
+    on_refusal : callable, optional
+        Called with a suggestion that is not followed, the batches it was made on and the steps of
+        time between them, before the error: to show what was tried.
     while_suggesting : callable
         Returns a context that is open while the choice is made, to show how far it is.
     """
 
-    table: str
+    table: Any
     out: Path
     options: WindowOptions
-    penalties: dict[str, float]
+    penalties: dict[str, float] | Penalties
     settings: dict[str, Any]
     query: str | None = None
     database_table: str | None = None
+    reading: ReadingOptions = AS_USUAL
     revival: str = "paper"
     motion: str | None = None
     moving: tuple[str, ...] | None = None
@@ -93,6 +104,7 @@ class ClusterJob:
     n_clusters: float | None = None
     lines: Iterable[bytes] = ()
     on_suggestion: Callable[[Suggestion], None] | None = None
+    on_refusal: Callable[[Suggestion, list[Batch], list[float]], None] | None = None
     while_suggesting: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def start(
@@ -110,11 +122,11 @@ class ClusterJob:
         if not is_there:
             check_may_create(self.out, overwrite)  # before rows are read and parameters chosen
         begin = time.monotonic()
-        with self._source() as source, self._run(source, is_there, overwrite) as opened:
+        with self.open_source() as source, self._run(source, is_there, overwrite) as opened:
             run, windows, suggestion = opened
             n_rows_before = run.status().n_rows
-            total = windows.n_rows if isinstance(windows, Windows) else None
-            with progress(total, windows.position.get("rows_read", 0)) as on_window:
+            total = None if source is None else windows.n_rows
+            with progress(total, (run.position or {}).get("rows_read", 0)) as on_window:
                 n_windows = run.follow(
                     windows,
                     on_window=on_window,
@@ -127,33 +139,49 @@ class ClusterJob:
             status=status,
             n_windows=n_windows,
             n_rows=status.n_rows - n_rows_before,
-            n_repeated=windows.n_repeated if isinstance(windows, LiveWindows) else 0,
+            n_repeated=getattr(windows, "n_repeated", 0),
+            n_duplicates=0 if source is None else source.n_duplicates,
             seconds=time.monotonic() - begin,
             is_resumed=is_there,
             suggestion=suggestion,
+            missing=getattr(windows, "missing", {}),
         )
 
+    @property
+    def _is_path(self) -> bool:
+        return isinstance(self.table, str | os.PathLike)
+
+    @property
+    def _is_live(self) -> bool:
+        return self._is_path and os.fspath(self.table) == LIVE
+
+    @property
+    def _named(self) -> dict[str, float]:
+        return {} if isinstance(self.penalties, Penalties) else self.penalties
+
     def _check(self) -> None:
-        if self.suggest and not self.penalties.keys() <= {"max_gap", "reach"}:
+        is_whole = isinstance(self.penalties, Penalties)
+        if self.suggest and (is_whole or not self._named.keys() <= {"max_gap", "reach"}):
             raise InputError("suggest", "goes with {max_gap} and {reach}, and no other penalty")
         if self.n_clusters is not None and not self.suggest:
             raise InputError("n_clusters", "goes with {suggest=True}")
-        if not self.suggest and "new_penalty" not in self.penalties:
+        if not self.suggest and not is_whole and "new_penalty" not in self._named:
             raise InputError(
                 "new_penalty",
                 "is needed: the squared distance beyond which a point starts a new cluster",
                 hint="Or let {suggest=True} choose it.",
             )
-        rows = Path(self.table)
-        if rows.is_dir() and self.out.resolve().is_relative_to(rows.resolve()):
+        rows = Path(self.table) if self._is_path else None
+        if rows and rows.is_dir() and self.out.resolve().is_relative_to(rows.resolve()):
             raise InputError(
                 "out",
                 "must not lie in the folder of the rows, {!r}: the run's own files would be read "
                 "as rows",
                 self.table,
             )
-        if self.suggest and self.table == LIVE:
-            raise InputError("suggest", "needs rows that can be read twice, not standard input")
+        if self.reading != AS_USUAL and self._is_live:
+            names = [name for name in self.reading.to_source_fields()] or ["network"]
+            raise InputError(names[0], "is for files, not for standard input")
 
     def _is_there(self, resume: bool | None, overwrite: bool) -> bool:
         """Say whether there is a run to resume; one without a window is made again."""
@@ -171,19 +199,19 @@ class ClusterJob:
         with Run.open(self.out) as run:
             return run.status().n_windows == 0
 
-    def _source(self) -> AbstractContextManager[Source | None]:
-        if self.table == LIVE:
+    def open_source(self) -> AbstractContextManager[Source | None]:
+        """Open the table to read it; there is none to open for a live source."""
+        if self._is_live:
             return nullcontext()
         return Source(
             self.table,
             query=self.query,
             database_table=self.database_table,
             text_column=self.options.text_column,
+            reading=self.reading,
         )
 
-    def _windows(
-        self, source: Source | None, position: dict[str, Any] | None
-    ) -> Windows | LiveWindows:
+    def _windows(self, source: Source | None, position: dict[str, Any] | None) -> Any:
         if source is None:
             return LiveWindows(self.lines, self.options, position)
         return Windows(source, self.options, position)
@@ -191,7 +219,7 @@ class ClusterJob:
     @contextmanager
     def _run(
         self, source: Source | None, is_there: bool, overwrite: bool
-    ) -> Iterator[tuple[Run, Windows | LiveWindows, Suggestion | None]]:
+    ) -> Iterator[tuple[Run, Any, Suggestion | None]]:
         """Open or make the run; a source that cannot be read makes none."""
         if is_there:
             config = self._config(source, self._stored_or_given_penalties(source))
@@ -199,9 +227,9 @@ class ClusterJob:
                 run.lock()  # before the position is read: nobody may move it
                 yield run, self._windows(source, run.position), None
             return
-        windows = self._windows(source, None)
-        found = self._suggested(source) if source is not None and self.suggest else None
-        if found:
+        windows, found = self._windows(source, None), None
+        if self.suggest:
+            windows, found = self._suggested(windows, source)
             penalties = found.penalties.with_revival(self.revival)
         else:
             penalties = self._given_penalties(source)
@@ -210,8 +238,11 @@ class ClusterJob:
             yield run, windows, found
 
     def _config(self, source: Source | None, penalties: Penalties) -> RunConfig:
-        table = LIVE if source is None else os.path.abspath(self.table)
+        table = os.fspath(self.table) if self._is_path else None
+        if table is not None and table != LIVE and not is_remote(table):
+            table = os.path.abspath(table)
         reading = {"sql": self.query, "table": self.database_table}
+        reading |= self.reading.to_source_fields()
         fields = self.options.to_source_fields(table) | reading
         return RunConfig(self._features(source), penalties, source=fields, **self.settings)
 
@@ -225,11 +256,15 @@ class ClusterJob:
         return feature_numbers(self.moving, len(features), features)
 
     def _given_penalties(self, source: Source | None) -> Penalties:
+        given, moving = self.penalties, self._moving_features(source)
+        if isinstance(given, Penalties):
+            is_told = self.motion is not None or moving is not None
+            return given if not is_told else given.with_motion(self.motion or given.motion, moving)
         return penalties_with_defaults(
-            **self.penalties,
+            **given,
             revival=self.revival,
             motion=self.motion or DEFAULT_MOTION,
-            moving=self._moving_features(source),
+            moving=moving,
         )
 
     def _stored_or_given_penalties(self, source: Source | None) -> Penalties:
@@ -239,39 +274,34 @@ class ClusterJob:
         with Run.open(self.out) as run:
             return run.config.penalties
 
-    def _suggested(self, source: Source) -> Suggestion:
+    def _suggested(self, windows: Any, source: Source | None) -> tuple[Any, Suggestion]:
+        """Choose on the first windows; return the choice, and all windows to resume with."""
         # Loads what only a suggestion needs.
         first_windows = importlib.import_module("dynmeans.runs.first_windows")
         with self.while_suggesting():
-            found: Suggestion = first_windows.suggest_on_first_windows(
-                source,
-                self.options,
+            ahead = first_windows.ReadAhead(windows)
+            found: Suggestion = first_windows.suggest_on_windows(
+                ahead.first,
                 standardize=self.settings.get("standardize", 0),
                 n_init=self.settings.get("n_init", 3),
-                max_gap=self.penalties.get("max_gap"),
-                reach=self.penalties.get("reach"),
+                max_gap=self._named.get("max_gap"),
+                reach=self._named.get("reach"),
                 n_clusters=self.n_clusters,
                 motion=self.motion,
                 moving=self._moving_features(source),
             )
         if not found.is_followed:
+            if self.on_refusal is not None:
+                standardize = self.settings.get("standardize", 0)
+                first = first_windows.batches_of(ahead.first, standardize=standardize)
+                self.on_refusal(found, *first)
             raise InputError(
                 "suggest",
-                f": with any choice clusters hardly outlive a window. Tried: {_tried(found)}",
+                ": with any choice clusters hardly outlive a window. Tried: {}",
+                first_windows.tried(found),
                 hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a "
                 "window holds.",
             )
         if self.on_suggestion is not None:
             self.on_suggestion(found)
-        return found
-
-
-def _tried(found: Suggestion) -> str:
-    """The coarsest, a middle and the finest choice in numbers."""
-    tried = sorted(found.candidates, key=lambda candidate: -candidate.penalties.new_penalty)
-    shown = dict.fromkeys([0, len(tried) // 2, len(tried) - 1])
-    return "; ".join(
-        f"{tried[k].penalties.new_penalty:.3g} gives {tried[k].n_clusters:.3g} clusters in a "
-        f"window and {tried[k].n_identities:,} identities"
-        for k in shown
-    )
+        return ahead, found

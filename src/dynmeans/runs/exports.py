@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from dynmeans.runs.excel import write_sheet
 from dynmeans.runs.label_view import AS_STORED, LabelView
 from dynmeans.runs.labeled_rows import label_stream, labeled_rows
 from dynmeans.runs.reading.columns import quote_name, quote_text
+from dynmeans.runs.reading.file_kinds import find_files
 from dynmeans.runs.reading.locked_duckdb import source_errors
-from dynmeans.runs.reading.sources import ROWS_AT_A_TIME, Source, find_files
+from dynmeans.runs.reading.reading_options import ReadingOptions
+from dynmeans.runs.reading.sources import ROWS_AT_A_TIME, Source
 from dynmeans.runs.run import Run
 from dynmeans.runs.spreadsheet_cells import count_formulas, plain_cells
 
@@ -40,10 +42,13 @@ class Export:
     n_formulas: int = 0
 
 
-def open_source(fields: Mapping[str, Any], table: Any = None, *, trust: bool = False) -> Source:
-    """Open the source a run was made from, or the same rows at another place.
+def open_source(
+    fields: Mapping[str, Any], table: Any = None, *, trust: bool = False, network: bool = False
+) -> Source:
+    """Open the source a run was made from, or the same rows at another place; duplicates too.
 
-    A query that is stored in the run came with its files: it runs only with `trust`.
+    A query that is stored in the run came with its files: it runs only with `trust`. An address
+    that is stored in it is read only with `network`.
     """
     if table is None:
         table = fields.get("input")
@@ -68,6 +73,7 @@ def open_source(fields: Mapping[str, Any], table: Any = None, *, trust: bool = F
         query=query,
         database_table=fields.get("table"),
         text_column=fields.get("time") if fields.get("time_format") else None,
+        reading=replace(ReadingOptions.from_source_fields(fields, network=network), distinct=False),
     )
 
 
@@ -78,6 +84,7 @@ def export_labels(
     table: Any = None,
     is_joined: bool = True,
     trust: bool = False,
+    network: bool = False,
     view: LabelView = AS_STORED,
 ) -> Export:
     """Write the labels to a file, with the original columns; memory stays flat.
@@ -98,7 +105,7 @@ def export_labels(
         with Source(label_stream(run, view=view)) as labels:  # a stream, which can be read once
             n_formulas = _count_formulas(labels) if ending in _FORMULA_RUNNERS else 0
         return Export(_write(label_stream(run, view=view), path, ending), n_formulas)
-    with open_source(run.config.source, table, trust=trust) as source:
+    with open_source(run.config.source, table, trust=trust, network=network) as source:
         n_formulas = _count_formulas(source) if ending in _FORMULA_RUNNERS else 0
         return Export(_write(labeled_rows(source, run, view=view), path, ending), n_formulas)
 

@@ -1,6 +1,6 @@
-"""What an export says of labels: who is confirmed, and the family of each."""
+"""What an export says of labels: names, who is confirmed, and the family of each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -9,9 +9,11 @@ from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.confirmed import confirmed_ids
 from dynmeans.records.families import Families
+from dynmeans.runs.edited_tables import names_of
+from dynmeans.runs.edits import Edits
 from dynmeans.runs.run import Run
 
-FAMILY = "family_id"
+FAMILY, CLUSTER_NAME = "family_id", "cluster_name"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,30 +25,38 @@ class LabelView:
     families : Families, optional
         Adds the column `family_id`: the family of the identity, confirmed or not.
     confirmed : IntArray, optional
-        Every other identity becomes -1 in `cluster_id`.
+        Every other identity becomes -1 in `cluster_id`, unless it is pinned.
+    edits : Edits
+        Merged identities become one in `cluster_id`; with names the column `cluster_name` is
+        added.
     """
 
     families: Families | None = None
     confirmed: IntArray | None = None
+    edits: Edits = field(default_factory=Edits)
 
     @property
     def added(self) -> tuple[str, ...]:
         """Names of the columns that the view adds."""
-        return () if self.families is None else (FAMILY,)
+        family = () if self.families is None else (FAMILY,)
+        return (*family, CLUSTER_NAME) if self.edits.names else family
 
     def of(self, table: pa.Table) -> pa.Table:
         """Return labels as the view shows them."""
-        if self.families is None and self.confirmed is None:
-            return table
         ids = table["cluster_id"].to_numpy()
         if self.families is not None:
             table = table.append_column(FAMILY, pa.array(self.families.of(ids)))
+        if self.edits.names:
+            table = table.append_column(CLUSTER_NAME, names_of(ids, self.edits))
+        if self.confirmed is None and not self.edits.merged:
+            return table
+        shown = self.edits.shown(ids)
         if self.confirmed is not None:
-            shown = np.where(np.isin(ids, self.confirmed), ids, -1)
-            place = table.schema.get_field_index("cluster_id")
-            field = table.schema.field(place)
-            table = table.set_column(place, field, pa.array(shown, type=field.type))
-        return table
+            kept = np.union1d(self.confirmed, np.array(sorted(self.edits.pinned), dtype=np.int64))
+            shown = np.where(np.isin(shown, self.edits.shown(kept)), shown, -1)
+        place = table.schema.get_field_index("cluster_id")
+        field = table.schema.field(place)
+        return table.set_column(place, field, pa.array(shown, type=field.type))
 
 
 AS_STORED = LabelView()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.runs.label_view import AS_STORED, FAMILY, LabelView
+from dynmeans.runs.label_view import AS_STORED, CLUSTER_NAME, FAMILY, LabelView
 from dynmeans.runs.reading.columns import free_name, quote_name
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.run import Run
@@ -115,6 +115,7 @@ _KINDS: dict[str, Any] = {
     "cluster_id": pa.int64(),
     "distance": pa.float64(),
     FAMILY: pa.int64(),
+    CLUSTER_NAME: pa.string(),
 }
 
 

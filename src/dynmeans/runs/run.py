@@ -13,11 +13,13 @@ from dynmeans.engine.execution import Execution
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.history import History, StepRecord
+from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
+from dynmeans.runs.edited_tables import with_edits, with_names
+from dynmeans.runs.editing import Editing
 from dynmeans.runs.reading.sampling import Sample
-from dynmeans.runs.reading.scaling import Scaling
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.status import RunStatus, status_of
 from dynmeans.runs.stepper import Stepper
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 OnWindow = Callable[[StepRecord, Window], None]
 
 
-class Run(Closing):
+class Run(Editing, Closing):
     """A clustering that lives in a folder: durable, resumable, readable while it is written.
 
     Make one with `Run.create` or `Run.open`; use it in a ``with`` block.
@@ -174,21 +176,27 @@ class Run(Closing):
         return self._store.parts()
 
     def clusters(self, *, frame: str = "pandas") -> Any:
-        """One row for each cluster: life, size, status and last center in the source's units."""
+        """One row for each cluster: life, size, status and last center in the source's units.
+
+        Also what people made of it: `name`, `shown_as`, which differs from `cluster_id` where it
+        was merged, and `is_pinned`.
+        """
         table = run_tables.clusters_table(
             self._store, self.config.features, self.state, self.scaling
         )
-        return _as_frame(table, frame)
+        return _as_frame(with_edits(table, self.edits), frame)
 
     def events(
         self, *, kinds: Iterable[str] = (), cluster_id: int | None = None, frame: str = "pandas"
     ) -> Any:
-        """One row for each event: step, time, window, kind, cluster_id, other_id, ..."""
-        return _as_frame(run_tables.events_table(self._store, tuple(kinds), cluster_id), frame)
+        """One row for each event: step, time, window, kind, cluster_id, name, other_id, ..."""
+        table = run_tables.events_table(self._store, tuple(kinds), cluster_id)
+        return _as_frame(with_names(table, self.edits), frame)
 
     def history(self, *, labels: bool = True) -> History:
         """Return the record of all windows; without `labels` it stays small."""
         history = History(feature_names=self.config.features)
+        history.cluster_names = self.edits.shown_names()
         found = run_tables.step_records(
             self._store, len(self.config.features), self.scaling, has_labels=labels
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from dynmeans.families.evidence import Evidence
 from dynmeans.families.find import check_choice, families_of
+from dynmeans.inputs.input_error import InputError
 from dynmeans.records.events import Event
 from dynmeans.records.families import Families
 from dynmeans.runs.run import Run
@@ -29,6 +30,7 @@ def families_of_run(
     """
     chosen = "auto" if level is None else level
     check_choice(chosen, n_families)
+    _check_keeps_rows(run)
     evidence = Evidence()
     for _ in _gather(run, evidence):
         pass
@@ -41,6 +43,7 @@ def joins_of_run(run: Run) -> list[dict[str, Any]]:
     Looked for after every window; in a run of more than 100 windows after 100 of them, the last
     included.
     """
+    _check_keeps_rows(run)
     evidence, rows = Evidence(), list[dict[str, Any]]()
     before: Families | None = None
     n_windows = run.status().n_windows
@@ -55,6 +58,12 @@ def joins_of_run(run: Run) -> list[dict[str, Any]]:
                 rows.append({**window, **asdict(Event("joined", name, other_id=other))})
         before = now
     return rows
+
+
+def _check_keeps_rows(run: Run) -> None:
+    if run.config.sample_size == 0:
+        rule = "must be at least 1 to find families: they are found from the rows that a run keeps"
+        raise InputError("sample_size", rule, got=0)
 
 
 def _gather(run: Run, evidence: Evidence) -> Iterator[dict[str, Any]]:

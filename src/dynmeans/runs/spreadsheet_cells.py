@@ -34,3 +34,8 @@ def _is_formula(column: str) -> str:
 
 def _is_name_formula(name: str) -> bool:
     return re.match(_FORMULA, name) is not None
+
+
+def plain_cell(text: str) -> str:
+    """Return text with an apostrophe before it if a spreadsheet would run it."""
+    return f"'{text}" if _is_name_formula(text) else text

@@ -15,10 +15,10 @@ from dynmeans.engine.step import step_batch
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.history import StepRecord, make_record
 from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.sampling import Sample, choose_rows
-from dynmeans.runs.reading.scaling import Scaling
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store.commit import Commit, StoredWindow
 from dynmeans.runs.store.label_parts import label_rows

@@ -30,7 +30,9 @@ class TruthCounts(NamedTuple):
     counts: IntArray
 
 
-def count_truth(run: Run, column: str, table: Any = None, *, trust: bool = False) -> TruthCounts:
+def count_truth(
+    run: Run, column: str, table: Any = None, *, trust: bool = False, network: bool = False
+) -> TruthCounts:
     """Count rows by step, true identity and cluster.
 
     Parameters
@@ -43,10 +45,12 @@ def count_truth(run: Run, column: str, table: Any = None, *, trust: bool = False
         Where the original rows are now, if they were moved.
     trust : bool
         Whether a query that is stored in the run may be run.
+    network : bool
+        Whether an address that is stored in the run may be read.
     """
     if run.config.source.get("truth") == column and table is None:
         return _counted(label_stream(run, ["step", "truth", "cluster_id"]))
-    with open_source(run.config.source, table, trust=trust) as source:
+    with open_source(run.config.source, table, trust=trust, network=network) as source:
         check_column("truth", column, source.columns)
         expression = plain_expression(column, source.columns[column])
         names = "truth", "step", "cluster_id", "distance"

@@ -13,8 +13,8 @@ from dynmeans.engine.checks import MAX_COORDINATE
 from dynmeans.engine.predict import predict_labels
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.records.penalties import Penalties
+from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
-from dynmeans.runs.reading.scaling import Scaling
 from dynmeans.runs.run import Run
 
 

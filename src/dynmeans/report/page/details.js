@@ -2,7 +2,7 @@
 
 const MAX_LISTED = 10;
 const MAX_LATEST = 10;
-const STATUS_TEXT = { seen: "in sight", unseen: "out of sight", forgotten: "forgotten", unborn: "not yet born" };
+const STATUS_TEXT = { seen: "in sight", unseen: "out of sight", forgotten: "forgotten", unborn: "not yet born", unconfirmed: "unconfirmed" };
 
 class Details {
   constructor(store, view, looks, text) {
@@ -11,7 +11,7 @@ class Details {
     this.redraw = oncePerFrame(() => this.draw());
     view.onChange(this.redraw);
     store.onAppend(this.redraw);
-    looks.onThemeChange(this.redraw);
+    looks.onChange(this.redraw);
     this.draw();
   }
 
@@ -58,7 +58,7 @@ class Details {
     const rows = [];
     for (let at = this.view.index; at >= 0 && rows.length < MAX_LATEST; at -= 1) {
       for (const event of [...batches[at].events].reverse()) {
-        if (rows.length < MAX_LATEST) rows.push(this.eventRow(event, true));
+        if (rows.length < MAX_LATEST && this.view.isConfirmed(event.id)) rows.push(this.eventRow(event, true));
       }
     }
     return rows.length ? [make("h3", {}, "Latest events"), make("ul", { class: "event-rows" }, ...rows)] : [];
@@ -77,7 +77,7 @@ class Details {
   }
 
   clusterParts(cluster) {
-    const status = cluster.status(this.view.index);
+    const status = this.view.isConfirmed(cluster.id) ? cluster.status(this.view.index) : "unconfirmed";
     return [
       make("div", { class: "panel-head" },
         this.looks.badge(cluster.id, 26),
@@ -102,12 +102,28 @@ class Details {
       ["First seen", when(cluster.batches[0])],
       ["Last seen", when(cluster.batches[n - 1])],
       ...(end ? [["Forgotten", when(end.batch.index)]] : []),
+      ...this.courseOf(cluster),
+      ...this.familyOf(cluster),
       ["Seen in", `${formatCount(n)} of ${plural(batches.length, "batch")}`],
       ["Points in all", formatCount(cluster.total)],
       ["Largest", `${formatCount(cluster.counts[most])} at ${this.text.short(batches[cluster.batches[most]])}`],
       ["Returns", formatCount(cluster.events.filter((event) => event.kind === "returned").length)],
     ];
     return make("dl", { class: "facts" }, ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+  }
+
+  courseOf(cluster) {
+    const n = cluster.seenUntil(this.view.index);
+    const text = n && speedText(this.store, this.store.batches[cluster.batches[n - 1]], cluster.slots[n - 1]);
+    return text ? [["Speed", text]] : [];
+  }
+
+  familyOf({ id }) {
+    const { view, store } = this;
+    if (!view.tree) return [];
+    const family = view.family(id);
+    const n = [...store.clusters.keys()].filter((other) => view.family(other) === family).length;
+    return [["Family", n > 1 ? `${family}, ${plural(n, "cluster")}` : "on its own"]];
   }
 
   here(cluster) {

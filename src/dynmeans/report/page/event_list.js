@@ -20,7 +20,7 @@ class EventList {
     view.onChange((changed) => {
       if (changed.has("index")) this.follow();
     });
-    looks.onThemeChange(() => this.list.draw());
+    looks.onChange(() => this.filter());
     this.arrange();
   }
 
@@ -46,7 +46,7 @@ class EventList {
   }
 
   filter() {
-    this.events = this.store.events.filter((event) => !this.hidden.has(event.kind));
+    this.events = this.store.events.filter((event) => !this.hidden.has(event.kind) && this.view.isConfirmed(event.id));
     this.element.style.setProperty("--rows-height", `${this.events.length * EVENT_ROW}px`);
     this.list.draw();
   }

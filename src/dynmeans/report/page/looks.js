@@ -1,4 +1,5 @@
-// A color and a marker for each identity: those of the package's figures.
+// A color and a marker for each identity: those of the package's figures. At a level of the tree
+// the members of a family have those of the family; clusters that are not confirmed are gray.
 
 const HALF = Math.sqrt(Math.PI) / 2; // half the side of a square as large as a disk of radius 1
 
@@ -24,22 +25,37 @@ function plusCorners(long, short, turn) {
 }
 
 class Looks {
-  constructor(looks) {
-    this.looks = looks;
+  constructor(looks, view) {
+    Object.assign(this, { looks, view, listeners: [] });
     this.darkness = matchMedia("(prefers-color-scheme: dark)");
+    this.darkness.addEventListener("change", () => this.notify());
+    view.onChange((changed) => {
+      if (["level", "minSize", "minLife"].some((name) => changed.has(name))) this.notify();
+    });
   }
 
-  onThemeChange(callback) {
-    this.darkness.addEventListener("change", callback);
+  // Calls back when colors or markers are others than before.
+  onChange(callback) {
+    this.listeners.push(callback);
+  }
+
+  notify() {
+    for (const callback of this.listeners) callback();
+  }
+
+  // Whose color and marker a cluster has: its family's, or nobody's.
+  bearer(id) {
+    return id < 0 || !this.view.isConfirmed(id) ? -1 : this.view.family(id);
   }
 
   color(id) {
-    const palette = this.darkness.matches ? this.looks.dark : this.looks.light;
-    return id < 0 ? this.looks.unassigned : palette[id % palette.length];
+    const [palette, bearer] = [this.darkness.matches ? this.looks.dark : this.looks.light, this.bearer(id)];
+    return bearer < 0 ? this.looks.unassigned : palette[bearer % palette.length];
   }
 
   marker(id) {
-    return id < 0 ? "o" : this.looks.markers[id % this.looks.markers.length];
+    const bearer = this.bearer(id);
+    return bearer < 0 ? "o" : this.looks.markers[bearer % this.looks.markers.length];
   }
 
   // Adds the outline of a cluster's marker to a canvas path.

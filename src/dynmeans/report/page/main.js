@@ -15,11 +15,13 @@ function chooseAxes(store, view) {
 function start() {
   const store = new ReportStore(JSON.parse(byId("report-data").textContent));
   const view = new View(store);
-  const looks = new Looks(store.header.looks);
+  const looks = new Looks(store.header.looks, view);
   const scale = new TimeScale(store);
   const { text } = scale;
   new Facts(store, text);
   chooseAxes(store, view);
+  new Filters(store, view);
+  byId("legend-course").hidden = !store.batches[0].velocities;
   // Times in lists get the width of the longest.
   const longest = store.batches.reduce((most, batch) => Math.max(most, text.short(batch).length), 0);
   document.documentElement.style.setProperty("--time-width", `${0.9 * clamp(longest, 4, 16)}ch`);

@@ -13,7 +13,7 @@ class Player {
     this.from = null; // the batch the picture glides from, while it does
     watchSize(this.canvas, this.ask);
     view.onChange((changed) => this.onChange(changed));
-    looks.onThemeChange(this.ask);
+    looks.onChange(this.ask);
     this.shownIndex = view.index;
     this.canvas.addEventListener("pointermove", (event) => this.onPointer(event));
     this.canvas.addEventListener("pointerleave", () => this.hideTip());
@@ -130,6 +130,7 @@ class Player {
     const chosen = view.selected === null ? [] : this.scene.wholeTrack(view.selected, view.index);
     if (chosen.length) this.drawWholeTrack(view.selected, chosen);
     this.marks = this.centerMarks(tracks, chosen, share);
+    this.drawArrows(isFaint);
     for (const mark of this.marks) this.drawCenter(mark, isFaint(mark.id) ? 0.3 : 1);
     this.drawNames(isFaint);
     context.globalAlpha = 1;
@@ -220,17 +221,31 @@ class Player {
     return last.place.map((value, axis) => start[axis] + share * (value - start[axis]));
   }
 
+  drawArrows(isFaint) {
+    const { batch } = this.view;
+    if (!batch.velocities) return;
+    for (const { id, x, y, isSeen } of this.marks) {
+      if (!isSeen || !this.view.isConfirmed(id)) continue;
+      const slot = batch.ids.indexOf(id);
+      const [[cx, cy], [dx, dy]] = [this.scene.center(batch, slot), this.scene.velocity(batch, slot)];
+      const [from, to] = [this.pixel([cx, cy]), this.pixel([cx + dx, cy + dy])];
+      this.context.globalAlpha = isFaint(id) ? 0.3 : 0.9;
+      drawArrow(this.context, [x, y], [x + to[0] - from[0], y + to[1] - from[1]], this.ink.ink);
+    }
+  }
+
   drawCenter(mark, opacity) {
     const { context, looks } = this;
     const crowd = clamp(MAX_NAMES / Math.max(this.view.batch.nSeen, 1), 0.35, 1);
     const room = clamp((this.box.right - this.box.left) / 600, 0.75, 1);
-    const radius = (mark.isSeen ? 7.2 : 4.6) * room * Math.sqrt(crowd) * (mark.id === this.view.selected ? 1.25 : 1);
+    const isSolid = mark.isSeen && this.view.isConfirmed(mark.id);
+    const radius = (isSolid ? 7.2 : 4.6) * room * Math.sqrt(crowd) * (mark.id === this.view.selected ? 1.25 : 1);
     const path = new Path2D();
     looks.trace(path, mark.id, mark.x, mark.y, radius);
     context.globalAlpha = opacity;
-    context.fillStyle = mark.isSeen ? looks.color(mark.id) : this.ink.card;
-    context.strokeStyle = mark.isSeen ? this.ink.ink : looks.color(mark.id);
-    context.lineWidth = mark.isSeen ? 1.2 : 1.6;
+    context.fillStyle = isSolid ? looks.color(mark.id) : this.ink.card;
+    context.strokeStyle = isSolid ? this.ink.ink : looks.color(mark.id);
+    context.lineWidth = isSolid ? 1.2 : 1.6;
     context.fill(path);
     context.stroke(path);
   }
@@ -248,7 +263,8 @@ class Player {
     context.lineJoin = "round";
     context.strokeStyle = this.ink.card;
     context.fillStyle = this.ink.ink;
-    for (const { id, left, top } of placeNames(this.marks, view.selected, this.box, measure)) {
+    const named = this.marks.filter(({ id }) => id === view.selected || view.isConfirmed(id));
+    for (const { id, left, top } of placeNames(named, view.selected, this.box, measure)) {
       context.font = font(id === view.selected);
       context.globalAlpha = isFaint(id) ? 0.35 : 1;
       context.strokeText(this.store.label(id), left, top + NAME_HEIGHT / 2);

@@ -41,6 +41,12 @@ class Scene {
     return [this.value(batch, batch.centers, slot, x), this.value(batch, batch.centers, slot, y)];
   }
 
+  // Where a cluster goes in a step of time; none where clusters keep no course.
+  velocity(batch, slot) {
+    const along = (axis) => (axis === TIME_AXIS ? this.store.timePerStep : batch.velocities[axis][slot]);
+    return batch.velocities && [along(this.view.x), along(this.view.y)];
+  }
+
   point(batch, row) {
     const { x, y } = this.view;
     return [this.value(batch, batch.points, row, x), this.value(batch, batch.points, row, y)];

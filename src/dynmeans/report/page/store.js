@@ -63,8 +63,10 @@ class ReportStore {
     const ids = readColumn(columns.ids, Uint32Array);
     const counts = readColumn(columns.counts, Float32Array);
     const axes = places(columns.places, ids.length);
+    const velocities = readVelocities(columns, axes.length);
     this.widen(axes);
     forEachBatch(columns.sizes, added, (batch, from, to) => {
+      batch.velocities = velocities?.map((axis) => axis.subarray(from, to)) ?? null;
       batch.ids = ids.subarray(from, to);
       batch.counts = counts.subarray(from, to);
       batch.centers = axes.map((axis) => axis.subarray(from, to));
@@ -121,6 +123,11 @@ class ReportStore {
     });
   }
 
+  // A step of the history's time on the axis of time.
+  get timePerStep() {
+    return this.header.seconds_per_step ?? (this.header.is_dated ? this.usualTime : 1);
+  }
+
   get last() {
     return this.batches.length - 1;
   }
@@ -168,49 +175,6 @@ class ReportStore {
   }
 }
 
-// One cluster: the batches it was seen in, and what happened to it.
-class Cluster {
-  constructor(id) {
-    this.id = id;
-    this.batches = []; // rising numbers of batches
-    this.slots = []; // its row in each
-    this.counts = [];
-    this.total = 0;
-    this.events = [];
-  }
-
-  see(batch, slot) {
-    this.batches.push(batch.index);
-    this.slots.push(slot);
-    this.counts.push(batch.counts[slot]);
-    this.total += batch.counts[slot];
-  }
-
-  // How many of its batches are not later than the given one.
-  seenUntil(index) {
-    let [low, high] = [0, this.batches.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.batches[middle] <= index) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  find(kind) {
-    return this.events.find((event) => event.kind === kind);
-  }
-
-  // seen, unseen (but remembered), forgotten or unborn, in the given batch
-  status(index) {
-    const n = this.seenUntil(index);
-    if (n === 0) return "unborn";
-    if (this.batches[n - 1] === index) return "seen";
-    const end = this.find("forgotten");
-    return end && end.batch.index <= index ? "forgotten" : "unseen";
-  }
-}
-
 function forEachBatch(sizes, batches, callback) {
   let from = 0;
   readColumn(sizes, Uint32Array).forEach((size, row) => {
@@ -231,4 +195,16 @@ function placeReader(limits, nAxes) {
       return Float32Array.from(steps, (step) => low + (step / 65535) * (high - low));
     });
   };
+}
+
+// In a step of time, axis by axis; none where clusters keep no course.
+function readVelocities({ velocities, fastest }, nAxes) {
+  if (!velocities) return null;
+  const isPlain = Array.isArray(velocities);
+  const values = readColumn(velocities, isPlain ? Float32Array : Int16Array);
+  const n = values.length / nAxes;
+  return Array.from({ length: nAxes }, (_, axis) => {
+    const steps = values.subarray(axis * n, (axis + 1) * n);
+    return isPlain ? steps : Float32Array.from(steps, (step) => (step / 32767) * fastest[axis]);
+  });
 }

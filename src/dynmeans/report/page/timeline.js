@@ -4,6 +4,7 @@ const LANE = 26; // height of a row
 const AXIS = 26; // height of the time axis
 const [THINNEST, THICKEST] = [3, 20];
 const ORDERS = {
+  family: (a, b, family) => family(a.id) - family(b.id) || a.batches[0] - b.batches[0] || a.id - b.id,
   birth: (a, b) => a.batches[0] - b.batches[0] || a.id - b.id,
   size: (a, b) => b.total - a.total || a.id - b.id,
   life: (a, b) => span(b) - span(a) || a.id - b.id,
@@ -28,7 +29,7 @@ class Timeline {
     for (const control of [this.order, this.isHere]) control.addEventListener("change", () => this.arrange());
     byId("lives-find").addEventListener("input", (event) => this.find(event.target.value));
     view.onChange((changed) => this.onChange(changed));
-    looks.onThemeChange(this.redraw);
+    looks.onChange(() => this.arrange());
     store.onAppend(() => this.arrange());
     watchSize(this.element, () => this.resize());
     watchDrag(byId("lives-axis"), (event) => this.seek(event));
@@ -47,7 +48,8 @@ class Timeline {
     const seen = this.isHere.checked ? new Set(this.view.batch.ids) : null;
     this.clusters = [...this.store.clusters.values()]
       .filter((cluster) => cluster.batches.length && (!seen || seen.has(cluster.id)))
-      .sort(ORDERS[this.order.value]);
+      .filter(({ id }) => this.view.isConfirmed(id) || id === this.view.selected)
+      .sort((a, b) => ORDERS[this.order.value](a, b, this.view.family));
     this.element.classList.toggle("is-empty", this.clusters.length === 0);
     this.element.style.setProperty("--rows-height", `${this.clusters.length * LANE}px`);
     this.resize();
@@ -55,6 +57,7 @@ class Timeline {
 
   onChange(changed) {
     if (changed.has("index") && this.isHere.checked) this.arrange();
+    if (changed.has("selected")) this.arrange();
     if (changed.has("selected")) this.showChosen();
     if (changed.has("selected") || changed.has("scale")) this.redraw();
     if (changed.has("index") || changed.has("scale")) this.movePlayhead();

@@ -1,13 +1,16 @@
 """Which columns of a table are meant, and how DuckDB reads each."""
 
-from collections.abc import Iterable, Mapping
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
 
 TIME_UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}
 TEXT = "VARCHAR"
 _MAX_MICROS = "9e18"
+_MOST_NAMES, _MOST_NAMES_BESIDE_A_GUESS = 12, 6
 # What tables of text have in place of a number that is missing.
 _NO_NUMBER = ("", "-", "?", "na", "n/a", "nan", "none", "null")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -53,9 +56,18 @@ def missing_column(
     argument: str, name: str, columns: Iterable[str], thing: str = "column"
 ) -> InputError:
     """Return the error for a column that is not there; it lists those that are."""
-    names = [repr(column) for column in columns]
-    shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
-    return InputError(argument, ": there is no {} {!r}; the input has {}", thing, name, shown)
+    names = list(columns)
+    near = difflib.get_close_matches(name, names, n=1) or [c for c in names if _is_like(c, name)]
+    most = _MOST_NAMES_BESIDE_A_GUESS if near else _MOST_NAMES
+    shown = ", ".join(map(repr, names[:most])) or "none"
+    shown += f" and {len(names) - most} more" if len(names) > most else ""
+    rule = ": there is no {} {!r}; the input has {}"
+    hint = ArgumentText("Did you mean {!r}?", near[0]) if near else ""
+    return InputError(argument, rule, thing, name, shown, hint=hint)
+
+
+def _is_like(column: str, name: str) -> bool:
+    return column.strip().lower() == name.strip().lower()
 
 
 def is_number(dtype: str) -> bool:
@@ -92,30 +104,40 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def number_expression(name: str, dtype: str, wanted: str) -> str:
+def number_expression(name: str, dtype: str, wanted: str, decimal: str = ".") -> str:
     """Return SQL for a feature; text that is no number is missing."""
-    cast = "TRY_CAST" if dtype == TEXT else "CAST"
-    return f"{cast}({quote_name(name)} AS {wanted})"
+    if dtype != TEXT:
+        return f"CAST({quote_name(name)} AS {wanted})"
+    return f"TRY_CAST({_with_point(quote_name(name), decimal)} AS {wanted})"
 
 
-def no_number_condition(name: str) -> str:
+def no_number_condition(name: str, decimal: str = ".") -> str:
     """Return SQL that finds text that is neither a number nor a word for a missing one."""
     column = quote_name(name)
     words = ", ".join(map(quote_text, _NO_NUMBER))
-    return f"TRY_CAST({column} AS DOUBLE) IS NULL AND lower(trim({column})) NOT IN ({words})"
+    number = f"TRY_CAST({_with_point(column, decimal)} AS DOUBLE)"
+    return f"{number} IS NULL AND lower(trim({column})) NOT IN ({words})"
+
+
+def _with_point(column: str, decimal: str) -> str:
+    return column if decimal == "." else f"replace({column}, {quote_text(decimal)}, '.')"
 
 
 def time_expression(
-    name: str, dtype: str, zone: str, *, time_unit: str | None, time_format: str | None
+    name: str, dtype: str, zone: str, *, time_unit: str | None, time_forms: Sequence[str]
 ) -> str:
     """Return SQL for a time column: microseconds since 1970 in UTC, or a plain number."""
     column = quote_name(name)
-    if time_format is not None:
+    if time_forms:
         if not (dtype == TEXT or is_integer(dtype)):
             rule = "is for times that are text, but {!r} is {}"
             raise InputError("time_format", rule, name, dtype)
-        moment = f"try_strptime(CAST({column} AS VARCHAR), {quote_text(time_format)})"
-        return f"epoch_us(CAST({moment} AS TIMESTAMPTZ))"
+        # One form with an offset among others must not give its type to those without.
+        moments = (
+            f"CAST(try_strptime(CAST({column} AS VARCHAR), {quote_text(form)}) AS TIMESTAMPTZ)"
+            for form in time_forms
+        )
+        return f"epoch_us(coalesce({', '.join(moments)}))"
     if is_number(dtype):
         if time_unit is None:
             return f"CAST({column} AS DOUBLE)"

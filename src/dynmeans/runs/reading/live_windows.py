@@ -230,7 +230,7 @@ class LiveWindows:
             if (name := getattr(self._options, option)) is not None:
                 check_column(option, name, columns)
         time = record.get(self._options.time) if self._options.time else None
-        forms = (self._options.time_unit, self._options.time_format)
+        forms = (self._options.time_unit, self._options.time_forms)
         is_number = isinstance(time, int | float) and not any(forms)
         self._time_is_number = is_number
         self._cut = make_cut(self._options, time_is_number=is_number)
@@ -240,8 +240,8 @@ class LiveWindows:
     def _time_of(self, value: Any) -> float:
         time = self._read_time(value)
         if time is None:
-            form = self._options.time_format
-            wanted = f" of the form {form!r}" if form else ""
+            form = " or ".join(map(repr, self._options.time_forms))
+            wanted = f" of the form {form}" if form else ""
             rule = ": line {} has {}, which is no time{}"
             raise InputError("time", rule, self._n_lines, shown(value), wanted)
         self._bounds.check_one(time, self._n_lines)
@@ -258,12 +258,13 @@ class LiveWindows:
             return None if unit is None else round(min(max(value, -1e18), 1e18) * TIME_UNITS[unit])
         if not isinstance(value, str) or self._time_is_number:
             return None
-        form = self._options.time_format
-        try:
-            moment = datetime.strptime(value, form) if form else datetime.fromisoformat(value)
-            return microseconds_of(moment, self._zone)
-        except (ValueError, OverflowError):
-            return None
+        for form in self._options.time_forms or (None,):
+            try:
+                moment = datetime.strptime(value, form) if form else datetime.fromisoformat(value)
+                return microseconds_of(moment, self._zone)
+            except (ValueError, OverflowError):
+                continue
+        return None
 
 
 def _plain(name: str, rows: list[_Row], unknown: int | None = None) -> Any:

@@ -15,6 +15,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import quote_text
 
 _NO_PARQUET = re.compile(r"magic bytes .* file ('.*?')|('.*?') too small to be a Parquet file")
+_OTHER_ENCODING = "Name its encoding with {encoding=...}, say cp1252."
 
 
 def connect(memory_limit: str, spill: Path) -> Any:
@@ -31,7 +32,9 @@ def connect(memory_limit: str, spill: Path) -> Any:
             "python_enable_replacements": False,
         }
     )
-    connection.execute("SET enable_progress_bar = false")
+    # In a notebook without widgets there is none, and DuckDB refuses to switch it off.
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+        connection.execute("SET enable_progress_bar = false")
     connection.execute("SET TimeZone = 'UTC'")
     return connection
 
@@ -95,6 +98,8 @@ def _in_one_line(error: Exception, subject: str) -> ValueError | OSError:
         told = f"{found[1] or found[2]} is not a Parquet file."
     if "disabled by configuration" in told or "disabled through configuration" in told:
         told = f"{told.partition(' - ')[0]}: a query reads the named input and no other file."
+    if "not utf-8 encoded" in told:
+        return InputError("", f"{subject}: it is not UTF-8", hint=_OTHER_ENCODING)
     text = f"{subject}: {told[:500]}"
     return OSError(text) if is_system else ValueError(text)
 

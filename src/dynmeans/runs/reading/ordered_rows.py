@@ -1,5 +1,6 @@
 """The rows of a table in the order of a run, streamed; sorted only where they must be."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,12 +12,10 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.plural import counted
 from dynmeans.records.arrays import BatchArray
 from dynmeans.runs.reading.columns import (
-    TEXT,
     check_column,
     is_integer,
     is_number,
     match_features,
-    no_number_condition,
     number_expression,
     plain_expression,
     quote_name,
@@ -25,10 +24,9 @@ from dynmeans.runs.reading.columns import (
 from dynmeans.runs.reading.rolling_digest import RollingDigest
 from dynmeans.runs.reading.rows import Place, Rows
 from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.text_checks import check_numbers, check_times
 from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window_options import WindowOptions
-
-_OTHER_FORM = "If it has another form, give that as {time_format=...}, say '%d.%m.%Y %H:%M'."
 
 
 class OrderedRows:
@@ -40,8 +38,9 @@ class OrderedRows:
         self._source, self._options = source, options
         source.set_timezone(options.timezone)
         self._expressions = self._named_expressions()
-        self._check_times()
-        self._check_numbers()
+        check_times(source, options, self._expressions.get("time", ""))
+        check_numbers(source, self.features)
+        self.missing: Counter[str] = Counter()
         self._bounds: TimeBounds | None = None
         if options.time is not None:
             row = "row {} of the input (from 0)"
@@ -120,8 +119,9 @@ class OrderedRows:
     def _selection(self) -> str:
         dtypes = {self._source.columns[name] for name in self.features}
         dtype = "FLOAT" if dtypes == {"FLOAT"} else "DOUBLE"
+        decimal = self._source.reading.decimal
         features = [
-            f"{number_expression(name, self._source.columns[name], dtype)} AS f{j}"
+            f"{number_expression(name, self._source.columns[name], dtype, decimal)} AS f{j}"
             for j, name in enumerate(self.features)
         ]
         others = [f"{sql} AS {quote_name(name)}" for name, sql in self._expressions.items()]
@@ -143,7 +143,7 @@ class OrderedRows:
                 is_whole &= table.column(name).is_valid().to_numpy(zero_copy_only=False)
         places = np.arange(place, place + n)
         if not is_whole.all():
-            self._refuse_missing(table, points, is_whole)
+            self._leave_out(table, points, is_whole)
             table = table.filter(is_whole)
             points, places = points[is_whole], places[is_whole]
         if not is_in_range:
@@ -151,16 +151,20 @@ class OrderedRows:
         columns = {name: _values(name, table.column(name)) for name in self._expressions}
         return Rows(places, _as_numpy(table.column("number")), points, columns)
 
-    def _refuse_missing(self, table: Any, points: BatchArray, is_whole: Any) -> None:
+    def _leave_out(self, table: Any, points: BatchArray, is_whole: Any) -> None:
+        """Count what rows lack that are dropped; or refuse the first of them."""
+        is_lacking = {
+            name: ~np.isfinite(points[:, j]) & ~is_whole for j, name in enumerate(self.features)
+        }
+        for name in ("time", "weight", "batch"):
+            if name in self._expressions:
+                is_there = table.column(name).is_valid().to_numpy(zero_copy_only=False)
+                is_lacking[str(getattr(self._options, name))] = ~is_there
         if self._options.on_missing == "drop":
+            self.missing.update({name: int(rows.sum()) for name, rows in is_lacking.items()})
             return
         i = int(np.flatnonzero(~is_whole)[0])
-        bad = [name for j, name in enumerate(self.features) if not np.isfinite(points[i, j])]
-        bad += [
-            str(getattr(self._options, name))
-            for name in ("time", "weight", "batch")
-            if name in self._expressions and not table.column(name)[i].is_valid
-        ]
+        bad = [name for name, rows in is_lacking.items() if rows[i]]
         number = table.column("number")[i].as_py()
         raise InputError(
             "",
@@ -197,9 +201,11 @@ class OrderedRows:
             check_column(name, column, columns)
             dtype = columns[column]
             if name == "time":
-                forms = {"time_unit": options.time_unit, "time_format": options.time_format}
-                self.time_is_number = is_number(dtype) and not any(forms.values())
-                expression = time_expression(column, dtype, options.timezone, **forms)
+                unit, forms = options.time_unit, options.time_forms
+                self.time_is_number = is_number(dtype) and not (unit or forms)
+                expression = time_expression(
+                    column, dtype, options.timezone, time_unit=unit, time_forms=forms
+                )
             elif name == "weight":
                 if not is_number(dtype):
                     rule = "must be a numeric column, but {!r} is {}"
@@ -209,43 +215,6 @@ class OrderedRows:
                 expression = plain_expression(column, dtype)
             expressions[name] = expression
         return expressions
-
-    def _check_times(self) -> None:
-        """Refuse text that is no time, naming the first such row."""
-        name, form = self._options.time, self._options.time_format
-        if name is None or (form is None and self._source.columns[name] != TEXT):
-            return
-        column = quote_name(name)
-        is_bad = f"{column} IS NOT NULL AND {self._expressions['time']} IS NULL"
-        if bad := self._source.rows(f"{self._source.row}, {column}", where=is_bad):
-            row, text = bad[0]
-            wanted = f"of the form {form!r}" if form else "such as 2024-03-31 14:05:00+01:00"
-            raise InputError(
-                "time",
-                ": row {} of the input (from 0) has {!r} in column {!r}, which is no time {}",
-                row,
-                text,
-                name,
-                wanted,
-                hint="" if form else _OTHER_FORM,
-            )
-
-    def _check_numbers(self) -> None:
-        """Refuse text that is no number, naming the first such row."""
-        for name in self.features:
-            if self._source.columns[name] != TEXT:
-                continue
-            columns = f"{self._source.row}, {quote_name(name)}"
-            if bad := self._source.rows(columns, where=no_number_condition(name)):
-                row, text = bad[0]
-                raise InputError(
-                    "features",
-                    "must be numbers, but row {} of the input (from 0) has {!r} in column {!r}",
-                    row,
-                    text,
-                    name,
-                    hint="A query ({query=...}) may turn such text into numbers.",
-                )
 
     def _order(self) -> str:
         keys = [sql for name, sql in self._expressions.items() if name in ("batch", "time")]

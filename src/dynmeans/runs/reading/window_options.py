@@ -32,13 +32,13 @@ class WindowOptions:
         Time zone of the calendar, and of times without an offset.
     time_unit : {"s", "ms", "us", "ns"}, optional
         For times that are numbers since 1970.
-    time_format : str, optional
+    time_format : str or tuple of str, optional
         For times that are text of another form than ISO 8601, as `datetime.strptime` takes it:
-        ``%d.%m.%Y %H:%M``.
+        ``%d.%m.%Y %H:%M``. Of several forms the first that fits is taken.
     id, weight, truth : str, optional
         Columns of row names, weights and true identities.
     on_missing : {"error", "drop"}
-        What to do with rows that lack a feature, a weight or a time.
+        What to do with rows that lack a feature, a weight or a time that can be read.
     hold_last : bool
         Leave the last window alone until a later row shows that it is complete.
     lateness : str
@@ -54,7 +54,7 @@ class WindowOptions:
     batch: str | None = None
     timezone: str = "UTC"
     time_unit: str | None = None
-    time_format: str | None = None
+    time_format: str | tuple[str, ...] | None = None
     id: str | None = None
     weight: str | None = None
     truth: str | None = None
@@ -65,6 +65,9 @@ class WindowOptions:
 
     def __post_init__(self) -> None:
         """Check what can be checked before a row is read."""
+        if self.time_format is not None and not isinstance(self.time_format, str):
+            forms = tuple(self.time_format)  # one is stored as it always was
+            object.__setattr__(self, "time_format", forms[0] if len(forms) == 1 else forms or None)
         ways = [name for name in ("every", "count", "batch") if getattr(self, name) is not None]
         if len(ways) != 1:
             got = " and ".join(f"{{{name}=...}}" for name in ways) or "none of them"
@@ -90,11 +93,17 @@ class WindowOptions:
         parse_zone(self.timezone)
 
     @property
+    def time_forms(self) -> tuple[str, ...]:
+        """The forms that times may have, if they are given."""
+        given = self.time_format
+        return () if given is None else (given,) if isinstance(given, str) else given
+
+    @property
     def text_column(self) -> str | None:
         """The column of times, where they are text whose form is given."""
         return None if self.time_format is None else self.time
 
-    def to_source_fields(self, table: str) -> dict[str, Any]:
+    def to_source_fields(self, table: str | None) -> dict[str, Any]:
         """Return what a run stores of its source; features stand beside it."""
         fields = asdict(self)
         # Neither changes a window: a run may be resumed with another choice.

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from dynmeans.records.events import Event
 from dynmeans.records.history import StepRecord
+from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.reading.sampling import Sample
-from dynmeans.runs.reading.scaling import Scaling
 from dynmeans.runs.store.digests import damaged, rows_digest
 from dynmeans.runs.store.label_parts import read_part
 from dynmeans.runs.store.store import Store
@@ -85,7 +85,7 @@ def clusters_table(
     columns["status"] = pa.array(
         [_status(ages.get(row["cluster_id"])) for row in rows], type=pa.string()
     )
-    columns |= {f"center.{name}": centers[:, j] for j, name in enumerate(features)}
+    columns |= {f"center_{name}": centers[:, j] for j, name in enumerate(features)}
     return pa.table(columns)
 
 

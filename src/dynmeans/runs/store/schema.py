@@ -13,6 +13,12 @@ SCHEMA_VERSION = 2
 READABLE_VERSIONS = (1, 2)  # 1 has no digests of rows
 APPLICATION_ID = 0x44594D52  # "DYMR", in the header of the file
 
+# Also made in a folder that has none yet, on the first edit: without it there are no edits.
+EDITS = """
+CREATE TABLE IF NOT EXISTS edits (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, cluster_id INTEGER, other_id INTEGER,
+    text TEXT, who TEXT NOT NULL, at TEXT NOT NULL, digest BLOB NOT NULL
+)"""
 TABLES = """
 CREATE TABLE configuration (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE manifest (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -73,7 +79,9 @@ def create_database(path: Path) -> None:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            connection.executescript(f"BEGIN; {TABLES} {'; '.join(DIGEST_COLUMNS)}; COMMIT;")
+            connection.executescript(
+                f"BEGIN; {TABLES} {EDITS}; {'; '.join(DIGEST_COLUMNS)}; COMMIT;"
+            )
         finally:
             connection.close()
 

@@ -3,6 +3,7 @@
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.store import label_parts
 from dynmeans.runs.store.digests import TABLES, damaged
+from dynmeans.runs.store.edit_log import read_edits
 from dynmeans.runs.store.run_tables import windows_with_events
 from dynmeans.runs.store.store import Store
 
@@ -21,6 +22,7 @@ def verify(store: Store, n_features: int) -> None:
                 raise damaged(store.folder, f"{table} has {n_rows} rows, not {expected}")
         for _ in windows_with_events(store):
             pass
+        read_edits(store)
         parts = store.parts()
         n_labels = sum(part.n_rows for part in parts)
         if n_labels != store.counts()["n_rows"]:

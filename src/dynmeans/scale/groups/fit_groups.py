@@ -180,6 +180,10 @@ def _settings(
             'penalties must be given for groups, got "auto". Choose them on the batches of one '
             "group: model=DynamicMeans(suggest_penalties(batches))."
         )
+    if model.scale is not None:
+        raise ValueError(
+            f"scale must be None for groups, got {model.scale!r}. Scale the features of the frame."
+        )
     penalties = model._penalties()
     is_open = model.random_state is None and state is not None
     return {

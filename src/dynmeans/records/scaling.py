@@ -25,6 +25,22 @@ class Scaling:
     mean: FloatArray
     spread: FloatArray
 
+    def __post_init__(self) -> None:
+        """Check that points can be brought to the new units and back."""
+        for name in ("mean", "spread"):
+            array = np.array(getattr(self, name), dtype=np.float64)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        if self.mean.ndim != 1 or self.mean.shape != self.spread.shape:
+            raise ValueError(
+                "mean and spread must have one value for each feature, got shapes "
+                f"{self.mean.shape} and {self.spread.shape}."
+            )
+        if not (np.isfinite(self.mean).all() and np.isfinite(self.spread).all()):
+            raise ValueError("mean and spread must be finite, got NaN or infinity.")
+        if np.any(self.spread <= 0):
+            raise ValueError(f"spread must be greater than 0, got {self.spread}.")
+
     @classmethod
     def learned(cls, windows: Sequence[BatchArray]) -> "Scaling":
         """Take mean and standard deviation over all rows of the windows."""
@@ -40,6 +56,14 @@ class Scaling:
     def restore(self, centers: FloatArray) -> FloatArray:
         """Return standardized centers in the units of the source."""
         return centers * self.spread + self.mean
+
+    def __eq__(self, other: object) -> bool:
+        """Two are equal when their numbers are, to the bit."""
+        if not isinstance(other, Scaling):
+            return NotImplemented
+        return np.array_equal(self.mean, other.mean) and np.array_equal(self.spread, other.spread)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def to_json(self) -> dict[str, Any]:
         """Return lists of numbers; a float's decimal form brings back its very bits."""

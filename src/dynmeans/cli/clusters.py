@@ -1,0 +1,115 @@
+"""dynmeans clusters: what each cluster of a run is."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dynmeans.cli import options
+
+if TYPE_CHECKING:
+    from dynmeans.runs.profiles import Profiles
+
+FILES = (".csv", ".parquet")
+
+
+def clusters(
+    run_folder: options.RunFolder,
+    describe: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--describe",
+            "-d",
+            help="Columns of the input to describe clusters by: their most telling values or "
+            "words; 'text,port', may be repeated.",
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of true identities: show the one that most rows of a cluster have; by "
+            "default the one named when the run was made."
+        ),
+    ] = None,
+    is_families: options.WithFamilies = False,
+    level: options.FamilyLevel = None,
+    about: options.FamiliesAbout = None,
+    top: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Only the N with the most points.")
+    ] = 20,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write all of them: .csv or .parquet."),
+    ] = None,
+    table: options.InputMoved = None,
+    trust: options.Trust = False,
+    network: options.NetworkAgain = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Say what each cluster is: its life, means, what sets it apart, and rows that are like it.
+
+    apart lists features whose mean differs most from that of all other rows, in standard
+    deviations. Means are those of the rows that the run keeps, up to 200 of each window.
+
+    [bold]Example[/bold]
+
+    dynmeans clusters run --describe port,text --truth ship -o clusters.csv
+    """
+    from dynmeans.cli.output import check_folder, print_json, say
+    from dynmeans.inputs.input_error import InputError
+    from dynmeans.inputs.plural import counted
+    from dynmeans.runs.profile_files import write_profiles
+    from dynmeans.runs.profiles import describe_clusters
+    from dynmeans.runs.run import Run
+    from dynmeans.runs.run_families import families_of_run
+
+    if output is not None:
+        check_folder("output", output)
+        if output.suffix not in FILES:
+            raise InputError("output", "must end in .csv or .parquet", got=str(output))
+    columns = [name.strip() for text in describe or [] for name in text.split(",")]
+    with Run.open(run_folder) as run:
+        families = None
+        if is_families or level is not None or about is not None:
+            families = families_of_run(run, level=level, n_families=about)
+        found = describe_clusters(
+            run,
+            describe=columns,
+            truth=truth or run.config.source.get("truth"),
+            families=families,
+            table=table,
+            trust=trust,
+            network=network,
+        )
+    if output is not None:
+        write_profiles(found, output)
+    if as_json:
+        print_json(found.to_arrow().to_pylist())
+        return
+    largest = sorted(range(len(found.ids)), key=lambda row: -found.lives.n_points[row])[:top]
+    for row in largest:
+        for line in _lines(found, row):
+            say(line)
+    if len(largest) < len(found.ids):
+        what = "family" if families is not None else "cluster"
+        say(f"and {counted(len(found.ids) - len(largest), f'more {what}')} (--top, -o FILE)")
+
+
+def _lines(found: "Profiles", row: int) -> list[str]:
+    from dynmeans.inputs.plural import counted
+
+    lives, k = found.lives, int(found.ids[row])
+    name = f"  {found.names[k]}" if k in found.names else ""
+    seen = f"{counted(lives.n_points[row], 'point')} in {counted(lives.n_windows[row], 'window')}"
+    lines = [f"{k}{name}  {seen}, {lives.first_windows[row]} to {lives.last_windows[row]}"]
+    means = zip(found.features, found.means[row], found.deviations[row], strict=True)
+    facts = {"mean": ", ".join(f"{n} {mean:.4g} ± {dev:.2g}" for n, mean, dev in means)}
+    facts["apart"] = ", ".join(f"{n} {d:+.2g}" for n, d in found.apart(row)[:3])
+    if found.truth is not None and found.truth_shares is not None:
+        share = found.truth_shares[row]
+        facts["truth"] = f"{found.truth[row]} ({share:.0%})" if share > 0 else ""
+    facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.telling.items()}
+    for window, values in zip(found.typical_windows[row][:1], found.typical[row], strict=False):
+        told = ", ".join(f"{n} {v:.4g}" for n, v in zip(found.features, values, strict=True))
+        facts["like"] = f"{told} ({window})"
+    return lines + [f"    {fact:<6} {text}" for fact, text in facts.items() if text]

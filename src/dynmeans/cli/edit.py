@@ -1,0 +1,83 @@
+"""dynmeans edit: clusters that are shown as one, or kept, on top of what was found."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dynmeans.cli import options
+
+if TYPE_CHECKING:
+    from dynmeans.runs.edits import Edit
+
+ACTIONS = {"merge": 2, "pin": 1, "undo": 0, "log": 0}  # clusters that each is given
+
+
+def edit(
+    run_folder: options.RunFolder,
+    action: Annotated[
+        str, typer.Argument(metavar="ACTION", help="merge, pin, undo or log.")
+    ] = "log",
+    clusters: Annotated[
+        list[int] | None,
+        typer.Argument(
+            metavar="CLUSTER...",
+            help="merge: the cluster that stays, then the one that is shown as it; pin: one.",
+        ),
+    ] = None,
+    number: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="undo: the edit of this number; the last by default."),
+    ] = None,
+    who: options.Who = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show two clusters as one, keep a small one, or undo that; the run itself is not modified.
+
+    Every edit is logged with who made it and when. merge and undo change what labels, clusters,
+    report and plot show. A pinned cluster is confirmed whatever --min-cluster-size and --min-life
+    say.
+
+    [bold]Examples[/bold]
+
+    dynmeans edit run merge 7 9
+
+    dynmeans edit run undo
+
+    dynmeans edit run log
+    """
+    from dynmeans.cli.output import print_json, say
+    from dynmeans.inputs.input_error import InputError
+    from dynmeans.runs.run import Run
+
+    ids = clusters or []
+    if action not in ACTIONS:
+        raise InputError("action", f"must be one of {', '.join(ACTIONS)}", got=action)
+    if len(ids) != ACTIONS[action]:
+        rule = "{} takes {}, got {}"
+        wanted = ("no cluster", "the number of a cluster", "two clusters")[ACTIONS[action]]
+        raise InputError("", rule, action, wanted, " ".join(map(str, ids)) or "none")
+    with Run.open(run_folder) as run:
+        if action == "merge":
+            run.merge_clusters(*ids, who=who)
+        elif action == "pin":
+            run.pin_cluster(*ids, who=who)
+        elif action == "undo":
+            run.undo_edit(number, who=who)
+        edits = run.edits
+    shown = edits.log if action == "log" else edits.log[-1:]
+    undone = edits.undone()
+    if as_json:
+        print_json([{**asdict(e), "is_undone": e.number in undone} for e in shown])
+        return
+    for entry in shown:
+        tail = " (undone)" if entry.number in undone else ""
+        say(f"{entry.number}  {entry.at}  {entry.who}: {_told(entry)}{tail}")
+
+
+def _told(entry: "Edit") -> str:
+    if entry.kind == "name":
+        return f"name {entry.cluster_id} {entry.text!r}"
+    if entry.kind == "merge":
+        return f"merge {entry.other_id} into {entry.cluster_id}"
+    return f"pin {entry.cluster_id}" if entry.kind == "pin" else f"undo {entry.other_id}"

@@ -1,0 +1,153 @@
+"""RiverDynamicMeans: Dynamic Means behind the interface of river, row by row."""
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from river import base
+
+from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.inputs.numbers import checked_count
+from dynmeans.records.arrays import FloatArray
+from dynmeans.records.penalties import AUTO, Penalties
+
+NO_CLUSTER = -1
+
+
+class RiverDynamicMeans(base.Clusterer):
+    """Dynamic Means for rows that come one at a time, as river has them.
+
+    Rows are gathered; every `window_size` of them become one batch. Identities last for life, so
+    that a number means the same cluster however long the stream is.
+
+    The features are those of the first window. A feature that a later row lacks takes the mean of
+    what was seen of it, and one that no row of the first window had is ignored.
+
+    Parameters
+    ----------
+    window_size
+        Rows of a batch.
+    penalties
+        All penalties as one value, lambda alone, or "auto": chosen on the first window.
+    n_clusters
+        About how many clusters a window holds, to help that choice.
+    motion
+        "still" or "steady", as of `DynamicMeans`.
+    scale
+        "auto", "standard" or None, as of `DynamicMeans`.
+    seed
+        Seed of the visiting orders.
+
+    Examples
+    --------
+    >>> import random
+    >>> from dynmeans import RiverDynamicMeans
+    >>> rng = random.Random(0)
+    >>> model = RiverDynamicMeans(window_size=40, penalties=1.0)
+    >>> for number in range(120):
+    ...     model.learn_one({"x": 5.0 * (number % 2) + rng.gauss(0, 0.1), "y": rng.gauss(0, 0.1)})
+    >>> first, second = model.predict_one({"x": 0.1, "y": 0}), model.predict_one({"x": 5, "y": 0})
+    >>> sorted([first, second]), model.predict_one({"x": 20, "y": 0})
+    ([0, 1], -1)
+    """
+
+    def __init__(
+        self,
+        window_size: int = 100,
+        penalties: Penalties | float | str = AUTO,
+        n_clusters: float | None = None,
+        motion: str | None = None,
+        scale: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.window_size = window_size
+        self.penalties = penalties
+        self.n_clusters = n_clusters
+        self.motion = motion
+        self.scale = scale
+        self.seed = seed
+        self._rows: list[dict[Any, float]] = []
+        self._features: list[Any] = []
+        self._sums: dict[Any, float] = {}
+        self._counts: dict[Any, int] = {}
+        self._model: DynamicMeans | None = None
+
+    @property
+    def model(self) -> DynamicMeans:
+        """The estimator that has taken in the complete windows."""
+        if self._model is None:
+            raise AttributeError(
+                f"model is there after the first window of {self.window_size} rows; "
+                f"{len(self._rows)} came so far."
+            )
+        return self._model
+
+    @property
+    def centers(self) -> dict[int, dict[Any, float]]:
+        """Where each remembered cluster was last seen, by identity and feature."""
+        if self._model is None:
+            return {}
+        ids, places = self._model.cluster_ids_.tolist(), self._model.cluster_centers_.tolist()
+        return {
+            name: dict(zip(self._features, place, strict=True))
+            for name, place in zip(ids, places, strict=True)
+        }
+
+    def learn_one(self, x: Mapping[Any, Any]) -> None:
+        """Take a row in; the last one of a window has the window clustered."""
+        size = checked_count("window_size", self.window_size)
+        row = {name: _number(name, value) for name, value in x.items()}
+        rows = [*self._rows, row]
+        if len(rows) < size:
+            self._keep(row)
+            self._rows.append(row)
+            return
+        features = self._features or sorted({name for known in rows for name in known}, key=str)
+        if not features:
+            raise ValueError("x must have a feature in at least one row of the first window.")
+        model = self._made() if self._model is None else self._model
+        self._keep(row)
+        self._features = features
+        self._rows = []
+        model.partial_fit(np.vstack([self._point(known) for known in rows]))
+        self._model = model
+
+    def predict_one(self, x: Mapping[Any, Any]) -> int:
+        """Return the identity that would take the row now; -1 for none."""
+        if self._model is None:
+            return NO_CLUSTER
+        row = {name: _number(name, value) for name, value in x.items()}
+        return int(self._model.predict(self._point(row)[None])[0])
+
+    def _made(self) -> DynamicMeans:
+        return DynamicMeans(
+            self.penalties,
+            n_clusters=self.n_clusters,
+            motion=self.motion,
+            scale=self.scale,
+            random_state=self.seed,
+        )
+
+    def _keep(self, row: Mapping[Any, float]) -> None:
+        for name, value in row.items():
+            self._sums[name] = self._sums.get(name, 0.0) + value
+            self._counts[name] = self._counts.get(name, 0) + 1
+
+    def _point(self, row: Mapping[Any, float]) -> FloatArray:
+        return np.array(
+            [
+                row[name] if name in row else self._sums[name] / self._counts[name]
+                for name in self._features
+            ]
+        )
+
+
+def _number(name: Any, value: Any) -> float:
+    if not isinstance(value, Real) or not math.isfinite(value):
+        raise ValueError(
+            f"x must hold finite numbers, got {value!r} for {name!r}. river.preprocessing and "
+            "river.compose turn other values into numbers or leave them out."
+        )
+    return float(value)

@@ -1,0 +1,62 @@
+"""What a notebook shows: a short table, and the report in a frame of its own."""
+
+import html
+import importlib
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from dynmeans.inputs.numbers import checked_count
+
+_SHOWN = 5
+_LEFT_OUT = ("first_step", "last_step", "shown_as", "is_pinned")
+# The page runs its own script and is kept apart from the notebook around it.
+_FRAME = (
+    '<iframe title="Report" sandbox="allow-scripts allow-downloads" width="100%" '
+    'height="{height}" style="border: 0" srcdoc="{page}"></iframe>'
+)
+
+
+def framed(page: str, height: int) -> str:
+    """Return a page as a frame within another one."""
+    height = checked_count("height", height)
+    return _FRAME.format(height=height, page=html.escape(page, quote=True))
+
+
+def display(text: str) -> None:
+    """Show HTML in the notebook that is running."""
+    try:
+        shown = importlib.import_module("IPython.display")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "show() is for notebooks, and IPython is not installed: "
+            'pip install "dynmeans[notebook]". '
+            'report("report.html") writes the page to a file for any browser.'
+        ) from error
+    shown.display({"text/html": text, "text/plain": "Report"}, raw=True)
+
+
+def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:
+    """Return the summary and the clusters with the most points as HTML."""
+    told = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+    names = [name for name in clusters.column_names if name not in _LEFT_OUT]
+    names = [name for name in names if clusters[name].null_count < clusters.num_rows]
+    largest = clusters.select(names).sort_by([("n_points", "descending")]).slice(0, _SHOWN)
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    rows = "".join(
+        "<tr>"
+        + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row.values())
+        + "</tr>"
+        for row in largest.to_pylist()
+    )
+    n_more = clusters.num_rows - largest.num_rows
+    more = f"<p>and {n_more:,} more in <code>.clusters</code></p>" if n_more > 0 else ""
+    return (
+        f"<div>{told}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}</div>"
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
+    return "" if value is None else str(value)

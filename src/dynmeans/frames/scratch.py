@@ -1,0 +1,35 @@
+"""A temporary folder that lasts as long as the object that needs it."""
+
+import os
+import re
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+
+from dynmeans.files.leftovers import hold, sweep
+
+_NAMES = re.compile(r"dynmeans-call-\w+")
+
+
+class ScratchFolder:
+    """A folder that is removed with this object; those of killed processes are removed by the next.
+
+    Examples
+    --------
+    >>> scratch = ScratchFolder()
+    >>> path = scratch.path
+    >>> del scratch
+    >>> path.exists()
+    False
+    """
+
+    def __init__(self) -> None:
+        sweep(Path(tempfile.gettempdir()), _NAMES)
+        self.path = Path(tempfile.mkdtemp(prefix="dynmeans-call-"))
+        weakref.finalize(self, _remove, str(self.path), hold(self.path))
+
+
+def _remove(folder: str, handle: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(handle)

@@ -1,0 +1,121 @@
+"""Frames of other libraries as tables that DuckDB reads, and columns given back as they came."""
+
+import importlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.records.arrays import IntArray
+
+LABEL = "cluster_id"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """Where rows came from, and so in which form results go back.
+
+    Attributes
+    ----------
+    table : path, Arrow table or dataset
+        The rows as `runs.Source` reads them.
+    library : {"pandas", "polars", "arrow"}
+        What frames are made with.
+    index : pandas.Index, optional
+        Index of a pandas frame.
+    """
+
+    table: Any
+    library: str = "pandas"
+    index: Any = None
+
+    def frame(self, table: pa.Table) -> Any:
+        """Return a table in the library of the rows."""
+        if self.library == "arrow":
+            return table
+        if self.library == "polars":
+            return _polars().from_arrow(table)
+        return table.to_pandas()
+
+    def labels(self, labels: IntArray, is_known: Any, keys: Any = None) -> Any:
+        """Return one label for each row, null where it was left out, on the frame's own index."""
+        if self.library == "pandas":
+            return self._series(labels, is_known, keys)
+        column = pa.array(labels, mask=~is_known)
+        return _polars().Series(LABEL, column) if self.library == "polars" else column
+
+    def _series(self, labels: IntArray, is_known: Any, keys: Any) -> Any:
+        pd = importlib.import_module("pandas")
+        index = keys if self.index is None else self.index
+        if is_known.all():
+            return pd.Series(labels, index=index, name=LABEL)
+        values = pd.arrays.IntegerArray(np.asarray(labels), ~is_known)
+        return pd.Series(values, index=index, name=LABEL)
+
+
+def origin_of(frame: Any, named: Iterable[str], folder: Path) -> Origin:
+    """Return the rows of a frame as a table; what streams is put into a file in `folder`.
+
+    Parameters
+    ----------
+    frame : path, pandas or polars frame, Arrow table, DuckDB relation
+        The rows.
+    named : iterable of str
+        Columns that were asked for: they may also be levels of a pandas index.
+    folder : Path
+        Where a relation or a lazy frame is written to, so that it can be read twice.
+    """
+    if isinstance(frame, str | os.PathLike):
+        return Origin(os.fspath(frame))
+    library, kind = type(frame).__module__.partition(".")[0], type(frame).__name__
+    rows = folder / "rows.parquet"
+    if library == "pandas" and kind == "DataFrame":
+        return Origin(_from_pandas(frame, list(named)), "pandas", frame.index)
+    if library in ("duckdb", "_duckdb") and hasattr(frame, "write_parquet"):
+        frame.write_parquet(str(rows))
+        return Origin(_on_disk(rows))
+    if library == "polars" and kind == "LazyFrame":
+        frame.sink_parquet(rows)
+        return Origin(_on_disk(rows), "polars")
+    if hasattr(frame, "__arrow_c_stream__") and kind != "Series":
+        return Origin(pa.table(frame), "polars" if library == "polars" else "arrow")
+    raise InputError(
+        "frame",
+        "must be a frame of pandas or polars, an Arrow table, a DuckDB relation or a path, got {}",
+        f"{type(frame).__module__}.{kind}",
+        hint="An array becomes a frame with pandas.DataFrame(array, columns=[...]).",
+    )
+
+
+def _on_disk(rows: Path) -> Any:
+    """Return a file as a table without a name: a run must not remember one that is temporary."""
+    return importlib.import_module("pyarrow.dataset").dataset(rows)
+
+
+def _from_pandas(frame: Any, named: list[str]) -> pa.Table:
+    """Convert column by column; one that no table can hold is left out unless it was asked for."""
+    levels = [n for n in frame.index.names if n is not None and n not in frame.columns]
+    parts = {str(level): frame.index.get_level_values(level) for level in levels}
+    for j, name in enumerate(frame.columns):
+        if str(name) in parts:
+            raise InputError("frame", "must have one column of each name, got {!r} twice", name)
+        parts[str(name)] = frame.iloc[:, j]
+    columns = {}
+    for name, values in parts.items():
+        try:
+            columns[name] = pa.array(values, from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            if name in named:
+                text = str(error).partition("\n")[0].rstrip(".")
+                rule = ": column {!r} cannot be read: {}"
+                raise InputError("frame", rule, name, text) from error
+    return pa.table(columns)
+
+
+def _polars() -> Any:
+    return importlib.import_module("polars")

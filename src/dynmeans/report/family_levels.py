@@ -1,0 +1,62 @@
+"""The tree of families, cut down to the clusters that a page shows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.families import Families
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FamilyLevels:
+    """Joins in ascending order, so that the joins up to any height give the families there.
+
+    Attributes
+    ----------
+    joined : IntArray of shape (n_joins, 2)
+        Names of the two families that become one; it keeps the lower.
+    heights : FloatArray of shape (n_joins,)
+        Level of each join.
+    level : float
+        The level shown at first.
+    """
+
+    joined: IntArray
+    heights: FloatArray
+    level: float
+
+
+def family_levels(families: Families, ids: IntArray) -> FamilyLevels:
+    """Keep the joins after which one of `ids` has another family, or a family more of them.
+
+    Examples
+    --------
+    Of four clusters in a row, the second is not shown; what it connects stays connected:
+
+    >>> from dynmeans import find_families
+    >>> points = np.linspace([0.0, 0.0], [4.0, 0.1], 400)
+    >>> families = find_families([points], [np.repeat([0, 1, 2, 3], 100)])
+    >>> family_levels(families, np.array([0, 2, 3])).joined.tolist()
+    [[2, 3], [0, 2]]
+    """
+    tree = families.tree
+    parent = {k: k for k in tree.ids.tolist()}
+    has_shown = dict.fromkeys(parent, False) | dict.fromkeys(ids.tolist(), True)
+
+    def name_of(k: int) -> int:
+        while parent[k] != k:
+            parent[k] = parent[parent[k]]
+            k = parent[k]
+        return k
+
+    kept, heights = list[tuple[int, int]](), list[float]()
+    for (a, b), height in zip(tree.joined.tolist(), tree.heights.tolist(), strict=True):
+        low, high = sorted((name_of(a), name_of(b)))
+        parent[high] = low
+        if has_shown[high]:
+            kept.append((low, high))
+            heights.append(height)
+        has_shown[low] = has_shown[low] or has_shown[high]
+    joined = np.array(kept, dtype=np.int64).reshape(-1, 2)
+    return FamilyLevels(joined, np.array(heights, dtype=np.float64), families.level)

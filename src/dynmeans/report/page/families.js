@@ -1,0 +1,32 @@
+// Which clusters belong together, at every level of their tree.
+
+const APART = -8; // the level at which nothing is joined
+
+class FamilyTree {
+  constructor({ joined, heights, level }) {
+    this.joined = readColumn(joined, Uint32Array);
+    this.heights = readColumn(heights, Float32Array);
+    this.levels = [APART, ...new Set(this.heights)];
+    this.start = this.rowOfLevel(level);
+  }
+
+  // The last of the levels that is not above the given one.
+  rowOfLevel(level) {
+    const rounded = Math.fround(level); // as the heights are
+    return Math.max(0, this.levels.findLastIndex((height) => height <= rounded));
+  }
+
+  // A function from cluster to family, which is named after its oldest member.
+  at(position) {
+    const parent = new Map();
+    const nameOf = (id) => {
+      let name = id;
+      while (parent.has(name)) name = parent.get(name);
+      return name;
+    };
+    for (let row = 0; row < this.heights.length && this.heights[row] <= this.levels[position]; row += 1) {
+      parent.set(this.joined[2 * row + 1], this.joined[2 * row]);
+    }
+    return nameOf;
+  }
+}

@@ -1,0 +1,210 @@
+"""Names, mergers and pins that people put on top of the identities of a run (decision 0207).
+
+The run's own identities are not modified. An edit is a row of a log; the edits of a run are that
+log, replayed into a view. Every function here may be called while another process writes windows.
+"""
+
+import getpass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.plural import counted
+from dynmeans.records.arrays import IntArray
+from dynmeans.runs.store.edit_log import append_edit, read_edits
+from dynmeans.runs.store.store import Store
+
+NAME, MERGE, PIN, UNDO = KINDS = ("name", "merge", "pin", "undo")
+MOST_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One edit.
+
+    Attributes
+    ----------
+    number : int
+        Its place in the log, from 1.
+    kind : {"name", "merge", "pin", "undo"}
+        What was done.
+    cluster_id : int or None
+        To whom; of a merger the identity that stays; None where an edit is undone.
+    other_id : int or None
+        Of a merger the identity that is shown as the other; of "undo" the number of the edit.
+    text : str or None
+        The name; empty where it was taken away.
+    who, at : str
+        Who did it, and when, in UTC.
+    """
+
+    number: int
+    kind: str
+    cluster_id: int | None
+    other_id: int | None
+    text: str | None
+    who: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What the edits of a run come to.
+
+    Attributes
+    ----------
+    log : tuple of Edit
+        All of them, those that were undone too.
+    names : mapping of int to str
+        Names by identity.
+    merged : mapping of int to int
+        The identity that each merged one is shown as.
+    pinned : frozenset of int
+        Identities that count as confirmed, however small or short-lived.
+
+    Examples
+    --------
+    >>> edits = replay([
+    ...     Edit(1, "name", 7, None, "TUG 17", "ann", "2026-11-16T02:00:00+00:00"),
+    ...     Edit(2, "merge", 7, 9, None, "ann", "2026-11-16T02:01:00+00:00"),
+    ... ])
+    >>> edits.shown(np.array([7, 8, 9])).tolist(), edits.name_of(9)
+    ([7, 8, 7], 'TUG 17')
+    """
+
+    log: tuple[Edit, ...] = ()
+    names: Mapping[int, str] = field(default_factory=dict)
+    merged: Mapping[int, int] = field(default_factory=dict)
+    pinned: frozenset[int] = frozenset()
+
+    def shown(self, ids: IntArray) -> IntArray:
+        """Return identities as they are shown: merged ones under the number that stays."""
+        if not self.merged:
+            return ids
+        known = np.array(sorted(self.merged))
+        targets = np.array([self.merged[k] for k in known.tolist()])
+        places = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+        return np.where(known[places] == ids, targets[places], ids)
+
+    def name_of(self, cluster_id: int) -> str | None:
+        """Return the name under which a cluster is shown, if it has one."""
+        return self.names.get(self.merged.get(cluster_id, cluster_id))
+
+    def shown_names(self) -> dict[int, str]:
+        """Return a name for each identity that is not shown as its own number."""
+        roots = {k: self.merged.get(k, k) for k in {*self.names, *self.merged}}
+        named = {k: self.names.get(root) for k, root in roots.items()}
+        return {k: name or str(roots[k]) for k, name in named.items() if name or roots[k] != k}
+
+    def undone(self) -> frozenset[int]:
+        """Return the numbers of the edits that were undone."""
+        numbers = (edit.other_id for edit in self.log if edit.kind == UNDO)
+        return frozenset(number for number in numbers if number is not None)
+
+
+def replay(log: Iterable[Edit]) -> Edits:
+    """Apply the edits one after the other, without those that were undone."""
+    every = Edits(tuple(log))
+    undone = every.undone()
+    names, merged, pinned = dict[int, str](), dict[int, int](), set[int]()
+    for edit in every.log:
+        k, other = edit.cluster_id, edit.other_id
+        if k is None or edit.number in undone:
+            continue
+        if edit.kind == NAME:
+            names.pop(k, None)
+            names |= {k: edit.text} if edit.text else {}
+        elif edit.kind == PIN:
+            pinned.add(k)
+        elif edit.kind == MERGE and other is not None:
+            root, leaf = merged.get(k, k), merged.get(other, other)
+            group = [leaf, *(i for i, shown in merged.items() if shown == leaf)]
+            merged |= {i: root for i in group if i != root}
+    return Edits(every.log, MappingProxyType(names), MappingProxyType(merged), frozenset(pinned))
+
+
+def edits_of(store: Store) -> Edits:
+    """Read the edits of a run."""
+    return _replayed(read_edits(store))
+
+
+def name_cluster(store: Store, cluster_id: int, name: str, *, who: str | None = None) -> Edit:
+    """Give a cluster a name; an empty one takes it away."""
+    text = " ".join(name.split())
+    if len(text) > MOST_CHARACTERS:
+        rule = f"must have at most {MOST_CHARACTERS} characters"
+        raise InputError("name", rule, got=f"{text[:40]}...")
+    _check_known(store, cluster_id)
+    return _append(store, who, lambda _: {"kind": NAME, "cluster_id": cluster_id, "text": text})
+
+
+def merge_clusters(store: Store, kept_id: int, other_id: int, *, who: str | None = None) -> Edit:
+    """Show one cluster, and all that are shown as it, as another."""
+    for cluster_id in (kept_id, other_id):
+        _check_known(store, cluster_id)
+
+    def make(edits: Edits) -> dict[str, Any]:
+        kept, other = (edits.merged.get(k, k) for k in (kept_id, other_id))
+        if kept == other:
+            rule = ": {} and {} are shown as one cluster already"
+            raise InputError("clusters", rule, kept_id, other_id)
+        return {"kind": MERGE, "cluster_id": kept_id, "other_id": other_id}
+
+    return _append(store, who, make)
+
+
+def pin_cluster(store: Store, cluster_id: int, *, who: str | None = None) -> Edit:
+    """Keep a cluster confirmed, however small or short-lived it is."""
+    _check_known(store, cluster_id)
+    return _append(store, who, lambda _: {"kind": PIN, "cluster_id": cluster_id})
+
+
+def undo_edit(store: Store, number: int | None = None, *, who: str | None = None) -> Edit:
+    """Undo an edit, by default the last one that is in force; the log keeps both."""
+
+    def make(edits: Edits) -> dict[str, Any]:
+        undone = edits.undone()
+        open_numbers = [e.number for e in edits.log if e.kind != UNDO and e.number not in undone]
+        if not open_numbers:
+            raise InputError("", "there is no edit to undo")
+        if number is not None and number not in open_numbers:
+            rule = ": there is no edit {} to undo; those in force are {}"
+            raise InputError("number", rule, number, ", ".join(map(str, open_numbers)))
+        return {"kind": UNDO, "other_id": open_numbers[-1] if number is None else number}
+
+    return _append(store, who, make)
+
+
+def _append(store: Store, who: str | None, make: Any) -> Edit:
+    signed = {"who": _checked_who(who), "at": datetime.now(UTC).isoformat(timespec="seconds")}
+    number = append_edit(store, lambda rows: {**make(_replayed(rows)), **signed})
+    return _edit_of(read_edits(store)[number - 1])
+
+
+def _replayed(rows: list[dict[str, Any]]) -> Edits:
+    return replay(map(_edit_of, rows))
+
+
+def _edit_of(row: dict[str, Any]) -> Edit:
+    return Edit(**{name: value for name, value in row.items() if name != "digest"})
+
+
+def _checked_who(who: str | None) -> str:
+    if who is not None:
+        return " ".join(who.split())[:MOST_CHARACTERS]
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a process of no known user
+        return "unknown"
+
+
+def _check_known(store: Store, cluster_id: int) -> None:
+    if not list(store.rows("clusters", "WHERE cluster_id = ?", [cluster_id])):
+        (row,) = store.query("SELECT count(*) AS n FROM clusters")
+        rule = ": there is no cluster {}; the run has {}, from number 0"
+        raise InputError("cluster", rule, cluster_id, counted(row["n"], "cluster"))

@@ -1,0 +1,106 @@
+"""What the rows that a run keeps of each window say about its clusters, window after window."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.runs.run import Run
+
+# From identities to what is described: themselves, those that people merged, or families.
+Shown = Callable[[IntArray], IntArray]
+N_TYPICAL = 3
+
+
+class Lives(NamedTuple):
+    """How much each cluster held and when it was seen; row i belongs to the i-th identity."""
+
+    ids: IntArray
+    n_points: FloatArray
+    n_windows: IntArray
+    first_windows: list[str]
+    last_windows: list[str]
+
+
+def lives_of(run: Run, shown: Shown) -> Lives:
+    """Count points and windows of each cluster that was ever seen."""
+    known = run.clusters(frame="arrow")
+    names: dict[int, str | None] = {}
+    for end in ("first", "last"):
+        steps, windows = (known[f"{end}_{what}"].to_pylist() for what in ("step", "window"))
+        names |= dict(zip(steps, windows, strict=True))
+    found: dict[int, list[float]] = {}  # points, windows, first and last step
+    for record in run.history(labels=False):
+        keys = shown(record.ids)
+        for k in np.unique(keys).tolist():
+            life = found.setdefault(k, [0.0, 0, record.step, record.step])
+            life[0] += float(record.counts[keys == k].sum())
+            life[1], life[3] = life[1] + 1, record.step
+    ids = np.array(sorted(found), dtype=np.int64)
+    points, windows, first, last = ([found[k][column] for k in ids.tolist()] for column in range(4))
+    return Lives(
+        ids,
+        np.array(points),
+        np.array(windows, dtype=np.int64),
+        [names.get(int(step)) or str(step) for step in first],
+        [names.get(int(step)) or str(step) for step in last],
+    )
+
+
+def moments(
+    run: Run, ids: IntArray, shown: Shown
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Counts, means, variances, and standardized differences to all other rows."""
+    n, d = len(ids), len(run.config.features)
+    counts, sums, squares = np.zeros(n), np.zeros((n, d)), np.zeros((n, d))
+    center: FloatArray | None = None
+    for sample in run.samples():
+        points = sample.points.astype(np.float64)
+        if not len(points):
+            continue
+        center = points.mean(axis=0) if center is None else center  # squares of small numbers
+        rows = np.searchsorted(ids, shown(sample.cluster_ids))
+        np.add.at(counts, rows, 1.0)
+        np.add.at(sums, rows, points - center)
+        np.add.at(squares, rows, (points - center) ** 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means, variances = _mean_and_variance(counts, sums, squares)
+        rest = counts.sum() - counts, sums.sum(axis=0) - sums, squares.sum(axis=0) - squares
+        other_means, other_variances = _mean_and_variance(*rest)
+        differences = (means - other_means) / np.sqrt(0.5 * (variances + other_variances))
+    differences[~np.isfinite(differences)] = np.nan
+    return counts, means + (0.0 if center is None else center), variances, differences
+
+
+def _mean_and_variance(
+    counts: FloatArray, sums: FloatArray, squares: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    means = sums / counts[:, None]
+    return means, np.maximum(squares / counts[:, None] - means**2, 0.0)
+
+
+def typical_rows(
+    run: Run, ids: IntArray, shown: Shown, means: FloatArray, variances: FloatArray
+) -> tuple[FloatArray, list[list[str]]]:
+    """Keep the rows nearest to the mean of each, window after window."""
+    spreads = np.nansum(variances, axis=0) / max(np.count_nonzero(variances[:, 0] >= 0), 1)
+    scale = np.where(spreads > 0, np.sqrt(spreads), 1.0)
+    nearest = np.full((len(ids), N_TYPICAL), np.inf)
+    typical = np.full((len(ids), N_TYPICAL, means.shape[1]), np.nan)
+    windows = [[""] * N_TYPICAL for _ in ids]
+    for sample in run.samples():
+        rows = np.searchsorted(ids, shown(sample.cluster_ids))
+        points = sample.points.astype(np.float64)
+        distances = np.sum(((points - means[rows]) / scale) ** 2, axis=1)
+        for i in np.flatnonzero(distances < nearest[rows, -1]):
+            row = rows[i]
+            place = int(np.searchsorted(nearest[row], distances[i], side="right"))
+            if place == N_TYPICAL:
+                continue
+            nearest[row, place + 1 :] = nearest[row, place:-1].copy()
+            typical[row, place + 1 :] = typical[row, place:-1].copy()
+            nearest[row, place], typical[row, place] = distances[i], points[i]
+            windows[row].insert(place, sample.name or str(sample.step))
+            windows[row].pop()
+    return typical, [[name for name in names if name] for names in windows]

@@ -1,0 +1,49 @@
+"""Which files there are to read, and of what kind each is, by the end of its name."""
+
+from pathlib import Path
+
+_PACKED = ("", ".gz", ".zst")
+CSV = tuple(f"{kind}{packed}" for packed in _PACKED for kind in (".csv", ".tsv", ".txt"))
+JSON_LINES = tuple(f"{kind}{packed}" for packed in _PACKED for kind in (".jsonl", ".ndjson"))
+PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather", ".ipc")
+EXCEL = (".xlsx", ".xlsm")
+DATABASE = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
+TEXT_FILES = (*CSV, *JSON_LINES)
+_FILES = (CSV, JSON_LINES, PARQUET, ARROW, EXCEL)
+_KNOWN = tuple(ending for kind in _FILES for ending in kind)
+_SHOWN = ".csv, .tsv, .txt, .jsonl, .ndjson (these also with .gz or .zst), .parquet, .pq, .arrow, "
+_SHOWN += ".feather, .ipc, .xlsx, .xlsm, .duckdb, .db or .sqlite"
+
+
+def kind_of(name: str) -> tuple[str, ...]:
+    """Return the endings of the kind of a file.
+
+    Examples
+    --------
+    >>> kind_of("rows.csv.gz") is CSV
+    True
+    """
+    for kind in _FILES:
+        if name.lower().endswith(kind):
+            return kind
+    raise ValueError(f"{name!r} is no file to read: its name must end in {_SHOWN}.")
+
+
+def find_files(path: str) -> list[str]:
+    """Return the files that a path, a pattern or a folder stands for, sorted by name."""
+    given = Path(path)
+    if given.is_dir():
+        every = (p for p in given.rglob("*") if p.name.lower().endswith(_KNOWN) and p.is_file())
+        files = sorted(map(str, every))
+    elif given.is_file():
+        files = [path]
+    else:
+        anchor = given.anchor or "."
+        pattern = str(given.relative_to(anchor)) if given.anchor else path
+        files = sorted(str(p) for p in Path(anchor).glob(pattern) if p.is_file()) if path else []
+    if not files:
+        raise FileNotFoundError(f"there is no file {path!r} to read.")
+    if len({kind_of(name) for name in files}) > 1:
+        raise ValueError(f"{path!r} holds files of more than one kind; name those to read.")
+    return files

@@ -1,0 +1,61 @@
+"""Columns of text looked at before a row is taken in: are they times, are they numbers?"""
+
+from collections.abc import Sequence
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.reading.columns import TEXT, no_number_condition, quote_name
+from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.window_options import WindowOptions
+
+_ISO = "such as 2024-03-31 14:05:00+01:00"
+_OTHER_FORM = "If it has another form, give that as {time_format=...}, say '%d.%m.%Y %H:%M'."
+
+
+def check_times(source: Source, options: WindowOptions, expression: str) -> None:
+    """Refuse text that is no time, naming the first such row.
+
+    Where rows are dropped, those go with the others that lack a time; but if no row has one, the
+    form must be another.
+    """
+    name, forms = options.time, options.time_forms
+    if name is None or (not forms and source.columns[name] != TEXT):
+        return
+    column = quote_name(name)
+    is_bad = f"{column} IS NOT NULL AND {expression} IS NULL"
+    bad = source.rows(f"{source.row}, {column}", where=is_bad)
+    if not bad or (options.on_missing == "drop" and _has_rows(source, f"{expression} IS NOT NULL")):
+        return
+    row, text = bad[0]
+    wanted = f"of the form {' or '.join(map(repr, forms))}" if forms else _ISO
+    raise InputError(
+        "time",
+        ": row {} of the input (from 0) has {!r} in column {!r}, which is no time {}",
+        row,
+        text,
+        name,
+        wanted,
+        hint="" if forms else _OTHER_FORM,
+    )
+
+
+def check_numbers(source: Source, features: Sequence[str]) -> None:
+    """Refuse text that is no number, naming the first such row."""
+    for name in features:
+        if source.columns[name] != TEXT:
+            continue
+        columns = f"{source.row}, {quote_name(name)}"
+        is_bad = no_number_condition(name, source.reading.decimal)
+        if bad := source.rows(columns, where=is_bad):
+            row, text = bad[0]
+            raise InputError(
+                "features",
+                "must be numbers, but row {} of the input (from 0) has {!r} in column {!r}",
+                row,
+                text,
+                name,
+                hint="A query ({query=...}) may turn such text into numbers.",
+            )
+
+
+def _has_rows(source: Source, where: str) -> bool:
+    return bool(source.rows("1", where=where))

@@ -1,0 +1,47 @@
+"""The tree of families on a page."""
+
+import numpy as np
+import pytest
+
+from dynmeans.records.families import Families, FamilyTree, joined_groups
+from dynmeans.report import report_data
+from dynmeans.report.family_levels import family_levels
+from dynmeans.report.packing import pack_report
+
+
+def tree_of(n, rng):
+    """Identities that join in random order, one height each."""
+    joined, members = [], {k: [k] for k in range(n)}
+    while len(members) > 1:
+        a, b = rng.choice(sorted(members), 2, replace=False).tolist()
+        joined.append((rng.choice(members[a]), rng.choice(members[b])))
+        members[a] += members.pop(b)
+    evidence = np.ones(n - 1)
+    heights = np.sort(rng.uniform(-8, 5, n - 1))
+    tree = FamilyTree(np.arange(n), np.array(joined), heights, evidence, evidence, evidence)
+    return Families(tree, 0.0, np.ones(n), np.ones(n, dtype=int), np.empty((0, 2), dtype=int))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_level_gives_the_shown_clusters_the_families_of_the_whole_tree(seed):
+    rng = np.random.default_rng(seed)
+    families = tree_of(30, rng)
+    shown = np.sort(rng.choice(30, 12, replace=False))
+    kept = family_levels(families, shown)
+    assert len(kept.heights) < 29
+    for level in (-8.0, *families.levels):
+        groups = joined_groups(30, kept.joined[kept.heights <= level])
+        np.testing.assert_array_equal(groups[shown], families.at(level).of(shown))
+
+
+def test_a_page_is_given_the_levels_and_who_is_confirmed(stream):
+    families = stream.history.families(stream.batches)
+    data = report_data(stream.history, points=stream.batches).with_families(families)
+    packed = pack_report(data.with_confirmed(min_cluster_size=30, min_life=4))
+    assert packed["families"]["level"] == families.level
+    assert packed["confirmed"] == {"min_cluster_size": 30.0, "min_life": 4}
+
+
+def test_a_size_that_means_nothing_is_refused(stream):
+    with pytest.raises(ValueError, match="min_life must be"):
+        report_data(stream.history).with_confirmed(min_life=0)

@@ -1,0 +1,212 @@
+"""Names, mergers and pins: a view over the identities of a run, logged and reversible."""
+
+import json
+import sqlite3
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import run_cases
+
+from dynmeans import Run
+from dynmeans.cli.__main__ import main
+from dynmeans.plots.timeline import _timeline_data
+from dynmeans.report.from_run import run_report
+from dynmeans.runs.exports import export_labels
+from dynmeans.runs.label_view import LabelView
+
+OLD = Path(__file__).with_name("run_of_schema_1.zip")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_cases.moving_table(8).to_parquet("rows.parquet", index=False)
+    run_cases.follow(Path("rows.parquet"), Path("run"))
+    return Path("run")
+
+
+def test_a_name_is_kept_with_who_and_when(folder):
+    with Run.open(folder) as run:
+        made = run.name_cluster(2, "  TUG\n17 ", who="ann")
+    with Run.open(folder) as run:
+        assert run.edits.names == {2: "TUG 17"}
+        assert run.edits.log == (made,)
+    assert (made.who, made.at[-6:], made.text) == ("ann", "+00:00", "TUG 17")
+
+
+def test_the_last_name_counts_and_an_empty_one_takes_it_away(folder):
+    with Run.open(folder) as run:
+        run.name_cluster(0, "a")
+        run.name_cluster(0, "b")
+        assert run.edits.names == {0: "b"}
+        run.name_cluster(0, "")
+        assert run.edits.names == {}
+        run.undo_edit()
+        assert run.edits.names == {0: "b"}
+
+
+def test_a_merger_shows_all_of_a_group_as_the_one_that_stays(folder):
+    with Run.open(folder) as run:
+        run.merge_clusters(2, 3)
+        run.merge_clusters(1, 2)
+        assert run.edits.merged == {2: 1, 3: 1}
+        assert run.clusters()["shown_as"].tolist() == [0, 1, 1, 1]
+        with pytest.raises(ValueError, match="2 and 3 are shown as one cluster already"):
+            run.merge_clusters(2, 3)
+
+
+def test_undoing_goes_back_edit_by_edit_and_keeps_the_log(folder):
+    with Run.open(folder) as run:
+        run.merge_clusters(0, 1)
+        run.pin_cluster(2)
+        run.undo_edit()
+        run.undo_edit()
+        assert (run.edits.merged, run.edits.pinned) == ({}, frozenset())
+        assert [edit.kind for edit in run.edits.log] == ["merge", "pin", "undo", "undo"]
+        with pytest.raises(ValueError, match="there is no edit to undo"):
+            run.undo_edit()
+
+
+def test_an_edit_of_any_number_can_be_undone_once(folder):
+    with Run.open(folder) as run:
+        run.name_cluster(0, "a")
+        run.name_cluster(1, "b")
+        run.undo_edit(1)
+        assert run.edits.names == {1: "b"}
+        with pytest.raises(ValueError, match="no edit 1 to undo; those in force are 2"):
+            run.undo_edit(1)
+
+
+def test_a_cluster_that_is_not_there_is_refused_and_nothing_is_logged(folder):
+    with Run.open(folder) as run:
+        for edit in (lambda: run.name_cluster(9, "a"), lambda: run.merge_clusters(0, 9)):
+            with pytest.raises(ValueError, match="no cluster 9; the run has 4 clusters"):
+                edit()
+        assert run.edits.log == ()
+
+
+def test_edits_change_nothing_that_the_run_has_found(folder):
+    before = run_cases.contents(folder)
+    with Run.open(folder) as run:
+        run.merge_clusters(0, 1)
+        run.name_cluster(0, "a")
+        run.verify()
+    after = run_cases.contents(folder)
+    after.pop("manifest"), before.pop("manifest")
+    assert after == before
+
+
+def test_clusters_are_named_while_another_process_writes(folder):
+    config = run_cases.config_for("rows.parquet")
+    with Run.open(folder, config) as writer:
+        writer.lock()
+        with Run.open(folder) as run:
+            run.name_cluster(0, "seen live")
+        writer.finish({"rows_read": 96, "key": None}, n_dropped=1)
+        assert writer.edits.names == {0: "seen live"}
+        writer.verify()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE edits SET text = 'b'",
+        "UPDATE edits SET who = 'eve'",
+        "DELETE FROM edits",
+    ],
+)
+def test_a_changed_or_missing_edit_is_noticed(folder, change):
+    with Run.open(folder) as run:
+        run.name_cluster(0, "a", who="ann")
+    with sqlite3.connect(folder / "run.sqlite") as connection:
+        connection.execute(change)
+    connection.close()
+    with Run.open(folder) as run:
+        for read in (run.clusters, run.verify):
+            with pytest.raises(ValueError, match="damaged"):
+                read()
+
+
+def test_a_folder_of_an_older_release_is_read_and_gets_names(tmp_path):
+    with zipfile.ZipFile(OLD) as archive:
+        archive.extractall(tmp_path)
+    (database,) = tmp_path.rglob("run.sqlite")
+    with Run.open(database.parent) as run:
+        assert run.edits.log == ()
+        assert run.clusters()["name"].isna().all()
+    with Run.open(database.parent) as run:
+        run.name_cluster(0, "old")
+    with Run.open(database.parent) as run:
+        assert run.edits.names == {0: "old"}
+        run.verify()
+
+
+def test_exported_labels_show_names_and_mergers_unless_asked_not_to(folder, capsys):
+    with Run.open(folder) as run:
+        raw = run.labels()["cluster_id"]
+        run.merge_clusters(0, 1)
+        run.name_cluster(0, "=cmd")
+    assert main(["labels", "run", "-o", "out.csv"]) == 0
+    found = pd.read_csv("out.csv")
+    assert found["cluster_id"].tolist() == raw.replace(1, 0).tolist()
+    assert set(found["cluster_name"].dropna()) == {"'=cmd"}  # a spreadsheet would run it
+    assert main(["labels", "run", "-o", "raw.parquet", "--as-found"]) == 0
+    assert pd.read_parquet("raw.parquet")["cluster_id"].tolist() == raw.tolist()
+
+
+def test_a_pinned_cluster_is_confirmed_however_small(folder, tmp_path):
+    with Run.open(folder) as run:
+        run.pin_cluster(3)
+        view = LabelView(confirmed=raw_ids(run)[:1], edits=run.edits)
+        export_labels(run, tmp_path / "out.parquet", view=view, is_joined=False)
+    assert set(pd.read_parquet(tmp_path / "out.parquet")["cluster_id"]) == {0, 3, -1}
+
+
+def raw_ids(run):
+    return run.clusters()["cluster_id"].to_numpy()
+
+
+def test_names_are_in_events_plots_and_the_report(folder, capsys):
+    assert main(["name", "run", "1", "TUG 17", "--who", "ann"]) == 0
+    assert capsys.readouterr().out == "1  TUG 17\n"
+    assert main(["events", "run", "--kind", "born", "--cluster", "1"]) == 0
+    assert capsys.readouterr().out.endswith("born      1 (TUG 17)\n")
+    with Run.open(folder) as run:
+        assert run.events(cluster_id=1)["name"].unique().tolist() == ["TUG 17"]
+        lives = _timeline_data(run.history()).lives
+        assert [life.name for life in lives] == ["0", "TUG 17", "2", "3"]
+        assert run_report(run).cluster_names == {1: "TUG 17"}
+        assert run_report(run, names={1: "other"}).cluster_names == {1: "other"}
+
+
+def test_names_go_to_a_file_and_come_back(folder, capsys):
+    Path("names.csv").write_text("cluster_id,name,color\n0,Ärmel,red\n2,=x\n", encoding="utf-8")
+    assert main(["name", "run", "--names", "names.csv", "--json"]) == 0
+    given = json.loads(capsys.readouterr().out)
+    assert given == [{"cluster_id": 0, "name": "Ärmel"}, {"cluster_id": 2, "name": "=x"}]
+    assert main(["name", "run", "-o", "out.csv"]) == 0
+    assert Path("out.csv").read_text(encoding="utf-8") == "cluster_id,name\n0,Ärmel\n2,'=x\n"
+    assert main(["report", "run", "--names", "names.csv"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("id,name\n0,a\n", "must have the columns"), ("cluster_id,name\nx,a\n", "line 2 of")],
+)
+def test_a_file_of_names_that_is_none_is_one_line(folder, capsys, text, message):
+    Path("names.csv").write_text(text)
+    assert main(["name", "run", "--names", "names.csv"]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_the_log_says_what_was_undone(folder, capsys):
+    for words in (["merge", "0", "3"], ["undo"], ["pin", "1"]):
+        assert main(["edit", "run", *words, "--who", "ann"]) == 0
+    capsys.readouterr()
+    assert main(["edit", "run"]) == 0
+    told = [line.partition("ann: ")[2] for line in capsys.readouterr().out.splitlines()]
+    assert told == ["merge 3 into 0 (undone)", "undo 1", "pin 1"]
+    assert main(["edit", "run", "merge", "1"]) == 1
+    assert "merge takes two clusters, got 1" in capsys.readouterr().err
