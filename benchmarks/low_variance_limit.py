@@ -57,7 +57,8 @@ def agreement(stream: LabeledStream, sigma: float, revival: str) -> float:
             points, tied_prior(state, sigma, revival), n_samples=1, burn_in=N_SWEEPS - 1, seed=0
         )
         found = np.append(state.ids, state.next_id + np.arange(len(points)))[drawn.labels[0]]
-        shares.append(np.mean(found == _by_appearance(clustering.labels, state.next_id)))
+        if len(points):
+            shares.append(np.mean(found == _by_appearance(clustering.labels, state.next_id)))
         state = after
     return float(np.mean(shares))
 
