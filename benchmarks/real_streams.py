@@ -283,6 +283,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     files = {path.stem: lambda path=path: read_npz(path) for path in options.files}
     readers = files or streams_at_hand()
+    if not readers:
+        parser.error("no stream at hand: give .npz files with X, y and sizes.")
     results = {}
     for name, read in readers.items():
         if options.only and name not in options.only:

@@ -120,3 +120,18 @@ def test_report_takes_families_and_who_is_confirmed(run_folder, tmp_path):
     data = page_data(page)
     assert data["families"]["level"] <= 0.0
     assert data["confirmed"] == {"min_cluster_size": 2.0, "min_life": 3}
+
+
+def test_report_shows_two_runs_side_by_side(run_folder, tmp_path, capsys):
+    page, coarse = tmp_path / "page.html", tmp_path / "coarse"
+    options = ["--time", "at", "--every", "1", "-f", "x,y", "--new-penalty", "900", "-q"]
+    assert main(["cluster", str(tmp_path / "ships.csv"), *options, "-o", str(coarse)]) == 0
+    assert main(["report", run_folder, "-o", str(page), "--beside", str(coarse)]) == 0
+    other = json.loads(page.read_text().split('id="report-data-beside">')[1].split("</script>")[0])
+    assert page_data(page)["title"] == "Clusters of ships.csv, run"
+    assert (other["title"], other["n_clusters"]) == ("Clusters of ships.csv, coarse", 1)
+
+
+def test_a_run_to_show_beside_must_be_there(run_folder, tmp_path, capsys):
+    assert main(["report", run_folder, "--beside", str(tmp_path / "none")]) != 0
+    assert "is not a run folder" in capsys.readouterr().err

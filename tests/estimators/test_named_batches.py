@@ -7,8 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
+from sklearn.cluster import DBSCAN
 
-from dynmeans import DynamicMeans, History
+from dynmeans import DDPMixture, DynamicMeans, Followed, History
 from dynmeans.plots import plot_timeline, plot_tracks
 
 DAYS = pd.date_range("2026-03-01", periods=3)
@@ -66,6 +67,44 @@ def test_a_single_table_is_refused_with_the_way_out():
         followed(FRAME)
     with pytest.raises(ValueError, match="single ndarray"):
         followed(np.zeros((3, 2)))
+
+
+def test_rows_and_paths_are_refused_with_the_way_out():
+    with pytest.raises(ValueError, match=r"got a sequence of rows. Give one table for each batch"):
+        followed([[0.0, 1.0], [2.0, 3.0]])
+    with pytest.raises(ValueError, match=r"got a single str.*dynmeans.cluster\(frame, time="):
+        followed("rows.csv")
+
+
+def test_times_of_single_batches_reach_the_history_and_count_as_steps():
+    model = DynamicMeans(1.0, random_state=0, keep_history=True)
+    for time in (DAYS[0], DAYS[1], DAYS[1] + pd.Timedelta("2D")):
+        model.partial_fit([[0.0]], time=time, time_step=pd.Timedelta("1D"))
+    assert [record.time for record in model.history_] == [1.0, 2.0, 4.0]
+    assert model.history_.times[1] == DAYS[1]
+    with pytest.raises(ValueError, match="time_step needs times that are dates or numbers and"):
+        model.partial_fit([[0.0]], time=DAYS[0], time_step=pd.Timedelta("1D"))
+    assert model.n_steps_ == 3
+    model.partial_fit([[0.0]], time=DAYS[2] + pd.Timedelta("9D"))
+    assert model.state_.time == 5.0
+
+
+@pytest.mark.parametrize("make", [lambda: DDPMixture("variational"), lambda: Followed(DBSCAN())])
+def test_others_take_groups_and_give_labels_with_the_index(make):
+    model = make()
+    found = model.fit_sequence(FRAME.groupby("day"), time_step=pd.Timedelta("12h"))
+    labels = found[0] if isinstance(model, DDPMixture) else found
+    assert pd.concat(labels).index.tolist() == list("abcdef")
+    state = model.state_ if isinstance(model, DDPMixture) else model.follower_.state_
+    assert state.time == 5.0  # one step, and twice two
+
+
+def test_history_of_a_mixture_has_names_and_dates():
+    _, history = DDPMixture("variational").fit_sequence(FRAME.groupby("day"))
+    assert history.feature_names == ("lon", "lat")
+    assert history.times == list(DAYS)
+    model = DDPMixture("variational", keep_history=True).partial_fit([[0.0]], time="Monday")
+    assert model.history_.times == ["Monday"]
 
 
 def test_names_and_dates_survive_a_file(tmp_path):

@@ -371,7 +371,7 @@ def test_no_two_controls_overlap(page, size):
     page.click("#lives-0")
     overlaps = page.run(
         "const boxes = [...document.querySelectorAll('button, select, input, h1, h2, h3, dt, dd')]"
-        ".filter((at) => at.offsetParent && !at.closest('.virtual, .details'))"
+        ".filter((at) => at.checkVisibility() && !at.closest('.virtual, .details'))"
         ".map((at) => [at, at.getBoundingClientRect()]);"
         "const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1"
         " && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;"

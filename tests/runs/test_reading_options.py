@@ -208,6 +208,13 @@ def test_a_misspelt_column_is_guessed_and_a_long_list_is_cut():
         Windows(source, WindowOptions(features=("speed",), count=1))
 
 
+def test_a_long_value_is_cut_in_the_message():
+    table = pa.table({"x": ["a" * 10_000]})
+    with Source(table) as source, pytest.raises(ValueError, match=r"aaa\.\.\. in column") as caught:
+        Windows(source, WindowOptions(features=("x",), count=1))
+    assert len(str(caught.value)) < 300
+
+
 def moving_lines(n_windows):
     rng = np.random.default_rng(0)
     for window in range(n_windows):

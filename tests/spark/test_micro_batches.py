@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 
 from dynmeans import DynamicMeans, Run
 from dynmeans.runs.store import store
@@ -51,9 +52,10 @@ def results(folder):
         return run.labels(), run.state
 
 
-def test_states_and_labels_equal_those_of_the_estimator(tmp_path):
-    take_in = make(tmp_path / "run")
-    model = DynamicMeans(new_penalty=2.0, random_state=3)
+@pytest.mark.parametrize("motion", ["still", "steady"])
+def test_states_and_labels_equal_those_of_the_estimator(tmp_path, motion):
+    model = DynamicMeans(new_penalty=2.0, random_state=3, motion=motion)
+    take_in = make(tmp_path / "run", model=clone(model))
     expected = []
     for epoch in range(4):
         take_in(SparkFrame(rows(epoch)), epoch)
@@ -63,6 +65,7 @@ def test_states_and_labels_equal_those_of_the_estimator(tmp_path):
     labels, state = results(tmp_path / "run")
     assert state == model.state_
     assert labels["cluster_id"].tolist() == expected
+    assert (np.abs(model.cluster_velocities_).max() > 0.1) == (motion == "steady")
 
 
 def test_a_repeated_epoch_changes_nothing_and_collects_nothing(tmp_path):

@@ -10,9 +10,12 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from attack.slice import MAX_FAILURES, Failure, Progress
 from attack.targets import TARGETS
 
+_PATIENCE = 10
 _START_SECONDS = 60.0  # a process may take to import what it needs and make its corpus
 
 
@@ -68,12 +71,21 @@ def _run_child(name: str, seed: int, cases: tuple[int, int], end: float) -> Outc
 
 
 def _wait(child: "subprocess.Popen[bytes]", limit: float, progress: Progress) -> str | None:
-    """Wait for the child; say what ended it, if that was not itself."""
-    last, since = progress.get(), time.monotonic()
+    """Wait for the child; say what ended it, if that was not itself.
+
+    The limit is processor time, so that a busy machine is no failure; a child that sleeps has
+    `_PATIENCE` times as long.
+    """
+    last, since, spent = progress.get(), time.monotonic(), _processor_seconds(child.pid)
     while child.poll() is None:
+        allowed = limit + _START_SECONDS * (last[1] == 0)
+        is_late = time.monotonic() - since > allowed
         if progress.get() != last:
-            last, since = progress.get(), time.monotonic()
-        elif time.monotonic() - since > limit + _START_SECONDS * (last[1] == 0):
+            last, since, spent = progress.get(), time.monotonic(), _processor_seconds(child.pid)
+        elif is_late and (
+            _processor_seconds(child.pid) - spent > allowed
+            or time.monotonic() - since > _PATIENCE * allowed
+        ):
             child.kill()
             child.wait()
             return f"no end within {limit:g} seconds"
@@ -81,3 +93,11 @@ def _wait(child: "subprocess.Popen[bytes]", limit: float, progress: Progress) ->
     if child.returncode < 0:
         return f"the process died of {signal.Signals(-child.returncode).name}"
     return None if child.returncode == 0 else f"the process ended with code {child.returncode}"
+
+
+def _processor_seconds(pid: int) -> float:
+    """Return what a process and its children that ended have used, 0 if it is gone."""
+    try:
+        return float(sum(psutil.Process(pid).cpu_times()[:4]))
+    except psutil.NoSuchProcess:
+        return 0.0

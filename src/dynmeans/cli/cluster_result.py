@@ -1,12 +1,13 @@
 """What `dynmeans cluster` shows: how far it is, and what it did."""
 
 import sys
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dynmeans.cli.output import print_json, say, tell
+from dynmeans.cli.output import named, print_json, say, tell
 from dynmeans.cli.suggestion_text import explanation_lines, warn
 from dynmeans.inputs.plural import counted
 from dynmeans.records.families import Families
@@ -14,6 +15,8 @@ from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.cluster_job import ClusterResult
 from dynmeans.runs.run import Run
 from dynmeans.runs.run_families import families_of_run
+
+NO_NAMES: Mapping[int, str] = {}
 
 
 def show_suggestion(found: Suggestion) -> None:
@@ -42,18 +45,17 @@ def find_families(folder: Path) -> Families:
         return families_of_run(run)
 
 
-def show_families(families: Families) -> None:
+def show_families(families: Families, names: Mapping[int, str] = NO_NAMES) -> None:
     """Say how many there are, and the members of each that has several."""
     n_identities = counted(len(families.tree.ids), "identity")
     say(
         f"{n_identities} in {counted(families.n_families, 'family')} at level "
         f"{families.level:.6g}, {families.n_per_batch:.3g} in a window on average."
     )
-    names = families.family_of_identity
     for family in families.ids.tolist():
-        members = families.tree.ids[names == family]
+        members = families.tree.ids[families.family_of_identity == family].tolist()
         if len(members) > 1:
-            say(f"{family}: {', '.join(map(str, members))}")
+            say(f"{family}: {', '.join(named(k, names) for k in members)}")
 
 
 def families_fields(families: Families) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def events(
 
     dynmeans events run --kind born --kind returned --last 20
     """
-    from dynmeans.cli.output import print_json, say
+    from dynmeans.cli.output import named, print_json, say
     from dynmeans.inputs.input_error import InputError
     from dynmeans.inputs.plural import counted
     from dynmeans.records.events import KINDS
@@ -60,11 +60,7 @@ def events(
         return
     for row in rows:
         other = {"split": "from", "merged": "into", "joined": "with"}.get(row["kind"])
-        tail = f" {other} {_named(row['other_id'], names)}" if other else ""
+        tail = f" {other} {named(row['other_id'], names)}" if other else ""
         tail += f" after {counted(row['gap'], 'step')}" if row["gap"] is not None else ""
-        who = _named(row["cluster_id"], names)
+        who = named(row["cluster_id"], names)
         say(f"{row['window'] or row['step']}  {row['kind']:<9} {who}{tail}")
-
-
-def _named(cluster_id: int, names: dict[int, str]) -> str:
-    return f"{cluster_id} ({names[cluster_id]})" if cluster_id in names else str(cluster_id)

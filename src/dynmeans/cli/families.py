@@ -40,11 +40,12 @@ def families(
 
     with Run.open(run_folder) as run:
         found = families_of_run(run, level=level, n_families=about)
+        names = run.edits.shown_names()
     if output is not None:
         write_families(found, output)
     if as_json:
         print_json(families_fields(found))
         return
-    show_families(found)
+    show_families(found, names)
     if output is not None:
         say(f"Families: {output}")

@@ -177,7 +177,7 @@ Standardize = Annotated[
 ]
 
 
-def _existing_run(folder: Path) -> Path:
+def existing_run(folder: Path) -> Path:
     """Refuse a folder without a run before anything is loaded: it takes a moment, not a second."""
     if not (folder / "run.sqlite").exists():
         what = "it has no run.sqlite" if folder.exists() else "it does not exist"
@@ -186,7 +186,7 @@ def _existing_run(folder: Path) -> Path:
 
 
 RunFolder = Annotated[
-    Path, typer.Argument(metavar="RUN", help="Folder of the run.", callback=_existing_run)
+    Path, typer.Argument(metavar="RUN", help="Folder of the run.", callback=existing_run)
 ]
 InputMoved = Annotated[
     str | None,

@@ -4,7 +4,7 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,11 @@ def say(text: str) -> None:
 def tell(text: str) -> None:
     """Print one line about the work itself on standard error."""
     sys.stderr.write(f"dynmeans: {printable(text)}\n")
+
+
+def named(cluster_id: int, names: Mapping[int, str]) -> str:
+    """Return the number of a cluster, and its name if it has one."""
+    return f"{cluster_id} ({names[cluster_id]})" if cluster_id in names else str(cluster_id)
 
 
 def print_json(value: Any) -> None:

@@ -1,7 +1,8 @@
 """dynmeans report: one page to look at."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -48,6 +49,10 @@ def report(
             "given by dynmeans name are there without it.",
         ),
     ] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN2", help="Another run to show beside it on the same page."),
+    ] = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -59,25 +64,33 @@ def report(
     [bold]Example[/bold]
 
     dynmeans report run -o report.html --truth ship --families
+
+    dynmeans report fine -o both.html --beside coarse
     """
     from dynmeans.cli.output import check_folder, print_json, say
 
     check_folder("output", output)
     from dynmeans.report import write_report
-    from dynmeans.report.from_run import run_report
     from dynmeans.runs.name_files import read_names
-    from dynmeans.runs.run import Run
-    from dynmeans.runs.run_families import families_of_run
 
     given = None if names is None else read_names(names)
-    with Run.open(run_folder) as run:
-        data = run_report(run, truth=truth, table=table, title=title, trust=trust, names=given)
-        if is_families or level is not None or about is not None:
-            data = data.with_families(families_of_run(run, level=level, n_families=about))
-    data = data.with_confirmed(min_cluster_size=min_cluster_size or 1, min_life=min_life or 1)
-    if axes is not None:
-        data = _with_axes(data, axes)
-    path = write_report(data, output)
+    reading = {"truth": truth, "table": table, "trust": trust}
+    families = {"level": level, "n_families": about}
+    has_families = is_families or any(value is not None for value in families.values())
+
+    def gather(folder: Path, own: dict[str, Any]) -> "ReportData":
+        data = _run_data(folder, {**reading, **own}, families if has_families else None)
+        data = data.with_confirmed(min_cluster_size=min_cluster_size or 1, min_life=min_life or 1)
+        return data if axes is None else _with_axes(data, axes)
+
+    data = gather(run_folder, {"title": title, "names": given})
+    other = None if beside is None else gather(options.existing_run(beside), {})
+    if other is not None and other.title == data.title:
+        data, other = (
+            replace(one, title=f"{one.title}, {folder.name}")
+            for one, folder in ((data, run_folder), (other, Path(str(beside))))
+        )
+    path = write_report(data, output, beside=other)
     n_bytes = path.stat().st_size
     if as_json:
         print_json(
@@ -94,6 +107,18 @@ def report(
         )
     else:
         say(f"{path} ({n_bytes / 1e6:.1f} MB): open it in a browser")
+
+
+def _run_data(
+    folder: Path, reading: dict[str, Any], families: dict[str, Any] | None
+) -> "ReportData":
+    from dynmeans.report.from_run import run_report
+    from dynmeans.runs.run import Run
+    from dynmeans.runs.run_families import families_of_run
+
+    with Run.open(folder) as run:
+        data = run_report(run, **reading)
+        return data if families is None else data.with_families(families_of_run(run, **families))
 
 
 def _with_axes(data: "ReportData", axes: str) -> "ReportData":

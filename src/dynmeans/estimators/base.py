@@ -10,7 +10,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from dynmeans.algorithm.life_cycle import find_events
-from dynmeans.engine.checks import check_size, checked_coordinates, is_checked_batch
+from dynmeans.engine.checks import (
+    check_size,
+    checked_coordinates,
+    checked_elapsed,
+    is_checked_batch,
+)
+from dynmeans.inputs.batch_times import When, as_when, checked_when, steps_between
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.history import History
@@ -87,7 +93,7 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
 
     def _start_over(self) -> None:
         """Forget every fitted attribute; on failure `_all_or_nothing` brings them back."""
-        hidden = ("_last_step", "_evidence", "_lives", "_found", "_looked_at")
+        hidden = ("_last_step", "_last_when", "_evidence", "_lives", "_found", "_looked_at")
         for name in [name for name in self.__dict__ if name.endswith("_") or name in hidden]:
             delattr(self, name)
         self._draw_entropy()
@@ -148,6 +154,17 @@ class HistoryKeeper:
     keep_history: bool | int
     history_: History
     _last_step: tuple[ClusterState, float, Clustering, ClusterState]
+    _last_when: When | None = None
+
+    def _elapsed_until(self, elapsed: Any, time: Any, time_step: Any) -> float:
+        """Return the steps before a batch, and keep when it came."""
+        before, self._last_when = self._last_when, as_when(time)
+        if time is None or time_step is None or before is None:
+            return checked_elapsed(
+                steps_between(elapsed, None, time_step if time is None else None)
+            )
+        when = checked_when([before, self._last_when], 2)
+        return checked_elapsed(steps_between(elapsed, when, time_step)[1])
 
     @property
     def events_(self) -> list[Event]:
@@ -161,13 +178,16 @@ class HistoryKeeper:
         if self.keep_history is False:
             return
         if self._last_step[0].n_steps == 0 or not hasattr(self, "history_"):
-            self.history_ = History(window, getattr(self, "feature_names_in_", None))
+            self.history_ = self._new_history(window)
         elif self.history_.window != window:
             self.history_ = self.history_.last(window)
         self._append_to(self.history_)
 
+    def _new_history(self, window: int | None = None) -> History:
+        return History(window, getattr(self, "feature_names_in_", None))
+
     def _append_to(self, history: History) -> None:
-        history.append(*self._last_step, find_events)
+        history.append(*self._last_step, find_events, self._last_when)
 
     def _checked_window(self) -> int | None:
         """The number of batches to keep: None for all of them."""

@@ -9,7 +9,11 @@ import numpy as np
 from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.estimators.base import HistoryKeeper
 from dynmeans.estimators.mixture_estimator import MixtureEstimator
+<<<<<<< HEAD
 from dynmeans.inputs.input_error import InputError
+=======
+from dynmeans.estimators.named_batches import labels_like, timed_batches
+>>>>>>> main
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.mixture.carried_sample import (
     check_carry,
@@ -164,7 +168,9 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
             self._take_in(points, MixtureState.empty(points.shape[1]), 1.0)
         return self
 
-    def partial_fit(self, X: Any, y: Any = None, *, elapsed: float = 1.0) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, *, elapsed: Any = 1.0, time: Any = None, time_step: Any = None
+    ) -> Self:
         """Take in the next batch.
 
         Parameters
@@ -172,39 +178,52 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         X : array-like or data frame of shape (n_points, n_features)
             The batch. One of shape (0, n_features) only lets time pass.
         y : ignored
-        elapsed : float
-            Steps of time since the previous batch; greater than 0.
+        elapsed : float or timedelta
+            Steps of time since the previous batch, greater than 0; or a length of time.
+        time, time_step : optional
+            When the batch came, and the length of one step, as of `DynamicMeans.partial_fit`.
         """
         with self._all_or_nothing():
-            elapsed = checked_elapsed(elapsed)
-            is_first = not hasattr(self, "state_")
-            points = self._checked_points(X, reset=is_first, min_points=0)
-            state = MixtureState.empty(points.shape[1]) if is_first else self.state_
-            self._take_in(points, state, elapsed)
+            self._take_next(X, self._elapsed_until(elapsed, time, time_step))
         return self
 
     def fit_sequence(
-        self, batches: Iterable[Any], *, elapsed: float | Sequence[float] = 1.0
-    ) -> tuple[list[IntArray], History]:
+        self,
+        batches: Iterable[Any],
+        *,
+        elapsed: Any = 1.0,
+        times: Sequence[Any] | None = None,
+        time_step: Any = None,
+    ) -> tuple[list[Any], History]:
         """Forget everything and take in a whole sequence of batches.
+
+        Parameters
+        ----------
+        batches, elapsed, times, time_step
+            As for `DynamicMeans.fit_sequence`.
 
         Returns
         -------
-        labels : list of arrays
-            Identity of every row of every batch.
-        history : History
-            The record of every batch: clusters seen and remembered, and cost.
+        labels, history : list of arrays or series, History
+            Identities of the rows of every batch, and the record of all of them.
         """
-        labels, history = [], History()
+        given, when, elapsed = timed_batches(batches, elapsed, times, time_step)
+        labels, history = list[Any](), History()
         with self._all_or_nothing():
             self._start_over()
-            batches = list(batches)
-            gaps = one_for_each("elapsed", elapsed, len(batches))
-            for X, gap in zip(batches, gaps, strict=True):
-                self.partial_fit(X, elapsed=gap)
+            gaps = one_for_each("elapsed", elapsed, len(given))
+            for X, gap, self._last_when in zip(given, gaps, when, strict=True):
+                self._take_next(X, checked_elapsed(gap))
+                history = history if labels else self._new_history()
                 self._append_to(history)
-                labels.append(self.labels_)
+                labels.append(labels_like(X, self.labels_))
         return labels, history
+
+    def _take_next(self, X: Any, elapsed: float) -> None:
+        is_first = not hasattr(self, "state_")
+        points = self._checked_points(X, reset=is_first, min_points=0)
+        state = MixtureState.empty(points.shape[1]) if is_first else self.state_
+        self._take_in(points, state, elapsed)
 
     def _parameters(self) -> MixtureParameters:
         if self.parameters is not None:

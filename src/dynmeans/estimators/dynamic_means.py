@@ -10,7 +10,6 @@ from dynmeans.algorithm.forecast import Forecast, forecast
 from dynmeans.engine.checks import checked_elapsed
 from dynmeans.estimators.penalty_choice import PenaltyChooser
 from dynmeans.estimators.sequence_fitting import SequenceFitter
-from dynmeans.inputs.batch_times import steps_between
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.penalties import AUTO, Penalties
@@ -212,6 +211,7 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         y: Any = None,
         *,
         elapsed: Any = 1.0,
+        time: Any = None,
         time_step: Any = None,
         sample_weight: Any = None,
     ) -> Self:
@@ -225,13 +225,16 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         y : ignored
         elapsed : float or timedelta
             Steps of time since the previous batch, greater than 0; or a length of time.
+        time : date, number or str, optional
+            When the batch came, for `history_`. With `time_step`, `elapsed` follows from it and
+            from the time of the batch before.
         time_step : float or timedelta, optional
-            Length of one step, where `elapsed` is a length of time.
+            Length of one step, where `elapsed` is a length of time or follows from `time`.
         sample_weight : array-like of shape (n_points,), optional
             A row of weight 2 counts as two identical rows, one of weight 0 takes no part.
         """
         with self._all_or_nothing():
-            elapsed = checked_elapsed(steps_between(elapsed, None, time_step))
+            elapsed = self._elapsed_until(elapsed, time, time_step)
             is_first = not hasattr(self, "state_")
             batch = self._checked_batch(X, sample_weight, reset=is_first)
             state = ClusterState.empty(batch.n_features) if is_first else self.state_

@@ -9,6 +9,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.estimators.named_batches import labels_like, timed_batches
+from dynmeans.inputs.batch_times import steps_between
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.penalties import AUTO, Penalties, given_penalties
@@ -100,9 +102,22 @@ class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
             self.__dict__.update(before)
             raise
 
-    def partial_fit(self, X: Any, y: Any = None, *, elapsed: float = 1.0) -> Self:
-        """Take in the next batch, `elapsed` steps of time after the last one."""
-        elapsed = checked_elapsed(elapsed)
+    def partial_fit(
+        self, X: Any, y: Any = None, *, elapsed: Any = 1.0, time_step: Any = None
+    ) -> Self:
+        """Take in the next batch, `elapsed` steps of time, or a length of it, after the last one.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_points, n_features)
+            The batch.
+        y : ignored
+        elapsed : float or timedelta
+            Steps of time since the previous batch, greater than 0; or a length of time.
+        time_step : float or timedelta, optional
+            Length of one step, where `elapsed` is a length of time.
+        """
+        elapsed = checked_elapsed(steps_between(elapsed, None, time_step))
         is_first = not hasattr(self, "follower_")
         points = validate_data(self, X, reset=is_first, dtype=np.float64)
         clusterer = clone(self.clusterer)
@@ -123,15 +138,24 @@ class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         return self
 
     def fit_sequence(
-        self, batches: Iterable[Any], *, elapsed: float | Sequence[float] = 1.0
-    ) -> list[IntArray]:
-        """Forget everything, take in all batches, and return the identities of their rows."""
-        given = list(batches)
+        self,
+        batches: Iterable[Any],
+        *,
+        elapsed: Any = 1.0,
+        times: Sequence[Any] | None = None,
+        time_step: Any = None,
+    ) -> list[Any]:
+        """Forget everything, take in all batches, and return the identities of their rows.
+
+        Batches, times and lengths of time are taken as by `DynamicMeans.fit_sequence`, and labels
+        come back with the index of a pandas frame.
+        """
+        given, _, elapsed = timed_batches(batches, elapsed, times, time_step)
         gaps = one_for_each("elapsed", elapsed, len(given))
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             delattr(self, name)
         return [
-            self.partial_fit(batch, elapsed=gap).labels_
+            labels_like(batch, self.partial_fit(batch, elapsed=gap).labels_)
             for batch, gap in zip(given, gaps, strict=True)
         ]
 

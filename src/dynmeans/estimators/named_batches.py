@@ -1,17 +1,31 @@
 """Batches as people have them: lists, named frames, the groups of a frame; labels go back alike."""
 
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from dynmeans.inputs.batch_times import checked_when, steps_between
 from dynmeans.records.arrays import IntArray
 
 _WAYS = (
     "Give one table for each batch: a list of arrays or frames, a list of (name, frame) pairs, or "
-    'frame.groupby("day")'
+    'frame.groupby("day"). A table with a column of times is cut into batches by '
+    "dynmeans.cluster(frame, time=..., every=...)"
 )
+
+
+def timed_batches(
+    batches: Iterable[Any], elapsed: Any, times: Sequence[Any] | None, time_step: Any
+) -> tuple[list[Any], list[Any], Any]:
+    """Return the batches, when each came (None where nobody says), and the steps before each."""
+    given, names = named_batches(batches)
+    named = names if times is None else times
+    when = [None] * len(given) if named is None else checked_when(named, len(given))
+    return given, when, steps_between(elapsed, None if named is None else when, time_step)
 
 
 def named_batches(batches: Iterable[Any]) -> tuple[list[Any], list[Any] | None]:
@@ -22,13 +36,16 @@ def named_batches(batches: Iterable[Any]) -> tuple[list[Any], list[Any] | None]:
     >>> named_batches([("Monday", [[0.0]]), ("Tuesday", [[1.0]])])
     ([[[0.0]], [[1.0]]], ['Monday', 'Tuesday'])
     """
-    if not _is_grouped(batches) and getattr(batches, "ndim", 3) < 3:
+    is_single = isinstance(batches, str | os.PathLike) or getattr(batches, "ndim", 3) < 3
+    if is_single and not _is_grouped(batches):
         raise ValueError(
             f"batches must be a sequence of tables, got a single {type(batches).__name__}. {_WAYS}."
         )
     if isinstance(batches, dict):
         batches = batches.items()
     given = list(batches)
+    if given and _is_row(given[0]):
+        raise ValueError(f"batches must be a sequence of tables, got a sequence of rows. {_WAYS}.")
     if not given or not all(_is_pair(item) for item in given):
         return given, None
     names = [_plain_name(name) for name, _ in given]
@@ -56,6 +73,11 @@ def _is_pair(item: Any) -> bool:
         and np.ndim(item[0]) == (1 if isinstance(item[0], tuple) else 0)
         and len(getattr(item[1], "shape", None) or np.shape(item[1])) == 2
     )
+
+
+def _is_row(item: Any) -> bool:
+    is_list = isinstance(item, list | tuple) and len(item) > 0
+    return is_list and all(isinstance(value, Real) for value in item)
 
 
 def _is_grouped(batches: Any) -> bool:

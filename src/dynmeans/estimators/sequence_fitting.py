@@ -12,8 +12,7 @@ from dynmeans.estimators.base import HistoryKeeper
 from dynmeans.estimators.early_forgetting import warn_of_early_forgetting
 from dynmeans.estimators.family_keeping import FamilyKeeper
 from dynmeans.estimators.feature_scaling import FeatureScaler
-from dynmeans.estimators.named_batches import labels_like, named_batches
-from dynmeans.inputs.batch_times import checked_when, steps_between
+from dynmeans.estimators.named_batches import labels_like, timed_batches
 from dynmeans.parameters.suggest import first_batches
 from dynmeans.records.history import History
 from dynmeans.records.state import ClusterState
@@ -56,16 +55,13 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, FeatureScaler):
         history : History
             The record of every batch: clusters seen and remembered, cost, passes.
         """
-        given, names = named_batches(batches)
-        named = names if times is None else times
-        when = [None] * len(given) if named is None else checked_when(named, len(given))
-        elapsed = steps_between(elapsed, None if named is None else when, time_step)
+        given, when, elapsed = timed_batches(batches, elapsed, times, time_step)
         labels = []
         with self._all_or_nothing():
             window = self._checked_window()
             self._start_over()
             rows, gaps = self._checked_sequence(given, elapsed, sample_weight)
-            history = History(feature_names=getattr(self, "feature_names_in_", None))
+            history = self._new_history()
             n = first_batches(rows)
             before = self._scaled_start(self.state_, rows[:n])
             scaling = before.scaling
@@ -83,6 +79,7 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, FeatureScaler):
                 last, before = (before, gap, clustering, after), after
             assert last is not None, "there is at least one batch"
             self._remember(*last)
+            self._last_when = when[-1]
             if self.keep_history is not False:
                 self.history_ = history.last(window)
         like = zip(given, labels, strict=True)

@@ -1,6 +1,7 @@
-"""One batch: what each identity has in it, and which pairs are near each other."""
+"""Some batches: what each identity has in each of them, and which pairs are near each other."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -13,19 +14,20 @@ _MOST_NUMBERS = 2**22  # of projections held at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BatchCells:
-    """A cell is what one identity has in the batch; rows are sorted by cell.
+class Cells:
+    """A cell is what one identity has in one batch; cells are sorted by batch and identity.
 
     Attributes
     ----------
-    ids, counts, means, squares : arrays with one row for each cell
-        Identity, points, mean, and squared distances from it, summed.
+    batches, ids, counts, means, squares : arrays with one row for each cell
+        Batch, identity, points, mean, and squared distances from it, summed.
     starts : IntArray of shape (n_cells,)
         First row of each cell.
     residuals : FloatArray of shape (n_rows, n_features)
         Rows less the mean of their cell.
     """
 
+    batches: IntArray
     ids: IntArray
     counts: FloatArray
     means: FloatArray
@@ -34,27 +36,28 @@ class BatchCells:
     residuals: FloatArray
 
     @classmethod
-    def gather(cls, points: FloatArray, labels: IntArray) -> "BatchCells":
-        """Sort the rows by label and sum them up."""
-        order = np.argsort(labels, kind="stable")
-        ordered = labels[order]
-        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    def gather(cls, points: FloatArray, labels: IntArray, batches: IntArray) -> "Cells":
+        """Sort the rows by batch and label, and sum them up."""
+        order = np.lexsort((labels, batches))
+        labels, batches, rows = labels[order], batches[order], points[order]
+        is_first = (labels[1:] != labels[:-1]) | (batches[1:] != batches[:-1])
+        starts = np.flatnonzero(np.append(True, is_first))
         counts = np.diff(np.append(starts, len(labels)))
-        rows = points[order]
         means = np.add.reduceat(rows, starts) / counts[:, None]
         residuals = rows - means.repeat(counts, axis=0)
         squares = np.add.reduceat(np.einsum("ij,ij->i", residuals, residuals), starts)
-        return cls(ordered[starts], counts.astype(np.float64), means, squares, starts, residuals)
+        sums = counts.astype(np.float64), means, squares
+        return cls(batches[starts], labels[starts], *sums, starts, residuals)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearPairs:
-    """Pairs of cells of which one is among the nearest of the other.
+    """Pairs of cells of one batch of which one is among the nearest of the other.
 
     Attributes
     ----------
     ids : IntArray of shape (n_pairs, 2)
-        The two identities, the smaller first; pairs ascending.
+        The two identities, the smaller first.
     values : FloatArray of shape (n_pairs, 7)
         A column for each of `COLUMNS`.
     """
@@ -68,9 +71,9 @@ class NearPairs:
     values: FloatArray
 
     @classmethod
-    def gather(cls, cells: BatchCells) -> "NearPairs":
+    def gather(cls, cells: Cells) -> "NearPairs":
         """Find the pairs and measure them."""
-        first, second = _nearest_pairs(cells.means)
+        first, second = _nearest_pairs(cells)
         if not len(first):
             return cls(np.empty((0, 2), dtype=np.int64), np.empty((0, len(cls.COLUMNS))))
         gaps = cells.means[first] - cells.means[second]
@@ -88,19 +91,27 @@ class NearPairs:
         return cls(np.column_stack([cells.ids[first], cells.ids[second]]), values)
 
 
-def _nearest_pairs(means: FloatArray) -> tuple[IntArray, IntArray]:
-    """Rows of the pairs in which one is among the nearest of the other, ascending."""
-    n = len(means)
-    if n <= _N_NEAREST + 1:
-        return np.triu_indices(n, 1)
-    near = cKDTree(means).query(means, _N_NEAREST + 1)[1]
-    is_near = np.zeros((n, n), dtype=bool)
-    np.put_along_axis(is_near, near, True, axis=1)
-    first, second = np.nonzero(np.triu(is_near | is_near.T, 1))
-    return first.astype(np.int64), second.astype(np.int64)
+def _nearest_pairs(cells: Cells) -> tuple[IntArray, IntArray]:
+    """Rows of the pairs in which one is among the nearest of the other, batch by batch."""
+    ends = np.flatnonzero(np.append(cells.batches[1:] != cells.batches[:-1], True)) + 1
+    found = []
+    for begin, end in pairwise([0, *ends.tolist()]):
+        n = end - begin
+        if n <= _N_NEAREST + 1:
+            found.append(begin + np.column_stack(np.triu_indices(n, 1)))
+            continue
+        means = cells.means[begin:end]
+        tree = cKDTree(means, balanced_tree=False, compact_nodes=False)
+        near = tree.query(means, _N_NEAREST + 1)[1].ravel()
+        rows = np.arange(n).repeat(_N_NEAREST + 1)
+        first, second = np.minimum(rows, near), np.maximum(rows, near)
+        codes = np.unique((first * n + second)[first < second])
+        found.append(begin + np.column_stack([codes // n, codes % n]))
+    first, second = np.concatenate(found).T
+    return first, second
 
 
-def _scatter_along(cells: BatchCells, at: IntArray, units: FloatArray) -> FloatArray:
+def _scatter_along(cells: Cells, at: IntArray, units: FloatArray) -> FloatArray:
     """Squares of the residuals of one cell of each pair along the line of the pair, summed."""
     counts = cells.counts[at].astype(np.int64)
     found = np.zeros(len(at))

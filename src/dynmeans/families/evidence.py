@@ -6,13 +6,17 @@ many batches there were.
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from dynmeans.families.cells import BatchCells, NearPairs
+from dynmeans.engine.orders import content_order
+from dynmeans.families.cells import Cells, NearPairs
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
-_N_WAITING = 32  # batches whose pairs are added together
+Array: TypeAlias = np.ndarray[Any, Any]
+
+_MOST_WAITING = 2**19  # numbers that are added together
 _MOST_ROWS = 10_000  # of the last batches, kept to judge levels by
 _MOST_OF_BATCH = 1_000  # rows of one batch among those
 
@@ -51,14 +55,14 @@ class Evidence:
     """
 
     def __init__(self) -> None:
-        self.ids = np.empty(0, dtype=np.int64)
-        self.n = self.free = self.squares = np.empty(0)
-        self.n_batches = np.empty(0, dtype=np.int64)
-        self.first_times = self.last_times = np.empty(0)
+        self.ids = self.n_batches = np.empty(0, dtype=np.int64)
+        self.n = self.free = self.squares = self.first_times = self.last_times = np.empty(0)
         self.sums = self.first_means = self.last_means = np.empty((0, 0))
         self.pair_ids = np.empty((0, 2), dtype=np.int64)
         self.pairs = np.empty((0, len(NearPairs.COLUMNS)))
-        self._waiting: list[tuple[IntArray, FloatArray]] = []
+        self._waiting: list[tuple[FloatArray, IntArray]] = []
+        self._waiting_times: list[float] = []
+        self._n_waiting = 0
         self.sample: deque[SampledBatch] = deque()
         self._n_sampled = 0
         self._time = 0.0
@@ -66,67 +70,74 @@ class Evidence:
     def add(self, points: BatchArray, labels: IntArray, elapsed: float = 1.0) -> None:
         """Take in one batch; rows labeled below 0 are left out."""
         self._time += elapsed
-        is_kept = labels >= 0
-        if not is_kept.all():
-            points, labels = points[is_kept], labels[is_kept]
-        if not len(labels):
+        # Shuffled rows give the same sums and the same sample.
+        order = content_order(points)
+        order = order[labels[order] >= 0]
+        if not len(order):
             return
-        cells = BatchCells.gather(np.asarray(points, dtype=np.float64), labels)
-        self._add_identities(cells)
-        self._add_pairs(cells)
-        self._keep_sample(points, labels, cells.ids)
-
-    def _add_identities(self, cells: BatchCells) -> None:
-        rows = np.searchsorted(self.ids, cells.ids)
-        is_known = np.zeros(len(rows), dtype=bool)
-        inside = rows < len(self.ids)
-        is_known[inside] = self.ids[rows[inside]] == cells.ids[inside]
-        if not is_known.all():
-            self._make_room(cells, np.flatnonzero(~is_known), rows[~is_known])
-            rows = np.searchsorted(self.ids, cells.ids)
-        self.n[rows] += cells.counts
-        self.free[rows] += cells.counts - 1
-        self.squares[rows] += cells.squares
-        self.n_batches[rows] += 1
-        self.sums[rows] += cells.counts[:, None] * cells.means
-        self.last_means[rows] = cells.means
-        self.last_times[rows] = self._time
-
-    def _make_room(self, cells: BatchCells, new: IntArray, at: IntArray) -> None:
-        """Insert identities that are seen for the first time."""
-        means, d = cells.means[new], cells.means.shape[1]
-        self.ids = np.insert(self.ids, at, cells.ids[new])
-        for name in ("n", "free", "squares", "n_batches"):
-            setattr(self, name, np.insert(getattr(self, name), at, 0))
-        for name in ("first_times", "last_times"):
-            setattr(self, name, np.insert(getattr(self, name), at, self._time))
-        self.sums = np.insert(self.sums.reshape(-1, d), at, 0.0, axis=0)
-        self.first_means = np.insert(self.first_means.reshape(-1, d), at, means, axis=0)
-        self.last_means = np.insert(self.last_means.reshape(-1, d), at, means, axis=0)
-
-    def _add_pairs(self, cells: BatchCells) -> None:
-        near = NearPairs.gather(cells)
-        self._waiting.append((near.ids, near.values))
-        if len(self._waiting) >= _N_WAITING:
+        rows, labels = np.asarray(points[order], dtype=np.float64), labels[order]
+        self._keep_sample(rows, labels)
+        self._waiting.append((rows, labels))
+        self._waiting_times.append(self._time)
+        self._n_waiting += rows.size
+        if self._n_waiting >= _MOST_WAITING:
             self.settle()
 
     def settle(self) -> None:
-        """Add what waits to the sums; read `pairs` after this."""
-        ids = np.concatenate([self.pair_ids, *(ids for ids, _ in self._waiting)])
-        values = np.concatenate([self.pairs, *(values for _, values in self._waiting)])
+        """Add what waits to the sums; read them after this."""
+        if not self._waiting:
+            return
+        rows, labels = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
+        batches = np.arange(len(self._waiting)).repeat([len(part) for part, _ in self._waiting])
+        times = np.array(self._waiting_times)
         self._waiting.clear()
+        self._waiting_times.clear()
+        self._n_waiting = 0
+        cells = Cells.gather(rows, labels, batches)
+        self._add_identities(cells, times[cells.batches])
+        self._add_pairs(NearPairs.gather(cells))
+
+    def _add_identities(self, cells: Cells, times: FloatArray) -> None:
+        """Sum up by identity; what is known already comes first."""
+        ids = np.concatenate([self.ids, cells.ids])
+        order = np.argsort(ids, kind="stable")
+        ids = ids[order]
+        ends = np.flatnonzero(np.append(ids[1:] != ids[:-1], True))
+        starts = np.append(0, ends[:-1] + 1)
+
+        def joined(known: Array, new: Array) -> Array:
+            return np.concatenate([known.reshape(-1, *new.shape[1:]), new])[order]
+
+        def summed(known: Array, new: Array) -> Array:
+            return np.add.reduceat(joined(known, new), starts)
+
+        self.ids = ids[starts]
+        self.n = summed(self.n, cells.counts)
+        self.free = summed(self.free, cells.counts - 1)
+        self.squares = summed(self.squares, cells.squares)
+        self.n_batches = summed(self.n_batches, np.ones(len(times), dtype=np.int64))
+        self.sums = summed(self.sums, cells.counts[:, None] * cells.means)
+        self.first_means = joined(self.first_means, cells.means)[starts]
+        self.last_means = joined(self.last_means, cells.means)[ends]
+        self.first_times = joined(self.first_times, times)[starts]
+        self.last_times = joined(self.last_times, times)[ends]
+
+    def _add_pairs(self, near: NearPairs) -> None:
+        ids = np.concatenate([self.pair_ids, near.ids])
         if not len(ids):
             return
         order = np.lexsort((ids[:, 1], ids[:, 0]))
         ids = ids[order]
         is_new = np.append(True, (ids[1:] != ids[:-1]).any(axis=1))
         self.pair_ids = ids[is_new]
-        self.pairs = np.add.reduceat(values[order], np.flatnonzero(is_new))
+        values = np.concatenate([self.pairs, near.values])[order]
+        self.pairs = np.add.reduceat(values, np.flatnonzero(is_new))
 
-    def _keep_sample(self, points: BatchArray, labels: IntArray, ids: IntArray) -> None:
+    def _keep_sample(self, points: FloatArray, labels: IntArray) -> None:
         stride = -(-len(points) // _MOST_OF_BATCH)
-        rows = np.array(points[::stride], dtype=np.float64)
-        kept = SampledBatch(self._time, rows, labels[::stride].copy(), ids)
+        kept = SampledBatch(
+            self._time, points[::stride].copy(), labels[::stride].copy(), np.unique(labels)
+        )
         self.sample.append(kept)
         self._n_sampled += len(kept.labels)
         while self._n_sampled - len(self.sample[0].labels) >= _MOST_ROWS:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
-from scipy.spatial.distance import squareform
+from scipy.spatial.distance import cdist, squareform
 
 from dynmeans.families.evidence import Evidence
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -133,18 +133,13 @@ def _group_distances(
 
 def _far_distances(evidence: Evidence, rows: IntArray) -> FloatArray:
     means = evidence.sums[rows] / evidence.n[rows, None]
-    squares = _squared_distances(means, means)
-    ends = _squared_distances(evidence.last_means[rows], evidence.first_means[rows])
+    squares: FloatArray = cdist(means, means, "sqeuclidean")
+    ends = cdist(evidence.last_means[rows], evidence.first_means[rows], "sqeuclidean")
     is_before = evidence.last_times[rows][:, None] < evidence.first_times[rows]
     squares[is_before] = ends[is_before]
     squares.T[is_before] = ends[is_before]
     np.fill_diagonal(squares, 0.0)
     return squares
-
-
-def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
-    lengths, others = np.einsum("kd,kd->k", a, a), np.einsum("kd,kd->k", b, b)
-    return np.asarray(np.maximum(lengths[:, None] + others - 2.0 * (a @ b.T), 0.0))
 
 
 def _oldest_of_sides(merges: FloatArray) -> IntArray:

@@ -30,10 +30,10 @@ def checked_when(times: Sequence[Any], n_batches: int) -> list[When]:
         raise ValueError(
             f"times must have one value for each of {n_batches} batches, got {len(values)}."
         )
-    read = [_when(value) for value in values]
+    read = [as_when(value) for value in values]
     is_one_kind = any(all(isinstance(value, kind) for value in read) for kind in (datetime, float))
     try:
-        rises = is_one_kind and all(a < b for a, b in pairwise(read))  # type: ignore[operator]
+        rises = is_one_kind and all(a < b for a, b in pairwise(read))
     except TypeError:  # dates with and without a zone
         rises = False
     return read if rises else [str(value) for value in values]
@@ -105,7 +105,16 @@ def _length(name: str, value: Any) -> float:
     return checked_number(name, value, above=0)
 
 
-def _when(value: Any) -> When:
+def as_when(value: Any) -> Any:
+    """Return a date, a number or a name; None as it is.
+
+    Examples
+    --------
+    >>> as_when(date(2026, 3, 1)), as_when(3), as_when("Monday")
+    (datetime.datetime(2026, 3, 1, 0, 0), 3.0, 'Monday')
+    """
+    if value is None:
+        return None
     if isinstance(value, tuple) and len(value) == 1:
         value = value[0]
     if hasattr(value, "to_timestamp"):  # a Period of pandas

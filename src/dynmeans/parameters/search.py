@@ -42,10 +42,12 @@ def search(trials: Trials) -> Setting:
 
     Steady motion is looked for from the best still setting: it could follow single people where
     still motion sees groups, and the scale of what is followed should not depend on the motion.
+    Where still motion follows nothing there is no scale to start from.
     """
     still = _search_still(trials)
     motion = trials.feed.motion
-    if motion == "still" or (motion is None and trials.points.n_batches < _FEWEST_FOR_COURSES):
+    is_too_short = trials.points.n_batches < _FEWEST_FOR_COURSES
+    if motion == "still" or (motion is None and (is_too_short or not trials.is_followed(still))):
         return still
     steady = replace(still, motion=MOTIONS.index("steady"))
     if trials.points.n_batches > 1:
@@ -203,7 +205,8 @@ def _next_level(setting: Setting, direction: int) -> Setting:
 
 def _next_gap(setting: Setting, direction: int) -> Setting | None:
     gap = setting.gap + direction
-    return replace(setting, gap=gap) if 0 <= gap < len(MAX_GAPS) else None
+    n_gaps = len(MAX_GAPS) - (MOTIONS[setting.motion] == "steady")
+    return replace(setting, gap=gap) if 0 <= gap < n_gaps else None
 
 
 def _next_reach(setting: Setting, direction: int) -> Setting | None:

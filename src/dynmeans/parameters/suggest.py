@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.engine.batch import AnyBatch, Batch, take_batches
+from dynmeans.engine.orders import content_order
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.leading_axes import leading_axes
@@ -163,6 +164,7 @@ def suggest_for(
     moving = still.with_motion("steady" if motion is None else motion, moving).moving
     n_points = sum(batch.n_points for batch in batches)
     looked_at = batches if n_points <= N_WHOLE else sampled(batches, N_REFINED)
+    looked_at = [_in_content_order(batch) for batch in looked_at]
     axes, gaps = leading_axes([batch.points for batch in looked_at]), list(elapsed)
     if axes is not None:  # Each axis mixes features, so all may move.
         looked_at, moving = _on_axes(looked_at, axes), None
@@ -212,6 +214,12 @@ def first_batches(batches: Sequence[AnyBatch]) -> int:
         if n_filled >= N_BATCHES and n_points >= N_POINTS:
             return t + 1
     return len(batches)
+
+
+def _in_content_order(batch: Batch) -> Batch:
+    """Sums over rows are rounded: shuffled rows must not tip a choice."""
+    order = content_order(batch.points, batch.weights)
+    return Batch(batch.points[order], None if batch.weights is None else batch.weights[order])
 
 
 def _on_axes(batches: list[Batch], axes: FloatArray) -> list[Batch]:

@@ -156,6 +156,8 @@ class ReportData:
         How long a step of time is, where times are dates.
     lon_lat : tuple of int, optional
         The axes that are longitude and latitude, in degrees.
+    descriptions : mapping of int to tuple of str
+        What sets clusters apart, a sentence each.
     """
 
     title: str
@@ -176,6 +178,7 @@ class ReportData:
     min_life: int = 1
     seconds_per_step: float | None = None
     lon_lat: tuple[int, int] | None = None
+    descriptions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     def with_families(self, families: Families) -> "ReportData":
         """Return the same report, with a slider through the levels of these families."""
@@ -188,6 +191,11 @@ class ReportData:
             min_cluster_size=checked_number("min_cluster_size", min_cluster_size, at_least=0),
             min_life=checked_count("min_life", min_life),
         )
+
+    def with_descriptions(self, descriptions: Mapping[int, Iterable[str]]) -> "ReportData":
+        """Return the same report, with sentences about clusters that are shown and searched."""
+        told = {int(k): tuple(map(str, texts)) for k, texts in descriptions.items()}
+        return replace(self, descriptions=told)
 
     def with_names(self, names: Mapping[int, str]) -> "ReportData":
         """Return the same report, with clusters called by these names."""

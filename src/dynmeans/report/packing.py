@@ -63,6 +63,7 @@ def pack_report(data: ReportData) -> dict[str, Any]:
         ],
         "notes": list(data.notes),
         "cluster_names": {str(k): name for k, name in data.cluster_names.items()},
+        "descriptions": {str(k): list(texts) for k, texts in data.descriptions.items()},
         "backdrop": _packed_backdrop(data.backdrop),
         "families": _packed_families(data.families),
         "confirmed": {"min_cluster_size": data.min_cluster_size, "min_life": data.min_life},

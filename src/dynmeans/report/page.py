@@ -26,9 +26,15 @@ SCRIPTS = (
     "filters.js",
     "virtual_list.js",
     "time_scale.js",
+    "camera.js",
     "scene.js",
     "names.js",
     "courses.js",
+    "scene_axes.js",
+    "point_layer.js",
+    "svg_canvas.js",
+    "marks.js",
+    "scene_pointer.js",
     "player.js",
     "timeline.js",
     "charts.js",
@@ -36,12 +42,20 @@ SCRIPTS = (
     "event_list.js",
     "facts.js",
     "transport.js",
+    "beside.js",
+    "downloads.js",
+    "permalink.js",
     "main.js",
 )
 
 
-def render_report(data: ReportData) -> str:
+_BESIDE = '\n<script type="application/json" id="report-data-beside">{}</script>'
+
+
+def render_report(data: ReportData, beside: ReportData | None = None) -> str:
     """Return the page as text: the same text for the same data.
+
+    With `beside`, the page shows two reports side by side, which move through time together.
 
     Examples
     --------
@@ -59,11 +73,14 @@ def render_report(data: ReportData) -> str:
         "style": style,
         "script": script,
         "data": report_json(data),
+        "beside": "" if beside is None else _BESIDE.format(report_json(beside)),
     }
     return re.sub(r"\{\{ (\w+) \}\}", lambda place: parts[place[1]], _part("page.html"))
 
 
-def write_report(data: ReportData, path: str | os.PathLike[str]) -> Path:
+def write_report(
+    data: ReportData, path: str | os.PathLike[str], *, beside: ReportData | None = None
+) -> Path:
     """Write the page to one file, replacing an old one only once all is on disk.
 
     Parameters
@@ -72,6 +89,8 @@ def write_report(data: ReportData, path: str | os.PathLike[str]) -> Path:
         What `report_data` returned.
     path : str or path
         Where to write; its folder must exist.
+    beside : ReportData, optional
+        Another report to show beside it.
 
     Returns
     -------
@@ -81,7 +100,7 @@ def write_report(data: ReportData, path: str | os.PathLike[str]) -> Path:
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError("path", "must lie in a folder that exists", got=str(path))
-    page = render_report(data)
+    page = render_report(data, beside)
     with whole_file(path) as temporary:
         Path(temporary).write_text(page, encoding="utf-8", newline="\n")
     return path

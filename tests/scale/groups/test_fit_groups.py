@@ -35,13 +35,15 @@ def make_frame(seed=0, n_rows=600, n_keys=23, n_hours=6):
     )
 
 
-def loop_over_estimators(frame, *, by="sensor", time_step=None, weight=None, models=None):
+def loop_over_estimators(
+    frame, *, by="sensor", time_step=None, weight=None, models=None, parameters=PARAMETERS
+):
     """The slow way: one estimator for each key, one partial_fit for each of its batches."""
     labels = np.empty(len(frame), dtype=np.int64)
     models, last = {} if models is None else models, {}
     for key, rows in frame.groupby(by):
         if key not in models:
-            models[key] = DynamicMeans(**PARAMETERS, random_state=seed_of_key(5, key))
+            models[key] = DynamicMeans(**parameters, random_state=seed_of_key(5, key))
         for hour, batch in rows.groupby("hour"):
             gap = (hour - last[key]) / time_step if time_step and key in last else 1.0
             models[key].partial_fit(
@@ -125,6 +127,23 @@ def test_times_count_like_numbers():
     np.testing.assert_array_equal(times.labels, numbers.labels)
     assert times.states["s3"] == numbers.states["s3"]
     assert times.batches["hour"].type == pa.timestamp("ns")
+
+
+def test_groups_that_keep_a_course_equal_a_loop_over_estimators():
+    frame = make_frame()
+    frame[["x", "y"]] += 0.7 * frame[["hour"]].to_numpy()
+    parameters = PARAMETERS | {"motion": "steady"}
+    result = fit_groups(
+        frame,
+        by="sensor",
+        features=["x", "y"],
+        batch="hour",
+        time_step=1,
+        model=DynamicMeans(**parameters, random_state=5),
+    )
+    labels, models = loop_over_estimators(frame, time_step=1, parameters=parameters)
+    check_equal(result, labels, models)
+    assert any(np.abs(model.cluster_velocities_).max() > 0.3 for model in models.values())
 
 
 def test_weights_count_as_in_the_estimator():

@@ -29,6 +29,7 @@ TARGETS = {
     "lines": Target("attack.targets.live_lines", 1.0),
     "times": Target("attack.targets.times", 0.5),
     "csv": Target("attack.targets.csv_files", 1.0),
+    "other-files": Target("attack.targets.other_files", 1.0),
     "run-folder": Target("attack.targets.run_folder", 1.5),
     "engine": Target("attack.targets.engine", 3.0),
     "shuffles": Target("attack.targets.engine", 1.0),

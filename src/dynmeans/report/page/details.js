@@ -8,7 +8,7 @@ class Details {
   constructor(store, view, looks, text) {
     Object.assign(this, { store, view, looks, text });
     this.element = byId("details");
-    this.redraw = oncePerFrame(() => this.draw());
+    this.redraw = view.nowAndThen(() => this.draw());
     view.onChange(this.redraw);
     store.onAppend(this.redraw);
     looks.onChange(this.redraw);
@@ -17,17 +17,44 @@ class Details {
 
   draw() {
     const hadFocus = this.element.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    const { selected } = this.view;
-    this.element.replaceChildren(...(selected === null ? this.batchParts() : this.clusterParts(this.store.clusters.get(selected))));
+    this.element.replaceChildren(...this.parts());
     if (hadFocus) this.element.querySelector(`[data-key="${hadFocus}"]`)?.focus();
+  }
+
+  parts() {
+    const { selected, region } = this.view;
+    if (region) return this.regionParts();
+    return selected === null ? this.batchParts() : this.clusterParts(this.store.clusters.get(selected));
+  }
+
+  // The rows drawn that lie in the box, cluster by cluster.
+  regionParts() {
+    const { view, store } = this;
+    const rows = rowsWithin(view);
+    const counts = new Map();
+    for (const { id } of rows) counts.set(id, (counts.get(id) ?? 0) + 1);
+    const order = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+    const listed = order.slice(0, MAX_LISTED).map(([id, count]) => this.sizeRow(id, count, order[0][1]));
+    const drawn = view.batch.slots.length < view.batch.nPoints ? " of those drawn" : "";
+    return [
+      make("div", { class: "panel-head" }, make("h2", { id: "region-name" }, "Selected rows"), this.closeButton({ region: null })),
+      make("p", { class: "hint" }, `${plural(rows.length, "row")}${drawn} in this batch, of ${plural(counts.size, "cluster")}.`),
+      make("ul", { class: "sizes" }, ...listed),
+      ...(order.length > listed.length ? [make("p", { class: "hint" }, `and ${formatCount(order.length - listed.length)} smaller`)] : []),
+      make("button", { type: "button", class: "plain", id: "save-rows", onclick: () => save(`rows-${view.batch.step}.csv`, "text/csv", csvText(rowTable(store, view, this.text, rows))) }, "Download these rows (CSV)"),
+    ];
+  }
+
+  closeButton(changes) {
+    return make("button", { type: "button", class: "quiet", "data-key": "close", "aria-label": "Back to all clusters (Escape)", onclick: () => this.view.set(changes) }, "✕");
   }
 
   batchParts() {
     const { batch } = this.view;
-    const order = [...batch.ids.keys()].sort((a, b) => batch.counts[b] - batch.counts[a] || a - b);
+    const order = largest(batch.counts, MAX_LISTED, (slot) => this.view.isWanted(batch.ids[slot]));
     const most = order.length ? batch.counts[order[0]] : 1;
-    const rows = order.slice(0, MAX_LISTED).map((slot) => this.sizeRow(batch, slot, most));
-    const left = batch.nSeen - rows.length;
+    const rows = order.map((slot) => this.sizeRow(batch.ids[slot], batch.counts[slot], most));
+    const left = this.view.onlyFamily === null ? batch.nSeen - rows.length : 0;
     return [
       make("h2", {}, "In this batch"),
       make("p", { class: "hint" }, rows.length ? "Choose a cluster to follow it." : "No cluster has points in this batch."),
@@ -37,14 +64,14 @@ class Details {
     ];
   }
 
-  sizeRow(batch, slot, most) {
-    const [id, count] = [batch.ids[slot], batch.counts[slot]];
+  sizeRow(id, count, most) {
+    if (id < 0) return make("li", { class: "hint nobody" }, `${formatCount(count)} of no cluster shown`);
     const bar = make("span", { class: "bar" });
     bar.style.width = `${(100 * count) / most}%`;
     bar.style.background = this.looks.color(id);
     const button = make(
       "button",
-      { type: "button", class: "size", "data-key": `size-${id}`, "aria-label": `${this.store.fullName(id)}, ${plural(count, "point")}`, onclick: () => this.view.select(id) },
+      { type: "button", class: "size", "data-key": `size-${id}`, "aria-label": `${this.store.fullName(id)}, ${plural(count, "point")}`, onclick: () => this.view.set({ selected: id, region: null }) },
       make("span", { class: "row-name" }, this.looks.badge(id), this.store.label(id)),
       make("span", { class: "track" }, bar),
       make("span", { class: "value" }, formatCount(count)),
@@ -83,12 +110,18 @@ class Details {
         this.looks.badge(cluster.id, 26),
         make("h2", { id: "details-name" }, this.store.fullName(cluster.id)),
         make("span", { class: `status ${status}` }, STATUS_TEXT[status]),
-        make("button", { type: "button", class: "quiet", "data-key": "close", "aria-label": "Back to all clusters (Escape)", onclick: () => this.view.select(null) }, "✕")),
+        this.closeButton({ selected: null })),
+      ...this.described(cluster),
       this.factList(cluster),
       this.sizeChart(cluster),
       make("h3", {}, "Its life"),
       make("ul", { class: "event-rows is-long", tabindex: "-1" }, ...cluster.events.map((event) => this.eventRow(event, false))),
     ];
+  }
+
+  described({ id }) {
+    const texts = this.store.description(id);
+    return texts.length ? [make("ul", { class: "described" }, ...texts.map((text) => make("li", {}, text)))] : [];
   }
 
   factList(cluster) {
@@ -156,6 +189,30 @@ class Details {
     return make("figure", { class: "spark" }, make("figcaption", {}, "Points over time"),
       makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": `Size of cluster ${cluster.id} over time, at most ${plural(most, "point")}` }, ...parts));
   }
+}
+
+// The rows with the most, the largest first, without sorting all.
+function largest(values, n, isWanted) {
+  const best = [];
+  for (let row = 0; row < values.length; row += 1) {
+    if ((best.length === n && values[row] <= values[best[n - 1]]) || !isWanted(row)) continue;
+    let at = best.length;
+    while (at > 0 && values[best[at - 1]] < values[row]) at -= 1;
+    best.splice(at, 0, row);
+    if (best.length > n) best.pop();
+  }
+  return best;
+}
+
+// Rows of the batch within the region, and whose they are.
+function rowsWithin({ batch, region, x, y }) {
+  const value = (axis, row) => (axis === TIME_AXIS ? batch.time : batch.points[axis][row]);
+  const isIn = ([low, high], at) => low <= at && at <= high;
+  const found = [];
+  batch.slots.forEach((slot, row) => {
+    if (isIn(region.x, value(x, row)) && isIn(region.y, value(y, row))) found.push({ row, id: slot === NO_CLUSTER ? -1 : batch.ids[slot] });
+  });
+  return found;
 }
 
 function eventDetail(event, text) {

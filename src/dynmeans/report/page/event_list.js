@@ -16,9 +16,10 @@ class EventList {
       onChoose: (row) => this.choose(this.events[row]),
     });
     store.onAppend(() => this.arrange());
-    this.follow = oncePerFrame(() => this.scrollToNow());
+    this.follow = view.nowAndThen(() => this.scrollToNow());
     view.onChange((changed) => {
-      if (changed.has("index")) this.follow();
+      if (changed.has("search") || changed.has("selected")) this.filter();
+      if (changed.has("index") || changed.has("isPlaying")) this.follow();
     });
     looks.onChange(() => this.filter());
     this.arrange();
@@ -46,7 +47,7 @@ class EventList {
   }
 
   filter() {
-    this.events = this.store.events.filter((event) => !this.hidden.has(event.kind) && this.view.isConfirmed(event.id));
+    this.events = this.store.events.filter((event) => !this.hidden.has(event.kind) && this.view.isListed(event.id));
     this.element.style.setProperty("--rows-height", `${this.events.length * EVENT_ROW}px`);
     this.list.draw();
   }

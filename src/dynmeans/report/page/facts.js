@@ -4,6 +4,11 @@ class Facts {
   constructor(store, text) {
     Object.assign(this, { store, text });
     store.onAppend(() => this.drawNumbers());
+    this.draw();
+  }
+
+  draw() {
+    const { store } = this;
     byId("title").textContent = store.header.title;
     this.drawNumbers();
     this.drawPairs("parameters", store.header.parameters.map(([name, value]) => [name, "", value]));

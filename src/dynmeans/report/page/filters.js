@@ -1,20 +1,33 @@
 // What is set apart: the level of families, and the clusters too small or short-lived to be confirmed.
 
+const MAX_FAMILIES = 60;
+
 class Filters {
   constructor(store, view) {
     Object.assign(this, { store, view });
     this.level = byId("level");
-    byId("families-part").hidden = view.tree === null;
-    byId("order-family").hidden = byId("order-family").disabled = view.tree === null;
     this.level.addEventListener("input", () => view.set({ level: Number(this.level.value) }));
     for (const [id, name] of [["min-size", "minSize"], ["min-life", "minLife"]]) {
       byId(id).addEventListener("input", (event) => view.set({ [name]: Math.max(1, Number(event.target.value) || 1) }));
     }
+    this.family = byId("only-family");
+    this.family.addEventListener("change", () => view.set({ onlyFamily: this.family.value === "" ? null : Number(this.family.value) }));
+    byId("lives-find").addEventListener("input", (event) => this.find(event.target.value));
     view.onChange((changed) => {
-      if (["level", "minSize", "minLife"].some((name) => changed.has(name))) this.draw();
+      if (["level", "minSize", "minLife", "onlyFamily"].some((name) => changed.has(name))) this.draw();
     });
     store.onAppend(() => this.draw());
     this.draw();
+  }
+
+  // All that match are listed, and the first is chosen.
+  find(text) {
+    const { store, view } = this;
+    view.set({ search: text });
+    const ids = [...store.clusters.values()].flatMap(({ id, batches }) => (batches.length ? [id] : []));
+    const isNumber = text.trim() !== "" && ids.includes(Number(text));
+    const found = isNumber ? Number(text) : ids.find((id) => view.isConfirmed(id) && store.matches(id, text));
+    if (text.trim() !== "" && found !== undefined) view.set({ selected: found, region: null });
   }
 
   draw() {
@@ -27,13 +40,27 @@ class Filters {
     const left = ids.length - confirmed.length;
     byId("unconfirmed").textContent = left ? `${formatCount(left)} unconfirmed` : "";
     byId("legend-unconfirmed").hidden = left === 0;
+    byId("families-part").hidden = view.tree === null;
+    byId("order-family").hidden = byId("order-family").disabled = view.tree === null;
     if (!view.tree) return;
     this.level.max = view.tree.levels.length - 1;
     this.level.value = view.level;
+    this.drawFamilies(confirmed);
     const n = new Set(confirmed.map(view.family)).size;
     const text = view.level === 0 ? `${plural(n, "cluster")}, nothing joined` : `level ${formatNumber(view.tree.levels[view.level], 3)}: ${n} ${n === 1 ? "family" : "families"}`;
     byId("level-now").textContent = text;
     this.level.setAttribute("aria-valuetext", text);
     this.level.style.setProperty("--done", `${(100 * view.level) / Math.max(1, view.tree.levels.length - 1)}%`);
+  }
+
+  // The largest families of the level to choose from.
+  drawFamilies(ids) {
+    const { view } = this;
+    const sizes = new Map();
+    for (const id of ids) sizes.set(view.family(id), (sizes.get(view.family(id)) ?? 0) + 1);
+    const listed = [...sizes].filter(([family, n]) => n > 1 || family === view.onlyFamily).sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, MAX_FAMILIES);
+    const options = listed.map(([family, n]) => make("option", { value: family }, `family ${family} (${n})`));
+    this.family.replaceChildren(make("option", { value: "" }, "all"), ...options);
+    this.family.value = view.onlyFamily ?? "";
   }
 }

@@ -24,13 +24,28 @@ function plusCorners(long, short, turn) {
   return corners.map(([x, y]) => [x * cos - y * sin, x * sin + y * cos]);
 }
 
+function traceMarker(path, marker, x, y, radius) {
+  const corners = CORNERS[marker];
+  if (!corners) {
+    path.moveTo(x + radius, y);
+    path.arc(x, y, radius, 0, 2 * Math.PI);
+    return;
+  }
+  corners.forEach(([dx, dy], row) => {
+    if (row === 0) path.moveTo(x + radius * dx, y + radius * dy);
+    else path.lineTo(x + radius * dx, y + radius * dy);
+  });
+  path.closePath();
+}
+
 class Looks {
   constructor(looks, view) {
     Object.assign(this, { looks, view, listeners: [] });
     this.darkness = matchMedia("(prefers-color-scheme: dark)");
     this.darkness.addEventListener("change", () => this.notify());
+    this.choosePalette();
     view.onChange((changed) => {
-      if (["level", "minSize", "minLife"].some((name) => changed.has(name))) this.notify();
+      if (["level", "minSize", "minLife", "onlyFamily"].some((name) => changed.has(name))) this.notify();
     });
   }
 
@@ -39,7 +54,12 @@ class Looks {
     this.listeners.push(callback);
   }
 
+  choosePalette() {
+    this.palette = this.darkness.matches ? this.looks.dark : this.looks.light;
+  }
+
   notify() {
+    this.choosePalette();
     for (const callback of this.listeners) callback();
   }
 
@@ -49,8 +69,8 @@ class Looks {
   }
 
   color(id) {
-    const [palette, bearer] = [this.darkness.matches ? this.looks.dark : this.looks.light, this.bearer(id)];
-    return bearer < 0 ? this.looks.unassigned : palette[bearer % palette.length];
+    const bearer = this.bearer(id);
+    return bearer < 0 ? this.looks.unassigned : this.palette[bearer % this.palette.length];
   }
 
   marker(id) {
@@ -58,19 +78,9 @@ class Looks {
     return bearer < 0 ? "o" : this.looks.markers[bearer % this.looks.markers.length];
   }
 
-  // Adds the outline of a cluster's marker to a canvas path.
+  // Adds the outline of a cluster's marker to a path.
   trace(path, id, x, y, radius) {
-    const corners = CORNERS[this.marker(id)];
-    if (!corners) {
-      path.moveTo(x + radius, y);
-      path.arc(x, y, radius, 0, 2 * Math.PI);
-      return;
-    }
-    corners.forEach(([dx, dy], row) => {
-      if (row === 0) path.moveTo(x + radius * dx, y + radius * dy);
-      else path.lineTo(x + radius * dx, y + radius * dy);
-    });
-    path.closePath();
+    traceMarker(path, this.marker(id), x, y, radius);
   }
 
   // The same as the d of an SVG path.

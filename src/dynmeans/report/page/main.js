@@ -7,9 +7,15 @@ function chooseAxes(store, view) {
     select.replaceChildren(...choices.map(([value, text]) => make("option", { value }, text)));
     select.value = view[name];
     select.addEventListener("change", () => view.set({ [name]: Number(select.value) }));
+    view.onChange(() => { select.value = view[name]; });
   }
   byId("tail").addEventListener("change", (event) => view.set({ tail: Number(event.target.value) }));
   byId("fit").addEventListener("change", (event) => view.set({ fitsBatch: event.target.checked }));
+}
+
+// Clusters with names get wider rows.
+function markNames(store) {
+  document.documentElement.classList.toggle("has-names", Object.keys(store.header.cluster_names ?? {}).length > 0);
 }
 
 function start() {
@@ -18,27 +24,24 @@ function start() {
   const looks = new Looks(store.header.looks, view);
   const scale = new TimeScale(store);
   const { text } = scale;
-  new Facts(store, text);
+  const facts = new Facts(store, text);
   chooseAxes(store, view);
   new Filters(store, view);
   byId("legend-course").hidden = !store.batches[0].velocities;
   // Times in lists get the width of the longest.
   const longest = store.batches.reduce((most, batch) => Math.max(most, text.short(batch).length), 0);
   document.documentElement.style.setProperty("--time-width", `${0.9 * clamp(longest, 4, 16)}ch`);
-  const hasNames = Object.keys(store.header.cluster_names ?? {}).length > 0;
-  document.documentElement.classList.toggle("has-names", hasNames);
-  if (hasNames) {
-    const [find, wording] = [byId("lives-find"), { inputmode: "search", placeholder: "name or number", "aria-label": "Find a cluster by its name or number" }];
-    for (const [name, value] of Object.entries(wording)) find.setAttribute(name, value);
-  }
+  markNames(store);
   const player = new Player(store, view, looks, text);
-  new Transport(store, view, text);
+  new Transport(store, view, text, player);
   new Details(store, view, looks, text);
   new Charts(store, view, looks, scale);
   new Timeline(store, view, looks, scale);
   new EventList(store, view, looks, text);
+  const downloads = new Downloads(store, view, player, text);
+  const link = new Permalink(store, view);
   // A view at the last batch, or left as it opened, is at the last when more come.
-  let [end, isUntouched] = [store.last, true];
+  let [end, isUntouched] = [store.last, !link.hasTime];
   view.onChange((changed) => {
     if (changed.has("index") || changed.has("selected")) isUntouched = false;
   });
@@ -46,7 +49,17 @@ function start() {
     if (isUntouched || view.index === end) view.goTo(store.last);
     end = store.last;
   });
-  window.dynmeansReport = { append: (chunk) => store.append(chunk), store, view, player };
+  // Other names, descriptions, families or scores than the header had, while the page is open.
+  const update = (fields) => {
+    Object.assign(store.header, fields);
+    view.readFamilies();
+    markNames(store);
+    facts.draw();
+    store.notify();
+    looks.notify();
+  };
+  window.dynmeansReport = { append: (chunk) => store.append(chunk), update, store, view, player, downloads, csv: csvText };
 }
 
-start();
+if (byId(OTHER_DATA)) showBeside();
+else start();

@@ -5,10 +5,11 @@ const NAME_HEIGHT = 14;
 
 // The chosen cluster first, then the largest; a number without a free place is left out.
 function placeNames(marks, chosen, box, measure) {
-  const named = marks.filter((mark) => mark.isSeen || mark.id === chosen);
-  named.sort((a, b) => (b.id === chosen) - (a.id === chosen) || b.count - a.count || a.id - b.id);
+  const inside = marks.filter(({ x, y }) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom);
+  const counts = inside.map(({ id, count }) => (id === chosen ? Infinity : count));
+  const named = largest(counts, MAX_NAMES, () => true).map((row) => inside[row]);
   const placed = [];
-  for (const { id, x, y } of named.slice(0, MAX_NAMES)) {
+  for (const { id, x, y } of named) {
     const isFree = (place) => isInside(place, box) && !placed.some((other) => overlaps(place, other));
     const place = nameBoxes(x, y, measure(id)).find(isFree);
     if (place) placed.push({ id, ...place });

@@ -1,16 +1,22 @@
 // One batch as marks in the two axes chosen: where points and centers are, and how they got there.
 
+const FEW_OUTSIDE = 0.005; // of the places, on either side, that may lie outside at first
+const FAR_OUTSIDE = 4; // times the rest: only then they do
+
 class Scene {
   constructor(store, view) {
     this.store = store;
     this.view = view;
+    this.stamp = 0;
+    this.usual = new Map();
+    store.onAppend(() => this.usual.clear());
   }
 
-  // The limits of both axes, with a margin.
-  limits() {
+  // The limits of both axes, with a margin: of all there is, or of all but a few that lie far outside.
+  limits(isWhole = false) {
     const { view } = this;
     return [view.x, view.y].map((axis) => {
-      let [low, high] = this.axisLimits(axis);
+      let [low, high] = this.axisLimits(axis, isWhole);
       if (!(high > low)) [low, high] = [low - 0.5, high + 0.5];
       if (!Number.isFinite(low)) [low, high] = [0, 1];
       const margin = 0.05 * (high - low);
@@ -18,10 +24,10 @@ class Scene {
     });
   }
 
-  axisLimits(axis) {
+  axisLimits(axis, isWhole) {
     const { batches } = this.store;
     if (axis === TIME_AXIS) return [batches[0].time, batches[this.store.last].time];
-    if (!this.view.fitsBatch) return this.store.limits[axis];
+    if (!this.view.fitsBatch) return isWhole ? this.store.limits[axis] : this.usualLimits(axis);
     const limits = [Infinity, -Infinity];
     for (const values of [this.view.batch.points[axis], this.view.batch.centers[axis]]) {
       for (const value of values) {
@@ -30,6 +36,19 @@ class Scene {
       }
     }
     return limits;
+  }
+
+  // A single stray point does not press everything else into a corner.
+  usualLimits(axis) {
+    if (!this.usual.has(axis)) {
+      const { batches, limits } = this.store;
+      const values = batches.flatMap((batch) => Array.from(batch.centers[axis])).sort((a, b) => a - b);
+      const few = Math.floor(FEW_OUTSIDE * values.length);
+      const [low, high] = [values[few], values[values.length - 1 - few]];
+      const isFar = high > low && spanOf(limits[axis]) > FAR_OUTSIDE * (high - low);
+      this.usual.set(axis, isFar ? [low - 0.1 * (high - low), high + 0.1 * (high - low)] : limits[axis]);
+    }
+    return this.usual.get(axis);
   }
 
   value(batch, places, row, axis) {
@@ -52,27 +71,22 @@ class Scene {
     return [this.value(batch, batch.points, row, x), this.value(batch, batch.points, row, y)];
   }
 
-  // The clusters of the batch, and those that left a tail: the last places first to the last.
-  tracks(index, tail) {
-    const first = Math.max(0, index - tail);
-    const tracks = new Map();
-    for (let at = first; at <= index; at += 1) {
-      const batch = this.store.batches[at];
-      batch.ids.forEach((id, slot) => {
-        if (!tracks.has(id)) tracks.set(id, []);
-        tracks.get(id).push({ at, count: batch.counts[slot], place: this.center(batch, slot) });
-      });
+  // The clusters of the batch, and those seen in the batches before it that leave a tail.
+  clusters(index, tail) {
+    this.stamp += 1;
+    const found = [];
+    for (let at = index; at >= Math.max(0, index - tail); at -= 1) {
+      for (const cluster of this.store.batches[at].clusters) {
+        if (cluster.stamp === this.stamp) continue;
+        cluster.stamp = this.stamp;
+        found.push(cluster);
+      }
     }
-    return tracks;
+    return found;
   }
 
-  // All places of one cluster up to the batch.
-  wholeTrack(id, index) {
-    const cluster = this.store.clusters.get(id);
-    const n = cluster.seenUntil(index);
-    return cluster.batches.slice(0, n).map((at, row) => {
-      const batch = this.store.batches[at];
-      return { at, count: cluster.counts[row], place: this.center(batch, cluster.slots[row]) };
-    });
+  // The place of a cluster in one of its batches.
+  place(cluster, row) {
+    return this.center(this.store.batches[cluster.batches[row]], cluster.slots[row]);
   }
 }

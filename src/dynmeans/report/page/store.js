@@ -32,6 +32,10 @@ class ReportStore {
     this.addPoints(chunk.points, added, places);
     this.addEvents(chunk.events, added);
     this.usualTime = median(this.batches.slice(1).map((batch, row) => batch.time - this.batches[row].time)) ?? 1;
+    this.notify();
+  }
+
+  notify() {
     for (const callback of this.listeners) callback();
   }
 
@@ -70,7 +74,8 @@ class ReportStore {
       batch.ids = ids.subarray(from, to);
       batch.counts = counts.subarray(from, to);
       batch.centers = axes.map((axis) => axis.subarray(from, to));
-      batch.ids.forEach((id, slot) => this.cluster(id).see(batch, slot));
+      batch.clusters = Array.from(batch.ids, (id) => this.cluster(id));
+      batch.clusters.forEach((cluster, slot) => cluster.see(batch, slot));
     });
     this.largest = counts.reduce((most, count) => Math.max(most, count), this.largest);
   }
@@ -170,6 +175,19 @@ class ReportStore {
     return name === undefined ? `Cluster ${id}` : `Cluster ${id}, ${name}`;
   }
 
+  // What is known of a cluster beside its name, a sentence each.
+  description(id) {
+    return this.header.descriptions?.[id] ?? [];
+  }
+
+  // Whether a cluster has the number, or is called or described by the words.
+  matches(id, words) {
+    const wanted = words.trim().toLowerCase();
+    if (wanted === "" || String(id) === wanted) return true;
+    const texts = [...this.description(id), ...(this.header.cluster_names?.[id] ? [this.label(id)] : [])];
+    return texts.some((text) => text.toLowerCase().includes(wanted));
+  }
+
   axisName(axis) {
     return axis === TIME_AXIS ? "time" : this.header.axes[axis].name;
   }
@@ -195,6 +213,17 @@ function placeReader(limits, nAxes) {
       return Float32Array.from(steps, (step) => low + (step / 65535) * (high - low));
     });
   };
+}
+
+// The row of a cluster among those of a batch, which rise; -1 if it is not there.
+function slotOf({ ids }, id) {
+  let [low, high] = [0, ids.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ids[middle] < id) low = middle + 1;
+    else high = middle;
+  }
+  return ids[low] === id ? low : -1;
 }
 
 // In a step of time, axis by axis; none where clusters keep no course.

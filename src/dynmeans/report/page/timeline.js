@@ -27,7 +27,6 @@ class Timeline {
     });
     this.redraw = oncePerFrame(() => this.draw());
     for (const control of [this.order, this.isHere]) control.addEventListener("change", () => this.arrange());
-    byId("lives-find").addEventListener("input", (event) => this.find(event.target.value));
     view.onChange((changed) => this.onChange(changed));
     looks.onChange(() => this.arrange());
     store.onAppend(() => this.arrange());
@@ -40,6 +39,7 @@ class Timeline {
   resize() {
     const gutter = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--gutter"));
     const width = Math.max(60, this.element.clientWidth - gutter - 8);
+    if (width === this.scale.right && this.scale.times.length === this.store.batches.length) return;
     this.scale.resize(0, width);
     this.view.notify(new Set(["scale"]));
   }
@@ -48,16 +48,17 @@ class Timeline {
     const seen = this.isHere.checked ? new Set(this.view.batch.ids) : null;
     this.clusters = [...this.store.clusters.values()]
       .filter((cluster) => cluster.batches.length && (!seen || seen.has(cluster.id)))
-      .filter(({ id }) => this.view.isConfirmed(id) || id === this.view.selected)
+      .filter(({ id }) => this.view.isListed(id))
       .sort((a, b) => ORDERS[this.order.value](a, b, this.view.family));
     this.element.classList.toggle("is-empty", this.clusters.length === 0);
     this.element.style.setProperty("--rows-height", `${this.clusters.length * LANE}px`);
+    this.redraw();
     this.resize();
   }
 
   onChange(changed) {
     if (changed.has("index") && this.isHere.checked) this.arrange();
-    if (changed.has("selected")) this.arrange();
+    if (changed.has("selected") || changed.has("search")) this.arrange();
     if (changed.has("selected")) this.showChosen();
     if (changed.has("selected") || changed.has("scale")) this.redraw();
     if (changed.has("index") || changed.has("scale")) this.movePlayhead();
@@ -76,21 +77,13 @@ class Timeline {
 
   movePlayhead() {
     const x = this.scale.x(this.view.batch.time);
-    document.documentElement.style.setProperty("--playhead", `${x}px`);
+    this.element.parentElement.style.setProperty("--playhead", `${x}px`);
   }
 
   seek(event) {
     const left = byId("lives-axis").getBoundingClientRect().left;
     this.view.set({ isPlaying: false });
     this.view.goTo(this.scale.indexAt(event.clientX - left));
-  }
-
-  find(text) {
-    const wanted = text.trim().toLowerCase();
-    if (wanted === "") return;
-    const isMeant = ({ id }) => String(id) === wanted || (Number.isNaN(Number(wanted)) && this.store.label(id).toLowerCase().includes(wanted));
-    const found = [...this.store.clusters.values()].find(isMeant);
-    if (found) this.view.select(found.id);
   }
 
   makeRow(cluster) {

@@ -1,8 +1,8 @@
 // Play, pause, step and slide; the same for every part of the page, by pointer and by key.
 
 class Transport {
-  constructor(store, view, text) {
-    Object.assign(this, { store, view, text });
+  constructor(store, view, text, player) {
+    Object.assign(this, { store, view, text, player });
     this.slider = byId("slider");
     this.button = byId("play");
     this.speed = byId("speed");
@@ -13,6 +13,7 @@ class Transport {
       view.set({ isPlaying: false });
       view.goTo(Number(this.slider.value));
     });
+    this.speed.addEventListener("change", () => view.set({ speed: Number(this.speed.value) }));
     document.addEventListener("keydown", (event) => this.onKey(event));
     view.onChange((changed) => this.onChange(changed));
     store.onAppend(() => this.draw());
@@ -38,11 +39,11 @@ class Transport {
   // Goes on by the clock, so that a slow screen leaves batches out rather than time.
   play() {
     let [start, from] = [null, this.view.index];
-    let speed = Number(this.speed.value);
+    let { speed } = this.view;
     const tick = (now) => {
       if (!this.view.isPlaying) return;
-      if (start === null || speed !== Number(this.speed.value)) {
-        [start, from, speed] = [now, this.view.index, Number(this.speed.value)];
+      if (start === null || speed !== this.view.speed) {
+        [start, from, speed] = [now, this.view.index, this.view.speed];
       }
       this.view.goTo(from + Math.floor(((now - start) / 1000) * speed));
       if (this.view.index === this.store.last) this.view.set({ isPlaying: false });
@@ -69,17 +70,28 @@ class Transport {
     if (!view.isPlaying) byId("live").textContent = summary;
   }
 
+  // To the next level of families.
+  climb(n) {
+    const { view } = this;
+    if (view.tree) view.set({ level: clamp(view.level + n, 0, view.tree.levels.length - 1) });
+  }
+
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const tag = event.target.tagName;
     const isTyping = tag === "SELECT" || (tag === "INPUT" && event.target.type !== "range");
-    if (event.key === "Escape") this.view.select(null);
+    if (event.key === "Escape") this.view.set(this.view.region ? { region: null } : { selected: null });
     if (isTyping) return;
     const isPressable = tag === "BUTTON" || tag === "SUMMARY";
     const step = event.shiftKey ? 10 : 1;
     if (event.key === " " && !isPressable) this.toggle();
     else if (event.key === "ArrowRight") this.step(step);
     else if (event.key === "ArrowLeft") this.step(-step);
+    else if (event.key === "+" || event.key === "=") this.player.zoom(1 / 1.4);
+    else if (event.key === "-") this.player.zoom(1.4);
+    else if (event.key === "0") this.view.set({ camera: null });
+    else if (event.key === "[" || event.key === "]") this.climb(event.key === "]" ? 1 : -1);
+    else if (event.key === "/") byId("lives-find").focus();
     else if (event.key === "Home" && tag !== "BODY") this.view.goTo(0);
     else if (event.key === "End" && tag !== "BODY") this.view.goTo(this.store.last);
     else return;

@@ -1,5 +1,7 @@
 // What is looked at: the batch, the cluster chosen, the axes. Every part of the page listens.
 
+const READING = 250; // milliseconds
+
 class View {
   constructor(store) {
     this.store = store;
@@ -8,13 +10,25 @@ class View {
     [this.x, this.y] = store.header.view;
     this.tail = 10;
     this.fitsBatch = false;
-    this.tree = store.header.families ? new FamilyTree(store.header.families) : null;
-    this.level = this.tree?.start ?? 0;
-    this.family = this.tree?.at(this.level) ?? ((id) => id);
+    this.readFamilies();
     const { min_cluster_size: minSize = 1, min_life: minLife = 1 } = store.header.confirmed ?? {};
     Object.assign(this, { minSize, minLife });
+    this.onlyFamily = null; // the family looked at, if one is
+    this.search = ""; // the clusters looked for
+    this.camera = null; // the part of the plane looked at, if not the whole
+    this.region = null; // the part of it whose rows are selected
+    this.speed = 4; // batches a second
     this.isPlaying = false;
     this.listeners = [];
+  }
+
+  // Takes the tree of the header; a level chosen before is kept.
+  readFamilies() {
+    const level = this.tree?.levels[this.level];
+    const { families } = this.store.header;
+    this.tree = families ? new FamilyTree(families) : null;
+    this.level = (level === undefined ? this.tree?.start : this.tree?.rowOfLevel(level)) ?? 0;
+    this.family = this.tree?.at(this.level) ?? ((id) => id);
   }
 
   onChange(callback) {
@@ -29,6 +43,9 @@ class View {
       changed.add(name);
     }
     if (changed.has("level")) this.family = this.tree.at(this.level);
+    // A part of one plane is none of another.
+    if (changed.has("x") || changed.has("y")) Object.assign(this, { camera: null, region: null });
+    if (changed.has("x") || changed.has("y")) changed.add("camera");
     if (changed.size) this.notify(changed);
   }
 
@@ -40,6 +57,18 @@ class View {
     return this.store.batches[this.index];
   }
 
+  // Calls back at once, or a few times a second while the page plays: text cannot be read faster.
+  nowAndThen(callback) {
+    let last = -Infinity;
+    const ask = oncePerFrame(() => {
+      const now = performance.now();
+      if (this.isPlaying && now - last < READING) return;
+      last = now;
+      callback();
+    });
+    return ask;
+  }
+
   goTo(index) {
     this.set({ index: clamp(Math.round(index), 0, this.store.last) });
   }
@@ -48,6 +77,16 @@ class View {
   isConfirmed(id) {
     const cluster = this.store.clusters.get(id);
     return cluster.total >= this.minSize && cluster.batches.length >= this.minLife;
+  }
+
+  // Whether a cluster is among those looked at.
+  isWanted(id) {
+    return this.onlyFamily === null || id < 0 || this.family(id) === this.onlyFamily;
+  }
+
+  // Whether a cluster belongs in lists.
+  isListed(id) {
+    return id === this.selected || (this.isConfirmed(id) && this.isWanted(id) && this.store.matches(id, this.search));
   }
 
   select(id) {

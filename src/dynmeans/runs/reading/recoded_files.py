@@ -54,17 +54,22 @@ def _sheet_as_csv(name: str, sheet: str | None, target: Path) -> str:
         raise ModuleNotFoundError(told, name="openpyxl") from error
     try:
         book = openpyxl.load_workbook(name, read_only=True, data_only=True)
-    except Exception as error:  # whatever a damaged file makes of it
-        raise ValueError(f"{name!r} cannot be read as an Excel file: {error}") from error
-    try:
-        if sheet is not None and sheet not in book.sheetnames:
-            raise missing_column("database_table", sheet, book.sheetnames, "sheet")
-        rows = book[book.sheetnames[0] if sheet is None else sheet].iter_rows(values_only=True)
         with open(target, "w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows(_filled(rows))
-    finally:
+            csv.writer(file).writerows(_filled(_rows_of(book, sheet)))
         book.close()
+    except InputError:
+        raise
+    except Exception as error:  # whatever a damaged file makes of it
+        told = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise ValueError(f"{name!r} cannot be read as an Excel file ({told}).") from error
     return str(target)
+
+
+def _rows_of(book: Any, sheet: str | None) -> Iterable[tuple[Any, ...]]:
+    if sheet is not None and sheet not in book.sheetnames:
+        raise missing_column("database_table", sheet, book.sheetnames, "sheet")
+    rows: Iterable[tuple[Any, ...]] = book[sheet or book.sheetnames[0]].iter_rows(values_only=True)
+    return rows
 
 
 def _filled(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[str]]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import TEXT, no_number_condition, quote_name
+from dynmeans.runs.reading.json_lines import shown
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions
 
@@ -29,9 +30,9 @@ def check_times(source: Source, options: WindowOptions, expression: str) -> None
     wanted = f"of the form {' or '.join(map(repr, forms))}" if forms else _ISO
     raise InputError(
         "time",
-        ": row {} of the input (from 0) has {!r} in column {!r}, which is no time {}",
+        ": row {} of the input (from 0) has {} in column {!r}, which is no time {}",
         row,
-        text,
+        shown(text),
         name,
         wanted,
         hint="" if forms else _OTHER_FORM,
@@ -49,9 +50,9 @@ def check_numbers(source: Source, features: Sequence[str]) -> None:
             row, text = bad[0]
             raise InputError(
                 "features",
-                "must be numbers, but row {} of the input (from 0) has {!r} in column {!r}",
+                "must be numbers, but row {} of the input (from 0) has {} in column {!r}",
                 row,
-                text,
+                shown(text),
                 name,
                 hint="A query ({query=...}) may turn such text into numbers.",
             )
