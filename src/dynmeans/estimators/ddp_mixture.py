@@ -9,11 +9,8 @@ import numpy as np
 from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.estimators.base import HistoryKeeper
 from dynmeans.estimators.mixture_estimator import MixtureEstimator
-<<<<<<< HEAD
-from dynmeans.inputs.input_error import InputError
-=======
 from dynmeans.estimators.named_batches import labels_like, timed_batches
->>>>>>> main
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.mixture.carried_sample import (
     check_carry,
