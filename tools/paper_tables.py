@@ -196,6 +196,7 @@ TABLES = {
     "beside the authors": beside_authors,
     "how far": how_far,
     "robustness": robustness,
+    "evolutionary": evolutionary,
     "low-variance limit": low_variance_limit,
     "aircraft": aircraft,
 }

@@ -41,6 +41,21 @@ class SlotSums {
         }
     }
 
+    // The same in two steps, where whoever calls sums slot by slot.
+    void clear(const Assignment& assignment) {
+        bins_of_slots_.assign(assignment.n_members.size() * bins_.size(), 0.0);
+    }
+
+    template <typename Value>
+    void sum_slot(const Points<Value>& points, std::size_t k, const std::uint32_t* members,
+                  std::size_t n) {
+        PointAdder<0> adder(sums_);
+        for (std::size_t m = 0; m < n; ++m) {
+            if (m + 2 < n) points.prefetch(members[m + 2]);
+            adder.add(points, members[m], bins_of_slots_.data() + k * bins_.size());
+        }
+    }
+
     double count(std::size_t k, const Assignment& assignment) const {
         if (!sums_.has_weights) return static_cast<double>(assignment.n_members[k]);
         return bins_.total(bins_of_slots_.data() + k * bins_.size(), 0);
@@ -127,6 +142,15 @@ inline void move_center(std::size_t k, double n, const double* sum, const Rememb
     table.set(k, theta, 0.0, 1.0);
 }
 
+// n of slot k, whose center moves there.
+inline void settle_slot(std::size_t k, const Remembered& remembered, const SlotSums& slot_sums,
+                        Assignment& assignment, std::vector<double>& counts, double* sum) {
+    counts[k] = slot_sums.count(k, assignment);
+    if (assignment.n_members[k] == 0) return;
+    slot_sums.write_sum(k, sum);
+    move_center(k, counts[k], sum, remembered, assignment.table);
+}
+
 // n of every slot, whose centers move there; those of slots without a change stand already.
 template <typename Value>
 void assign_params(const Points<Value>& points, const Remembered& remembered, ThreadPool& pool,
@@ -135,13 +159,9 @@ void assign_params(const Points<Value>& points, const Remembered& remembered, Th
     slot_sums.update(points, assignment, pool);
     assignment.follow_slots(counts, 1);
     std::vector<double> sum(points.n_features);
-    for (std::size_t k = 0; k < n_slots; ++k) {
-        if (!assignment.has_changed[k]) continue;
-        counts[k] = slot_sums.count(k, assignment);
-        if (assignment.n_members[k] == 0) continue;
-        slot_sums.write_sum(k, sum.data());
-        move_center(k, counts[k], sum.data(), remembered, assignment.table);
-    }
+    for (std::size_t k = 0; k < n_slots; ++k)
+        if (assignment.has_changed[k])
+            settle_slot(k, remembered, slot_sums, assignment, counts, sum.data());
     assignment.table.shrink(n_slots);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "numeric/bins.hpp"
@@ -30,17 +31,16 @@ struct Magnitudes {
 
     template <typename Value>
     void add(const Points<Value>& points, std::size_t begin, std::size_t end) {
+        const Value* values = points.values + begin * points.n_features;
         if (!points.weights) {
-            add_values(points.values + begin * points.n_features,
-                       (end - begin) * points.n_features);
             if (begin < end) lightest = heaviest = 1.0;
-            return;
+            return add_values(values, (end - begin) * points.n_features);
         }
-        for (std::size_t i = begin; i < end; ++i) {
+        for (std::size_t i = begin; i < end; ++i, values += points.n_features) {
             if (!points.takes_part(i)) continue;
             lightest = std::min(lightest, points.weights[i]);
             heaviest = std::max(heaviest, points.weights[i]);
-            add_values(points.values + i * points.n_features, points.n_features);
+            raise(values, points.n_features, farthest.data());
         }
     }
 
@@ -51,28 +51,32 @@ struct Magnitudes {
         heaviest = std::max(heaviest, other.heaviest);
     }
 
-    static constexpr std::size_t kFew = 4 * kSimd;  // values kept on the stack
-
-    // Whole rows, one after the other. kSimd rows fill one register for each feature.
+    // Whole rows, one after the other. After `period` values the features stand in the same lanes
+    // of registers again.
     template <typename Value>
     void add_values(const Value* values, std::size_t n) {
-        const std::size_t d = farthest.size(), size = d * kSimd;
+        constexpr std::size_t kFew = 4 * kSimd;  // values kept on the stack
+        const std::size_t d = farthest.size(), period = std::lcm(d, kSimd);
         std::size_t at = 0;
-        if (n >= 2 * size) {
-            std::vector<double> many(size > kFew ? size : 0, 0.0);
-            double few[kFew] = {}, *most = size > kFew ? many.data() : few;
-            for (; at + size <= n; at += size)
-                for (std::size_t r = 0; r < size; r += kSimd) {
-                    const Doubles x = load(values + at + r), y = x < 0.0 ? -x : x;
-                    const Doubles before = load(most + r);
-                    store(most + r, before < y ? y : before);
-                }
-            for (std::size_t r = 0; r < size; ++r)
+        if (n >= 2 * period) {
+            std::vector<double> many(period > kFew ? period : 0, 0.0);
+            double few[kFew] = {}, *most = period > kFew ? many.data() : few;
+            for (; at + period <= n; at += period) raise(values + at, period, most);
+            for (std::size_t r = 0; r < period; ++r)
                 farthest[r % d] = std::max(farthest[r % d], most[r]);
         }
-        for (; at < n; at += d)
-            for (std::size_t j = 0; j < d; ++j)
-                farthest[j] = std::max(farthest[j], std::abs(static_cast<double>(values[at + j])));
+        for (; at < n; at += d) raise(values + at, d, farthest.data());
+    }
+
+  private:
+    template <typename Value>
+    static void raise(const Value* values, std::size_t n, double* most) {
+        std::size_t r = 0;
+        for (; r + kSimd <= n; r += kSimd) {
+            const Doubles x = load(values + r), y = x < 0.0 ? -x : x, before = load(most + r);
+            store(most + r, before < y ? y : before);
+        }
+        for (; r < n; ++r) most[r] = std::max(most[r], std::abs(static_cast<double>(values[r])));
     }
 };
 
@@ -121,8 +125,10 @@ class PointAdder {
 
     template <int Sign = 1, typename Value>
     void add(const Points<Value>& points, std::size_t i, double* sums) {
-        const double weight = points.weight(i);
         const Value* y = points.values + i * points.n_features;
+        if constexpr (std::is_same_v<Value, double>)
+            if (!sums_.has_weights) return sums_.columns.template add_row<C, Sign>(y, sums);
+        const double weight = points.weight(i);
         double few[C > 0 ? C : 1], *terms = C > 0 ? few : terms_.data(), *term = terms;
         if (sums_.has_weights) *term++ = weight;
         const std::size_t d = C > 0 ? terms + C - term : points.n_features;
@@ -143,16 +149,17 @@ class PointAdder {
 template <typename Value>
 BatchSums sums_of_batch(const Points<Value>& points, const Remembered& remembered,
                         double new_penalty, ThreadPool& pool) {
-    constexpr std::size_t kPart = 65536;
-    const std::size_t n_parts = (points.n_points + kPart - 1) / kPart;
+    constexpr std::size_t kValues = 131072;  // of one part
+    const std::size_t n_rows = (kValues + points.n_features - 1) / points.n_features;
+    const std::size_t n_parts = (points.n_points + n_rows - 1) / n_rows;
     Magnitudes whole(points.n_features);
     if (n_parts == 1) {
         whole.add(points, 0, points.n_points);
     } else {
         std::vector<Magnitudes> of_threads(pool.size(), whole);
         pool.for_blocks(n_parts, [&](std::size_t part, std::size_t thread) {
-            of_threads[thread].add(points, part * kPart,
-                                   std::min((part + 1) * kPart, points.n_points));
+            of_threads[thread].add(points, part * n_rows,
+                                   std::min((part + 1) * n_rows, points.n_points));
         });
         for (const Magnitudes& found : of_threads) whole.merge(found);
     }

@@ -25,8 +25,7 @@ using namespace records;
 
 class OwnCosts {
   public:
-    OwnCosts(std::size_t n_points, const Bins& bins)
-        : bins_(bins), costs_(n_points), sums_(bins.n_bins()) {}
+    OwnCosts(std::size_t n_points, const Bins& bins) : bins_(bins), costs_(n_points) {}
 
     double operator[](std::size_t i) const { return costs_[i]; }
     double highest(std::size_t k) const { return highest_[k]; }  // over the members of slot k
@@ -34,7 +33,7 @@ class OwnCosts {
     // Forgets the costs of the last run.
     void start() {
         has_costs_ = false;
-        std::fill(sums_.begin(), sums_.end(), 0.0);
+        sums_.assign(bins_.n_bins(), 0.0);
         highest_.clear();
     }
 
@@ -47,22 +46,34 @@ class OwnCosts {
             changed_.set(k, assignment.has_changed[k]);
             if (assignment.has_changed[k]) highest_[k] = 0.0;
         }
-        parts_.resize(pool.size());
-        for (Part& part : parts_) part.start(highest_.size(), points.n_features, bins_.n_bins());
+        start_parts(points.n_features, pool.size());
         const std::size_t n_tasks = (costs_.size() + kTask - 1) / kTask;
         pool.for_blocks(n_tasks, [&](std::size_t task, std::size_t thread) {
             // Backwards: the last points are those that were summed last, and still near.
             const std::size_t begin = (n_tasks - 1 - task) * kTask;
             const BlockRange range{begin, std::min(begin + kTask, costs_.size())};
-            update_changed(points, assignment, range, parts_[thread]);
+            Part& part = parts_[thread];
+            const std::size_t n = changed_.list(assignment.labels.data(), range, part.list);
+            update_listed(points, assignment, part.list.data(), n, part);
         });
-        for (const Part& part : parts_) {
-            for (std::size_t k = 0; k < highest_.size(); ++k)
-                highest_[k] = std::max(highest_[k], part.highest[k]);
-            for (std::size_t b = 0; b < sums_.size(); ++b) sums_[b] += part.now[b] - part.before[b];
-        }
-        has_costs_ = true;
+        merge_parts();
     }
+
+    // The same after the first pass, where whoever calls goes slot by slot: start, once for the
+    // members of each slot, end.
+    void start_slots(const Assignment& assignment, std::size_t n_features, std::size_t n_threads) {
+        highest_.assign(assignment.n_members.size(), 0.0);
+        start_parts(n_features, n_threads);
+    }
+
+    template <typename Value>
+    void update_slot(const Points<Value>& points, const Assignment& assignment,
+                     const std::uint32_t* members, std::size_t n, std::size_t thread) {
+        for (std::size_t m = 0; m < n; m += kTask)
+            update_listed(points, assignment, members + m, std::min(kTask, n - m), parts_[thread]);
+    }
+
+    void end_slots() { merge_parts(); }
 
     // The within-cluster term of L_t.
     double total() const { return bins_.total(sums_.data(), 0); }
@@ -84,16 +95,30 @@ class OwnCosts {
         }
     };
 
+    void start_parts(std::size_t n_features, std::size_t n_threads) {
+        parts_.resize(n_threads);
+        for (Part& part : parts_) part.start(highest_.size(), n_features, bins_.n_bins());
+    }
+
+    void merge_parts() {
+        for (const Part& part : parts_) {
+            for (std::size_t k = 0; k < highest_.size(); ++k)
+                highest_[k] = std::max(highest_[k], part.highest[k]);
+            for (std::size_t b = 0; b < sums_.size(); ++b) sums_[b] += part.now[b] - part.before[b];
+        }
+        has_costs_ = true;
+    }
+
+    // Of at most kTask points.
     template <typename Value>
-    void update_changed(const Points<Value>& points, const Assignment& assignment, BlockRange range,
-                        Part& part) {
-        const std::size_t n = changed_.list(assignment.labels.data(), range, part.list);
+    void update_listed(const Points<Value>& points, const Assignment& assignment,
+                       const std::uint32_t* list, std::size_t n, Part& part) {
         for (std::size_t r = 0; r < n; ++r) {
             if (r + kAhead < n) {
-                points.prefetch(part.list[r + kAhead]);
-                __builtin_prefetch(&costs_[part.list[r + kAhead]], 1);
+                points.prefetch(list[r + kAhead]);
+                __builtin_prefetch(&costs_[list[r + kAhead]], 1);
             }
-            const std::size_t i = part.list[r], k = assignment.labels[i];
+            const std::size_t i = list[r], k = assignment.labels[i];
             const double weight = points.weight(i);
             part.terms_before[r] = weight * costs_[i];
             costs_[i] = squared_distance(points.row(i, part.buffer.data()),

@@ -54,8 +54,12 @@ class Clusterer {
         while (!has_converged) {
             make_pass(order);
             assignment_.close_gaps(remembered_.n_clusters);
-            assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_);
-            own_.update(points_, assignment_, pool_);
+            if (is_accelerated_ && cost_trace_.empty() && points_.n_features >= kWide) {
+                settle_slot_by_slot();
+            } else {
+                assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_);
+                own_.update(points_, assignment_, pool_);
+            }
             const double cost = cluster_terms(remembered_, penalties_, assignment_) + own_.total();
             const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
             cost_trace_.push_back(cost);
@@ -65,6 +69,8 @@ class Clusterer {
     }
 
   private:
+    static constexpr std::size_t kWide = 16;  // features
+
     void make_pass(const std::int64_t* order) {
         has_moved_ = assignment_.has_changed;
         assignment_.start_pass();
@@ -75,6 +81,26 @@ class Clusterer {
             first_pass_->run(order, assignment_);
         else
             later_pass_->run(own_, has_moved_, assignment_);
+    }
+
+    // AssignParams and the costs after the first pass, for many features: what is added up for a
+    // slot stays near, and so do its points until their costs are taken.
+    void settle_slot_by_slot() {
+        const std::size_t n_slots = assignment_.n_members.size();
+        members_.sort(assignment_.labels, assignment_.n_members);
+        counts_.assign(n_slots, 0.0);
+        slot_sums_.clear(assignment_);
+        own_.start_slots(assignment_, points_.n_features, pool_.size());
+        assignment_.table.shrink(n_slots);
+        pool_.for_blocks(n_slots, [&](std::size_t k, std::size_t thread) {
+            const std::size_t n = assignment_.n_members[k];
+            if (n == 0) return;
+            std::vector<double> sum(points_.n_features);
+            slot_sums_.sum_slot(points_, k, members_.of(k), n);
+            settle_slot(k, remembered_, slot_sums_, assignment_, counts_, sum.data());
+            own_.update_slot(points_, assignment_, members_.of(k), n, thread);
+        });
+        own_.end_slots();
     }
 
     void store(Solution& best) const {
@@ -95,6 +121,7 @@ class Clusterer {
     SlotSums slot_sums_;
     std::optional<FirstPass<Value>> first_pass_;
     std::optional<LaterPass<Value>> later_pass_;
+    SlotMembers members_;
     std::vector<double> counts_, cost_trace_;
     std::vector<std::uint8_t> has_moved_;
 };

@@ -49,8 +49,8 @@ inline Doubles add_in_halves(const Doubles* sums) {
 }
 
 // The same for one to four features: the sums left out are zeros, which change no square.
-template <std::size_t D>
-Doubles add_few_in_halves(const Doubles* squares) {
+template <std::size_t D, typename Lanes>
+Lanes add_few_in_halves(const Lanes* squares) {
     static_assert(D >= 1 && D <= 4);
     if constexpr (D == 1) return squares[0];
     if constexpr (D == 2) return squares[0] + squares[1];

@@ -96,6 +96,7 @@ class BlasFilter {
         for (std::size_t r = 0; r < n_rows; ++r)
             scratch.likely[r] = lowest_of(scratch.products.data() + r * n_slots, scratch.norms[r]);
         for (std::size_t r = 0; r < n_rows; ++r) {
+            if (end + r < points.n_points) prefetch_used(points, order[end + r]);
             if (r + 1 < n_rows) {
                 points.prefetch(order[begin + r + 1]);
                 if (n_slots > 0) table.prefetch(slots_[scratch.likely[r + 1]]);
@@ -123,6 +124,7 @@ class BlasFilter {
   private:
     static constexpr std::size_t kGroup = 8, kFewest = 4;  // features; groups of them
     static constexpr std::size_t kMostCompared = 3, kAhead = 3;
+    static constexpr double kNearlyAll = 0.9;
 
     std::size_t width() const { return n_used_ * kGroup; }
 
@@ -139,6 +141,15 @@ class BlasFilter {
                 const double x = table.center(k)[j] - mean[j];
                 spread[j / kGroup] += x * x;
             }
+        choose_groups(spread);
+        origin_.resize(width());
+        for (std::size_t u = 0; u < n_used_; ++u)
+            std::copy_n(mean.data() + groups_[u] * kGroup, kGroup, origin_.data() + u * kGroup);
+    }
+
+    // Those that spread most, or as many in a row if they do nearly as well: memory is read in a
+    // row.
+    void choose_groups(const std::vector<double>& spread) {
         groups_.resize(n_groups_);
         std::iota(groups_.begin(), groups_.end(), std::size_t{0});
         if (n_used_ < n_groups_)
@@ -148,9 +159,14 @@ class BlasFilter {
                              });
         groups_.resize(n_used_);
         std::sort(groups_.begin(), groups_.end());
-        origin_.resize(width());
-        for (std::size_t u = 0; u < n_used_; ++u)
-            std::copy_n(mean.data() + groups_[u] * kGroup, kGroup, origin_.data() + u * kGroup);
+        double most = 0.0, in_a_row = 0.0;
+        for (const std::size_t group : groups_) most += spread[group];
+        for (std::size_t last = 0; last < n_groups_; ++last) {
+            in_a_row += spread[last];
+            if (last >= n_used_) in_a_row -= spread[last - n_used_];
+            if (last + 1 < n_used_ || in_a_row < kNearlyAll * most) continue;
+            return std::iota(groups_.begin(), groups_.end(), last + 1 - n_used_);
+        }
     }
 
     template <typename Value>

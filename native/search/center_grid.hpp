@@ -5,25 +5,28 @@
 // Exact because: a computed cost of at most lambda means a true distance within the radius, up to
 // rounding that kSlack covers; the cell of a coordinate is a monotone function of it in floating
 // point too, so a coordinate between the ends of a ball has a cell between theirs. A slot that
-// changed is entered again; its old entries stay and cost a look, as the center compared with is
-// always the present one.
+// changed is taken out and entered again.
 //
 // Points come in random order, so almost every look is at memory that is far away. A chunk of
-// points goes through each stage together (its cell, the cell's slots, their centers), which lets
-// the machine fetch for many points at a time.
+// points goes through each stage together (its cells, their blocks of slots, the costs), which lets
+// the machine fetch for many points at a time. The centers stand in the blocks themselves, four
+// side by side, and the cheapest of four is found without a branch.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "numeric/squared_distance.hpp"
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
 #include "search/keeping_cost.hpp"
 
 namespace dynmeans::search {
 
+using namespace numeric;
 using namespace records;
 
 class CenterGrid {
@@ -50,71 +53,38 @@ class CenterGrid {
     // Enters slot k as it now is; slots come in order, or again.
     void insert(std::size_t k, const CostTable& table) {
         if (!is_usable_) return;
+        const auto slot = static_cast<Slot>(k);
+        if (k < centers_.size())
+            visit_cells(centers_[k], [&](const Cell& cell) { take_out(cell, slot); });
         centers_.resize(std::max(centers_.size(), k + 1));
         Center& center = centers_[k];
         std::copy_n(table.center(k), n_features_, center.at);
         center.offset = table.offset(k);
         center.scale = table.scale(k);
-        const double margin = new_penalty_ - center.offset;
-        if (margin < 0.0) return;
-        const double radius = std::sqrt(margin / center.scale) * (1.0 + kSlack);
-        Cell low{}, high{};
-        double n_cells = 1.0;
-        for (std::size_t j = 0; j < n_features_; ++j) {
-            const double x = center.at[j], reach = radius + std::abs(x) * 1e-15;
-            low.at[j] = cell_of(x - reach);
-            high.at[j] = cell_of(x + reach);
-            n_cells *= static_cast<double>(high.at[j]) - low.at[j] + 1.0;
-            if (low.at[j] <= -kFarthest || high.at[j] >= kFarthest) n_cells = CostTable::kNever;
-        }
-        if (!(n_cells <= kMostCells)) {
-            is_usable_ = false;
-            return;
-        }
-        for (Cell cell = low;;) {
-            add(cell, static_cast<Slot>(k));
-            std::size_t j = 0;
-            while (j < n_features_ && cell.at[j] == high.at[j]) cell.at[j] = low.at[j], ++j;
-            if (j == n_features_) break;
-            ++cell.at[j];
-        }
+        is_usable_ = visit_cells(center, [&](const Cell& cell) { add(cell, slot, center); });
     }
 
     struct Scratch {
-        std::vector<double> rows;
+        std::vector<double> rows;         // one feature after the other
+        std::vector<std::int32_t> cells;  // the same
         std::vector<std::uint32_t> places;
     };
 
-    Choice cheapest(const double* y) const { return cheapest(y, heads_[bucket(cell_at(y))]); }
+    Choice cheapest(const double* y) const {
+        Cell cell{};
+        for (std::size_t j = 0; j < n_features_; ++j) cell.at[j] = cell_of(y[j]);
+        const std::uint32_t place = heads_[bucket(cell)];
+        if (n_features_ == 1) return cheapest<1>(y, cell, place);
+        return n_features_ == 2 ? cheapest<2>(y, cell, place) : cheapest<3>(y, cell, place);
+    }
 
     // The cheapest slots of the points at positions [begin, end) of the order.
     template <typename Value>
     void find(const Points<Value>& points, const std::int64_t* order, std::size_t begin,
               std::size_t end, Scratch& scratch, Choice* choices) const {
-        const std::size_t n = end - begin, d = n_features_;
-        scratch.rows.resize(n * d);
-        scratch.places.resize(n);
-        double* rows = scratch.rows.data();
-        std::uint32_t* places = scratch.places.data();
-        for (std::size_t r = 0; r < n; ++r) {
-            if (r + kAhead < n) points.prefetch(order[begin + r + kAhead]);
-            const Value* from = points.values + order[begin + r] * d;
-            for (std::size_t j = 0; j < d; ++j) rows[r * d + j] = from[j];
-            places[r] = bucket(cell_at(rows + r * d));
-            __builtin_prefetch(&heads_[places[r]]);
-        }
-        for (std::size_t r = 0; r < n; ++r) {
-            places[r] = heads_[places[r]];
-            if (places[r] != kEnd) __builtin_prefetch(&blocks_[places[r]]);
-        }
-        for (std::size_t r = 0; r < n; ++r) {
-            if (r + 4 < n && places[r + 4] != kEnd) {
-                const Block& block = blocks_[places[r + 4]];
-                for (std::uint32_t s = 0; s < block.n_slots; ++s)
-                    __builtin_prefetch(&centers_[block.slots[s]]);
-            }
-            choices[r] = cheapest(rows + r * d, places[r]);
-        }
+        if (n_features_ == 1) return find<1>(points, order + begin, end - begin, scratch, choices);
+        if (n_features_ == 2) return find<2>(points, order + begin, end - begin, scratch, choices);
+        find<3>(points, order + begin, end - begin, scratch, choices);
     }
 
   private:
@@ -122,6 +92,12 @@ class CenterGrid {
     static constexpr std::int32_t kFarthest = 1000000000;
     static constexpr double kMostCells = 1000.0;
     static constexpr std::size_t kAhead = 16;
+    static constexpr std::size_t kWidth = 4;  // slots of a block
+    static constexpr Slot kNobody = std::numeric_limits<Slot>::max();
+
+    using Quad [[gnu::vector_size(kWidth * sizeof(double))]] = double;
+    using Longs [[gnu::vector_size(kWidth * sizeof(std::int64_t))]] = std::int64_t;
+    using Slots [[gnu::vector_size(kWidth * sizeof(Slot))]] = Slot;
 
     struct Cell {
         std::int32_t at[kMaxFeatures];
@@ -129,15 +105,50 @@ class CenterGrid {
             return at[0] == other.at[0] && at[1] == other.at[1] && at[2] == other.at[2];
         }
     };
-    // Slots of one cell; a cell with many has several blocks.
+    // Slots of one cell; a cell with many has several blocks. A free place costs infinitely much.
     struct alignas(64) Block {
         Cell cell;
-        std::uint32_t next, n_slots;
-        Slot slots[11];
+        std::uint32_t next;
+        Slot slots[kWidth];
+        double offsets[kWidth], scales[kWidth], at[kMaxFeatures][kWidth];
     };
     struct Center {
         double at[kMaxFeatures], offset, scale;
     };
+
+    template <std::size_t D, typename Value>
+    void find(const Points<Value>& points, const std::int64_t* order, std::size_t n,
+              Scratch& scratch, Choice* choices) const {
+        scratch.rows.resize(n * D);
+        scratch.cells.resize(n * D);
+        scratch.places.resize(n);
+        double* rows = scratch.rows.data();
+        std::int32_t* cells = scratch.cells.data();
+        std::uint32_t* places = scratch.places.data();
+        for (std::size_t r = 0; r < n; ++r) {
+            if (r + kAhead < n) __builtin_prefetch(points.values + order[r + kAhead] * D);
+            const Value* from = points.values + order[r] * D;
+            for (std::size_t j = 0; j < D; ++j) rows[j * n + r] = from[j];
+        }
+        for (std::size_t v = 0; v < n * D; ++v) cells[v] = cell_of(rows[v]);
+        const auto cell_at = [&](std::size_t r) {
+            Cell cell{};
+            for (std::size_t j = 0; j < D; ++j) cell.at[j] = cells[j * n + r];
+            return cell;
+        };
+        for (std::size_t r = 0; r < n; ++r) places[r] = bucket(cell_at(r));
+        for (std::size_t r = 0; r < n; ++r) {
+            places[r] = heads_[places[r]];
+            if (places[r] == kEnd) continue;
+            const char* block = reinterpret_cast<const char*>(&blocks_[places[r]]);
+            for (std::size_t at = 0; at < sizeof(Block); at += 64) __builtin_prefetch(block + at);
+        }
+        for (std::size_t r = 0; r < n; ++r) {
+            double y[D];
+            for (std::size_t j = 0; j < D; ++j) y[j] = rows[j * n + r];
+            choices[r] = cheapest<D>(y, cell_at(r), places[r]);
+        }
+    }
 
     // Beyond the farthest center cells go on, up to one that no center reaches.
     std::int32_t cell_of(double x) const {
@@ -146,54 +157,106 @@ class CenterGrid {
             std::min(std::max(std::floor(x * per_side_), -kLast), kLast));
     }
 
-    Cell cell_at(const double* y) const {
-        Cell cell{};
-        for (std::size_t j = 0; j < n_features_; ++j) cell.at[j] = cell_of(y[j]);
-        return cell;
-    }
-
-    Choice cheapest(const double* y, std::uint32_t place) const {
-        const Cell cell = cell_at(y);
+    template <std::size_t D>
+    Choice cheapest(const double* y, const Cell& cell, std::uint32_t place) const {
         Choice choice{CostTable::kNone, new_penalty_};
         for (; place != kEnd; place = blocks_[place].next) {
             const Block& block = blocks_[place];
             if (!(block.cell == cell)) continue;
-            for (std::uint32_t s = 0; s < block.n_slots; ++s) {
-                const Center& center = centers_[block.slots[s]];
-                const double cost =
-                    center.offset + center.scale * squared_distance(y, center.at, n_features_);
-                CostTable::consider(choice, block.slots[s], cost);
+            Quad squares[D];
+            for (std::size_t j = 0; j < D; ++j) {
+                const Quad difference = y[j] - load4(block.at[j]);
+                squares[j] = difference * difference;
             }
+            const Quad costs =
+                load4(block.offsets) + load4(block.scales) * add_few_in_halves<D>(squares);
+            // The lowest cost in every lane, then the lowest slot of those that have it.
+            Quad other = __builtin_shuffle(costs, Longs{2, 3, 0, 1});
+            Quad lowest = costs < other ? costs : other;
+            other = __builtin_shuffle(lowest, Longs{1, 0, 3, 2});
+            lowest = lowest < other ? lowest : other;
+            Slots slots;
+            std::memcpy(&slots, block.slots, sizeof slots);
+            slots =
+                __builtin_convertvector(costs == lowest, Slots) ? slots : slots - slots + kNobody;
+            Slots turned = __builtin_shuffle(slots, Slots{2, 3, 0, 1});
+            slots = slots < turned ? slots : turned;
+            CostTable::consider(choice, std::min(slots[0], slots[1]), lowest[0]);
         }
         return choice;
     }
 
-    std::uint32_t bucket(const Cell& cell) const {
-        const auto number = [&](std::size_t j) { return static_cast<std::uint64_t>(cell.at[j]); };
-        const std::uint64_t hash = number(0) * 0x9E3779B97F4A7C15u +
-                                   number(1) * 0xC2B2AE3D27D4EB4Fu +
-                                   number(2) * 0x165667B19E3779F9u;
-        return static_cast<std::uint32_t>((hash ^ (hash >> 32)) & (heads_.size() - 1));
+    static Quad load4(const double* from) {
+        Quad values;
+        std::memcpy(&values, from, sizeof values);
+        return values;
     }
 
-    void add(const Cell& cell, Slot slot) {
-        std::uint32_t scratch = kEnd;
-        for (std::uint32_t b = heads_[bucket(cell)]; b != kEnd; b = blocks_[b].next) {
-            Block& block = blocks_[b];
-            if (!(block.cell == cell)) continue;
-            if (std::find(block.slots, block.slots + block.n_slots, slot) !=
-                block.slots + block.n_slots)
-                return;
-            if (block.n_slots < std::size(block.slots)) scratch = b;
+    std::uint32_t bucket(const Cell& cell) const {
+        const auto number = [&](std::size_t j) { return static_cast<std::uint32_t>(cell.at[j]); };
+        const std::uint32_t hash =
+            number(0) * 0x9E3779B1u + number(1) * 0x85EBCA77u + number(2) * 0xC2B2AE3Du;
+        return (hash ^ (hash >> 15)) & static_cast<std::uint32_t>(heads_.size() - 1);
+    }
+
+    // Calls visit(cell) for all cells within reach; false if there are too many.
+    template <typename Visit>
+    bool visit_cells(const Center& center, const Visit& visit) const {
+        const double margin = new_penalty_ - center.offset;
+        if (margin < 0.0) return true;
+        const double radius = std::sqrt(margin / center.scale) * (1.0 + kSlack);
+        Cell low{}, high{};
+        double n_cells = 1.0;
+        for (std::size_t j = 0; j < n_features_; ++j) {
+            const double x = center.at[j], reach = radius + std::abs(x) * 1e-15;
+            low.at[j] = cell_of(x - reach);
+            high.at[j] = cell_of(x + reach);
+            n_cells *= static_cast<double>(high.at[j]) - low.at[j] + 1.0;
+            if (low.at[j] <= -kFarthest || high.at[j] >= kFarthest) return false;
         }
-        if (scratch == kEnd) {
+        if (n_cells > kMostCells) return false;
+        for (Cell cell = low;;) {
+            visit(cell);
+            std::size_t j = 0;
+            while (j < n_features_ && cell.at[j] == high.at[j]) cell.at[j] = low.at[j], ++j;
+            if (j == n_features_) return true;
+            ++cell.at[j];
+        }
+    }
+
+    // Where the slot stands in the blocks of a cell; null: nowhere.
+    Block* find_block(const Cell& cell, Slot slot) {
+        for (std::uint32_t b = heads_[bucket(cell)]; b != kEnd; b = blocks_[b].next)
+            if (blocks_[b].cell == cell && std::find(blocks_[b].slots, blocks_[b].slots + kWidth,
+                                                     slot) != blocks_[b].slots + kWidth)
+                return &blocks_[b];
+        return nullptr;
+    }
+
+    static void put(Block& block, Slot before, Slot slot, const Center& center) {
+        const std::size_t lane = std::find(block.slots, block.slots + kWidth, before) - block.slots;
+        block.slots[lane] = slot;
+        block.offsets[lane] = center.offset;
+        block.scales[lane] = center.scale;
+        for (std::size_t j = 0; j < kMaxFeatures; ++j) block.at[j][lane] = center.at[j];
+    }
+
+    void take_out(const Cell& cell, Slot slot) {
+        if (Block* block = find_block(cell, slot)) put(*block, slot, kNobody, kFree);
+    }
+
+    void add(const Cell& cell, Slot slot, const Center& center) {
+        Block* block = find_block(cell, kNobody);
+        if (!block) {
             if (2 * blocks_.size() >= heads_.size()) rehash();
             const std::uint32_t at = bucket(cell);
-            scratch = static_cast<std::uint32_t>(blocks_.size());
-            blocks_.push_back({cell, heads_[at], 0, {}});
-            heads_[at] = scratch;
+            blocks_.push_back({cell, heads_[at], {}, {}, {}, {}});
+            heads_[at] = static_cast<std::uint32_t>(blocks_.size() - 1);
+            block = &blocks_.back();
+            std::fill_n(block->slots, kWidth, kNobody);
+            std::fill_n(block->offsets, kWidth, CostTable::kNever);
         }
-        blocks_[scratch].slots[blocks_[scratch].n_slots++] = slot;
+        put(*block, kNobody, slot, center);
     }
 
     void rehash() {
@@ -204,6 +267,8 @@ class CenterGrid {
             heads_[at] = b;
         }
     }
+
+    static constexpr Center kFree{{}, CostTable::kNever, 1.0};
 
     std::size_t n_features_;
     double new_penalty_;

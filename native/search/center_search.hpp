@@ -72,22 +72,29 @@ class CenterSearch {
         for (std::size_t p = begin; p < end; ++p) {
             if (p + kAhead < end) points.prefetch(order[p + kAhead]);
             const double* y = points.row(order[p], scratch.buffer.data());
-            choices[p - begin] = way_ == Way::kTree
-                                     ? tree_.cheapest(y, new_penalty_, scratch.n_looks)
-                                     : table.cheapest(y, new_penalty_, CostTable::kNone);
+            if (way_ != Way::kTree) {
+                choices[p - begin] = table.cheapest(y, new_penalty_, CostTable::kNone);
+                continue;
+            }
+            std::size_t n_looks = 0;
+            choices[p - begin] = tree_.cheapest(y, new_penalty_, n_looks);
+            // A point that opens a cluster looks at all within lambda, whatever the way.
+            if (choices[p - begin].slot == CostTable::kNone) continue;
+            ++scratch.n_found;
+            scratch.n_looks += n_looks;
         }
     }
 
     // Learns from the points since `prepare`.
     void learn(std::size_t n_points) {
         if (way_ == Way::kFilter) filter_.learn(filter_scratch_);
-        if (way_ == Way::kTree && n_points >= kJudged) judge_tree(n_points);
+        if (way_ == Way::kTree) judge_tree();
     }
 
     // For one point, with all changes so far; `hint` is a slot that is likely to win.
     Choice cheapest(const double* y, const CostTable& table, std::size_t hint) {
         if (is_by_grid(table)) return grid_.cheapest(y);
-        if (is_by_tree(table)) return tree_.cheapest(y, new_penalty_, of_threads_[0].n_looks);
+        if (is_by_tree(table)) return tree_.cheapest(y, new_penalty_);
         return table.cheapest(y, new_penalty_, hint);
     }
 
@@ -96,15 +103,16 @@ class CenterSearch {
 
     static constexpr std::size_t kAhead = 16;  // rows asked for before their turn
     // Below these the panels of the table are about as fast (docs/speed.md).
-    static constexpr std::size_t kGridSlots = 48, kFilterSlots = 64, kFilterFeatures = 16,
+    static constexpr std::size_t kGridSlots = 10, kFilterSlots = 64, kFilterFeatures = 16,
                                  kFilterPoints = 128, kTreeSlots = 64;
     static constexpr double kMostLooks = 0.2;     // share of the leaves
-    static constexpr std::size_t kJudged = 1024;  // points; shorter blocks open many clusters
+    static constexpr std::size_t kJudged = 1024;  // points that found a slot
 
     struct ThreadScratch {
         CenterGrid::Scratch grid;
         std::vector<double> buffer;
-        std::size_t n_looks = 0;  // at leaves of the tree, since last asked
+        // Since last asked: points that found a slot, and leaves of the tree that those looked at.
+        std::size_t n_found = 0, n_looks = 0;
     };
 
     void rebuild_tree(const CostTable& table) {
@@ -112,13 +120,15 @@ class CenterSearch {
     }
 
     // Without structure in the data most boxes have to be opened, and the plain way is faster.
-    void judge_tree(std::size_t n_points) {
-        std::size_t n_looks = 0;
+    void judge_tree() {
+        std::size_t n_found = 0, n_looks = 0;
         for (ThreadScratch& scratch : of_threads_) {
+            n_found += scratch.n_found;
             n_looks += scratch.n_looks;
-            scratch.n_looks = 0;
         }
-        const auto n_all = static_cast<double>(n_points * tree_.n_leaves());
+        if (n_found < kJudged) return;
+        for (ThreadScratch& scratch : of_threads_) scratch.n_found = scratch.n_looks = 0;
+        const auto n_all = static_cast<double>(n_found * tree_.n_leaves());
         if (static_cast<double>(n_looks) > kMostLooks * n_all) has_tree_ = false;
     }
 

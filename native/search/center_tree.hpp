@@ -75,6 +75,11 @@ class CenterTree {
 
     std::size_t n_leaves() const { return (slots_.size() + kLeaf - 1) / kLeaf; }
 
+    Choice cheapest(const double* y, double limit) const {
+        std::size_t n_looks = 0;
+        return cheapest(y, limit, n_looks);
+    }
+
     // Counts the leaves it looks at.
     Choice cheapest(const double* y, double limit, std::size_t& n_looks) const {
         Choice choice{CostTable::kNone, limit};
