@@ -50,6 +50,13 @@ def test_auto_scales_only_where_units_differ(batches):
     assert alike.state_.scaling is None  # 0.8 and 0.3
 
 
+def test_auto_decides_once(batches):
+    model = DynamicMeans(0.5, scale="auto", random_state=0)
+    model.partial_fit(batches[0] / UNITS * [0.2, 1.0])
+    model.partial_fit(batches[1])
+    assert model.state_.scaling is None
+
+
 def test_centers_velocities_forecast_and_history_are_in_the_units_of_the_data(batches):
     model = DynamicMeans(0.5, scale="standard", motion="steady", random_state=0)
     _, history = model.fit_sequence(batches)
@@ -78,6 +85,12 @@ def test_saved_state_brings_its_scaling_along(batches, tmp_path):
     again.partial_fit(batches[1])
     model.partial_fit(batches[1])
     assert again.state_ == model.state_
+
+
+def test_file_of_a_state_without_scaling_is_what_it_always_was(batches, tmp_path):
+    DynamicMeans(1.0, random_state=0).fit(batches[0]).state_.save(tmp_path / "state.npz")
+    with np.load(tmp_path / "state.npz") as file:
+        assert set(file) == {"metadata", "ids", "centers", "weights", "ages", "counts"}
 
 
 def test_state_without_scaling_is_refused_where_one_is_asked_for(batches):

@@ -69,6 +69,6 @@ def test_before_the_first_window_there_is_no_cluster():
 
 def test_feature_that_a_row_lacks_takes_the_mean_of_those_seen():
     model = RiverDynamicMeans(4, 4.0)
-    for y in (0.0, 1.0, 2.0, 3.0):
+    for y in (100.0, 101.0, 102.0, 101.0):
         model.learn_one({"x": 0.0, "y": y})
-    assert model.predict_one({"x": 0.0}) == model.predict_one({"x": 0.0, "y": 1.5})
+    assert model.predict_one({"x": 0.0}) == model.predict_one({"x": 0.0, "y": 101.0}) == 0

@@ -6,6 +6,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import dataset
 
 import dynmeans
 from dynmeans import Penalties, Run
@@ -58,9 +59,10 @@ def test_labels_are_those_of_the_command_line_on_the_same_rows(frame, found, tmp
         (lambda frame: pl.from_pandas(frame), pl),
         (lambda frame: pl.from_pandas(frame).lazy(), pl),
         (lambda frame: pa.Table.from_pandas(frame), pa),
+        (lambda frame: dataset.dataset(pa.Table.from_pandas(frame)), pa),
         (lambda frame: duckdb.from_df(frame), pd),
     ],
-    ids=["polars", "lazy", "arrow", "relation"],
+    ids=["polars", "lazy", "arrow", "dataset", "relation"],
 )
 def test_other_libraries_get_the_same_labels_in_their_own_form(frame, found, make, library):
     other = dynmeans.cluster(make(frame), **WHEN)
@@ -116,6 +118,18 @@ def test_missing_values_can_be_refused(frame):
     holed = frame.assign(x=frame["x"].where(frame["x"] < 9.5))
     with pytest.raises(ValueError, match=r"no finite value for 'x'.*on_missing='drop'"):
         dynmeans.cluster(holed, on_missing="error", **WHEN)
+
+
+def test_length_of_a_window_may_be_a_timedelta_and_times_may_be_periods(frame, found):
+    periods = frame.assign(when=frame["when"].dt.to_period("min"))
+    other = dynmeans.cluster(periods, **WHEN | {"every": pd.Timedelta("20min")})
+    pd.testing.assert_series_equal(other.labels, found.labels)
+    assert "20 windows of 20min" in other.summary()
+
+
+def test_rows_that_all_lack_a_value_are_an_error_that_says_so(frame):
+    with pytest.raises(ValueError, match="it is empty, or every row lacks a value"):
+        dynmeans.cluster(frame.assign(x=np.nan), **WHEN)
 
 
 def test_time_may_be_the_index(frame, found):
@@ -193,6 +207,16 @@ def test_a_notebook_is_shown_a_short_table_that_no_text_can_break(frame):
     text = found._repr_html_()
     assert "center_&lt;b&gt;x&lt;/b&gt;" in text
     assert "<b>" not in text
+
+
+def test_clusters_are_described_by_other_columns_of_the_frame(frame):
+    ships = frame.assign(ship=np.where(frame["x"] > 4, "tug", "ferry"))
+    found = dynmeans.cluster(ships, **WHEN)
+    told = found.describe("ship", truth="ship").set_index("telling_ship")
+    assert told.loc["tug", "mean_x"] == pytest.approx(9.0, abs=0.1)
+    assert told["truth_share"].tolist() == [1.0, 1.0]
+    with pytest.raises(ValueError, match=r"families must be asked for when clustering. Call"):
+        found.describe(families=True)
 
 
 def test_a_named_cluster_is_named_everywhere(frame, tmp_path):

@@ -63,13 +63,14 @@ def test_labels_names_and_a_figure_are_shown_and_rows_left_out_are_told(notebook
     assert "23 that equal an earlier row" in told
     labels, *_ = outputs(notebook, "text/plain")
     assert re.findall(r" (\d+)$", labels, flags=re.MULTILINE) == ["298", "296", "291", "39"]
-    summary, _ = outputs(notebook, "text/html")
+    described, summary, _ = outputs(notebook, "text/html")
+    assert re.search(r"<th>0</th>\s*<td>0</td>.*?TUG 17", described, flags=re.DOTALL)
     assert "<td>TUG 17</td>" in summary
     assert len(outputs(notebook, "image/png")) == 1
 
 
 def test_the_report_plays_within_the_notebook(notebook, tmp_path):
-    _, report = outputs(notebook, "text/html")
+    *_, report = outputs(notebook, "text/html")
     path = tmp_path / "cell.html"
     path.write_text(f"<!DOCTYPE html><title>Notebook</title>{report}", encoding="utf-8")
     with open_browser(find_browser(), tmp_path / "browser") as driver:

@@ -16,6 +16,7 @@ _OTHER_NAMES = {
     "path": "output",
     "query": "sql",
     "random_state": "seed",
+    "scale": "standardize",
 }
 # Given so, an option stands for itself: it has no value, or one that is not known.
 _WITHOUT_VALUE = ("", "...", "True", "False")

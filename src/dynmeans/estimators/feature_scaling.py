@@ -1,4 +1,4 @@
-"""Features brought to like scales: learned on the first batches, kept in the state."""
+"""Features at like scales, learned on the first batches, kept in the state (decision 0303)."""
 
 import math
 from collections.abc import Sequence

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ _OF_WINDOWS = tuple(
     if field.name not in ("features", "time", "every", "id", "hold_last", "lateness", "on_late")
 )
 _FURTHER = (*_OF_WINDOWS, *_OF_READING, *_OF_JOB)
+_UNITS = {"h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
 # Arguments that have another name here than in the functions that check them.
 _OWN_NAMES = {"new_penalty": "penalties", "n_clusters": "about", "id": "key"}
 
@@ -44,7 +46,7 @@ def cluster(
     *,
     features: Sequence[str] | str,
     time: str | None = None,
-    every: str | None = None,
+    every: str | timedelta | float | None = None,
     key: str | None = None,
     penalties: Penalties | float | None = None,
     about: float | None = None,
@@ -61,13 +63,13 @@ def cluster(
 
     Parameters
     ----------
-    frame : pandas or polars frame, Arrow table, DuckDB relation, or path
+    frame : pandas or polars frame, Arrow table or dataset, DuckDB relation, or path
         The rows; a path as `dynmeans cluster` takes it: CSV, Parquet, Arrow, a pattern, a folder.
     features : list of str
         Numeric columns to cluster by; patterns such as ``x_*`` are taken too.
     time : str, optional
         Column of times, or a level of a pandas index; rows are taken in their order.
-    every : str, optional
+    every : str, timedelta or float, optional
         Length of a window: ``10min``, ``1d``, ``1mo``; a plain number for times that are numbers.
         Or give `count` (rows of a window) or `batch` (a column that names windows).
     key : str, optional
@@ -127,7 +129,7 @@ def cluster(
         windows = WindowOptions(
             tuple(named),
             time=time,
-            every=every,
+            every=_length(every),
             id=key,
             **{"on_missing": "drop"} | _chosen(options, _OF_WINDOWS),
         )
@@ -172,6 +174,14 @@ def _check_names(options: dict[str, Any]) -> None:
             raise TypeError(
                 f"cluster() has no argument {name!r}; its further options are {listed}."
             )
+
+
+def _length(every: Any) -> str | None:
+    if isinstance(every, timedelta):
+        micros = every // timedelta(microseconds=1)
+        unit = next(name for name, size in _UNITS.items() if micros % size == 0)
+        return f"{micros // _UNITS[unit]}{unit}"
+    return None if every is None else str(every)
 
 
 def _n_standardized(scale: str | None) -> int:

@@ -12,6 +12,7 @@ from dynmeans.frames.inline import display, framed, summary_table
 from dynmeans.frames.scratch import ScratchFolder
 from dynmeans.frames.summary import left_out_text, summary_lines
 from dynmeans.frames.tables import Origin
+from dynmeans.inputs.input_error import InputError
 from dynmeans.plots.run_figure import run_figure
 from dynmeans.records.families import Families
 from dynmeans.records.history import History
@@ -22,9 +23,12 @@ from dynmeans.report.page import render_report, write_report
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
 from dynmeans.runs.exports import export_labels
 from dynmeans.runs.label_view import LabelView
+from dynmeans.runs.profiles import describe_clusters
 from dynmeans.runs.reading.columns import quote_name
 from dynmeans.runs.run import Run
 from dynmeans.runs.status import RunStatus
+
+_ASK = "Call dynmeans.cluster(..., families=True)."
 
 
 class ClusteredRows:
@@ -135,6 +139,38 @@ class ClusteredRows:
         """Open the run folder, for all that `Run` can do; use it in a ``with`` block."""
         return Run.open(self.folder)
 
+    def describe(self, *columns: str, truth: str | None = None, families: bool = False) -> Any:
+        """Say what each cluster is: one row each, with means, deviations and what sets it apart.
+
+        Parameters
+        ----------
+        *columns : str
+            Further columns of the input to describe clusters by: the values or words that tell
+            each from the others, as ``telling_...``.
+        truth : str, optional
+            Column of true identities: the one that most rows of a cluster have, and their share.
+        families : bool
+            Whether to describe families in place of clusters, where these were asked for.
+
+        Returns
+        -------
+        data frame
+            In the library that the rows came in.
+        """
+        if families and self.families is None:
+            raise InputError("families", "must be asked for when clustering", hint=_ASK)
+        with self.run() as run:
+            found = describe_clusters(
+                run,
+                describe=columns,
+                truth=truth or run.config.source.get("truth"),
+                families=self.families if families else None,
+                table=self._job.table,
+                trust=True,
+                network=self._job.reading.network,
+            )
+        return self._origin.frame(found.to_arrow())
+
     def name_cluster(self, cluster_id: int, name: str, *, who: str | None = None) -> None:
         """Give a cluster a name, shown wherever it is; stored in the run with who and when."""
         with self.run() as run:
@@ -149,8 +185,14 @@ class ClusteredRows:
     def write_labels(self, path: str | os.PathLike[str]) -> Path:
         """Write the rows with `cluster_id`: .parquet, .csv, .jsonl or .xlsx; memory stays flat."""
         with self.run() as run:
-            view = LabelView(edits=run.edits)
-            export_labels(run, path, table=self._job.table, trust=True, view=view)
+            export_labels(
+                run,
+                path,
+                table=self._job.table,
+                trust=True,
+                view=LabelView(edits=run.edits),
+                network=self._job.reading.network,
+            )
         return Path(path)
 
     def report(

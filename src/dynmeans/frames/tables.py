@@ -63,7 +63,7 @@ def origin_of(frame: Any, named: Iterable[str], folder: Path) -> Origin:
 
     Parameters
     ----------
-    frame : path, pandas or polars frame, Arrow table, DuckDB relation
+    frame : path, pandas or polars frame, Arrow table or dataset, DuckDB relation
         The rows.
     named : iterable of str
         Columns that were asked for: they may also be levels of a pandas index.
@@ -82,6 +82,8 @@ def origin_of(frame: Any, named: Iterable[str], folder: Path) -> Origin:
     if library == "polars" and kind == "LazyFrame":
         frame.sink_parquet(rows)
         return Origin(_on_disk(rows), "polars")
+    if library == "pyarrow" and hasattr(frame, "scanner"):  # a dataset, read part by part
+        return Origin(frame, "arrow")
     if hasattr(frame, "__arrow_c_stream__") and kind != "Series":
         return Origin(pa.table(frame), "polars" if library == "polars" else "arrow")
     raise InputError(
@@ -108,13 +110,20 @@ def _from_pandas(frame: Any, named: list[str]) -> pa.Table:
     columns = {}
     for name, values in parts.items():
         try:
-            columns[name] = pa.array(values, from_pandas=True)
+            columns[name] = pa.array(_with_dates(values), from_pandas=True)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             if name in named:
                 text = str(error).partition("\n")[0].rstrip(".")
                 rule = ": column {!r} cannot be read: {}"
                 raise InputError("frame", rule, name, text) from error
     return pa.table(columns)
+
+
+def _with_dates(values: Any) -> Any:
+    """Return periods of pandas as the dates they begin with: a table would hold bare numbers."""
+    if not str(values.dtype).startswith("period"):
+        return values
+    return (values.dt if hasattr(values, "dt") else values).to_timestamp()
 
 
 def _polars() -> Any:

@@ -45,7 +45,9 @@ def suggest_on_windows(
 def batches_of(windows: Sequence[Window], *, standardize: int) -> tuple[list[Batch], list[float]]:
     """Return the batches that a choice is made on, and the steps of time between them."""
     if not windows:
-        raise InputError("", "the input holds no rows to choose on")
+        raise InputError(
+            "", "the input holds no rows to choose on: it is empty, or every row lacks a value"
+        )
     points = [window.points for window in windows]
     if standardize:
         scaling = Scaling.learned(points[:standardize])
