@@ -6,17 +6,18 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 DEMO_READY := $(VENV)/.ready-demo
 DEV_READY := $(VENV)/.ready-dev
 NATIVE := $(shell find native -name '*.[ch]pp')
+ENGINE := $(filter native/engine/%.cpp native/passes/%.cpp,$(NATIVE))
 SANITIZED := build/sanitized
 # The versions in requirements/, checked by their hashes; LOCKED=no takes the newest ones.
 LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3, 14) else "no")')
 IS_LOCKED := $(filter yes,$(LOCKED))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow attack bench reproduce reproduce-full check format docs commands stubs sanitize dist-check lock system-deps clean
+.PHONY: help demo test test-slow attack bench bench-check reproduce reproduce-full check format docs commands stubs sanitize dist-check lock system-deps system-deps-arm clean
 
 help:  ## This list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
-	    awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
+	    awk -F '\t' '{ printf "make %-15s %s\n", $$1, $$2 }'
 
 demo: $(DEMO_READY)  ## Make a stream, follow its clusters, write labels and a report, name it.
 	$(BIN)/dynmeans demo
@@ -58,6 +59,9 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	$(BIN)/python benchmarks/low_variance_limit.py
 	$(MAKE) reproduce
 
+bench-check: $(DEV_READY)  ## Fail if a case that matters became more than 15 % slower (under two minutes).
+	$(BIN)/python benchmarks/check.py
+
 check: $(DEV_READY)  ## Format, lint, types, layers, stub; changes nothing.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -88,7 +92,7 @@ stubs: $(DEV_READY)  ## Write the type stub of the compiled module.
 sanitize: $(DEV_READY)  ## The compiled code under ThreadSanitizer, AddressSanitizer and UBSan.
 	mkdir -p build
 	g++ -std=c++17 -O1 -g -ffp-contract=off -fsanitize=thread -Inative tests/native/threads.cpp \
-	    $(filter %/step_double.cpp %/step_float.cpp,$(NATIVE)) -pthread -o build/threads_tsan
+	    $(ENGINE) -pthread -o build/threads_tsan
 	TSAN_OPTIONS=halt_on_error=1 build/threads_tsan
 	rm -rf $(SANITIZED)
 	$(PIP) install --no-deps --target $(SANITIZED) . \
@@ -109,6 +113,9 @@ lock: $(DEMO_READY)  ## Write requirements/*.txt again: the newest versions, wit
 
 system-deps:  ## Install the system's packages that some tests need (needs root).
 	sh tools/install_system_packages.sh
+
+system-deps-arm:  ## Install a compiler and an emulator for ARM, for one slow test (needs root).
+	sh tools/install_system_packages.sh arm
 
 clean:  ## Remove the environment and everything built.
 	rm -rf $(VENV) build dist

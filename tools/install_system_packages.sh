@@ -1,5 +1,6 @@
 #!/bin/sh
 # Install the programs that some tests call and pip does not bring; what is there is left alone.
+# With "arm", those that compile and emulate for ARM as well.
 set -eu
 missing=
 
@@ -17,6 +18,10 @@ need g++ g++ clang++                                   # the build
 need chromium chromium chromium-browser google-chrome  # tests of the report's page
 need chromium-driver chromedriver chromium.chromedriver
 need default-jre-headless java                         # tests of Spark streams
+if [ "${1:-}" = arm ]; then
+    need g++-aarch64-linux-gnu aarch64-linux-gnu-g++
+    need qemu-user qemu-aarch64
+fi
 
 if [ -z "$missing" ]; then
     echo "All system packages are there."

@@ -35,12 +35,6 @@ struct Assignment {
     Assignment(std::size_t n_points, const Remembered& remembered)
         : labels(n_points), table(remembered.n_features, remembered.n_clusters + 8) {}
 
-    // For another batch, in the memory of the last one.
-    void reset(std::size_t n_points, const Remembered& remembered) {
-        labels.resize(n_points);
-        table.reset(remembered.n_features, remembered.n_clusters + 8);
-    }
-
     // Nothing is labeled, every remembered cluster waits to be revived.
     void start(const Remembered& remembered) {
         std::fill(labels.begin(), labels.end(), kUnlabeled);

@@ -130,16 +130,14 @@ class SlotSums {
 };
 
 // theta = (gamma theta_old + n m) / (gamma + n), from n and n m; m for a new cluster.
-inline void move_center(std::size_t k, double n, const double* sum, const Remembered& remembered,
-                        CostTable& table) {
+inline void write_center(std::size_t k, double n, const double* sum, const Remembered& remembered,
+                         double* theta) {
     const bool is_new = k >= remembered.n_clusters;
     const double gamma = is_new ? 0.0 : remembered.gamma[k];
-    double* theta = table.center(k);
     for (std::size_t j = 0; j < remembered.n_features; ++j) {
         const double prior = is_new ? 0.0 : remembered.center(k)[j] * gamma;
         theta[j] = (prior + sum[j]) / (gamma + n);
     }
-    table.set(k, theta, 0.0, 1.0);
 }
 
 // n of slot k, whose center moves there.
@@ -148,7 +146,9 @@ inline void settle_slot(std::size_t k, const Remembered& remembered, const SlotS
     counts[k] = slot_sums.count(k, assignment);
     if (assignment.n_members[k] == 0) return;
     slot_sums.write_sum(k, sum);
-    move_center(k, counts[k], sum, remembered, assignment.table);
+    double* theta = assignment.table.center(k);
+    write_center(k, counts[k], sum, remembered, theta);
+    assignment.table.set(k, theta, 0.0, 1.0);
 }
 
 // n of every slot, whose centers move there; those of slots without a change stand already.

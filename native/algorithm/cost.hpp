@@ -138,17 +138,18 @@ class OwnCosts {
 };
 
 // The terms of L_t that belong to clusters: new, revival and displacement.
-inline double cluster_terms(const Remembered& remembered, const Penalties& penalties,
-                            const Assignment& assignment) {
+inline double cluster_terms(const Remembered& remembered, double new_penalty,
+                            const std::int64_t* n_members, std::size_t n_slots,
+                            const double* centers) {
     double total = 0.0;
-    for (std::size_t k = 0; k < assignment.n_members.size(); ++k) {
-        if (assignment.n_members[k] == 0) continue;
+    const std::size_t d = remembered.n_features;
+    for (std::size_t k = 0; k < n_slots; ++k) {
+        if (n_members[k] == 0) continue;
         if (k >= remembered.n_clusters) {
-            total += penalties.new_penalty;
+            total += new_penalty;
             continue;
         }
-        const double moved = squared_distance(assignment.table.center(k), remembered.center(k),
-                                              remembered.n_features);
+        const double moved = squared_distance(centers + k * d, remembered.center(k), d);
         total += remembered.offsets[k] + remembered.gamma[k] * moved;
     }
     return total;

@@ -64,12 +64,23 @@ class VisitingOrders {
         for (std::size_t i = 0; i < n_points; ++i) hashes_[i] = i;
     }
 
-    void write_next(std::int64_t* order) {
+    // The next order begins: a key for each row.
+    void advance() {
         const std::uint64_t key = random_.next();
-        const std::size_t n = hashes_.size();
+        keys_.resize(hashes_.size());
+        for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = mix(hashes_[i] ^ key);
+    }
+
+    // As numbers that rise along the order; equal where only `write` can tell.
+    void write_keys(double* keys) const {
+        for (std::size_t i = 0; i < keys_.size(); ++i)
+            keys[i] = static_cast<double>(static_cast<std::int64_t>(keys_[i] >> 11));
+    }
+
+    void write(std::int64_t* order) {
+        const std::size_t n = keys_.size();
         keyed_.resize(n);
-        for (std::size_t i = 0; i < n; ++i)
-            keyed_[i] = {mix(hashes_[i] ^ key), static_cast<std::int32_t>(i)};
+        for (std::size_t i = 0; i < n; ++i) keyed_[i] = {keys_[i], static_cast<std::int32_t>(i)};
         sort();
         if (weights_) sort_equal_rows();
         for (std::size_t i = 0; i < n; ++i) order[i] = keyed_[i].second;
@@ -122,7 +133,7 @@ class VisitingOrders {
     static constexpr unsigned kMostBits = 12;
 
     SplitMix random_;
-    std::vector<std::uint64_t> hashes_;
+    std::vector<std::uint64_t> hashes_, keys_;
     const double* weights_ = nullptr;
     std::vector<Keyed> keyed_, dealt_;
     std::vector<std::uint32_t> ends_;  // of the runs
@@ -132,39 +143,57 @@ class VisitingOrders {
 class Orders {
   public:
     virtual ~Orders() = default;
-    virtual std::size_t size() const = 0;
-    virtual const std::int64_t* next() = 0;
+    virtual bool advance() = 0;                 // to the next order; false after the last
+    virtual const std::int64_t* listed() = 0;   // the rows as they are visited
+    virtual void write_keys(double* keys) = 0;  // see VisitingOrders
 };
 
 // Those that the caller gave.
 class GivenOrders : public Orders {
   public:
     GivenOrders(const std::int64_t* orders, std::size_t n_orders, std::size_t n_points)
-        : orders_(orders), n_orders_(n_orders), n_points_(n_points) {}
+        : order_(orders - n_points), n_left_(n_orders), n_points_(n_points) {}
 
-    std::size_t size() const override { return n_orders_; }
-    const std::int64_t* next() override { return orders_ + n_points_ * n_taken_++; }
-
-  private:
-    const std::int64_t* orders_;
-    std::size_t n_orders_, n_points_, n_taken_ = 0;
-};
-
-// Those that are made one at a time, when each is needed.
-class MadeOrders : public Orders {
-  public:
-    MadeOrders(VisitingOrders made, std::size_t n_orders, std::size_t n_points)
-        : made_(std::move(made)), n_orders_(n_orders), order_(n_points) {}
-
-    std::size_t size() const override { return n_orders_; }
-    const std::int64_t* next() override {
-        made_.write_next(order_.data());
-        return order_.data();
+    bool advance() override {
+        order_ += n_points_;
+        return n_left_-- > 0;
+    }
+    const std::int64_t* listed() override { return order_; }
+    void write_keys(double* keys) override {
+        for (std::size_t p = 0; p < n_points_; ++p) keys[order_[p]] = static_cast<double>(p);
     }
 
   private:
+    const std::int64_t* order_;
+    std::size_t n_left_, n_points_;
+};
+
+// Those that are made one at a time, and listed where that is needed.
+class MadeOrders : public Orders {
+  public:
+    MadeOrders(VisitingOrders made, std::size_t n_orders, std::size_t n_points)
+        : made_(std::move(made)), n_left_(n_orders), n_points_(n_points) {}
+
+    bool advance() override {
+        if (n_left_-- == 0) return false;
+        made_.advance();
+        is_listed_ = false;
+        return true;
+    }
+    const std::int64_t* listed() override {
+        if (!is_listed_) {
+            order_.resize(n_points_);
+            made_.write(order_.data());
+        }
+        is_listed_ = true;
+        return order_.data();
+    }
+    void write_keys(double* keys) override { made_.write_keys(keys); }
+
+  private:
     VisitingOrders made_;
-    std::size_t n_orders_;
+    std::size_t n_left_, n_points_;
+    bool is_listed_ = false;
     std::vector<std::int64_t> order_;
 };
 

@@ -15,9 +15,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "records/points.hpp"
 
 namespace dynmeans::bindings {
 
@@ -46,6 +49,12 @@ using GivenInts = Given<std::int64_t, 1>;
 template <typename Value>
 using GivenTable = Given<Value, 2>;
 
+template <typename Value>
+records::Points<Value> view(const GivenTable<Value>& points,
+                            const std::optional<GivenFloats>& weights) {
+    return {points.data(), weights ? weights->data() : nullptr, points.shape(0), points.shape(1)};
+}
+
 // A new array; `Array` tells the stub what it holds.
 template <typename... Array>
 struct Made {
@@ -72,7 +81,7 @@ inline constexpr int kNumpyType<std::int32_t> = NPY_INT32;
 
 // `object` as a table that can be read as it is, or null; never a subclass with ideas of its own.
 template <typename T>
-const PyArrayObject* plain_table(nb::handle object) {
+PyArrayObject* plain_table(nb::handle object) {
     if (!PyArray_CheckExact(object.ptr())) return nullptr;
     auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
     const bool is_plain = PyArray_TYPE(array) == kNumpyType<T> && PyArray_NDIM(array) == 2 &&

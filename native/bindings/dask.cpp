@@ -246,7 +246,10 @@ Rows<std::int64_t> hash_orders(std::size_t n_points, std::uint64_t seed, std::si
     {
         nb::gil_scoped_release release;
         VisitingOrders made(n_points, seed);
-        for (std::size_t r = 0; r < n_init; ++r) made.write_next(orders.data() + r * n_points);
+        for (std::size_t r = 0; r < n_init; ++r) {
+            made.advance();
+            made.write(orders.data() + r * n_points);
+        }
     }
     return rows(std::move(orders), n_init, n_points);
 }

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "bindings/arrays.hpp"
+#include "bindings/interrupts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -29,11 +30,6 @@ using MemoryColumns =
     std::tuple<Column<std::int64_t>, Column<std::int64_t>, Rows<double>, Column<double>,
                Column<double>, Column<double>, Column<std::int64_t>, std::optional<Rows<double>>,
                std::optional<Rows<double>>>;
-
-bool is_interrupted() {
-    nb::gil_scoped_acquire acquire;
-    return PyErr_CheckSignals() != 0;
-}
 
 template <typename T>
 void append(std::vector<T>& all, const std::vector<T>& some) {
@@ -94,17 +90,10 @@ std::tuple<BatchColumns, MemoryColumns> fit_groups(
         n_steps.data()};
     const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival,
                               moving ? moving->data() : nullptr};
-    GroupResults results;
-    try {
-        nb::gil_scoped_release release;
-        InterruptCheck interrupts(is_interrupted);
-        ThreadPool pool(n_threads, interrupts);
-        const GroupRunner<Value> runner(grouped, before, seeds.data(), n_init, penalties,
-                                        is_accelerated);
-        results = runner.run(pool);
-    } catch (const Interrupted&) {
-        throw nb::python_error();
-    }
+    GroupResults results = run_released(n_threads, [&](ThreadPool& pool) {
+        return GroupRunner<Value>(grouped, before, seeds.data(), n_init, penalties, is_accelerated)
+            .run(pool);
+    });
     return {{column(std::move(results.labels)), column(std::move(results.n_clusters)),
              column(std::move(results.n_iters)), column(std::move(results.costs))},
             to_columns(results.states, d, moving.has_value())};
@@ -133,6 +122,7 @@ void bind_fit_groups(nb::module_& module) {
 void bind_groups(nb::module_& module) {
     bind_fit_groups<double>(module);
     bind_fit_groups<float>(module);
+    module.def("entropy_of_seed", &entropy_of_seed, "seed"_a);
     module.def("sort_by_group", &sorted_by_group, "groups"_a, "n_groups"_a);
 }
 

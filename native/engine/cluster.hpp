@@ -60,7 +60,10 @@ class Clusterer {
                 assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_);
                 own_.update(points_, assignment_, pool_);
             }
-            const double cost = cluster_terms(remembered_, penalties_, assignment_) + own_.total();
+            const double cost =
+                cluster_terms(remembered_, penalties_.new_penalty, assignment_.n_members.data(),
+                              assignment_.n_members.size(), assignment_.table.center(0)) +
+                own_.total();
             const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
             cost_trace_.push_back(cost);
             has_converged = !fell || !assignment_.has_any_changed;

@@ -12,23 +12,20 @@ namespace dynmeans::engine {
 
 using namespace algorithm;
 
-template <typename Value>
-std::vector<StepResult> run_sequence(const std::vector<Points<Value>>& batches,
-                                     const double* elapsed, const Penalties& penalties,
-                                     bool is_accelerated, std::uint64_t entropy, std::size_t n_init,
-                                     ThreadPool& pool) {
-    std::vector<StepResult> results;
-    results.reserve(batches.size());
+// on_step(t, result) takes what each step found and returns where its state lies.
+template <typename Value, typename OnStep>
+void run_sequence(const std::vector<Points<Value>>& batches, const double* elapsed,
+                  const Penalties& penalties, bool is_accelerated, std::uint64_t entropy,
+                  std::size_t n_init, ThreadPool& pool, const OnStep& on_step) {
     const State nothing{};
+    StateView before = view(nothing);
     for (std::size_t t = 0; t < batches.size(); ++t) {
         MadeOrders orders(VisitingOrders(batches[t], seed_of_step(entropy, t)), n_init,
                           batches[t].n_points);
-        const State& state = results.empty() ? nothing : results.back().state;
-        results.push_back(step(batches[t], orders, view(state), penalties, elapsed[t],
-                               {is_accelerated, nullptr}, pool));
+        before = on_step(t, step(batches[t], orders, before, penalties, elapsed[t],
+                                 {is_accelerated, nullptr}, pool));
         pool.interrupts().check();
     }
-    return results;
 }
 
 }  // namespace dynmeans::engine

@@ -11,7 +11,7 @@
 #include "algorithm/update_state.hpp"
 #include "algorithm/visiting_orders.hpp"
 #include "engine/cluster.hpp"
-#include "passes/small_batch.hpp"
+#include "passes/run_small.hpp"
 
 namespace dynmeans::engine {
 
@@ -58,41 +58,18 @@ void label_bystanders(const Points<Value>& points, const Penalties& penalties, S
     }
 }
 
-template <typename Runner>
-Solution run_all(Runner&& runner, Orders& orders) {
-    Solution best;
-    for (std::size_t r = 0; r < orders.size(); ++r) runner.run(orders.next(), best);
-    return best;
-}
-
-template <std::size_t D, typename Value>
-Solution run_small(const Points<Value>& points, Orders& orders, const Remembered& remembered,
-                   const Penalties& penalties, const BatchSums& sums) {
-    thread_local SmallBatchScratch scratch;
-    return run_all(SmallBatch<Value, D>(points, remembered, penalties, sums, scratch), orders);
-}
-
 // Algorithm 2 once for each visiting order.
 template <typename Value>
 Solution best_of_orders(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                         const Penalties& penalties, const Execution& execution, ThreadPool& pool) {
     const BatchSums sums = sums_of_batch(points, remembered, penalties.new_penalty, pool);
     if (execution.is_accelerated && has(Idea::kSmallTable) &&
-        is_small_batch(points.n_points, points.n_features, remembered.n_clusters)) {
-        switch (points.n_features) {
-            case 1:
-                return run_small<1>(points, orders, remembered, penalties, sums);
-            case 2:
-                return run_small<2>(points, orders, remembered, penalties, sums);
-            case 3:
-                return run_small<3>(points, orders, remembered, penalties, sums);
-            case 4:
-                return run_small<4>(points, orders, remembered, penalties, sums);
-            default:
-                return run_small<0>(points, orders, remembered, penalties, sums);
-        }
-    }
-    return run_all(Clusterer<Value>(points, remembered, penalties, execution, sums, pool), orders);
+        is_small_batch(points.n_points, points.n_features, remembered.n_clusters))
+        return run_small(points, orders, remembered, penalties, sums);
+    Clusterer<Value> clusterer(points, remembered, penalties, execution, sums, pool);
+    Solution best;
+    while (orders.advance()) clusterer.run(orders.listed(), best);
+    return best;
 }
 
 template <typename Value>

@@ -40,22 +40,26 @@ inline double rounded_sum(const double* values, std::size_t n, std::size_t strid
     if (n == 1) return values[0];
     if (n == 2) return values[0] + values[stride];
     // Partial sums that do not overlap, the smallest first; each value adds one at most.
-    thread_local std::vector<double> partials;
-    partials.clear();
+    constexpr std::size_t kFew = 16;
+    double few[kFew];
+    std::vector<double> many(n > kFew ? n : 0);
+    double* partials = n > kFew ? many.data() : few;
+    std::size_t n_partials = 0;
     for (std::size_t v = 0; v < n; ++v) {
         double x = values[v * stride];
         std::size_t kept = 0;
-        for (double y : partials) {
+        for (std::size_t p = 0; p < n_partials; ++p) {
+            double y = partials[p];
             if (std::abs(x) < std::abs(y)) std::swap(x, y);
             const double high = x + y, low = y - (high - x);
             if (low != 0.0) partials[kept++] = low;
             x = high;
         }
-        partials.resize(kept);
-        partials.push_back(x);
+        partials[kept] = x;
+        n_partials = kept + 1;
     }
-    double high = partials.back(), low = 0.0;
-    std::size_t at = partials.size() - 1;
+    double high = partials[n_partials - 1], low = 0.0;
+    std::size_t at = n_partials - 1;
     while (at > 0) {
         const double x = high, y = partials[--at];
         high = x + y;
@@ -123,20 +127,24 @@ class Bins {
         }
     }
 
+    // Deals terms of one column out to bins: put(bin, part of each term).
+    template <typename Put>
+    void split(Doubles terms, std::size_t column, const Put& put) const {
+        for (std::size_t b = 0; b < n_bins_; ++b) {
+            const Doubles shift = fill(shifts_[b * n_columns_ + column]);
+            const Doubles h = (terms + shift) - shift;
+            put(b, h);
+            terms -= h;
+        }
+    }
+
     // Adds many terms of the one column; `terms` is used up. `sums` has one number for each bin.
     void add(double* terms, std::size_t n, double* sums) const {
         const std::size_t n_padded = (n + kSimd - 1) / kSimd * kSimd;  // with room behind
         std::fill(terms + n, terms + n_padded, 0.0);
-        for (std::size_t b = 0; b < n_bins_; ++b) {
-            const Doubles shift = fill(shifts_[b]);
-            Doubles sum{};
-            for (std::size_t i = 0; i < n_padded; i += kSimd) {
-                const Doubles x = load(terms + i), h = (x + shift) - shift;
-                sum += h;
-                store(terms + i, x - h);
-            }
-            sums[b] += sum_of_lanes(sum);
-        }
+        std::size_t first = 0;
+        for (; first + 3 <= n_bins_; first += 3) add_to<3>(terms, n_padded, first, sums);
+        for (; first < n_bins_; ++first) add_to<1>(terms, n_padded, first, sums);
     }
 
     // The total of one column of a sum.
@@ -146,6 +154,23 @@ class Bins {
 
   private:
     static constexpr int kMostExponent = 960;
+
+    // To B bins at once, each term read once.
+    template <std::size_t B>
+    void add_to(double* terms, std::size_t n_padded, std::size_t first, double* sums) const {
+        Doubles shifts[B], totals[B] = {};
+        for (std::size_t b = 0; b < B; ++b) shifts[b] = fill(shifts_[first + b]);
+        for (std::size_t i = 0; i < n_padded; i += kSimd) {
+            Doubles x = load(terms + i);
+            for (std::size_t b = 0; b < B; ++b) {
+                const Doubles h = (x + shifts[b]) - shifts[b];
+                totals[b] += h;
+                x -= h;
+            }
+            store(terms + i, x);
+        }
+        for (std::size_t b = 0; b < B; ++b) sums[first + b] += sum_of_lanes(totals[b]);
+    }
 
     static std::size_t count_bins(const Column& column, int p) {
         if (!(column.largest > 0.0)) return 1;

@@ -8,6 +8,8 @@
 
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace dynmeans::numeric {
@@ -23,11 +25,10 @@ constexpr std::size_t kSimd = 2;
 using Doubles [[gnu::vector_size(kSimd * sizeof(double))]] = double;
 using Singles [[gnu::vector_size(kSimd * sizeof(float))]] = float;
 
-inline Doubles load(const double* from) {
-    Doubles values;
-    std::memcpy(&values, from, sizeof values);
-    return values;
-}
+// At any address; unlike memory copied by bytes, doubles are known to change nothing but doubles.
+using AnyDoubles [[gnu::vector_size(kSimd * sizeof(double)), gnu::aligned(8)]] = double;
+
+inline Doubles load(const double* from) { return *reinterpret_cast<const AnyDoubles*>(from); }
 
 // As many floats, widened.
 inline Doubles load(const float* from) {
@@ -36,7 +37,7 @@ inline Doubles load(const float* from) {
     return __builtin_convertvector(values, Doubles);
 }
 
-inline void store(double* to, Doubles values) { std::memcpy(to, &values, sizeof values); }
+inline void store(double* to, Doubles values) { *reinterpret_cast<AnyDoubles*>(to) = values; }
 
 // Rounded to as many floats.
 inline void store(float* to, Doubles values) {
@@ -75,11 +76,20 @@ inline Doubles root_of(Doubles values) {
     return _mm256_sqrt_pd(values);
 #elif defined(__SSE2__)
     return _mm_sqrt_pd(values);
+#elif defined(__aarch64__)
+    return vsqrtq_f64(values);
 #else
     for (std::size_t lane = 0; lane < kSimd; ++lane) values[lane] = std::sqrt(values[lane]);
     return values;
 #endif
 }
+
+#if defined(__aarch64__)
+inline unsigned bits_of_lanes(uint64x2_t is_set) {
+    return static_cast<unsigned>(vgetq_lane_u64(is_set, 0) & 1) |
+           static_cast<unsigned>(vgetq_lane_u64(is_set, 1) & 2);
+}
+#endif
 
 // Bit `lane` is set where a[lane] == b[lane].
 inline unsigned lanes_equal(Doubles a, Doubles b) {
@@ -89,6 +99,8 @@ inline unsigned lanes_equal(Doubles a, Doubles b) {
     return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ)));
 #elif defined(__SSE2__)
     return static_cast<unsigned>(_mm_movemask_pd(_mm_cmpeq_pd(a, b)));
+#elif defined(__aarch64__)
+    return bits_of_lanes(vceqq_f64(a, b));
 #else
     unsigned bits = 0;
     for (std::size_t lane = 0; lane < kSimd; ++lane) bits |= (a[lane] == b[lane]) << lane;
@@ -105,6 +117,8 @@ inline unsigned lanes_at_most(Doubles values, double limit) {
         _mm256_movemask_pd(_mm256_cmp_pd(values, fill(limit), _CMP_LE_OQ)));
 #elif defined(__SSE2__)
     return static_cast<unsigned>(_mm_movemask_pd(_mm_cmple_pd(values, fill(limit))));
+#elif defined(__aarch64__)
+    return bits_of_lanes(vcleq_f64(values, vdupq_n_f64(limit)));
 #else
     unsigned bits = 0;
     for (std::size_t lane = 0; lane < kSimd; ++lane) bits |= (values[lane] <= limit) << lane;

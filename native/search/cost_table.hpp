@@ -35,13 +35,6 @@ class CostTable {
         reserve(capacity);
     }
 
-    // As a new table would be, in the memory of the old one.
-    void reset(std::size_t n_features, std::size_t capacity) {
-        shrink(0);
-        n_features_ = n_features;
-        reserve(std::max(capacity, offsets_.size()));
-    }
-
     std::size_t size() const { return size_; }
     double* center(std::size_t k) { return rows_.data() + k * n_features_; }
     const double* center(std::size_t k) const { return rows_.data() + k * n_features_; }

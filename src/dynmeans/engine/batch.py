@@ -10,6 +10,7 @@ from dynmeans.engine.checks import (
     checked_elapsed,
     checked_points,
     checked_weights,
+    is_checked_batch,
     one_for_each,
 )
 from dynmeans.engine.dask_input import dask_engine, is_on_dask
@@ -102,6 +103,8 @@ def take_batch(
 
     `rows_of` checks rows in memory in place of the check of this package, as scikit-learn's does.
     """
+    if rows_of is None and n_features is not None and is_checked_batch(points, n_features):
+        return Batch(points, checked_weights(sample_weight, len(points)))
     if is_on_dask(points):
         batch: AnyBatch = dask_engine().take_batch(points, sample_weight, n_features, name)
         return batch

@@ -17,6 +17,12 @@ READABLE: tuple[Literal["C"], Literal["A"], Literal["E"]] = ("C", "A", "E")
 MAX_COORDINATE, MAX_WEIGHT = 1e100, 1e50
 
 
+# Whether two tuples hold the very same objects.
+are_same = compiled.are_same
+# What an estimator draws from RandomState(seed).
+entropy_of_seed = compiled.entropy_of_seed
+
+
 def check_size(name: str, n_points: int) -> None:
     """Refuse a batch whose rows a 32-bit slot number cannot count."""
     if n_points > MAX_POINTS:
@@ -83,6 +89,8 @@ def checked_weights(
     """Return one weight for each point, or None where every point weighs 1."""
     if weights is None:
         return None
+    if compiled.are_plain_weights(weights, n_points, MAX_WEIGHT):
+        return cast(FloatArray, weights)
     array = as_floats(name, np.asarray(weights))
     if array.shape != (n_points,):
         raise ValueError(

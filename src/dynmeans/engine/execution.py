@@ -2,8 +2,9 @@
 
 import importlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from numbers import Integral
+from types import NoneType
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
@@ -67,6 +68,15 @@ class Execution:
 
 
 DEFAULT = Execution()
+
+
+def execution_of(*values: Any) -> Execution:
+    """Return the same record for the same plain values: checking takes as long as a small step."""
+    return _known(*values) if _PLAIN.issuperset(map(type, values)) else Execution(*values)
+
+
+_PLAIN = frozenset((int, str, NoneType))
+_known = lru_cache(maxsize=64)(Execution)
 
 
 @cache

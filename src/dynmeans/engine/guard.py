@@ -64,7 +64,7 @@ def foresee(
 
 def check_growth(before: ClusterState, after: ClusterState, limit: int | None) -> None:
     """Refuse a state beyond the limit; warn of one that is large and still growing."""
-    n_clusters = after.n_clusters
+    n_clusters = len(after.ids)
     if limit is not None and n_clusters > limit:
         _refuse("this batch", n_clusters, limit)
     if after.next_id > MAX_COUNTER:

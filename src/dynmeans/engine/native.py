@@ -1,7 +1,7 @@
 """Prepares arrays and calls the compiled module."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,9 +17,9 @@ from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
-_new_record: Any = compiled.new_record
-_CLUSTERING_FIELDS = tuple(getattr(Clustering, name) for name in Clustering.__slots__)
-_STATE_FIELDS = tuple(getattr(ClusterState, name) for name in ClusterState.__slots__)
+# What compiled code makes and reads without their constructors.
+_RECORDS = (ClusterState, Clustering)
+_FEWEST_FOR_BLAS = blas.FEW_POINTS * blas.FEW_FEATURES
 
 
 def instruction_set() -> str:
@@ -36,66 +36,50 @@ def step(
     execution: Execution,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch and return what is remembered, and the clustering."""
-    points, n_threads = batch.points, execution.n_threads
-    is_accelerated = execution.is_accelerated
-    sgemm = blas.sgemm_for(points) if is_accelerated else None
-    call, visits = _how_to_visit(orders, state.n_steps)
+    points, is_accelerated = batch.points, execution.acceleration == "auto"
+    size, sgemm, n_threads = points.size, None, execution.n_threads
+    if size >= _FEWEST_FOR_BLAS and is_accelerated:
+        sgemm = blas.sgemm_for(points)
+    if type(orders) is VisitingOrders:
+        visits = None, orders.entropy, orders.n_init, orders.by == "content"
+    else:
+        visits = orders, 0, 0, False  # type: ignore[assignment]
     arguments: Any = (
         points,
         batch.weights,
         *visits,
-        state.ids,
-        state.centers,
-        state.weights,
-        state.ages,
-        state.counts,
-        state.next_id,
-        (state.velocities, state.velocity_covariances),
+        state,
+        _numbers(penalties),
+        None if penalties.motion == "still" else moving_factors(penalties.moving, points.shape[1]),
+        elapsed,
+        is_accelerated,
+        choose_n_threads(size) if n_threads is None else n_threads,
+        sgemm,
+        _RECORDS,
+    )
+    if sgemm is None:
+        stepped: Any = compiled.step(*arguments)
+    else:
+        with blas.one_thread():
+            stepped = compiled.step(*arguments)
+    return cast(tuple[ClusterState, Clustering], stepped)
+
+
+def _numbers(penalties: Penalties) -> tuple[float, float, float, bool]:
+    return (
         penalties.new_penalty,
         penalties.revival_penalty,
         penalties.drift,
         penalties.revival == "exact",
-        None if penalties.motion == "still" else moving_factors(penalties.moving, points.shape[1]),
-        elapsed,
-        is_accelerated,
-        choose_n_threads(points.size) if n_threads is None else n_threads,
-        sgemm,
     )
-    if sgemm is None:
-        arrays = call(*arguments)
-    else:
-        with blas.one_thread():
-            arrays = call(*arguments)
-    return _to_records(arrays, state.n_steps + 1, state.time + elapsed)
-
-
-def _how_to_visit(orders: Orders, n_steps: int) -> tuple[Any, tuple[Any, ...]]:
-    """Choose the compiled function and its arguments for these orders."""
-    if not isinstance(orders, VisitingOrders):
-        return compiled.step, (orders,)
-    by_content = orders.by == "content"
-    visits = (orders.entropy, n_steps, orders.n_init, by_content)
-    return compiled.step_in_random_orders, visits
 
 
 def predict_labels(
     points: BatchArray, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
 ) -> tuple[IntArray, FloatArray]:
     """Return the identity and the cost of each point `elapsed` steps later, changing nothing."""
-    return compiled.predict(
-        points,
-        state.ids,
-        state.centers,
-        state.weights,
-        state.ages,
-        (state.velocities, state.velocity_covariances),
-        penalties.new_penalty,
-        penalties.revival_penalty,
-        penalties.drift,
-        penalties.revival == "exact",
-        moving_features(penalties, state.n_features),
-        elapsed,
-    )
+    moving = moving_features(penalties, state.n_features)
+    return compiled.predict(points, state, _numbers(penalties), moving, elapsed, _RECORDS)
 
 
 def sequence(
@@ -104,13 +88,11 @@ def sequence(
     orders: VisitingOrders,
     elapsed: Sequence[float],
     execution: Execution,
-) -> Iterator[tuple[ClusterState, Clustering]]:
+) -> list[tuple[ClusterState, Clustering]]:
     """Cluster a sequence of small batches from nothing, without coming back in between."""
-    arguments = _sequence_arguments(batches, penalties, orders, elapsed, execution)
-    time = 0.0
-    for t, arrays in enumerate(compiled.sequence(*arguments)):
-        time += elapsed[t]
-        yield _to_records(arrays, t + 1, time)
+    arguments: Any = _sequence_arguments(batches, penalties, orders, elapsed, execution)
+    arguments = (*arguments, _RECORDS)
+    return cast(list[tuple[ClusterState, Clustering]], compiled.sequence(*arguments))
 
 
 def sequence_labels(
@@ -142,41 +124,10 @@ def _sequence_arguments(
         rows,
         [batch.weights for batch in batches],
         np.array(elapsed, dtype=np.float64),
-        penalties.new_penalty,
-        penalties.revival_penalty,
-        penalties.drift,
-        penalties.revival == "exact",
+        _numbers(penalties),
         moving_features(penalties, batches[0].n_features) if batches else None,
         execution.is_accelerated,
         n_threads,
         orders.entropy,
         orders.n_init,
     )
-
-
-def _to_records(arrays: Any, n_steps: int, time: float) -> tuple[ClusterState, Clustering]:
-    """Give the arrays of one step their names; they are right and read-only already."""
-    (labels, ids, counts, centers, cost_trace), remembered, next_id = arrays
-    cost, n_iter = cost_trace.item(-1), len(cost_trace)
-    clustering = _new_record(
-        Clustering, _CLUSTERING_FIELDS, (labels, ids, counts, centers, cost, n_iter, cost_trace)
-    )
-    ids, centers, weights, ages, counts, velocities, covariances = remembered
-    state = _new_record(
-        ClusterState,
-        _STATE_FIELDS,
-        (
-            ids,
-            centers,
-            weights,
-            ages,
-            next_id,
-            n_steps,
-            counts,
-            time,
-            velocities,
-            covariances,
-            None,
-        ),
-    )
-    return state, clustering

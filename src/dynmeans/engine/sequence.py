@@ -27,10 +27,10 @@ def step_sequence(
     state = ClusterState.empty(batches[0].n_features)
     is_plain = execution.backend == "native" and execution.max_clusters is None
     if is_plain and orders.by == "content" and len(small) == len(batches):
-        for after, clustering in native.sequence(small, penalties, orders, elapsed, execution):
-            check_growth(state, after, None)
-            state = after
-            yield after, clustering
+        for stepped in native.sequence(small, penalties, orders, elapsed, execution):
+            check_growth(state, stepped[0], None)
+            state = stepped[0]
+            yield stepped
         return
     for batch, gap in zip(batches, elapsed, strict=True):
         state, clustering = step_batch(batch, state, penalties, orders, gap, execution)

@@ -6,7 +6,7 @@ import numpy.typing as npt
 
 from dynmeans.engine.batch import AnyBatch, take_batch
 from dynmeans.engine.checks import checked_elapsed
-from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.engine.execution import DEFAULT, Execution, execution_of
 from dynmeans.engine.guard import check_growth, foresee
 from dynmeans.engine.orders import Orders, take_orders
 from dynmeans.records.orders import VisitingOrders
@@ -95,7 +95,7 @@ def step(
         raise TypeError(f"state must be a ClusterState, got {type(state).__name__}.")
     if not isinstance(penalties, Penalties):
         raise TypeError(f"penalties must be a Penalties, got {type(penalties).__name__}.")
-    execution = Execution(backend, acceleration, n_threads, max_clusters)
+    execution = execution_of(backend, acceleration, n_threads, max_clusters)
     elapsed = checked_elapsed(elapsed)
     batch = take_batch(points, sample_weight, state.n_features)
     visits = take_orders(orders, batch.n_points)

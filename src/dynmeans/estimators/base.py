@@ -14,6 +14,7 @@ from dynmeans.engine.checks import (
     check_size,
     checked_coordinates,
     checked_elapsed,
+    entropy_of_seed,
     is_checked_batch,
 )
 from dynmeans.inputs.batch_times import When, as_when, checked_when, steps_between
@@ -21,6 +22,8 @@ from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.state import Clustering, ClusterState
+
+_HIDDEN = ("_last_step", "_last_when", "_evidence", "_lives", "_found", "_looked_at", "_settings")
 
 
 class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
@@ -66,7 +69,7 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         return model
 
     def _checked_points(self, X: Any, *, reset: bool, min_points: int = 1) -> BatchArray:
-        if not reset and self._is_ready(X):
+        if self._is_plain_start(X) if reset else self._is_ready(X):
             ready: BatchArray = X
             return ready
         if hasattr(X, "shape") and len(X.shape):
@@ -82,6 +85,17 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
             )
         return checked_coordinates(points, "X")
 
+    def _is_plain_start(self, X: Any) -> bool:
+        """Say the same of a first batch; if so, note its features as scikit-learn would."""
+        if type(X) is not np.ndarray or X.ndim != 2 or not X.size:
+            return False
+        allow_float32 = self._dtypes is not np.float64
+        is_plain = is_checked_batch(X, X.shape[1], allow_float32=allow_float32)
+        if is_plain:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        return is_plain
+
     def _is_ready(self, X: Any) -> bool:
         """Say whether X is a plain array that needs neither conversion nor complaint."""
         allow_float32 = self._dtypes is not np.float64
@@ -93,8 +107,7 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
 
     def _start_over(self) -> None:
         """Forget every fitted attribute; on failure `_all_or_nothing` brings them back."""
-        hidden = ("_last_step", "_last_when", "_evidence", "_lives", "_found", "_looked_at")
-        for name in [name for name in self.__dict__ if name.endswith("_") or name in hidden]:
+        for name in [name for name in self.__dict__ if name.endswith("_") or name in _HIDDEN]:
             delattr(self, name)
         self._draw_entropy()
 
@@ -105,8 +118,12 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         return self._entropy
 
     def _draw_entropy(self) -> None:
+        seed = self.random_state
+        if type(seed) is int and 0 <= seed < 2**32:  # the same number, without making a generator
+            self._entropy = entropy_of_seed(seed)
+            return
         try:
-            random = check_random_state(self.random_state)
+            random = check_random_state(seed)
         except ValueError as error:
             raise ValueError(
                 "random_state must be None, an integer from 0 to 2**32 - 1 or a RandomState, "
@@ -158,6 +175,9 @@ class HistoryKeeper:
 
     def _elapsed_until(self, elapsed: Any, time: Any, time_step: Any) -> float:
         """Return the steps before a batch, and keep when it came."""
+        if time is None and time_step is None and type(elapsed) is float:
+            self._last_when = None
+            return checked_elapsed(elapsed)
         before, self._last_when = self._last_when, as_when(time)
         if time is None or time_step is None or before is None:
             return checked_elapsed(

@@ -3,8 +3,7 @@
 import logging
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import lru_cache, partial
-from types import NoneType
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.engine.batch import AnyBatch, Batch, take_batch
-from dynmeans.engine.execution import Execution
+from dynmeans.engine.checks import checked_weights
+from dynmeans.engine.execution import Execution, execution_of
 from dynmeans.engine.predict import center_distances, predict_labels
 from dynmeans.engine.step import step_batch
 from dynmeans.estimators.base import StreamEstimator
@@ -27,10 +27,6 @@ from dynmeans.records.suggestion import warn_of_doubts
 
 ORDERS = {"random": "content", "hash": "row"}
 _logger = logging.getLogger(__name__)
-# Checks take as long as a quarter of a small step, and what they check seldom changes.
-_execution_of = lru_cache(maxsize=64)(Execution)
-_orders_of = lru_cache(maxsize=64)(VisitingOrders)
-_PLAIN = {float, int, str, NoneType}
 
 
 class ClusterEstimator(TransformerMixin, StreamEstimator):
@@ -116,8 +112,8 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         self, X: Any, sample_weight: Any, *, reset: bool, min_points: int = 0
     ) -> AnyBatch:
         """Check a batch and its features against those of the first one."""
-        if not reset and sample_weight is None and self._is_ready(X):
-            return Batch(X)
+        if not reset and self._is_ready(X):
+            return Batch(X, checked_weights(sample_weight, len(X)))
         rows_of = partial(self._checked_points, reset=reset, min_points=min_points)
         n_features = None if reset else self.state_.n_features
         batch = take_batch(X, sample_weight, n_features, name="X", rows_of=rows_of)
@@ -150,13 +146,10 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         if self.order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {self.order!r}.")
         n_init = checked_count("n_init", self.n_init)
-        return _orders_of(self._entropy_drawn(), n_init, ORDERS[self.order])
+        return VisitingOrders(self._entropy_drawn(), n_init, ORDERS[self.order])
 
     def _execution(self) -> Execution:
-        values = (self.backend, self.acceleration, self.n_threads, self.max_clusters)
-        if set(map(type, values)) <= _PLAIN:
-            return _execution_of(*values)
-        return Execution(*values)
+        return execution_of(self.backend, self.acceleration, self.n_threads, self.max_clusters)
 
     def _penalties(self) -> Penalties:
         """lambda, Q and tau: given, or chosen; before the first point anything will do."""

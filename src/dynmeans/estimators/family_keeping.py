@@ -1,6 +1,5 @@
 """Families and confirmed identities of an estimator that follows clusters."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,30 +15,53 @@ from dynmeans.records.families import Families
 from dynmeans.records.state import Clustering, ClusterState
 
 _FEW = 64  # forgotten identities that may wait to be left out
+_MOST_WAITING = 64  # batches
+_NONE: "Counted" = {}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lives:
-    """Points and batches of the identities that are remembered, by id.
+# Points and batches of each identity up to some batch; then the later batches, which wait to be
+# counted, as a chain: everything before one, its ids, its counts, and how many wait.
+Counted = dict[int, tuple[float, int]]
+Lives = Counted | tuple[Any, IntArray, Any, int]
 
-    A dictionary: for the few clusters of a small batch it takes a tenth of the time of arrays.
-    """
 
-    of_ids: dict[int, tuple[float, int]]
+def lives_after(lives: Lives, clustering: Clustering, state: ClusterState) -> Lives:
+    """Return the lives after one more batch; who is forgotten is left out in time."""
+    n_waiting = 1 if isinstance(lives, dict) else lives[3] + 1
+    longer = (lives, clustering.ids, clustering.counts, n_waiting)
+    if n_waiting < _MOST_WAITING:
+        return longer
+    counted = counted_lives(longer)
+    return _without_forgotten(counted, state)
 
-    def after(self, clustering: Clustering, state: ClusterState) -> "Lives":
-        """Return the lives after one more batch; who is forgotten is left out in time."""
-        lives = self.of_ids.copy()
-        for k, n in zip(clustering.ids.tolist(), clustering.counts.tolist(), strict=True):
-            count, n_batches = lives.get(k, (0.0, 0))
-            lives[k] = count + n, n_batches + 1
-        if len(lives) > 2 * state.n_clusters + _FEW:
-            lives = {k: lives[k] for k in state.ids.tolist() if k in lives}
-        return Lives(lives)
 
-    def confirmed(self, size: float, life: int) -> list[int]:
-        """Return the identities of at least so many points and batches."""
-        return [k for k, (count, n) in self.of_ids.items() if count >= size and n >= life]
+def counted_lives(lives: Lives) -> Counted:
+    """Return points and batches of each identity, the batches that wait included."""
+    ids, counts = [], []
+    while not isinstance(lives, dict):
+        lives, *batch, _ = lives
+        ids.append(batch[0])
+        counts.append(batch[1])
+    return _counted(lives, ids[::-1], counts[::-1])
+
+
+def _counted(before: Counted, ids: list[IntArray], counts: list[Any]) -> Counted:
+    """Add batches to what was counted before, all at once."""
+    if not ids:
+        return before
+    names, rows = np.unique(np.concatenate(ids), return_inverse=True)
+    sums = np.bincount(rows, weights=np.concatenate(counts)).tolist()
+    lives = before.copy()
+    for k, n, n_batches in zip(names.tolist(), sums, np.bincount(rows).tolist(), strict=True):
+        points, n_before = lives.get(k, (0.0, 0))
+        lives[k] = points + n, n_before + n_batches
+    return lives
+
+
+def _without_forgotten(lives: Counted, state: ClusterState) -> Counted:
+    if len(lives) <= 2 * state.n_clusters + _FEW:
+        return lives
+    return {k: lives[k] for k in state.ids.tolist() if k in lives}
 
 
 class FamilyKeeper:
@@ -77,7 +99,8 @@ class FamilyKeeper:
         check_is_fitted(self, "state_")
         size = checked_number("min_cluster_size", self.min_cluster_size, at_least=0)
         life = checked_count("min_life", self.min_life)
-        confirmed = self._lives.confirmed(size, life)
+        lives = counted_lives(self._lives).items()
+        confirmed = [k for k, (count, n) in lives if count >= size and n >= life]
         labels = np.asarray(self.labels_)
         return np.where(np.isin(labels, confirmed), labels, -1)
 
@@ -100,7 +123,15 @@ class FamilyKeeper:
     def _follow_lives(
         self, batch: AnyBatch, clustering: Clustering, state: ClusterState, elapsed: float
     ) -> None:
-        self._lives = getattr(self, "_lives", Lives({})).after(clustering, state)
+        self._lives = lives_after(self.__dict__.get("_lives", _NONE), clustering, state)
+        self._add_evidence(batch, clustering, elapsed)
+
+    def _count_lives(self, clusterings: list[Clustering], state: ClusterState) -> None:
+        """As `_follow_lives` for a whole sequence, without its evidence."""
+        ids, counts = [found.ids for found in clusterings], [found.counts for found in clusterings]
+        self._lives = _without_forgotten(_counted(_NONE, ids, counts), state)
+
+    def _add_evidence(self, batch: AnyBatch, clustering: Clustering, elapsed: float) -> None:
         if not self.families:
             return
         points = batch.in_memory("families=True").points

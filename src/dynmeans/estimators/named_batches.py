@@ -58,6 +58,8 @@ def named_batches(batches: Iterable[Any]) -> tuple[list[Any], list[Any] | None]:
 
 def labels_like(batch: Any, labels: IntArray) -> Any:
     """Return the labels with the index of a pandas frame, as a series of polars, or as they are."""
+    if type(batch) is np.ndarray:
+        return labels
     library = type(batch).__module__.partition(".")[0]
     if library == "pandas" and hasattr(batch, "index"):
         return sys.modules["pandas"].Series(labels, index=batch.index, name="cluster_id")

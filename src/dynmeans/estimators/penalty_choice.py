@@ -1,8 +1,6 @@
 """Penalties of DynamicMeans from its parameters: given, or chosen from the data."""
 
 from collections.abc import Sequence
-from functools import lru_cache
-from types import NoneType
 from typing import Any
 
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
@@ -11,16 +9,11 @@ from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with_defaults
 
 _FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
-_PLAIN = {float, int, str, NoneType, tuple}
 
 
 def _checked_penalties(new_penalty: Any, *others: Any) -> Penalties:
     names = ("max_gap", "reach", "revival_penalty", "drift", "revival", "motion", "moving")
     return penalties_with_defaults(new_penalty, **dict(zip(names, others, strict=True)))
-
-
-# Checking them takes as long as a quarter of a small step, and they seldom change.
-_penalties_of = lru_cache(maxsize=64)(_checked_penalties)
 
 
 class PenaltyChooser(ClusterEstimator):
@@ -45,8 +38,6 @@ class PenaltyChooser(ClusterEstimator):
             *(given, *others, "paper" if self.revival is None else self.revival),
             *(self.motion or DEFAULT_MOTION, self._moving_features()),
         )
-        if set(map(type, values)) <= _PLAIN:
-            return _penalties_of(*values)
         return _checked_penalties(*values)
 
     def _moving_features(self) -> tuple[int, ...] | None:

@@ -5,7 +5,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -21,6 +20,7 @@ TABLES = ("labels", "clusters", "events")
 FRAMES = ("pandas", "polars", "arrow")
 
 EventFinder = Callable[[ClusterState, float, Clustering, ClusterState], list[Event]]
+_ToMake = tuple[ClusterState, float, Clustering, ClusterState, EventFinder, When | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +109,7 @@ class History:
         self.window = window
         self.feature_names = None if feature_names is None else tuple(map(str, feature_names))
         self.cluster_names: dict[int, str] = {}
-        self._steps: deque[StepRecord | Callable[[], StepRecord]] = deque(maxlen=window)
+        self._steps: deque[StepRecord | _ToMake] = deque(maxlen=window)
         self._last_time: float | None = None
 
     def append(
@@ -127,8 +127,7 @@ class History:
         than keeping what the steps returned.
         """
         self._last_time = after.time
-        make = partial(make_record, before, elapsed, clustering, after, find_events, when)
-        self._steps.append(make)
+        self._steps.append((before, elapsed, clustering, after, find_events, when))
 
     def add(self, record: StepRecord) -> None:
         """Add a record made elsewhere; later than the last one."""
@@ -159,7 +158,7 @@ class History:
             return self._part(index)
         record = self._steps[index]
         if not isinstance(record, StepRecord):
-            record = self._steps[index] = record()
+            record = self._steps[index] = make_record(*record)
         return record
 
     def __iter__(self) -> Iterator[StepRecord]:

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -92,13 +93,7 @@ class ClusterState:
     @classmethod
     def empty(cls, n_features: int) -> "ClusterState":
         """C_1: nothing is remembered before the first batch."""
-        return cls(
-            ids=np.empty(0, dtype=np.int64),
-            centers=np.empty((0, n_features)),
-            weights=np.empty(0),
-            ages=np.empty(0),
-            next_id=0,
-        )
+        return _empty(n_features)
 
     @property
     def n_clusters(self) -> int:
@@ -143,6 +138,12 @@ def _with_scaling(fields: dict[str, Any]) -> dict[str, Any]:
     if "scale_mean" in fields or "scale_spread" in fields:
         fields["scaling"] = Scaling(fields.pop("scale_mean"), fields.pop("scale_spread"))
     return fields
+
+
+@lru_cache(maxsize=64, typed=True)  # a value: one for all who begin
+def _empty(n_features: int) -> ClusterState:
+    nothing = np.empty(0)
+    return ClusterState(nothing.astype(np.int64), np.empty((0, n_features)), nothing, nothing, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

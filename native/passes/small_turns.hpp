@@ -1,0 +1,87 @@
+// Whose turn is next in a visiting order, without listing it: the point with the lowest key of
+// those that wait. Where several points have that key, equal rows most often, the listed order
+// tells who comes first.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "algorithm/visiting_orders.hpp"
+#include "passes/small_points.hpp"
+
+namespace dynmeans::passes {
+
+class SmallTurns {
+  public:
+    static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+
+    // A new order; points of weight 0 never have a turn.
+    void start(Orders& orders, const double* weights, std::size_t n_points, std::size_t n_padded) {
+        orders_ = &orders;
+        weights_ = weights;
+        n_points_ = n_points;
+        n_padded_ = n_padded;
+        keys_ = memory_.at_least(n_padded);
+        orders.write_keys(keys_);
+        for (std::size_t at = 0; at < n_padded; at += kSimd)
+            store(keys_ + at, load(weights + at) == 0.0 ? fill(kPassed) : load(keys_ + at));
+        restart();
+    }
+
+    // The same order from its beginning.
+    void restart() {
+        now_ = kPassed;
+        point_ = kNobody;
+    }
+
+    std::size_t point() const { return point_; }  // whose turn it is
+    const double* keys() const { return keys_; }  // rise along the order
+    double now() const { return now_; }           // the key of that point
+
+    // On to the next point after this one for which waits(at), of whole registers, is set; false if
+    // there is none.
+    template <typename Waits>
+    bool next(const Waits& waits) {
+        const double *keys = keys_, now = now_;
+        const std::size_t n = n_padded_;
+        Doubles first = fill(kNever);
+        for (std::size_t at = 0; at < n; at += kSimd) {
+            const Doubles key = load(keys + at);
+            const Doubles turn = (key > now) & waits(at) ? key : fill(kNever);
+            first = turn < first ? turn : first;
+        }
+        const double turn = lowest_lane(first);
+        if (!(turn < kNever)) return false;
+        std::size_t n_found = 0, point = 0;
+        for (std::size_t at = 0; at < n; at += kSimd) {
+            const unsigned equal = lanes_equal(load(keys + at), fill(turn));
+            n_found += __builtin_popcount(equal);
+            point = equal != 0 ? at + __builtin_ctz(equal) : point;
+        }
+        if (n_found > 1) {
+            list_keys();
+            return next(waits);
+        }
+        now_ = turn;
+        point_ = point;
+        return true;
+    }
+
+  private:
+    static constexpr double kPassed = -1.0, kNever = std::numeric_limits<double>::infinity();
+
+    void list_keys() {
+        const std::int64_t* order = orders_->listed();
+        for (std::size_t p = 0; p < n_points_; ++p)
+            if (weights_[order[p]] != 0.0) keys_[order[p]] = static_cast<double>(p);
+        if (point_ != kNobody) now_ = keys_[point_];
+    }
+
+    Orders* orders_ = nullptr;
+    const double* weights_ = nullptr;
+    std::size_t n_points_ = 0, n_padded_ = 0, point_ = kNobody;
+    double now_ = kPassed, *keys_ = nullptr;
+    RegisterArray memory_;
+};
+
+}  // namespace dynmeans::passes
