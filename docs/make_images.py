@@ -206,7 +206,7 @@ def make_report(batches: list[FloatArray], history: History) -> None:
         feature_names=["east", "north"],
         parameters={"new_penalty": 0.02, "max_gap": 6.0, "reach": 2.0},
         title="A stream of moving clusters",
-    )
+    ).with_families(history.families(batches))
     with tempfile.TemporaryDirectory() as folder:
         page = write_report(data, Path(folder) / "report.html")
         driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))

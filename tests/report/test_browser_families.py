@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
+from selenium.webdriver.support.ui import Select
 
 from dynmeans import DynamicMeans, find_families
 from dynmeans.plots.identity_colors import PALETTE, UNASSIGNED_COLOR
@@ -126,3 +127,19 @@ def test_a_cluster_on_its_course_has_an_arrow_and_a_speed(family_page):
     with_arrows = page.run("return scene.toDataURL()")
     page.run("dynmeansReport.view.batch.velocities = null; dynmeansReport.player.draw()")
     assert page.run("return scene.toDataURL()") != with_arrows
+
+
+def test_only_one_family_is_listed_and_the_link_keeps_it(family_page, ring):
+    page, (_, families, ids) = family_page, ring
+    members = ids[families.of(ids) == 0]
+    assert 1 < len(members) < len(ids)
+    Select(page.find("#only-family")).select_by_visible_text(f"family 0 ({len(members)})")
+    page.settle()
+    assert sorted(map(int, page.texts("#lives .row-name"))) == members.tolist()
+    rows = page.run("return dynmeansReport.downloads.clusters().slice(1).map((row) => row[0])")
+    assert sorted(rows) == members.tolist()
+    page.wait("location.hash.includes('family=0')")
+    slide(page, 2)
+    page.wait("location.hash.includes('level=')")
+    level = page.run("return new URLSearchParams(location.hash.slice(1)).get('level')")
+    assert float(level) == pytest.approx(families.levels[1], rel=1e-6)

@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import re
+import time
 
 import numpy as np
 import pytest
@@ -24,6 +25,16 @@ def domain(page):
 def spans(page):
     x_low, x_high, y_low, y_high = domain(page)
     return np.array([x_high - x_low, y_high - y_low])
+
+
+def wait_for_file(folder, ending):
+    """Wait until a download is complete."""
+    for _ in range(200):
+        found = [path for path in folder.iterdir() if path.name.endswith(ending)]
+        if found and found[0].stat().st_size:
+            return found[0]
+        time.sleep(0.05)
+    raise AssertionError(f"no file {ending} among {list(folder.iterdir())}")
 
 
 def touch(page, kind, *fingers):
@@ -173,9 +184,12 @@ def test_the_picture_and_the_tables_are_downloaded(page, stream, tmp_path):
     assert len(re.findall("<text", svg)) > 10
     assert page.run("return new DOMParser().parseFromString(arguments[0], 'image/svg+xml')"
                     ".querySelector('parsererror') === null", svg)  # fmt: skip
-    page.click("#downloads summary")
-    page.click("#save-events")
-    page.wait("!document.getElementById('downloads').open")
+    for name, ending in (("png", ".png"), ("events", "-events.csv")):
+        page.click("#downloads summary")
+        page.click(f"#save-{name}")
+        path = wait_for_file(tmp_path, ending)
+        assert path.name.endswith(f"-11{ending}")
+    assert path.read_text().startswith("step,time,kind,cluster_id,other_id,gap\n0,1,born,0,,")
     text = page.run(
         "const {downloads} = dynmeansReport; return [downloads.clusters(), downloads.events()]"
     )

@@ -5,8 +5,10 @@ import pytest
 
 from dynmeans import Penalties
 from dynmeans.inputs.batch_times import read_times
+from dynmeans.report.descriptions import descriptions
 from dynmeans.report.from_run import run_report
 from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.profiles import describe_clusters
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run
 
@@ -92,3 +94,19 @@ def test_labels_that_are_no_rising_times_are_names(labels):
 
 def test_windows_without_a_name_have_the_times_of_the_history():
     assert read_times(["a", None]) is None
+
+
+def test_clusters_are_described_by_what_sets_them_apart_and_by_typical_rows(run):
+    told = run_report(run).descriptions
+    assert set(told) == {0, 1}
+    (near,) = [texts for texts in told.values() if any("below the others" in t for t in texts)]
+    assert near[0].startswith(("east 0", "north 0"))
+    assert "typical: east 0, north 0" in near
+
+
+def test_descriptions_keep_to_their_room_the_largest_clusters_first(run):
+    profiles = describe_clusters(run)
+    largest = int(profiles.ids[np.argmax(profiles.lives.n_points)])
+    whole = descriptions(profiles)
+    room = 16 + sum(len(text) + 4 for text in whole[largest])
+    assert list(descriptions(profiles, room)) == [largest]

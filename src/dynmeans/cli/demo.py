@@ -21,7 +21,7 @@ def demo(
 ) -> None:
     """Make a stream whose clusters move, are born, die and return; follow them; write a report.
 
-    Does what these four commands do, on a file made for it:
+    Does what these four commands do, on a file made for it, with families in the report:
 
     dynmeans cluster stream.csv --time time --every 30min -f x,y --new-penalty 0.04 ... -o run
 
@@ -41,6 +41,7 @@ def demo(
     from dynmeans.runs.exports import export_labels
     from dynmeans.runs.reading.window_options import WindowOptions
     from dynmeans.runs.run import Run
+    from dynmeans.runs.run_families import families_of_run
 
     begin = time.monotonic()
     _prepare(out)
@@ -59,6 +60,7 @@ def demo(
         n_returned = len(run.events(kinds=["returned"]))
         export_labels(run, out / _LABELS)
         data = run_report(run, title="A stream of moving clusters")
+        data = data.with_families(families_of_run(run))
     write_report(data, out / _REPORT)
     scores = {score.name: score.value for score in data.scores}
     files = {name: str(out / name) for name in (_STREAM, _RUN, _LABELS, _REPORT)}

@@ -32,6 +32,14 @@ def report(
             "the page."
         ),
     ] = None,
+    lines: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Coasts, borders or walls under the points: lines and polygons of a GeoJSON file, "
+            "in the units of the two features drawn at first.",
+        ),
+    ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     is_families: Annotated[
         bool,
@@ -47,6 +55,15 @@ def report(
             metavar="FILE",
             help="Names for this report: a CSV file with the columns cluster_id and name. Those "
             "given by dynmeans name are there without it.",
+        ),
+    ] = None,
+    describe: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--describe",
+            "-d",
+            help="Columns of the input to describe clusters by, in the panel and the search: "
+            "'text,port', may be repeated.",
         ),
     ] = None,
     beside: Annotated[
@@ -74,14 +91,16 @@ def report(
     from dynmeans.runs.name_files import read_names
 
     given = None if names is None else read_names(names)
-    reading = {"truth": truth, "table": table, "trust": trust}
+    columns = [name.strip() for text in describe or [] for name in text.split(",")]
+    reading = {"truth": truth, "table": table, "trust": trust, "describe": columns}
     families = {"level": level, "n_families": about}
     has_families = is_families or any(value is not None for value in families.values())
 
     def gather(folder: Path, own: dict[str, Any]) -> "ReportData":
         data = _run_data(folder, {**reading, **own}, families if has_families else None)
         data = data.with_confirmed(min_cluster_size=min_cluster_size or 1, min_life=min_life or 1)
-        return data if axes is None else _with_axes(data, axes)
+        data = data if axes is None else _with_axes(data, axes)
+        return data if lines is None else _with_lines(data, lines)
 
     data = gather(run_folder, {"title": title, "names": given})
     other = None if beside is None else gather(options.existing_run(beside), {})
@@ -119,6 +138,18 @@ def _run_data(
     with Run.open(folder) as run:
         data = run_report(run, **reading)
         return data if families is None else data.with_families(families_of_run(run, **families))
+
+
+def _with_lines(data: "ReportData", lines: Path) -> "ReportData":
+    from dynmeans.inputs.input_error import InputError
+    from dynmeans.report.data import TIME_AXIS
+    from dynmeans.report.line_file import lines_near, read_lines
+
+    if TIME_AXIS in data.view:
+        raise InputError("lines", "needs two features to be drawn at first", hint="See {axes}.")
+    x, y = data.view
+    found = lines_near(read_lines(lines), data.clusters.places[:, [x, y]])
+    return data.with_backdrop(data.axes[x].name, data.axes[y].name, found)
 
 
 def _with_axes(data: "ReportData", axes: str) -> "ReportData":

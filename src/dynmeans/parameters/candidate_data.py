@@ -42,8 +42,8 @@ def candidate_data(
     >>> rows = [[0.0], [0.2], [9.0], [9.1]]
     >>> chosen = suggest_details([rows] * 3).chosen
     >>> data = candidate_data(chosen, [Batch(np.array(rows))] * 3, [1.0] * 3)
-    >>> data.labels.tolist(), data.title.splitlines()[1]
-    ([0, 0, 1, 1], '2 clusters in a batch, 2 in all')
+    >>> data.places.shape, np.unique(data.labels).tolist(), data.title.splitlines()[1]
+    ((4, 2), [0, 1], '2 clusters in a batch, 2 in all')
     """
     labels, _, _ = label_sequence(batches, candidate.penalties, VisitingOrders(0, 3), elapsed)
     rows = [_counted_points(batch) for batch in batches]  # those that have labels

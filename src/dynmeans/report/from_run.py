@@ -1,6 +1,6 @@
 """The report of a run folder, also while the run goes on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,9 @@ from typing import Any
 from dynmeans.records.history import History
 from dynmeans.report.build import report_data
 from dynmeans.report.data import ReportData
+from dynmeans.report.descriptions import descriptions
 from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.profiles import describe_clusters
 from dynmeans.runs.run import Run
 from dynmeans.runs.truth_counts import score_run
 
@@ -23,6 +25,7 @@ def run_report(
     title: str | None = None,
     trust: bool = False,
     names: Mapping[int, str] | None = None,
+    describe: Sequence[str] = (),
 ) -> ReportData:
     """Gather what the report of a run shows.
 
@@ -41,6 +44,8 @@ def run_report(
         Whether a query that is stored in the run may be run to find `truth`.
     names : mapping of int to str, optional
         Names of clusters for this report, in place of those that are stored in the run.
+    describe : sequence of str
+        Further columns of the input to describe clusters by, as for `describe_clusters`.
     """
     # A run that goes on may commit between the two: the samples, read first, set the end.
     samples = list(run.samples())
@@ -58,6 +63,9 @@ def run_report(
         scores=scores,
         title=title or _title(run),
     ).with_names(run.edits.shown_names() | dict(names or {}))
+    if run.config.sample_size:
+        profiles = describe_clusters(run, describe=describe, table=table, trust=trust)
+        data = data.with_descriptions(descriptions(profiles))
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
             f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "

@@ -47,10 +47,17 @@ class Filters {
     this.level.value = view.level;
     this.drawFamilies(confirmed);
     const n = new Set(confirmed.map(view.family)).size;
-    const text = view.level === 0 ? `${plural(n, "cluster")}, nothing joined` : `level ${formatNumber(view.tree.levels[view.level], 3)}: ${n} ${n === 1 ? "family" : "families"}`;
+    const text = this.levelText(n);
     byId("level-now").textContent = text;
     this.level.setAttribute("aria-valuetext", text);
     this.level.style.setProperty("--done", `${(100 * view.level) / Math.max(1, view.tree.levels.length - 1)}%`);
+  }
+
+  levelText(n) {
+    const { tree, level } = this.view;
+    if (level === 0) return `${plural(n, "cluster")}, nothing joined`;
+    const height = formatNumber(tree.levels[level], 3);
+    return `${tree.levels[level] <= 0 ? "touching" : "level"} ${height}: ${n} ${n === 1 ? "family" : "families"}`;
   }
 
   // The largest families of the level to choose from.

@@ -40,10 +40,11 @@ function traceMarker(path, marker, x, y, radius) {
 
 class Looks {
   constructor(looks, view) {
-    Object.assign(this, { looks, view, listeners: [] });
+    Object.assign(this, { looks, view, listeners: [], version: 0 });
     this.darkness = matchMedia("(prefers-color-scheme: dark)");
     this.darkness.addEventListener("change", () => this.notify());
     this.choosePalette();
+    view.store.onAppend(() => { this.version += 1; }); // Clusters that grew may be confirmed.
     view.onChange((changed) => {
       if (["level", "minSize", "minLife", "onlyFamily"].some((name) => changed.has(name))) this.notify();
     });
@@ -59,13 +60,23 @@ class Looks {
   }
 
   notify() {
+    this.version += 1;
     this.choosePalette();
     for (const callback of this.listeners) callback();
   }
 
   // Whose color and marker a cluster has: its family's, or nobody's.
   bearer(id) {
-    return id < 0 || !this.view.isConfirmed(id) ? -1 : this.view.family(id);
+    return id < 0 ? -1 : this.bearerOf(this.view.store.clusters.get(id));
+  }
+
+  // The same, worked out once until looks change.
+  bearerOf(cluster) {
+    if (cluster.lookVersion !== this.version) {
+      cluster.lookVersion = this.version;
+      cluster.bearer = this.view.isConfirmed(cluster.id) ? this.view.family(cluster.id) : -1;
+    }
+    return cluster.bearer;
   }
 
   color(id) {

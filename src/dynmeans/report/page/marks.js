@@ -18,7 +18,7 @@ class Marks {
     this.spreads = null;
     const clusters = scene.clusters(view.index, view.batch.ids.length > MAX_MARKED ? 0 : view.tail);
     const chosen = view.selected === null ? null : store.clusters.get(view.selected);
-    this.marks = this.centerMarks(clusters, chosen, share);
+    this.marks = view.batch.ids.length > MAX_MARKED ? this.batchMarks(share) : this.centerMarks(clusters, chosen, share);
     const inside = this.marks.filter((mark) => this.isInside(mark));
     this.nInside = inside.length;
     const isDense = this.nInside > MAX_MARKED && !context.isVector;
@@ -52,7 +52,7 @@ class Marks {
     }
     const { width, height } = player.canvas;
     this.layer.begin(width, height);
-    this.paints = [];
+    this.paints = new Map(); // by radius
     for (const [batch, opacity] of batches) this.stampPoints(batch, opacity);
     this.stampCenters(centers);
     this.layer.end(context, player.width, player.height);
@@ -69,8 +69,8 @@ class Marks {
     const { player, layer } = this;
     const { view, ratio } = player;
     const radius = this.pointRadius(batch) * ratio;
-    const paints = Array.from(batch.ids, (id) => this.paint(id, radius));
-    const nobody = this.paint(-1, radius);
+    const paints = batch.clusters.map((cluster) => this.paint(cluster, radius));
+    const nobody = this.paint(null, radius);
     const [xs, ys] = [view.x, view.y].map((axis) => (axis === TIME_AXIS ? null : batch.points[axis]));
     for (let row = 0; row < batch.slots.length; row += 1) {
       const paint = batch.slots[row] === NO_CLUSTER ? nobody : paints[batch.slots[row]];
@@ -82,12 +82,18 @@ class Marks {
   }
 
   // The look of a cluster's points or center: few differ, so each is made once for a picture.
-  paint(id, radius) {
+  paint(cluster, radius) {
     const { looks } = this.player;
-    const [bearer, isFaint] = [looks.bearer(id), this.isFaint(id)];
-    const key = 4 * (bearer < 0 ? -1 : bearer % N_LOOKS) + (isFaint ? 1 : 0) + 1000 * Math.round(radius * 8) + 4;
-    this.paints[key] ??= { mask: this.layer.mask(looks.marker(id), radius), color: pixelColor(looks.color(id)), isFaint };
-    return this.paints[key];
+    const bearer = cluster ? looks.bearerOf(cluster) : -1;
+    const isFaint = this.isFaint(cluster?.id ?? -1);
+    if (!this.paints.has(radius)) this.paints.set(radius, new Array(2 * N_LOOKS + 2));
+    const paints = this.paints.get(radius);
+    const key = 2 * (bearer < 0 ? N_LOOKS : bearer % N_LOOKS) + (isFaint ? 1 : 0);
+    if (!paints[key]) {
+      const id = cluster?.id ?? -1;
+      paints[key] = { mask: this.layer.mask(looks.marker(id), radius), color: pixelColor(looks.color(id)), isFaint };
+    }
+    return paints[key];
   }
 
   // How far the points of each cluster lie from its center, in pixels.
@@ -198,8 +204,26 @@ class Marks {
       const y = this.player.toY(fromY + share * (toY - fromY));
       return { id: cluster.id, x, y, count: cluster.counts[row], isSeen, slot: cluster.slots[row] };
     });
-    if (marks.length > MAX_MARKED) return marks;
     return marks.sort((a, b) => a.isSeen - b.isSeen || a.count - b.count || a.id - b.id);
+  }
+
+  // The same for the clusters of the batch alone, where there are very many.
+  batchMarks(share) {
+    const { player } = this;
+    const { view, store, from } = player;
+    const { batch } = view;
+    const before = from && share < 1 ? store.batches[from.index] : null;
+    const column = (one, axis) => (axis === TIME_AXIS ? null : one.centers[axis]);
+    const [xs, ys] = [column(batch, view.x), column(batch, view.y)];
+    const marks = new Array(batch.ids.length);
+    for (let slot = 0; slot < marks.length; slot += 1) {
+      let [x, y] = [xs ? xs[slot] : batch.time, ys ? ys[slot] : batch.time];
+      const old = before ? slotOf(before, batch.ids[slot]) : -1;
+      if (old >= 0 && xs) x = before.centers[view.x][old] + share * (x - before.centers[view.x][old]);
+      if (old >= 0 && ys) y = before.centers[view.y][old] + share * (y - before.centers[view.y][old]);
+      marks[slot] = { id: batch.ids[slot], x: player.toX(x), y: player.toY(y), count: batch.counts[slot], isSeen: true, slot };
+    }
+    return marks;
   }
 
   drawArrows(context, marks) {
@@ -242,8 +266,9 @@ class Marks {
 
   stampCenters(marks) {
     const { ratio } = this.player;
+    const { clusters } = this.player.store;
     for (const { id, x, y, isSeen } of marks) {
-      const paint = this.paint(id, (isSeen ? 2.4 : 1.4) * ratio);
+      const paint = this.paint(clusters.get(id), (isSeen ? 2.4 : 1.4) * ratio);
       this.layer.stamp(paint.mask, x * ratio, y * ratio, paint.color, paint.isFaint ? 0.3 : 1);
     }
   }

@@ -60,7 +60,7 @@ class Permalink {
   }
 
   write() {
-    if (location.protocol === "about:") return; // a page within a page has no address
+    if (!/^(file|https?):$/.test(location.protocol)) return; // a page within a page has no address
     this.written = `#${new URLSearchParams(this.fields)}`;
     history.replaceState(null, "", this.written);
   }

@@ -123,7 +123,8 @@ class Player {
     context.lineJoin = "round";
     context.strokeStyle = this.ink.card;
     context.fillStyle = this.ink.ink;
-    const named = this.marks.filter(({ id, isSeen }) => id === view.selected || (isSeen && view.isConfirmed(id)));
+    const isNamed = ({ id, isSeen }) => id === view.selected || (isSeen && this.looks.bearer(id) >= 0);
+    const named = this.marks.filter((mark) => this.drawing.isInside(mark) && isNamed(mark));
     for (const { id, left, top } of placeNames(named, view.selected, this.box, measure)) {
       context.font = font(id === view.selected);
       context.globalAlpha = this.drawing.isFaint(id) ? 0.35 : 1;

@@ -1,6 +1,7 @@
 // One batch as marks in the two axes chosen: where points and centers are, and how they got there.
 
 const FEW_OUTSIDE = 0.005; // of the places, on either side, that may lie outside at first
+const MAX_LOOKED_AT = 1000; // batches
 const FAR_OUTSIDE = 4; // times the rest: only then they do
 
 class Scene {
@@ -42,7 +43,9 @@ class Scene {
   usualLimits(axis) {
     if (!this.usual.has(axis)) {
       const { batches, limits } = this.store;
-      const values = batches.flatMap((batch) => Array.from(batch.centers[axis])).sort((a, b) => a - b);
+      const every = Math.ceil(batches.length / MAX_LOOKED_AT);
+      const looked = batches.filter((_, index) => index % every === 0);
+      const values = looked.flatMap((batch) => Array.from(batch.centers[axis])).sort((a, b) => a - b);
       const few = Math.floor(FEW_OUTSIDE * values.length);
       const [low, high] = [values[few], values[values.length - 1 - few]];
       const isFar = high > low && spanOf(limits[axis]) > FAR_OUTSIDE * (high - low);

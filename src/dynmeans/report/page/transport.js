@@ -14,6 +14,7 @@ class Transport {
       view.goTo(Number(this.slider.value));
     });
     this.speed.addEventListener("change", () => view.set({ speed: Number(this.speed.value) }));
+    this.tell = view.nowAndThen(() => this.summarize());
     document.addEventListener("keydown", (event) => this.onKey(event));
     view.onChange((changed) => this.onChange(changed));
     store.onAppend(() => this.draw());
@@ -63,8 +64,14 @@ class Transport {
     this.button.classList.toggle("is-playing", view.isPlaying);
     byId("now").textContent = this.text.short(view.batch);
     byId("now-batch").textContent = `${formatCount(view.index + 1)} / ${formatCount(store.batches.length)}`;
+    this.tell();
+  }
+
+  // What the batch is, in words.
+  summarize() {
+    const { view, store } = this;
     const { batch } = view;
-    const summary = `${this.text.prefix}${when} · ${plural(batch.nSeen, "cluster")} · ${plural(batch.nPoints, "point")}`;
+    const summary = `${this.text.prefix}${this.text.batch(batch)} · ${plural(batch.nSeen, "cluster")} · ${plural(batch.nPoints, "point")}`;
     byId("scene").setAttribute("aria-label", `${summary}. Drawn in ${store.axisName(view.x)} and ${store.axisName(view.y)}.`);
     byId("scene-title").textContent = summary;
     if (!view.isPlaying) byId("live").textContent = summary;

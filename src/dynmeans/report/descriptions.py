@@ -1,0 +1,52 @@
+"""What each cluster of a run is, in sentences for the panel and the search of a page."""
+
+import numpy as np
+
+from dynmeans.runs.profiles import Profiles
+
+# Of the page's 5 MB; clusters with the most points come first.
+DESCRIPTION_BYTES = 250_000
+_MANY_DEVIATIONS = 0.5  # less sets nothing apart
+_N_APART, _N_TYPICAL, _N_FEATURES = 3, 3, 6
+
+
+def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[int, list[str]]:
+    """Say what sets clusters apart and what their rows look like, as far as there is room."""
+    told: dict[int, list[str]] = {}
+    for row in np.argsort(-np.asarray(profiles.lives.n_points), kind="stable").tolist():
+        sentences = [*_apart(profiles, row), *_telling(profiles, row), *_typical(profiles, row)]
+        n_bytes -= 16 + sum(len(sentence.encode()) + 4 for sentence in sentences)
+        if n_bytes < 0:
+            break
+        if sentences:
+            told[int(profiles.ids[row])] = sentences
+    return told
+
+
+def _apart(profiles: Profiles, row: int) -> list[str]:
+    means = dict(zip(profiles.features, profiles.means[row].tolist(), strict=True))
+    return [
+        f"{name} {means[name]:.6g}, {abs(by):.1f} deviations "
+        f"{'above' if by > 0 else 'below'} the others"
+        for name, by in profiles.apart(row)[:_N_APART]
+        if abs(by) >= _MANY_DEVIATIONS
+    ]
+
+
+def _telling(profiles: Profiles, row: int) -> list[str]:
+    cluster_id = int(profiles.ids[row])
+    found = ((name, telling.values_of(cluster_id)) for name, telling in profiles.telling.items())
+    return [f"{name}: {', '.join(values)}" for name, values in found if values]
+
+
+def _typical(profiles: Profiles, row: int) -> list[str]:
+    """Write different rows nearest to the mean, the first few features of each."""
+    names = profiles.features[:_N_FEATURES]
+    rows = profiles.typical[row, :_N_TYPICAL, :_N_FEATURES]
+    told = (
+        "typical: "
+        + ", ".join(f"{name} {value:.6g}" for name, value in zip(names, values, strict=True))
+        for values in rows.tolist()
+        if np.isfinite(values).all()
+    )
+    return list(dict.fromkeys(told))
