@@ -8,6 +8,7 @@ from dynmeans.algorithm.sums import squared_distances
 from dynmeans.engine.gpu.bins import Magnitudes
 from dynmeans.engine.gpu.event_log import OPEN_NEW, Choosers
 from dynmeans.engine.gpu.near import near_versions
+from dynmeans.engine.gpu.rows import Compared
 from dynmeans.engine.gpu.slots import Versions
 from dynmeans.engine.gpu.turns import TURN, is_before
 
@@ -72,8 +73,21 @@ class TwinRows:
                 choices[r] = at[order[0]]
         return choices
 
+    def cheapest(self, listed, slots, new_penalty):
+        return self.choose(listed, None, Versions.frozen(slots), new_penalty)
+
+    def open_in_order(self, listed, new_penalty):
+        rows, opened = self.points(listed), []
+        for p, y in enumerate(rows):
+            if not (squared_distances(y, rows[opened]) <= new_penalty).any():
+                opened.append(p)
+        return np.array(opened, dtype=np.int64)
+
+    def nowhere(self, n):
+        return np.full(n, OPEN_NEW)
+
     def proposing(self, listed, choices, is_dormant):
-        return listed[(choices == OPEN_NEW) | np.append(is_dormant, False)[choices]]
+        return listed[(choices == OPEN_NEW) | np.append(is_dormant, False)[choices]][::-1]
 
     def at_birth(self, listed, choices, born, n_start):
         choices, number = choices.copy(), {row: i for i, row in enumerate(born.tolist())}
@@ -95,21 +109,26 @@ class TwinRows:
         return listed[is_event]
 
     def set_labels(self, listed, choices, slots):
-        self.labels[listed] = slots[choices]
+        joins = choices != OPEN_NEW
+        self.labels[listed[joins]] = slots[choices[joins]]
+
+    def label_born(self, born, n_start):
+        self.labels[born] = n_start + np.arange(len(born))
 
     def labels_of(self, listed):
         return self.labels[listed]
 
-    def forget_listed(self):
+    def begin_events(self, listed):
         self.is_listed = np.zeros(self.n_points, bool)
-
-    def remember_listed(self, listed):
         self.is_listed[listed] = True
 
-    def changed(self, slots, low, new_penalty):
+    def drawn(self, opened, start, low, new_penalty):
         listed = np.flatnonzero((self.labels >= 0) & (self.keys >= low))
-        choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)
-        return listed[choices != self.labels[listed]]
+        choices = self.cheapest(listed, opened, new_penalty)
+        points = self.points(listed)
+        own = squared_distances(points, start.centers[self.labels[listed]])
+        cost = squared_distances(points, opened.centers[choices])
+        return listed[(choices != OPEN_NEW) & (cost <= own)]
 
     def followers(self, start, versions, extra, new_penalty):
         starts, near = near_versions(start, versions, extra, new_penalty)
@@ -139,13 +158,16 @@ class TwinRows:
         within = _in_bins((weights[listed] * own)[:, None], self.bins.costs[:, None])[:, 0]
         choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)
         moves = choices != self.labels[listed]
-        return within, listed[moves], choices[moves]
+        listed, choices = listed[moves], choices[moves]
+        counts = self.count_moves(listed, choices, len(slots))
+        return Compared(within, listed, choices, *counts)
 
     def count_moves(self, listed, choices, n_choices):
         labels = self.labels[listed]
-        left = np.bincount(labels[choices != labels], minlength=n_choices)
+        moves = choices != labels
+        left = np.bincount(labels[moves], minlength=n_choices)
         codes = np.where(choices == OPEN_NEW, n_choices, choices)
-        return left, np.bincount(codes, minlength=n_choices + 1)
+        return left, np.bincount(codes[moves], minlength=n_choices + 1)
 
     def choosers(self, listed, choices, versions, all_left):
         labels = self.labels[listed]
@@ -154,7 +176,7 @@ class TwinRows:
         return Choosers(self.turns(listed[keep]), labels[keep], choices[keep])
 
     def relabel(self, listed, choices, slots, n_slots):
-        before, after = self.labels[listed], slots[choices]
+        before, after = self.labels[listed], choices if slots is None else slots[choices]
         moves = before != after
         n_bins, n_columns = self.bins.columns.shape
         grown = np.zeros((n_slots, n_bins, n_columns))
@@ -165,10 +187,6 @@ class TwinRows:
             self.sums[a] -= term
             self.sums[b] += term
         self.labels[listed] = after
-        return (
-            np.bincount(before[moves], minlength=n_slots),
-            np.bincount(after[moves], minlength=n_slots),
-        )
 
     def sum_up(self, n_slots):
         self.sums = np.zeros((n_slots, *self.bins.columns.shape))

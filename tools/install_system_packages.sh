@@ -18,6 +18,9 @@ need g++ g++ clang++                                   # the build
 need chromium chromium chromium-browser google-chrome  # tests of the report's page
 need chromium-driver chromedriver chromium.chromedriver
 need default-jre-headless java                         # tests of Spark streams
+need redis-server redis-server                         # tests of streams
+need mosquitto mosquitto /usr/sbin/mosquitto
+need postgresql postgres /usr/lib/postgresql/*/bin/postgres
 if [ "${1:-}" = arm ]; then
     need g++-aarch64-linux-gnu aarch64-linux-gnu-g++
     need qemu-user qemu-aarch64

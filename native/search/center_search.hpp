@@ -25,6 +25,7 @@ class CenterSearch {
     CenterSearch(std::size_t n_features, double new_penalty, Sgemm sgemm, std::size_t n_threads)
         : n_features_(n_features),
           new_penalty_(new_penalty),
+          likely_cost_(new_penalty),
           grid_(n_features, new_penalty),
           tree_(n_features),
           filter_(sgemm, n_features),
@@ -76,12 +77,16 @@ class CenterSearch {
                 choices[p - begin] = table.cheapest(y, new_penalty_, CostTable::kNone);
                 continue;
             }
+            Choice& choice = choices[p - begin];
             std::size_t n_looks = 0;
-            choices[p - begin] = tree_.cheapest(y, new_penalty_, n_looks);
+            choice = tree_.cheapest(y, likely_cost_, n_looks);
+            if (choice.slot == CostTable::kNone && likely_cost_ < new_penalty_)
+                choice = tree_.cheapest(y, new_penalty_, n_looks);
             // A point that opens a cluster looks at all within lambda, whatever the way.
-            if (choices[p - begin].slot == CostTable::kNone) continue;
+            if (choice.slot == CostTable::kNone) continue;
             ++scratch.n_found;
             scratch.n_looks += n_looks;
+            scratch.costs += choice.cost;
         }
     }
 
@@ -111,8 +116,10 @@ class CenterSearch {
     struct ThreadScratch {
         CenterGrid::Scratch grid;
         std::vector<double> buffer;
-        // Since last asked: points that found a slot, and leaves of the tree that those looked at.
+        // Since last asked: points that found a slot, what those cost, and the leaves of the tree
+        // that they looked at.
         std::size_t n_found = 0, n_looks = 0;
+        double costs = 0.0;
     };
 
     void rebuild_tree(const CostTable& table) {
@@ -122,12 +129,18 @@ class CenterSearch {
     // Without structure in the data most boxes have to be opened, and the plain way is faster.
     void judge_tree() {
         std::size_t n_found = 0, n_looks = 0;
+        double costs = 0.0;
         for (ThreadScratch& scratch : of_threads_) {
             n_found += scratch.n_found;
             n_looks += scratch.n_looks;
+            costs += scratch.costs;
         }
         if (n_found < kJudged) return;
-        for (ThreadScratch& scratch : of_threads_) scratch.n_found = scratch.n_looks = 0;
+        for (ThreadScratch& scratch : of_threads_) {
+            scratch.n_found = scratch.n_looks = 0;
+            scratch.costs = 0.0;
+        }
+        likely_cost_ = std::min(new_penalty_, 2.0 * costs / static_cast<double>(n_found));
         const auto n_all = static_cast<double>(n_found * tree_.n_leaves());
         if (static_cast<double>(n_looks) > kMostLooks * n_all) has_tree_ = false;
     }
@@ -142,6 +155,8 @@ class CenterSearch {
 
     std::size_t n_features_;
     double new_penalty_;
+    // Most points cost no more; what is farther off is looked at only where nothing else is found.
+    double likely_cost_;
     bool has_grid_ = false, has_tree_ = false;
     Way way_ = Way::kAll;
     CenterGrid grid_;

@@ -1,6 +1,7 @@
 // Bounding-box tree, for a few more features than a grid can hold: the centers in a tree of boxes.
 // Eight slots that lie together make a leaf, and every node knows the box around its centers and
-// the least offset and scale among them.
+// the least offset and scale among them. The last eight leaves or fewer stand side by side under
+// one node, so that their boxes are looked at together.
 //
 // Exact because no center in a box is nearer than the box: per feature the distance to the nearer
 // side is at most that to the center, in floating point too, since rounding is monotone; kSlack
@@ -39,6 +40,7 @@ class CenterTree {
         slots_.clear();
         nodes_.clear();
         boxes_.clear();
+        broods_.clear();
         for (std::size_t k = 0; k < table.size(); ++k)
             if (table.offset(k) != CostTable::kNever && is_in(k))
                 slots_.push_back(static_cast<Slot>(k));
@@ -52,6 +54,7 @@ class CenterTree {
         }
         pending_.shrink(0);
         pending_slots_.clear();
+        n_pending_looks_ = 0;
     }
 
     // Slot k has changed, or is new.
@@ -66,11 +69,11 @@ class CenterTree {
         pending_.set(place - kPending, table.center(k), table.offset(k), table.scale(k));
     }
 
-    // Whether a new tree is worth its making, for so many points to come: every point looks at the
-    // slots that changed, and making one takes about as long as a hundred looks at each slot.
-    bool is_outdated(std::size_t n_points) const {
-        const std::size_t n_changed = pending_slots_.size();
-        return n_changed > 32 + slots_.size() / 8 || n_points * n_changed > 128 * slots_.size();
+    // Whether a new tree is worth its making before n_points points more: each looks at the slots
+    // that changed, and once they have looked as long as a new tree takes, one is made.
+    bool is_outdated(std::size_t n_points) {
+        n_pending_looks_ += n_points * pending_slots_.size();
+        return n_pending_looks_ > kLooksOfBuild * (slots_.size() + pending_slots_.size());
     }
 
     std::size_t n_leaves() const { return (slots_.size() + kLeaf - 1) / kLeaf; }
@@ -100,9 +103,7 @@ class CenterTree {
             if (next.cost > choice.cost) continue;
             const Node& node = nodes_[next.node];
             if (node.right == 0) {
-                ++n_looks;
-                for (std::size_t base = node.begin; base < node.end; base += kSimd)
-                    leaves_.consider_panel(y, base, slots_.data(), choice);
+                look_at_leaves(y, node, choice, n_looks);
                 continue;
             }
             const Waiting left{next.node + 1, least_cost(padded, next.node + 1)};
@@ -132,28 +133,56 @@ class CenterTree {
                 stack[depth++] = at + 1;
                 continue;
             }
-            for (std::size_t s = node.begin; s < node.end; ++s) visit(slots_[s]);
+            double squares[kBrood];
+            leaf_squares(y, node, squares);
+            for (std::size_t s = node.begin; s < node.end; ++s)
+                if (squares[(s - node.begin) / kLeaf] <= limit) visit(slots_[s]);
         }
     }
 
   private:
-    static constexpr std::size_t kLeaf = 8, kDeepest = 128;
+    static constexpr std::size_t kLeaf = 8, kBrood = 8;  // slots of a leaf, leaves side by side
+    static constexpr std::size_t kDeepest = 128;
+    static constexpr std::size_t kLooksOfBuild = 256;  // for each slot
+    static_assert(kLeaf % kSimd == 0 && kBrood % kSimd == 0);
+    static_assert(kDeepest > 2 * 8 * sizeof(Slot));  // two wait at each level, at most
     static constexpr std::size_t kMostPadded = kMaxFeatures + kSimd;
     static constexpr std::uint32_t kNowhere = UINT32_MAX, kPending = 1u << 31;
 
     struct Node {
-        std::uint32_t right;       // 0 for a leaf; the left child follows its parent
+        std::uint32_t right;       // 0 above leaves; the left child follows its parent
         std::uint32_t begin, end;  // of its slots
+        std::uint32_t brood;       // of its leaves
         double least_offset, least_scale;
     };
 
     std::uint32_t divide(std::size_t begin, std::size_t end, const CostTable& table) {
         const auto at = static_cast<std::uint32_t>(nodes_.size());
-        nodes_.push_back({0, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
+        nodes_.push_back({0, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), 0,
                           CostTable::kNever, 1.0});
-        const std::size_t widest = enclose(at, table);
-        if (end - begin <= kLeaf) return at;
-        // The left half in whole leaves, so that only the last leaf has room left.
+        boxes_.resize(2 * n_padded_ * nodes_.size(), 0.0);
+        double* low = boxes_.data() + 2 * n_padded_ * at;
+        enclose(begin, end, table, low, low + n_padded_, 1, nodes_[at].least_offset,
+                nodes_[at].least_scale);
+        if (end - begin <= kLeaf * kBrood) {
+            make_brood(nodes_[at], table);
+            return at;
+        }
+        const std::size_t middle = halve(begin, end, table);
+        divide(begin, middle, table);
+        const std::uint32_t right = divide(middle, end, table);
+        nodes_[at].right = right;
+        return at;
+    }
+
+    // Parts the slots where they are widest; returns the first of the right half. The left half is
+    // made of whole leaves, so that only the last leaf has room left.
+    std::size_t halve(std::size_t begin, std::size_t end, const CostTable& table) {
+        double low[kMaxFeatures], high[kMaxFeatures], offset = 0.0, scale = 0.0;
+        enclose(begin, end, table, low, high, 1, offset, scale);
+        std::size_t widest = 0;
+        for (std::size_t j = 1; j < n_features_; ++j)
+            if (high[j] - low[j] > high[widest] - low[widest]) widest = j;
         const std::size_t n_leaves = (end - begin + kLeaf - 1) / kLeaf;
         const std::size_t middle = begin + n_leaves / 2 * kLeaf;
         std::nth_element(slots_.begin() + begin, slots_.begin() + middle, slots_.begin() + end,
@@ -161,34 +190,102 @@ class CenterTree {
                              const double x = table.center(a)[widest], z = table.center(b)[widest];
                              return x != z ? x < z : a < b;
                          });
-        divide(begin, middle, table);
-        const std::uint32_t right = divide(middle, end, table);
-        nodes_[at].right = right;
-        return at;
+        return middle;
     }
 
-    // Writes the box of a node; returns the feature in which it is widest.
-    std::size_t enclose(std::uint32_t at, const CostTable& table) {
-        Node& node = nodes_[at];
-        boxes_.resize(2 * n_padded_ * nodes_.size(), 0.0);
-        double *low = boxes_.data() + 2 * n_padded_ * at, *high = low + n_padded_;
-        std::size_t widest = 0;
-        for (std::size_t j = 0; j < n_features_; ++j) {
-            low[j] = CostTable::kNever;
-            high[j] = -CostTable::kNever;
+    void part_into_leaves(std::size_t begin, std::size_t end, const CostTable& table) {
+        if (end - begin <= kLeaf) return;
+        const std::size_t middle = halve(begin, end, table);
+        part_into_leaves(begin, middle, table);
+        part_into_leaves(middle, end, table);
+    }
+
+    // Low and high sides of each feature, offsets and scales: kBrood numbers each.
+    std::size_t brood_size() const { return (2 * n_features_ + 2) * kBrood; }
+
+    void make_brood(Node& node, const CostTable& table) {
+        part_into_leaves(node.begin, node.end, table);
+        node.brood = static_cast<std::uint32_t>(broods_.size() / brood_size());
+        broods_.resize(broods_.size() + brood_size(), CostTable::kNever);
+        double* brood = broods_.data() + node.brood * brood_size();
+        double *offsets = brood + 2 * n_features_ * kBrood, *scales = offsets + kBrood;
+        for (std::size_t leaf = 0; node.begin + leaf * kLeaf < node.end; ++leaf) {
+            const std::size_t begin = node.begin + leaf * kLeaf;
+            const std::size_t end = std::min<std::size_t>(begin + kLeaf, node.end);
+            enclose(begin, end, table, brood + leaf, brood + leaf + kBrood, 2 * kBrood,
+                    offsets[leaf], scales[leaf]);
         }
-        for (std::size_t s = node.begin; s < node.end; ++s) {
+    }
+
+    // Writes the box around some slots, and their least offset and scale; `stride` is from one
+    // feature to the next.
+    void enclose(std::size_t begin, std::size_t end, const CostTable& table, double* low,
+                 double* high, std::size_t stride, double& least_offset,
+                 double& least_scale) const {
+        least_offset = CostTable::kNever;
+        least_scale = 1.0;
+        for (std::size_t j = 0; j < n_features_; ++j) {
+            low[j * stride] = CostTable::kNever;
+            high[j * stride] = -CostTable::kNever;
+        }
+        for (std::size_t s = begin; s < end; ++s) {
             const auto k = static_cast<std::size_t>(slots_[s]);
             for (std::size_t j = 0; j < n_features_; ++j) {
-                low[j] = std::min(low[j], table.center(k)[j]);
-                high[j] = std::max(high[j], table.center(k)[j]);
+                low[j * stride] = std::min(low[j * stride], table.center(k)[j]);
+                high[j * stride] = std::max(high[j * stride], table.center(k)[j]);
             }
-            node.least_offset = std::min(node.least_offset, table.offset(k));
-            node.least_scale = std::min(node.least_scale, table.scale(k));
+            least_offset = std::min(least_offset, table.offset(k));
+            least_scale = std::min(least_scale, table.scale(k));
         }
-        for (std::size_t j = 1; j < n_features_; ++j)
-            if (high[j] - low[j] > high[widest] - low[widest]) widest = j;
-        return widest;
+    }
+
+    // Squared distances of y to the boxes of the leaves under a node.
+    void leaf_squares(const double* y, const Node& node, double* squares) const {
+        const double* brood = broods_.data() + node.brood * brood_size();
+        for (std::size_t part = 0; part < kBrood; part += kSimd) {
+            Doubles sums = {};
+            for (std::size_t j = 0; j < n_features_; ++j) {
+                const double* sides = brood + 2 * j * kBrood + part;
+                const Doubles below = load(sides) - y[j], above = y[j] - load(sides + kBrood);
+                const Doubles outside = below > above ? below : above;
+                const Doubles gap = outside > 0.0 ? outside : Doubles{};
+                sums += gap * gap;
+            }
+            store(squares + part, sums);
+        }
+    }
+
+    // The nearest leaf first.
+    void look_at_leaves(const double* y, const Node& node, Choice& choice,
+                        std::size_t& n_looks) const {
+        double costs[kBrood];
+        leaf_squares(y, node, costs);
+        const double* offsets =
+            broods_.data() + node.brood * brood_size() + 2 * n_features_ * kBrood;
+        unsigned left = 0, lane = 0;
+        double lowest = CostTable::kNever;
+        for (std::size_t part = 0; part < kBrood; part += kSimd) {
+            const Doubles least =
+                (load(offsets + part) + load(offsets + kBrood + part) * load(costs + part)) *
+                (1.0 - kSlack);
+            store(costs + part, least);
+            left |= lanes_at_most(least, choice.cost) << part;
+            const double here = lowest_lane(least);
+            if (here >= lowest) continue;
+            lowest = here;
+            lane = static_cast<unsigned>(part) + __builtin_ctz(lanes_equal(least, fill(here)));
+        }
+        while (left != 0) {
+            if (costs[lane] <= choice.cost) {
+                ++n_looks;
+                const std::size_t begin = node.begin + lane * kLeaf;
+                for (std::size_t base = begin; base < begin + kLeaf && base < node.end;
+                     base += kSimd)
+                    leaves_.consider_panel(y, base, slots_.data(), choice);
+            }
+            left &= ~(1u << lane);
+            if (left != 0) lane = __builtin_ctz(left);
+        }
     }
 
     double least_squared_distance(const double* padded, std::uint32_t at) const {
@@ -213,11 +310,13 @@ class CenterTree {
     std::size_t n_features_, n_padded_;
     std::vector<Slot> slots_;  // in the order of the leaves
     std::vector<Node> nodes_;
-    std::vector<double> boxes_;  // (n_nodes, 2, n_padded)
+    std::vector<double> boxes_;   // (n_nodes, 2, n_padded)
+    std::vector<double> broods_;  // of leaves, brood_size() numbers each
     CostTable leaves_;
     std::vector<std::uint32_t> place_of_;  // of a slot: in the leaves, or pending
     CostTable pending_;                    // slots that changed since
     std::vector<Slot> pending_slots_;
+    std::size_t n_pending_looks_ = 0;
 };
 
 }  // namespace dynmeans::search

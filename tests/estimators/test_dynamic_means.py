@@ -1,5 +1,6 @@
 """DynamicMeans: what its users rely on."""
 
+import copy
 import gc
 import os
 
@@ -340,3 +341,33 @@ def test_memory_stays_flat_on_an_endless_stream():
 def test_a_bad_random_state_is_named() -> None:
     with pytest.raises(ValueError, match=r"random_state must be None, .* got 'dice'"):
         DynamicMeans(1.0, random_state="dice").fit([[0.0]])
+
+
+def test_parameter_replaced_between_batches_holds_for_the_next_one():
+    model = DynamicMeans(1.0, random_state=0).partial_fit([[0.0], [3.0]])
+    assert model.partial_fit([[0.1], [3.1]]).penalties_.new_penalty == 1.0
+    assert model.set_params(penalties=4.0).partial_fit([[0.1]]).penalties_.new_penalty == 4.0
+    model.n_init = True
+    with pytest.raises(TypeError, match="n_init must be an integer, got True"):
+        model.partial_fit([[0.1]])
+
+
+def test_list_of_moving_features_may_change_in_place():
+    moving = [0]
+    model = DynamicMeans(1.0, motion="steady", moving=moving, random_state=0)
+    assert model.partial_fit([[0.0, 0.0]]).penalties_.moving == (0,)
+    moving[0] = 1
+    assert model.partial_fit([[0.0, 0.0]]).penalties_.moving == (1,)
+
+
+def test_lives_of_many_batches_are_counted_as_they_came():
+    model = DynamicMeans(1.0, min_cluster_size=150, min_life=150, random_state=0)
+    batches = [np.array([[0.0], [9.0]])] * 149
+    for batch in batches:
+        model.partial_fit(batch)
+    assert model.confirmed_labels_.tolist() == [-1, -1]
+    copied = copy.deepcopy(model).partial_fit(batches[0][:1])
+    assert copied.confirmed_labels_.tolist() == [0]
+    assert model.partial_fit(batches[0]).confirmed_labels_.tolist() == [0, 1]
+    model.fit_sequence([*batches, batches[0][:1]])
+    assert model.confirmed_labels_.tolist() == [0]

@@ -53,6 +53,7 @@ def test_a_merger_shows_all_of_a_group_as_the_one_that_stays(folder):
         run.merge_clusters(1, 2)
         assert run.edits.merged == {2: 1, 3: 1}
         assert run.clusters()["shown_as"].tolist() == [0, 1, 1, 1]
+        assert run.edits.shown_names() == {2: "as 1", 3: "as 1"}
         with pytest.raises(ValueError, match="2 and 3 are shown as one cluster already"):
             run.merge_clusters(2, 3)
 

@@ -79,6 +79,7 @@ def ports(tmp_path, monkeypatch):
             "x": 10.0 * side + rng.normal(0, 0.1, len(side)),
             "port": np.where(side, rng.choice(["Delft", "Gouda"], len(side)), "Rotterdam"),
             "berth": np.where(side, 7, 9),
+            "draft": np.where(side, 2.14, 11.02) + rng.uniform(0, 0.03, len(side)),
             "ship": np.where(rng.random(len(side)) < 0.9, side, 5),
         }
     )
@@ -92,7 +93,7 @@ def ports(tmp_path, monkeypatch):
 
 def test_values_and_words_that_are_rare_elsewhere_tell_a_cluster(ports):
     with Run.open(ports) as run:
-        found = describe_clusters(run, describe=["port", "text", "berth"])
+        found = describe_clusters(run, describe=["port", "text", "berth", "draft"])
     sea, harbor = found.ids[rows_of(found)].tolist()
     port, text, berth = (found.telling[name] for name in ("port", "text", "berth"))
     assert port.values_of(sea) == ["Rotterdam"]
@@ -101,6 +102,7 @@ def test_values_and_words_that_are_rare_elsewhere_tell_a_cluster(ports):
     assert (port.are_words, text.are_words) == (False, True)
     assert set(text.values_of(sea)) == {"heavy", "crane"}  # not "the", which all have
     assert berth.values_of(harbor) == ["7"]
+    assert found.telling["draft"].values_of(sea) == ["11"]  # the first two digits
 
 
 def test_each_cluster_shows_the_truth_of_most_of_its_rows(ports):

@@ -46,8 +46,7 @@ def weighted_means(
     theta_old = np.zeros_like(sums)
     theta_old[:n_remembered] = state.centers
 
-    theta = theta_old.copy()
-    seen = n > 0
-    numerator = theta_old[seen] * gamma[seen, None] + sums[seen]
-    theta[seen] = numerator / (gamma[seen] + n[seen])[:, None]
+    theta, seen = theta_old.copy(), (n > 0)[:, None]
+    numerator = theta_old * gamma[:, None] + sums
+    np.divide(numerator, (gamma + n)[:, None], out=theta, where=seen)
     return theta

@@ -8,17 +8,24 @@ import warnings
 
 # The package that is missing, and the extra that brings it.
 EXTRAS = {
+    "confluent_kafka": "kafka",
     "dask": "dask",
     "distributed": "dask",
     "duckdb": "runs",
     "matplotlib": "plots",
     "openpyxl": "excel",
     "optuna": "tune",
+    "paho": "mqtt",
     "pandas": "frames",
+    "prometheus_client": "serve",
+    "psycopg": "postgresql",
     "pyarrow": "runs",
     "pyspark": "spark",
+    "redis": "redis",
     "rich": "runs",
+    "starlette": "serve",
     "typer": "runs",
+    "uvicorn": "serve",
 }
 DEBUG = "--debug"
 FAILED = 1

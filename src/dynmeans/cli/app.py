@@ -8,6 +8,7 @@ import dynmeans
 from dynmeans.cli import experiment
 from dynmeans.cli.cluster import cluster
 from dynmeans.cli.clusters import clusters
+from dynmeans.cli.dead_letters import dead_letters
 from dynmeans.cli.demo import demo
 from dynmeans.cli.edit import edit
 from dynmeans.cli.events import events
@@ -17,6 +18,8 @@ from dynmeans.cli.name import name
 from dynmeans.cli.plot import plot
 from dynmeans.cli.report import report
 from dynmeans.cli.score import score
+from dynmeans.cli.send import send
+from dynmeans.cli.serve import serve
 from dynmeans.cli.status import status
 from dynmeans.cli.suggest import suggest
 
@@ -59,9 +62,12 @@ for command in (
     name,
     edit,
     labels,
+    send,
+    dead_letters,
     score,
     plot,
     report,
+    serve,
     demo,
 ):
     app.command()(command)

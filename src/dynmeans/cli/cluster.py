@@ -1,5 +1,6 @@
 """dynmeans cluster: from a table or a stream of rows to a run folder."""
 
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,9 @@ def cluster(
         str,
         typer.Argument(
             metavar="INPUT",
-            help=f"{options.INPUT}, or - for JSON lines on standard input.",
+            help=f"{options.INPUT}, - for JSON lines on standard input, or the address of a "
+            "stream: redis://HOST/DB?stream=NAME, kafka://HOST/TOPIC, "
+            "mqtt://HOST/TOPIC?client=NAME, postgresql://HOST/DB?table=NAME&by=COLUMN.",
         ),
     ],
     out: Annotated[
@@ -143,14 +146,15 @@ def cluster(
     lateness: Annotated[
         str,
         typer.Option(
-            help="Standard input: how far back in time a row may come after another.",
+            help="Live sources: how far back in time a row may come after another.",
             rich_help_panel=options.CUT,
         ),
     ] = "0",
     on_late: Annotated[
         str,
         typer.Option(
-            help="Standard input: rows later than that: error, or drop and count.",
+            help="Live sources: rows later than that: error (of a stream, a dead letter), or drop "
+            "and count.",
             rich_help_panel=options.CUT,
         ),
     ] = "error",
@@ -162,6 +166,49 @@ def cluster(
             rich_help_panel=options.CUT,
         ),
     ] = False,
+    unique_ids: Annotated[
+        bool,
+        typer.Option(
+            "--unique-ids",
+            help="Streams: a row whose --id is in an open window already is the same row, sent "
+            "twice.",
+            rich_help_panel=options.SOURCE,
+        ),
+    ] = False,
+    until_idle: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Streams: end, and close all windows, when no row came for so long: 30s.",
+            rich_help_panel=options.CUT,
+        ),
+    ] = None,
+    alerts: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Rules in TOML: who is told when a cluster is born, returns, grows, moves.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Remove labels that are older: 30d. Clusters, events and histories stay.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+    archive: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Move them there instead.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+    labels_to: options.LabelsTo = None,
+    events_to: options.EventsTo = None,
     is_families: Annotated[
         bool,
         typer.Option(
@@ -206,10 +253,15 @@ def cluster(
     dynmeans cluster 'days/*.csv' --time t --every 1d --timezone Asia/Tokyo -f 'x*' --suggest -o run
 
     tail -f log | dynmeans cluster - -t at --every 1min --lateness 9s -f x,y --new-penalty 1 -o run
+
+    dynmeans cluster redis://localhost/0?stream=rows -t at --every 1min -f x,y --new-penalty 1 -o r
     """
     from dynmeans.cli import candidates, cluster_result
-    from dynmeans.cli.output import standard_input, suggestion_bar
+    from dynmeans.cli.following import after_commit
+    from dynmeans.cli.output import log_to_standard_error, suggestion_bar
+    from dynmeans.cli.stopping import StopSignal
     from dynmeans.runs.cluster_job import ClusterJob
+    from dynmeans.runs.reading.durations import parse_seconds
     from dynmeans.runs.reading.reading_options import ReadingOptions
     from dynmeans.runs.reading.window_options import WindowOptions
 
@@ -229,7 +281,10 @@ def cluster(
         hold_last=hold_last,
         lateness=lateness,
         on_late=on_late,
+        unique_ids=unique_ids,
     )
+    log_to_standard_error()
+    stop = StopSignal()
     parameters: dict[str, Any] = {
         "new_penalty": new_penalty,
         "max_gap": max_gap,
@@ -252,17 +307,21 @@ def cluster(
         settings={"n_init": n_init, "random_state": seed, "standardize": standardize},
         suggest=suggest,
         n_clusters=about,
-        lines=standard_input(),
+        lines=stop.lines(sys.stdin.buffer),
         on_suggestion=None if is_quiet else cluster_result.show_suggestion,
         on_refusal=None if is_quiet else candidates.candidate_pictures(out),
         while_suggesting=nullcontext if is_quiet else suggestion_bar,
+        stop=stop.event,
+        after_commit=after_commit(labels_to, events_to, alerts, keep, archive),
+        until_idle=None if until_idle is None else parse_seconds("until_idle", until_idle),
     )
-    result = job.start(
-        resume=resume,
-        overwrite=overwrite,
-        n_threads=threads,
-        max_clusters=max_clusters,
-        progress=cluster_result.show_nothing if is_quiet else cluster_result.show_progress,
-    )
+    with stop:
+        result = job.start(
+            resume=resume,
+            overwrite=overwrite,
+            n_threads=threads,
+            max_clusters=max_clusters,
+            progress=cluster_result.show_nothing if is_quiet else cluster_result.show_progress,
+        )
     families = cluster_result.find_families(out) if is_families else None
     cluster_result.show_result(result, families, as_json=as_json, quiet=quiet)

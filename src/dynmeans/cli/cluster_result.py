@@ -88,6 +88,7 @@ def _result_fields(result: ClusterResult) -> dict[str, Any]:
         "repeated_rows": result.n_repeated,
         "duplicate_rows": result.n_duplicates,
         "seconds": round(result.seconds, 3),
+        "is_stopped": result.is_stopped,
         "doubts": list(result.suggestion.doubts) if result.suggestion else [],
     }
 
@@ -98,12 +99,15 @@ def _say_result(result: ClusterResult) -> None:
         say(f"already complete: {counted(status.n_windows, 'window')}. Run: {status.folder}")
         return
     rate = result.n_rows / result.seconds if result.seconds > 0 else 0.0
-    began = "resumed: " if result.is_resumed else ""
+    began = "stopped: " if result.is_stopped else "resumed: " if result.is_resumed else ""
     say(
         f"{began}{counted(result.n_windows, 'window')}, {counted(result.n_rows, 'row')} in "
         f"{result.seconds:.1f} s ({rate:,.0f} rows/s); {counted(status.n_clusters, 'cluster')} "
         f"now, {status.n_identities:,} in all. Run: {status.folder}"
     )
+    if status.n_dead_letters:
+        letters = counted(status.n_dead_letters, "message")
+        tell(f"{letters} could not be read as rows: dynmeans dead-letters {status.folder}")
     if result.n_duplicates:
         tell(f"{counted(result.n_duplicates, 'row')} left out: each equals an earlier one.")
     if status.n_dropped or status.n_late or result.n_repeated:

@@ -205,3 +205,19 @@ Who = Annotated[
     typer.Option(metavar="NAME", help="Who says so; the user of this computer by default."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+LabelsTo = Annotated[
+    str | None,
+    typer.Option(
+        "--labels-to",
+        metavar="ADDRESS",
+        help="Send labels there once they are committed: redis://HOST/DB?stream=NAME, "
+        "kafka://HOST/TOPIC, mqtt://HOST/TOPIC or postgresql://HOST/DB?table=NAME.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+EventsTo = Annotated[
+    str | None,
+    typer.Option(
+        "--events-to", metavar="ADDRESS", help="Send events there.", rich_help_panel=OUTPUT
+    ),
+]

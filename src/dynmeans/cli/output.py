@@ -42,6 +42,21 @@ def tell(text: str) -> None:
     sys.stderr.write(f"dynmeans: {printable(text)}\n")
 
 
+class _Told(logging.Handler):
+    """Says what the library logs, one line each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say one thing."""
+        tell(record.getMessage())
+
+
+def log_to_standard_error() -> None:
+    """Say warnings of the library as they come, such as of a place that is out of reach."""
+    logger = logging.getLogger("dynmeans.runs")
+    if not any(isinstance(handler, _Told) for handler in logger.handlers):
+        logger.addHandler(_Told())
+
+
 def named(cluster_id: int, names: Mapping[int, str]) -> str:
     """Return the number of a cluster, and its name if it has one."""
     return f"{cluster_id} ({names[cluster_id]})" if cluster_id in names else str(cluster_id)

@@ -43,6 +43,8 @@ def status(
         "cost": "-" if found.cost is None else f"{found.cost:.6g}",
         "labels": f"{counted(found.n_parts, 'file')}, {found.n_bytes / 1e6:,.1f} MB",
     }
+    if found.n_dead_letters:
+        lines["letters"] = f"{found.n_dead_letters:,} messages could not be read as rows"
     if verify:
         lines["verified"] = "everything is as it was written"
     for name, text in lines.items():

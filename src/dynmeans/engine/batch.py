@@ -88,7 +88,7 @@ class Batch:
 
     def engine(self, execution: Execution) -> Any:
         """Return the module that runs a step on this kind of batch."""
-        return execution.load()
+        return execution.load(self.points.size)
 
 
 def take_batch(

@@ -17,7 +17,7 @@ def is_on_dask(points: object) -> bool:
 
 def dask_engine(execution: Execution = DEFAULT) -> Any:
     """Load what runs a step on a cluster; the workers use the native backend."""
-    if execution.backend != "native":
+    if execution.backend not in ("native", "auto"):
         raise ValueError(
             f"backend must be native for a batch on a cluster, got {execution.backend!r}."
         )

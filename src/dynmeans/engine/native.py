@@ -19,6 +19,7 @@ from dynmeans.records.state import Clustering, ClusterState
 
 # What compiled code makes and reads without their constructors.
 _RECORDS = (ClusterState, Clustering)
+_set_execution: Any = vars(Clustering)["execution"].__set__
 _FEWEST_FOR_BLAS = blas.FEW_POINTS * blas.FEW_FEATURES
 
 
@@ -62,6 +63,7 @@ def step(
     else:
         with blas.one_thread():
             stepped = compiled.step(*arguments)
+    _set_execution(stepped[1], "native")
     return cast(tuple[ClusterState, Clustering], stepped)
 
 
@@ -92,7 +94,10 @@ def sequence(
     """Cluster a sequence of small batches from nothing, without coming back in between."""
     arguments: Any = _sequence_arguments(batches, penalties, orders, elapsed, execution)
     arguments = (*arguments, _RECORDS)
-    return cast(list[tuple[ClusterState, Clustering]], compiled.sequence(*arguments))
+    stepped = cast(list[tuple[ClusterState, Clustering]], compiled.sequence(*arguments))
+    for _, clustering in stepped:
+        _set_execution(clustering, "native")
+    return stepped
 
 
 def sequence_labels(

@@ -37,7 +37,7 @@ def predict_labels(
         found = device_engine(execution).predict_labels(batch, state, penalties, elapsed)
     else:
         rows = _rows(points, state, rows_of)
-        found = execution.load().predict_labels(rows, state, penalties, elapsed)
+        found = execution.load(rows.size).predict_labels(rows, state, penalties, elapsed)
     return found
 
 

@@ -25,7 +25,7 @@ class DPMeans(ClusterEstimator):
     order : {"random", "hash"}, default="random"
         How visiting orders are made: from what the rows hold, blind to how they are arranged; or
         from their numbers, as always for a batch on a Dask cluster.
-    backend : {"native", "reference", "gpu"}, default="native"
+    backend : {"native", "reference", "gpu", "auto"}, default="native"
         Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
         batch that lies on a GPU is clustered there by itself.
     acceleration : {"auto", "none"}, default="auto"

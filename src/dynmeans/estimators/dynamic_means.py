@@ -69,7 +69,7 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
     moving : list of str, of int or of bool, optional
         Features that keep a course in steady motion: their names, their numbers, or a yes or no
         for each; all by default. The others are expected where they were.
-    backend : {"native", "reference", "gpu"}, default="native"
+    backend : {"native", "reference", "gpu", "auto"}, default="native"
         Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
         batch that lies on a GPU is clustered there by itself.
     acceleration : {"auto", "none"}, default="auto"

@@ -167,6 +167,8 @@ class Clustering:
         Passes that restart made over the batch.
     cost_trace : FloatArray of shape (n_iter,)
         L_t after every pass; it never rises, unless points weigh less than 1.
+    execution : str
+        What ran the step: "native", "reference", "gpu" or "dask". Every one gives the same bits.
     """
 
     labels: IntArray
@@ -176,6 +178,7 @@ class Clustering:
     cost: float
     n_iter: int
     cost_trace: FloatArray
+    execution: str = "reference"
 
     def __post_init__(self) -> None:
         """Freeze the arrays: what happened cannot be changed afterwards."""

@@ -12,6 +12,7 @@ from dynmeans.report.descriptions import descriptions
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.profiles import describe_clusters
 from dynmeans.runs.run import Run
+from dynmeans.runs.streams.addresses import is_address
 from dynmeans.runs.truth_counts import score_run
 
 _NOT_LISTED = ("sample_size",)  # told in the notes
@@ -89,5 +90,6 @@ def _parameters(config: RunConfig) -> dict[str, object]:
 
 def _title(run: Run) -> str:
     table = run.config.source.get("input")
-    name = Path(str(table)).name if table and table != "-" else run.folder.resolve().name
+    is_file = table and table != "-" and not is_address(table)
+    name = Path(str(table)).name if is_file else run.folder.resolve().name
     return f"Clusters of {name}"

@@ -47,15 +47,19 @@ SCRIPTS = (
     "permalink.js",
     "main.js",
 )
+LIVE_SCRIPT = "live.js"  # of a page that a server feeds
 
 
 _BESIDE = '\n<script type="application/json" id="report-data-beside">{}</script>'
 
 
-def render_report(data: ReportData, beside: ReportData | None = None) -> str:
+def render_report(
+    data: ReportData, beside: ReportData | None = None, *, is_live: bool = False
+) -> str:
     """Return the page as text: the same text for the same data.
 
     With `beside`, the page shows two reports side by side, which move through time together.
+    A live page asks the server that it came from for more, and for nothing else.
 
     Examples
     --------
@@ -66,9 +70,10 @@ def render_report(data: ReportData, beside: ReportData | None = None) -> str:
     '<!DOCTYPE html>'
     """
     style = "\n".join(_part(name) for name in STYLES)
-    script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in SCRIPTS) + "})();\n"
+    names = (*SCRIPTS, LIVE_SCRIPT) if is_live else SCRIPTS
+    script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in names) + "})();\n"
     parts = {
-        "policy": _policy(style, script),
+        "policy": _policy(style, script) + ("; connect-src 'self'" if is_live else ""),
         "title": html.escape(data.title),
         "style": style,
         "script": script,

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -15,6 +16,7 @@ from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with_defaults
 from dynmeans.records.suggestion import Suggestion
+from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
@@ -25,8 +27,10 @@ from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
 from dynmeans.runs.status import RunStatus
+from dynmeans.runs.stopping import StoppedError
 from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
+from dynmeans.runs.streams.addresses import is_address, open_stream, parse_address
 
 LIVE = "-"
 # From the rows of the source, if they are known, and those read before, to what sees each window.
@@ -46,6 +50,7 @@ class ClusterResult:
     is_resumed: bool
     suggestion: Suggestion | None = None
     missing: Mapping[str, int] = field(default_factory=dict)
+    is_stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class ClusterJob:
     Attributes
     ----------
     table : str or table
-        A path or a table as `Source` takes it, or ``-`` for `lines`.
+        A path or a table as `Source` takes it, ``-`` for `lines`, or the address of a stream.
     out : Path
         Folder of the run.
     options : WindowOptions
@@ -87,6 +92,12 @@ class ClusterJob:
         time between them, before the error: to show what was tried.
     while_suggesting : callable
         Returns a context that is open while the choice is made, to show how far it is.
+    after_commit : AfterCommit
+        What is done with windows once they are committed.
+    stop : threading.Event
+        Once set, the job ends after the current window.
+    until_idle : float, optional
+        Seconds without a message after which a stream counts as ended.
     """
 
     table: Any
@@ -106,6 +117,9 @@ class ClusterJob:
     on_suggestion: Callable[[Suggestion], None] | None = None
     on_refusal: Callable[[Suggestion, list[Batch], list[float]], None] | None = None
     while_suggesting: Callable[[], AbstractContextManager[None]] = nullcontext
+    after_commit: AfterCommit = NOTHING
+    stop: threading.Event = field(default_factory=threading.Event)
+    until_idle: float | None = None
 
     def start(
         self,
@@ -124,10 +138,11 @@ class ClusterJob:
         begin = time.monotonic()
         with self.open_source() as source, self._run(source, is_there, overwrite) as opened:
             run, windows, suggestion = opened
-            n_rows_before = run.status().n_rows
+            before = run.status()
             total = None if source is None else windows.n_rows
             with progress(total, (run.position or {}).get("rows_read", 0)) as on_window:
-                n_windows = run.follow(
+                is_stopped = self._is_stopped(
+                    run,
                     windows,
                     on_window=on_window,
                     n_threads=n_threads,
@@ -137,23 +152,40 @@ class ClusterJob:
             status = replace(run.status(), is_running=False)  # as soon as this block is left
         return ClusterResult(
             status=status,
-            n_windows=n_windows,
-            n_rows=status.n_rows - n_rows_before,
+            n_windows=status.n_windows - before.n_windows,
+            n_rows=status.n_rows - before.n_rows,
             n_repeated=getattr(windows, "n_repeated", 0),
             n_duplicates=0 if source is None else source.n_duplicates,
             seconds=time.monotonic() - begin,
             is_resumed=is_there,
             suggestion=suggestion,
             missing=getattr(windows, "missing", {}),
+            is_stopped=is_stopped,
         )
+
+    def _is_stopped(self, run: Run, windows: Any, **options: Any) -> bool:
+        """Take all windows in; say whether the job was stopped on the way."""
+        with self.after_commit.following(run, self.stop) as after_commit:
+            try:
+                if self._is_stream:
+                    run.process(windows, after_commit=after_commit, **options)
+                else:
+                    run.follow(windows, stop=self.stop, after_commit=after_commit, **options)
+            except StoppedError:
+                return True
+            return False
 
     @property
     def _is_path(self) -> bool:
         return isinstance(self.table, str | os.PathLike)
 
     @property
+    def _is_stream(self) -> bool:
+        return is_address(self.table)
+
+    @property
     def _is_live(self) -> bool:
-        return self._is_path and os.fspath(self.table) == LIVE
+        return self._is_stream or (self._is_path and os.fspath(self.table) == LIVE)
 
     @property
     def _named(self) -> dict[str, float]:
@@ -181,7 +213,11 @@ class ClusterJob:
             )
         if self.reading != AS_USUAL and self._is_live:
             names = [name for name in self.reading.to_source_fields()] or ["network"]
-            raise InputError(names[0], "is for files, not for standard input")
+            raise InputError(names[0], "is for files, not for live sources")
+        if self.suggest and self._is_stream:
+            raise InputError("suggest", "is for files and standard input, not for streams")
+        if self.options.unique_ids and not self._is_stream:
+            raise InputError("unique_ids", "is for streams")
 
     def _is_there(self, resume: bool | None, overwrite: bool) -> bool:
         """Say whether there is a run to resume; one without a window is made again."""
@@ -197,7 +233,7 @@ class ClusterJob:
 
     def _is_empty(self) -> bool:
         with Run.open(self.out) as run:
-            return run.status().n_windows == 0
+            return run.is_empty
 
     def open_source(self) -> AbstractContextManager[Source | None]:
         """Open the table to read it; there is none to open for a live source."""
@@ -216,6 +252,14 @@ class ClusterJob:
             return LiveWindows(self.lines, self.options, position)
         return Windows(source, self.options, position)
 
+    def _stream_windows(self, run: Run) -> Any:
+        # Loads what only a stream needs.
+        module = importlib.import_module("dynmeans.runs.streams.stream_windows")
+        stream = open_stream(self.table, self.options.columns, self.stop)
+        return module.StreamWindows(
+            stream, self.options, run, stop=self.stop, until_idle=self.until_idle
+        )
+
     @contextmanager
     def _run(
         self, source: Source | None, is_there: bool, overwrite: bool
@@ -225,7 +269,10 @@ class ClusterJob:
             config = self._config(source, self._stored_or_given_penalties(source))
             with Run.open(self.out, config) as run:
                 run.lock()  # before the position is read: nobody may move it
-                yield run, self._windows(source, run.position), None
+                if self._is_stream:
+                    yield run, self._stream_windows(run), None
+                else:
+                    yield run, self._windows(source, run.position), None
             return
         windows, found = self._windows(source, None), None
         if self.suggest:
@@ -235,11 +282,13 @@ class ClusterJob:
             penalties = self._given_penalties(source)
         config = self._config(source, penalties)
         with Run.create(self.out, config, overwrite=overwrite) as run:
-            yield run, windows, found
+            yield run, self._stream_windows(run) if self._is_stream else windows, found
 
     def _config(self, source: Source | None, penalties: Penalties) -> RunConfig:
         table = os.fspath(self.table) if self._is_path else None
-        if table is not None and table != LIVE and not is_remote(table):
+        if is_address(table):
+            table = str(parse_address(self.table))  # without its password
+        elif table is not None and table != LIVE and not is_remote(table):
             table = os.path.abspath(table)
         reading = {"sql": self.query, "table": self.database_table}
         reading |= self.reading.to_source_fields()

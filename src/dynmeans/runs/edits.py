@@ -99,7 +99,7 @@ class Edits:
         """Return a name for each identity that is not shown as its own number."""
         roots = {k: self.merged.get(k, k) for k in {*self.names, *self.merged}}
         named = {k: self.names.get(root) for k, root in roots.items()}
-        return {k: name or str(roots[k]) for k, name in named.items() if name or roots[k] != k}
+        return {k: name or f"as {roots[k]}" for k, name in named.items() if name or roots[k] != k}
 
     def undone(self) -> frozenset[int]:
         """Return the numbers of the edits that were undone."""

@@ -22,6 +22,7 @@ from dynmeans.runs.reading.reading_options import ReadingOptions
 from dynmeans.runs.reading.sources import ROWS_AT_A_TIME, Source
 from dynmeans.runs.run import Run
 from dynmeans.runs.spreadsheet_cells import count_formulas, plain_cells
+from dynmeans.runs.streams.addresses import is_address
 
 STANDARD_OUTPUT = "-"
 _FORMATS = {
@@ -52,11 +53,11 @@ def open_source(
     """
     if table is None:
         table = fields.get("input")
-        if not isinstance(table, str) or table == "-":
+        if not isinstance(table, str) or table == "-" or is_address(table):
             raise InputError(
                 "",
-                "the run does not know where its rows are: they came from Python or from standard "
-                "input",
+                "the run does not know where its rows are: they came from Python, from standard "
+                "input or from a stream",
                 hint="Name a file that holds them with {table=...}. Labels alone "
                 "({is_joined=False}) need none.",
             )

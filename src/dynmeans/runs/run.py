@@ -1,10 +1,11 @@
 """Run: reads a window, steps, commits; starts where it stopped."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -23,7 +24,10 @@ from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.status import RunStatus, status_of
 from dynmeans.runs.stepper import Stepper
+from dynmeans.runs.stopping import until_stopped
 from dynmeans.runs.store import run_tables
+from dynmeans.runs.store.dead_letters import DeadLetter, read_letters
+from dynmeans.runs.store.inbox import Inbox
 from dynmeans.runs.store.label_parts import Part
 from dynmeans.runs.store.store import Store
 from dynmeans.runs.store.verify import verify
@@ -107,6 +111,7 @@ class Run(Editing, Closing):
         token: str | None = None,
         on_window: OnWindow | None = None,
         commit_seconds: float = 2.0,
+        after_commit: Callable[[], None] | None = None,
         n_threads: int | None = None,
         max_clusters: int | None = None,
     ) -> int:
@@ -123,6 +128,8 @@ class Run(Editing, Closing):
             Called with the record and the window after each step, before it is durable.
         commit_seconds : float
             Windows are committed in groups, at least this often; 0 commits each by itself.
+        after_commit : callable, optional
+            Called after each of these commits.
         n_threads : int, optional
             Threads of a step; the result never depends on it.
         max_clusters : int, optional
@@ -134,23 +141,48 @@ class Run(Editing, Closing):
         stepper = self._ready_stepper(Execution(n_threads=n_threads, max_clusters=max_clusters))
         try:
             stream = self._learn_scaling(_as_iterable(windows), stepper)
-            return stepper.take_all(stream, token, on_window, commit_seconds)
+            return stepper.take_all(stream, token, on_window, commit_seconds, after_commit)
         except BaseException:
             # What was not committed is forgotten here as well.
             self._stepper = None
             raise
 
-    def follow(self, windows: "Windows | LiveWindows", **options: Any) -> int:
-        """Take in all windows of a source and note where it ended; options as for `process`."""
-        n_windows = self.process(windows, **options)
+    def follow(
+        self, windows: "Windows | LiveWindows", *, stop: Event | None = None, **options: Any
+    ) -> int:
+        """Take in all windows of a source and note where it ended; options as for `process`.
+
+        Once `stop` is set, the current window is the last, and `StoppedError` is raised.
+        """
+        stream = windows if stop is None else until_stopped(windows, stop)
+        n_windows = self.process(stream, **options)
         if windows.position != self.position or windows.n_dropped or windows.n_late:
             self.finish(windows.position, windows.n_dropped, windows.n_late)
         return n_windows
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was taken in yet."""
+        return self._store.is_empty
+
     def finish(self, position: Mapping[str, Any], n_dropped: int = 0, n_late: int = 0) -> None:
         """Store where the source ended, and rows left out after its last window."""
         self._store.begin_writing()
-        self._ready_stepper(Execution()).note_position(position, n_dropped, n_late)
+        self._ready_stepper(None).note_position(position, n_dropped, n_late)
+
+    def note_letters(self, position: Mapping[str, Any], letters: Sequence[DeadLetter]) -> bool:
+        """Store messages that are no rows, and where the source stands; False if it must wait."""
+        self._store.begin_writing()
+        return self._ready_stepper(None).note_letters(position, letters)
+
+    def inbox(self) -> Inbox:
+        """Return where messages are kept that their place does not keep."""
+        self._store.begin_writing()
+        return Inbox(self._store)
+
+    def dead_letters(self) -> Iterator[dict[str, Any]]:
+        """Yield the messages that could not be read as rows: number, place, reason, body."""
+        return read_letters(self._store)
 
     def labels(
         self, *, first_step: int = 0, last_step: int | None = None, frame: str = "pandas"
@@ -187,29 +219,44 @@ class Run(Editing, Closing):
         return _as_frame(with_edits(table, self.edits), frame)
 
     def events(
-        self, *, kinds: Iterable[str] = (), cluster_id: int | None = None, frame: str = "pandas"
+        self,
+        *,
+        kinds: Iterable[str] = (),
+        cluster_id: int | None = None,
+        first_step: int = 0,
+        frame: str = "pandas",
     ) -> Any:
         """One row for each event: step, time, window, kind, cluster_id, name, other_id, ..."""
-        table = run_tables.events_table(self._store, tuple(kinds), cluster_id)
+        with self._store.snapshot():
+            table = run_tables.events_table(self._store, tuple(kinds), cluster_id, first_step)
         return _as_frame(with_names(table, self.edits), frame)
 
-    def history(self, *, labels: bool = True) -> History:
-        """Return the record of all windows; without `labels` it stays small."""
+    def history(
+        self, *, labels: bool = True, first_step: int = 0, last_step: int | None = None
+    ) -> History:
+        """Return the records of windows, by default of all; without `labels` it stays small."""
         history = History(feature_names=self.config.features)
         history.cluster_names = self.edits.shown_names()
-        found = run_tables.step_records(
-            self._store, len(self.config.features), self.scaling, has_labels=labels
-        )
-        records = list(found)
+        with self._store.snapshot():
+            found = run_tables.step_records(
+                self._store,
+                len(self.config.features),
+                self.scaling,
+                has_labels=labels,
+                first_step=first_step,
+                last_step=last_step,
+            )
+            records = list(found)
         names = [None if record.when is None else str(record.when) for record in records]
         times = read_times(names)
         for row, record in enumerate(records):
             history.add(replace(record, when=None if times is None else times[row]))
         return history
 
-    def samples(self) -> Iterator[Sample]:
+    def samples(self, *, first_step: int = 0, last_step: int | None = None) -> Iterator[Sample]:
         """Yield up to `config.sample_size` rows of every window, chosen by a hash of the number."""
-        return run_tables.samples_of(self._store, len(self.config.features))
+        n_features = len(self.config.features)
+        return run_tables.samples_of(self._store, n_features, first_step, last_step)
 
     def status(self) -> RunStatus:
         """Say how far the run is."""
@@ -218,6 +265,11 @@ class Run(Editing, Closing):
     def verify(self) -> None:
         """Read everything once and compare it with its checksums."""
         verify(self._store, len(self.config.features))
+
+    @property
+    def store(self) -> Store:
+        """The files of the run, for what is kept beside the clustering."""
+        return self._store
 
     @property
     def folder(self) -> Path:
@@ -246,10 +298,11 @@ class Run(Editing, Closing):
         self._stepper = None
         self._store.close()
 
-    def _ready_stepper(self, execution: Execution) -> Stepper:
+    def _ready_stepper(self, execution: Execution | None) -> Stepper:
         if self._stepper is None:
             self._stepper = Stepper(self._store, self.config, self.state, self.scaling)
-        self._stepper.execution = execution
+        if execution is not None:
+            self._stepper.execution = execution
         return self._stepper
 
     def _learn_scaling(self, stream: Iterable[Window], stepper: Stepper) -> Iterable[Window]:

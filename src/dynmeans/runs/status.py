@@ -22,6 +22,8 @@ class RunStatus:
         Windows and rows taken in.
     n_dropped, n_late : int
         Rows left out because a value was missing, or because they came too late.
+    n_dead_letters : int
+        Messages that could not be read as rows.
     time : float
         Steps of time so far, empty windows included.
     n_clusters : int
@@ -50,6 +52,7 @@ class RunStatus:
     n_rows: int
     n_dropped: int
     n_late: int
+    n_dead_letters: int
     time: float
     n_clusters: int
     n_remembered: int

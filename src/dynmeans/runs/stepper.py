@@ -21,6 +21,7 @@ from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.sampling import Sample, choose_rows
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store.commit import Commit, StoredWindow
+from dynmeans.runs.store.dead_letters import DeadLetter
 from dynmeans.runs.store.label_parts import label_rows
 from dynmeans.runs.store.store import Store
 
@@ -58,6 +59,7 @@ class Stepper:
         token: str | None,
         on_window: Callable[[StepRecord, Window], None] | None,
         commit_seconds: float,
+        after_commit: Callable[[], None] | None = None,
     ) -> int:
         """Take windows in until there are no more; return how many there were."""
         n_windows, n_rows, last_commit = 0, 0, time.monotonic()
@@ -73,6 +75,8 @@ class Stepper:
             if token is None and is_due:
                 self._commit()
                 n_rows, last_commit = 0, time.monotonic()
+                if after_commit is not None:
+                    after_commit()
         if self._pending.windows or token is not None:
             self._commit(token)
         return n_windows
@@ -83,6 +87,23 @@ class Stepper:
         self._counts["n_late"] += n_late
         self._pending.manifest["position"] = dict(position)
         self._commit()
+
+    def note_letters(self, position: Mapping[str, Any], letters: Sequence[DeadLetter]) -> bool:
+        """Commit messages that are no rows between two windows; False if that has to wait.
+
+        Windows that the scaling is learned from are not committed yet, and the position is
+        behind them.
+        """
+        if self._config.standardize and self.scaling is None:
+            return False
+        self._add_letters(letters)
+        self._pending.manifest["position"] = dict(position)
+        self._commit()
+        return True
+
+    def _add_letters(self, letters: Sequence[DeadLetter]) -> None:
+        self._pending.dead_letters += letters
+        self._counts["n_dead_letters"] += len(letters)
 
     def _take_next(
         self, stream: Iterator[Window], token: str | None
@@ -100,12 +121,13 @@ class Stepper:
             raise
 
     def _step(self, batch: Batch, elapsed: float) -> StepRecord:
-        before, penalties = self._state, self._config.penalties
+        before, penalties, begin = self._state, self._config.penalties, time.perf_counter()
         after, clustering = step_batch(
             batch, before, penalties, self._orders, elapsed, self.execution
         )
         record = make_record(before, elapsed, clustering, after, find_events)
         self._state = after
+        self._pending.step_seconds = time.perf_counter() - begin
         return record
 
     def _scaled(self, window: Window) -> Batch:
@@ -152,6 +174,7 @@ class Stepper:
             ("n_late", window.n_late),
         ):
             self._counts[name] += n
+        self._add_letters(window.dead_letters)
         if window.position is not None:
             pending.manifest["position"] = dict(window.position)
 
@@ -170,7 +193,7 @@ class Stepper:
     def _commit(self, token: str | None = None) -> None:
         pending, self._pending = self._pending, Commit()
         pending.state = self._state
-        pending.manifest["counts"] = self._counts
+        pending.manifest["counts"] = dict(self._counts)
         pending.token = token
         self._store.commit(pending)
 

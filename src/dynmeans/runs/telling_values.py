@@ -9,7 +9,7 @@ import pyarrow as pa
 from dynmeans.runs.exports import open_source
 from dynmeans.runs.kept_rows import Shown
 from dynmeans.runs.labeled_rows import labeled_rows
-from dynmeans.runs.reading.columns import TEXT, check_column, quote_name
+from dynmeans.runs.reading.columns import TEXT, check_column, is_integer, is_number, quote_name
 from dynmeans.runs.reading.locked_duckdb import source_errors
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.run import Run
@@ -76,15 +76,20 @@ def telling_values(
     """
     with open_source(run.config.source, table, trust=trust, network=network) as source:
         check_column("describe", column, source.columns)
-        value = f"left(CAST({quote_name(column)} AS VARCHAR), {_LONGEST})"
-        is_text = source.columns[column] == TEXT
-        if is_text:
-            value = quote_name(column)
-        rows = labeled_rows(source, run, f"{value} AS term")
+        dtype = source.columns[column]
+        rows = labeled_rows(source, run, f"{_term(column, dtype)} AS term")
         schema = pa.schema([("term", pa.string()), ("cluster_id", pa.int64())])
         stream = pa.RecordBatchReader.from_batches(schema, _shown_rows(rows, shown))
         with Source(stream) as counted, source_errors():
-            return _counted(counted.connection, is_text)
+            return _counted(counted.connection, dtype == TEXT)
+
+
+def _term(column: str, dtype: str) -> str:
+    """Return SQL for a value as text: of measured numbers the first two digits."""
+    name = quote_name(column)
+    if is_number(dtype) and not is_integer(dtype) and dtype != "BOOLEAN":
+        return f"format('{{:.2g}}', CAST({name} AS DOUBLE))"
+    return name if dtype == TEXT else f"left(CAST({name} AS VARCHAR), {_LONGEST})"
 
 
 def _shown_rows(rows: pa.RecordBatchReader, shown: Shown) -> Iterator[pa.RecordBatch]:

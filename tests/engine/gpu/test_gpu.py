@@ -151,6 +151,7 @@ def test_far_off_data_agree():
         _check_stream(batches * 2, penalties, lambda batch: VisitingOrders(1, 1, by="row"))
 
 
+@pytest.mark.filterwarnings("ignore::dynmeans.engine.guard.ClusterGrowthWarning")
 def test_one_place_alone_and_every_row_alone_agree():
     rng = np.random.default_rng(5)
     penalties = Penalties(1e-6, max_gap=5, reach=1.1)
@@ -203,6 +204,37 @@ def test_bad_rows_on_a_device_are_refused():
     points[2, 1] = cp.nan
     with pytest.raises(ValueError, match="points must be finite"):
         take_batch(points)
+
+
+@pytest.mark.parametrize("d", [2, 24])
+def test_rows_that_do_not_fit_on_the_card_are_read_from_memory(d, monkeypatch):
+    transfer = pytest.importorskip("dynmeans.engine.gpu.transfer")
+    monkeypatch.setattr(transfer, "_fits", lambda array: False)
+    rng = np.random.default_rng(9)
+    batches = [Batch(_blobs(rng, 30_000, d, 40)) for _ in range(2)]
+    penalties = Penalties(0.4 * d, max_gap=5, reach=1.1)
+    _check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by="row"))
+
+
+@pytest.mark.parametrize("d", [2, 9, 20])
+def test_clusters_in_steady_motion_agree(d):
+    rng = np.random.default_rng(10)
+    start, speed = rng.uniform(-9, 9, (40, d)), rng.normal(0, 0.3, (40, d))
+    which = rng.integers(0, 40, (5, 8_000))
+    batches = [
+        Batch((start + t * speed)[which[t]] + 0.1 * rng.normal(size=(8_000, d))) for t in range(5)
+    ]
+    penalties = Penalties(0.5 * d, max_gap=4, reach=1.5, motion="steady")
+    _check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by="row"))
+
+
+@pytest.mark.parametrize(("n", "chosen"), [(1_000, "native"), (500_000, "gpu")])
+def test_auto_takes_the_gpu_for_large_batches_and_says_so(n, chosen):
+    batch = Batch(np.random.default_rng(2).normal(size=(n, 2)))
+    penalties, orders = Penalties(4.0, max_gap=5, reach=1.1), VisitingOrders(1)
+    start = ClusterState.empty(2)
+    _, found = step_batch(batch, start, penalties, orders, 1.0, Execution("auto"))
+    assert found.execution == chosen
 
 
 def test_a_large_batch_agrees():

@@ -16,7 +16,7 @@ CONSTANTS = {
     "sums": [{}],
     "grid": [{"D": d, "N_BINS": bins} for d, bins in ((1, 2), (2, 5), (3, 8))],
     "exact": [{"R": r, "FEW": few} for r, few in ((1, 2), (2, 15), (2, 0), (8, 0), (0, 0))],
-    "filter": [{"KC": kept} for kept in (2, 4, 8, 0)],
+    "filter": [{"KC": kept, "PLAIN": p} for kept, p in ((2, 1), (4, 1), (8, 1), (0, 1), (4, 0))],
 }
 CASES = [(family, constants) for family in FAMILIES for constants in CONSTANTS[family]]
 

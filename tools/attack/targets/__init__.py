@@ -38,6 +38,11 @@ TARGETS = {
     "bad-frames": Target("attack.targets.groups", 0.5),
     "anytime": Target("attack.targets.anytime", 1.0),
     "kills": Target("attack.targets.kills", 3.0, 240.0),
+    "server": Target("attack.targets.server", 0.5),
+    "kills-redis": Target("attack.targets.stream_kills", 1.0, 600.0),
+    "kills-kafka": Target("attack.targets.stream_kills", 1.0, 600.0),
+    "kills-mqtt": Target("attack.targets.stream_kills", 1.0, 600.0),
+    "kills-postgresql": Target("attack.targets.stream_kills", 1.0, 600.0),
     "dask": Target("attack.targets.dask_cluster", 1.0, 120.0),
     "spark": Target("attack.targets.spark", 1.0, 240.0),
 }

@@ -141,6 +141,7 @@ def _name_clusters(
         cost=trace[-1],
         n_iter=len(trace),
         cost_trace=np.array(trace),
+        execution="dask",
     )
 
 

@@ -1,5 +1,6 @@
 """Algorithm 1 on a device: one step over a batch, its restarts, and what is remembered."""
 
+from collections.abc import Callable
 from typing import Any
 
 import cupy as cp
@@ -20,9 +21,15 @@ from dynmeans.engine.gpu.gpu_batch import GpuBatch, take_batch
 from dynmeans.engine.gpu.kernels import launch, upload
 from dynmeans.engine.gpu.search import load_exact
 from dynmeans.engine.gpu.slots import Slots
-from dynmeans.engine.gpu.transfer import to_device, to_memory
+from dynmeans.engine.gpu.transfer import (
+    names_in_memory,
+    rows_for_device,
+    to_device,
+    to_memory,
+)
 from dynmeans.engine.orders import Orders
 from dynmeans.records.arrays import IntArray
+from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -43,26 +50,47 @@ def step(
     """
     if not batch.has_weight:
         return _let_pass(batch, state, penalties, orders, elapsed)
-    points, weights = _on_device(batch)
+    points, weights, release = _on_device(batch)
+    try:
+        return _step_on_device(batch, points, weights, state, penalties, orders, elapsed)
+    finally:
+        cp.cuda.get_current_stream().synchronize()
+        release()
+
+
+def _step_on_device(
+    batch: Batch | GpuBatch,
+    points: Any,
+    weights: Any,
+    state: ClusterState,
+    penalties: Penalties,
+    orders: Orders,
+    elapsed: float,
+) -> tuple[ClusterState, Clustering]:
     rows, arrived = DeviceRows(points, weights), let_time_pass(state, elapsed, penalties)
     has_weights = weights is not None
     bins = bins_of_batch(rows.magnitudes(), len(points), has_weights, arrived, penalties)
     best: Found | None = None
     slots: Any = None
+    n_orders = orders.n_init if isinstance(orders, VisitingOrders) else len(orders)
     for order in list_device_orders(orders, points, weights, rows.row, state.n_steps):
         found = cluster(rows, order, bins, arrived, penalties)
         # The first of equals is kept: a later one must be lower.
         if best is None or found.cost_trace[-1] < best.cost_trace[-1] * (1.0 - NO_FALL):
-            best, slots = found, rows.labels.copy()
+            best, slots = found, rows.labels.copy() if n_orders > 1 else rows.labels
     assert best is not None, "orders has at least one row"
     new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
-    labels = cp.asarray(np.append(ids, -1))[slots]
-    if has_weights:
-        bystanders = cp.flatnonzero(weights == 0)
-        labels[bystanders] = _predict(points[bystanders], new_state, penalties)[0]
-    return new_state, _name_clusters(best, ids, _deliver(batch, labels), is_counted=not has_weights)
+    if isinstance(batch, Batch) and not has_weights:
+        labels = names_in_memory(slots, np.append(ids, -1))
+    else:
+        named = cp.asarray(np.append(ids, -1))[slots]
+        if has_weights:
+            bystanders = cp.flatnonzero(weights == 0)
+            named[bystanders] = _predict(points[bystanders], new_state, penalties)[0]
+        labels = _deliver(batch, named)
+    return new_state, _name_clusters(best, ids, labels, is_counted=not has_weights)
 
 
 def predict_labels(
@@ -135,14 +163,17 @@ def _let_pass(
         return after, clustering
     fields = (clustering.ids, clustering.counts, clustering.centers, clustering.cost)
     labels = batch.deliver(cp.asarray(clustering.labels))
-    return after, Clustering(labels, *fields, clustering.n_iter, clustering.cost_trace)
+    trace = clustering.cost_trace
+    return after, Clustering(labels, *fields, clustering.n_iter, trace, clustering.execution)
 
 
-def _on_device(batch: Batch | GpuBatch) -> tuple[Any, Any]:
+def _on_device(batch: Batch | GpuBatch) -> tuple[Any, Any, Callable[[], None]]:
+    """Return rows and weights that kernels can read, and what is to be called in the end."""
     if isinstance(batch, GpuBatch):
-        return batch.points, batch.weights
+        return batch.points, batch.weights, lambda: None
     weights = None if batch.weights is None else to_device(batch.weights)
-    return to_device(batch.points), weights
+    points, release = rows_for_device(batch.points)
+    return points, weights, release
 
 
 def _deliver(batch: Batch | GpuBatch, labels: Any) -> Any:
@@ -161,4 +192,5 @@ def _name_clusters(found: Found, ids: IntArray, labels: Any, *, is_counted: bool
         cost=found.cost_trace[-1],
         n_iter=len(found.cost_trace),
         cost_trace=np.array(found.cost_trace),
+        execution="gpu",
     )

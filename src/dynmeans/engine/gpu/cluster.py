@@ -43,14 +43,14 @@ def cluster(
     while True:
         counts, centers = params(rows, n_members, bins, state, penalties)
         slots = Slots.at(centers, n_members, memory)
-        within, listed, wishes = rows.compare(slots, penalties.new_penalty)
-        cost = cluster_terms(counts, centers, state, penalties) + math.fsum(within.tolist())
+        found = rows.compare(slots, penalties.new_penalty)
+        cost = cluster_terms(counts, centers, state, penalties) + math.fsum(found.within.tolist())
         fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
         cost_trace.append(cost)
         if not fell or not has_changed:
             return Found(counts, centers, cost_trace)
-        has_changed = len(listed) > 0
-        n_members = passes.later(slots, n_members, listed, wishes)
+        has_changed = len(found.listed) > 0
+        n_members = passes.later(slots, n_members, found)
         is_kept = (np.arange(len(n_members)) < len(memory)) | (n_members > 0)
         if not is_kept.all():
             rows.keep_slots(is_kept)
@@ -64,4 +64,6 @@ def params(
     totals = rows.totals()
     n = totals[:, 0] if bins.has_weights else n_members.astype(float)
     sums = totals[:, 1:] if bins.has_weights else totals
+    if state.n_clusters == 0 and (n > 0).all():  # the same bits in fewer steps
+        return n, (sums + 0.0) / n[:, None]
     return n, weighted_means(n, sums, state, penalties)

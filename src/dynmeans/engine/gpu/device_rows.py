@@ -6,18 +6,20 @@ import cupy as cp
 import numpy as np
 
 from dynmeans.engine.gpu.bins import BatchBins, Magnitudes
+from dynmeans.engine.gpu.bounds import Bounds
 from dynmeans.engine.gpu.device_orders import DeviceOrder
 from dynmeans.engine.gpu.event_log import OPEN_NEW, Choosers
-from dynmeans.engine.gpu.kernels import launch, load_module, upload
+from dynmeans.engine.gpu.kernels import launch, launch_blocks, load_module, upload
 from dynmeans.engine.gpu.near import near_versions
-from dynmeans.engine.gpu.rows import Listed
-from dynmeans.engine.gpu.search import MOST_BINS, Search
+from dynmeans.engine.gpu.rows import Compared, Listed
+from dynmeans.engine.gpu.search import FEW_FEATURES, MOST_BINS, Search
 from dynmeans.engine.gpu.slot_sums import SlotSums
 from dynmeans.engine.gpu.slots import BoolArray, Slots, Versions
 from dynmeans.engine.gpu.turns import TURN, TurnArray
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_WINDOWS = (2**10, 2**13, 2**16)  # rows that end the stretches of a first pass
+_WINDOWS = (2**12, 2**16, 2**22)  # rows that end the stretches of a first pass
+_FEW_TERMS = 2**27  # of distances that are computed faster than a search is prepared
 _SHARED_COUNTS = 6000  # counters that fit into shared memory twice
 
 
@@ -35,6 +37,7 @@ class DeviceRows:
         self.labels = cp.empty(self.n_points, np.int32)
         self._wishes, self._list, self._codes = (cp.empty_like(self.labels) for _ in range(3))
         self._is_listed: Any = None
+        self._bounds = Bounds(self.n_points)
 
     def magnitudes(self) -> Magnitudes:
         """Return the largest coordinates and the range of the weights."""
@@ -56,12 +59,13 @@ class DeviceRows:
         self._sums.start(bins)
         self._search.set_bins(len(bins.costs))
         self._cost_shifts = cp.asarray(bins.costs)
+        self._bounds.forget()
         self.labels.fill(-1)
 
     def window_limits(self) -> list[int]:
         """Return the keys that end the stretches of a first pass, but for the last."""
         n = self.n_points
-        return [self._order.n_keys * m // n for m in _WINDOWS if 2 * m < n]
+        return [self._order.n_keys * m // n for m in _WINDOWS if 4 * m < n]
 
     def select(self, low: int, high: int) -> Listed:
         """List the rows that take part and have a key from `low` to below `high`."""
@@ -107,10 +111,45 @@ class DeviceRows:
         launch(self._search.exact.get_function("choose"), 8 * len(listed), arguments)
         return choices
 
+    def cheapest(self, listed: Listed, slots: Slots, new_penalty: float) -> Listed:
+        """Return the cheapest of these slots for each listed row, or OPEN_NEW."""
+        if len(listed) * len(slots) * self.n_features <= _FEW_TERMS:
+            return self.choose(listed, None, Versions.frozen(slots), new_penalty)
+        choices = cp.empty(len(listed), np.int32)
+        self._find(slots, new_penalty, choices, listed)
+        return choices
+
+    def open_in_order(self, listed: Listed, new_penalty: float) -> IntArray:
+        """Visit the listed rows in that order, one by one; return the places of those that open."""
+        n = len(listed)
+        if n == 0:
+            return np.empty(0, np.int64)
+        n_words, is_few = -(-n // 32), self.n_features < FEW_FEATURES
+        bits, found = cp.zeros((n, n_words), np.uint32), cp.empty(n + 1, np.int32)
+        kernel = self._search.exact.get_function
+        launch_blocks(
+            kernel("near_pairs"),
+            (-(-n_words // 8) if is_few else n_words, -(-n // 128)),
+            (self.values, self.n_features, listed, n, n_words, new_penalty, bits),
+            shared=0 if is_few else 8 * self.n_features,
+        )
+        arguments = (bits, n, n_words, found[1:], found[:1])
+        launch_blocks(kernel("open_in_order"), 1, arguments, block=32)
+        places = found.get()
+        opened: IntArray = places[1 : 1 + places[0]].astype(np.int64)
+        return opened
+
+    def nowhere(self, n: int) -> Listed:
+        """Return OPEN_NEW for so many rows."""
+        return cp.full(n, OPEN_NEW, np.int32)
+
     def proposing(self, listed: Listed, choices: Listed, is_dormant: BoolArray) -> Listed:
-        """List those that chose to open or revive a cluster."""
-        codes = cp.asarray(np.append(is_dormant, True))  # the last is OPEN_NEW
-        return listed[codes[choices]]
+        """List those that chose to open or revive a cluster, in no order."""
+        dormant, n_listed = upload(is_dormant.view(np.uint8), np.zeros(1, np.int32))
+        n, found = len(listed), cp.empty(len(listed), np.int32)
+        arguments = (listed, choices, n, self.labels, dormant, None, 0, found, n_listed)
+        launch(self._kernel("find_choosers"), n, arguments)
+        return listed[found[: int(n_listed[0])]]
 
     def at_birth(self, listed: Listed, choices: Listed, born: IntArray, n_start: int) -> Listed:
         """Return the choices, those of the rows that were `born` being the versions they opened."""
@@ -132,40 +171,59 @@ class DeviceRows:
 
     def label_rest(self, slots: Slots, low: int, new_penalty: float) -> Listed:
         """Label the rows from key `low` on that find an active slot; list the others."""
-        self._find(slots, new_penalty)
         is_dormant, n_listed = upload(slots.is_dormant.view(np.uint8), np.zeros(1, np.int32))
-        found = (np.uint64(low), self._wishes, is_dormant, self.labels, self._list, n_listed)
-        arguments = (self._n, *self._key, self.weights, *found)
-        launch(self._kernel("label_rest"), self.n_points, arguments)
-        return self._listed(n_listed)
+        rest = (self.weights, np.uint64(low))
+        grid = self._search.grid(slots, new_penalty)
+        if grid is not None:
+            first = (self.values, self._n, *self._key, *rest)
+            found = (is_dormant, self.labels, self._list, n_listed)
+            self._search.read_grid("grid_label", first, grid, *found)
+            return self._listed(n_listed)
+        is_bounded = self._find(slots, new_penalty, self._wishes, bounds=self._bounds)
+        bounds = self._bounds.values if is_bounded else None
+        arguments = (self._n, *self._key, *rest, self._wishes, is_dormant, self.labels, self._list)
+        launch(self._kernel("label_rest"), self.n_points, (*arguments, n_listed, bounds))
+        listed = self._listed(n_listed)
+        if is_bounded and len(listed) == 0:
+            self._bounds.renew(slots)
+        return listed
+
+    def label_born(self, born: IntArray, n_start: int) -> None:
+        """Label the rows that opened clusters, in the order of these."""
+        if len(born):
+            at, numbers = upload(born, (n_start + np.arange(len(born))).astype(np.int32))
+            self.labels[at] = numbers
 
     def set_labels(self, listed: Listed, choices: Listed, slots: IntArray) -> None:
-        """Label the rows by the slots of the versions they chose."""
+        """Label the rows by the slots of the versions they chose, but for those that open one."""
         n, numbers = len(listed), cp.asarray(slots.astype(np.int32))
-        arguments = (listed, choices, n, numbers, self.labels, None, None, None, None)
-        launch(self._kernel("relabel"), n, arguments)
+        launch(self._kernel("relabel"), n, (listed, choices, n, numbers, self.labels, None, None))
 
     def labels_of(self, listed: Listed) -> Listed:
         """Return the labels of some rows."""
         return self.labels[listed]
 
-    def changed(self, slots: Slots, low: int, new_penalty: float) -> Listed:
-        """List rows of a label from key `low` on whose cheapest slot is another one."""
-        self._find(slots, new_penalty)
-        n_listed = cp.zeros(1, np.int32)
-        arguments = (self._n, *self._key, np.uint64(low), self.labels, self._wishes)
-        launch(self._kernel("list_changed"), self.n_points, (*arguments, self._list, n_listed))
+    def drawn(self, opened: Slots, start: Slots, low: int, new_penalty: float) -> Listed:
+        """List rows of a label from key `low` on that may prefer one of `opened` to their own."""
+        n_listed, least = cp.zeros(1, np.int32), np.uint64(low)
+        grid = self._search.grid(opened, new_penalty)
+        if grid is not None:
+            own = (self.labels, cp.asarray(start.centers))
+            first = (self.values, self._n, *self._key, least, *own)
+            self._search.read_grid("grid_drawn", first, grid, self._list, n_listed)
+        else:
+            self._find(opened, new_penalty, self._wishes)
+            arguments = (self._n, *self._key, least, self.labels, self._wishes)
+            launch(self._kernel("list_wishes"), self.n_points, (*arguments, self._list, n_listed))
         return self._listed(n_listed)
 
-    def forget_listed(self) -> None:
-        """Let every row count as not listed."""
+    def begin_events(self, listed: Listed) -> None:
+        """Let these rows count as listed and no others; events are about to be settled."""
         if self._is_listed is None:
             self._is_listed = cp.empty(self.n_points, np.uint8)
         self._is_listed.fill(0)
-
-    def remember_listed(self, listed: Listed) -> None:
-        """Let these rows count as listed."""
         self._is_listed[listed] = 1
+        self._bounds.forget()
 
     def followers(
         self, start: Slots, versions: Versions, extra: IntArray, new_penalty: float
@@ -185,46 +243,87 @@ class DeviceRows:
             np.zeros(1, np.int32),
         )
         rows = (self.values, self._n, self.n_features, self.labels, self._is_listed)
-        arguments = (*rows, *self._turn, *there, self._list, n_listed)
-        launch(self._search.exact.get_function("followers"), 8 * self.n_points, arguments)
-        return self._listed(n_listed)
+        arguments = (*rows, *self._turn, *there, self._wishes, n_listed)
+        width = 1 if self.n_features < FEW_FEATURES else 8
+        launch(self._search.exact.get_function("followers"), width * self.n_points, arguments)
+        return self._wishes[: int(n_listed[0])].copy()
 
     def join(self, first: Listed, second: Listed) -> Listed:
         """Put two lists together."""
         return cp.concatenate([first, second])
 
-    def compare(self, slots: Slots, new_penalty: float) -> tuple[FloatArray, Listed, Listed]:
-        """Return the sum of w |y - theta|^2 in bins, the rows that want to move, and where to."""
-        n_bins = len(self._bins.costs)
-        found = cp.zeros(n_bins + 1)  # the bins, and the number of rows that want to move
-        within, n_moved = found[:n_bins], found[n_bins:].view(np.int32)
-        bins = (self._cost_shifts, n_bins, within, self._list, self._codes, n_moved)
-        rows = (self.values, self._n)
+    def compare(self, slots: Slots, new_penalty: float) -> Compared:
+        """Look at every row beside these slots; the lists are good until the next look."""
+        n_bins, n_slots = len(self._bins.costs), len(slots)
+        found = cp.zeros(n_bins + 2 * n_slots + 2)  # bins; rows that want to move; their counts
+        within, n_moved = found[:n_bins], found[n_bins : n_bins + 1].view(np.int32)
+        counts = found[n_bins + 1 :].view(np.uint64)
+        moved = (self._list, self._codes, n_moved)
         grid = self._search.grid(slots, new_penalty) if n_bins <= MOST_BINS else None
         if grid is not None:
-            labeled = (*rows, self.weights, self.labels)
-            self._search.read_grid("grid_compare", labeled, grid, *bins)
+            labeled = (self.values, self._n, self.weights, self.labels)
+            rest = (self._cost_shifts, within, *moved)
+            self._search.read_grid("grid_compare", labeled, grid, *rest)
+        elif self._bounds.follow(slots):
+            self._compare_doubtful(slots, new_penalty, within, moved)
         else:
-            self._find(slots, new_penalty)
-            found_by = (self.n_features, self.weights, self.labels, self._wishes)
-            arguments = (*rows, *found_by, cp.asarray(slots.centers), *bins)
-            kernel = self._search.exact.get_function("own_costs")
-            launch(kernel, 2 * self.n_points, arguments)
+            is_bounded = self._find(slots, new_penalty, self._wishes, bounds=self._bounds)
+            if is_bounded:
+                self._bounds.renew(slots)
+            self._own_costs(slots, new_penalty, (self._wishes, None, 0.0), within, moved)
+        self._count(self._list, self._codes, (0, n_moved), n_slots, counts)
         sums = found.get()
-        n = int(sums[n_bins:].view(np.int32)[0])
-        return sums[:n_bins], self._list[:n].copy(), self._codes[:n].copy()
+        n = int(sums[n_bins : n_bins + 1].view(np.int32)[0])
+        tally = sums[n_bins + 1 :].view(np.int64)
+        lists = (self._list[:n], self._codes[:n])
+        return Compared(sums[:n_bins], *lists, tally[:n_slots], tally[n_slots:])
+
+    def _compare_doubtful(
+        self, slots: Slots, new_penalty: float, within: Any, moved: tuple[Any, ...]
+    ) -> None:
+        """Compare only the rows that their bounds do not settle."""
+        n_listed, bounds = cp.zeros(1, np.int32), self._bounds
+        by = (None, bounds.values, bounds.drift)
+        self._own_costs(slots, new_penalty, by, within, (self._wishes, None, n_listed))
+        doubtful = self._wishes[: int(n_listed[0])]
+        if len(doubtful) == 0:
+            return
+        wishes = cp.empty(len(doubtful), np.int32)
+        if not self._find(slots, new_penalty, wishes, doubtful, bounds):
+            bounds.values[doubtful] = 0.0
+        arguments = (doubtful, len(doubtful), self.labels, wishes, *moved)
+        launch(self._kernel("list_moves"), len(doubtful), arguments)
+
+    def _own_costs(
+        self,
+        slots: Slots,
+        new_penalty: float,
+        found_by: tuple[Any, ...],
+        within: Any,
+        listed: tuple[Any, ...],
+    ) -> None:
+        rows = (self.values, self._n, self.n_features, self.weights, self.labels, *found_by)
+        bins = (self._cost_shifts, len(self._bins.costs), within)
+        arguments = (*rows, new_penalty, self._search.table(slots)[0], *bins, *listed)
+        launch(self._search.exact.get_function("own_costs"), 2 * self.n_points, arguments)
 
     def count_moves(
         self, listed: Listed, choices: Listed, n_choices: int
     ) -> tuple[IntArray, IntArray]:
-        """Count rows that leave each slot, and that choose each version; the last is OPEN_NEW."""
-        n, n_counts = len(listed), 2 * n_choices + 1
-        counts, is_shared = cp.zeros(n_counts, np.uint64), int(n_counts <= _SHARED_COUNTS)
-        arguments = (listed, choices, n, self.labels, n_choices, is_shared, counts)
-        kernel, shared = self._kernel("count_moves"), 4 * n_counts * is_shared
-        launch(kernel, -(-n // 16), arguments, shared=shared)
+        """Count rows that leave each slot, and that join each version; the last is OPEN_NEW."""
+        counts = cp.zeros(2 * n_choices + 1, np.uint64)
+        self._count(listed, choices, (len(listed), None), n_choices, counts)
         found = counts.get().astype(np.int64)
         return found[:n_choices], found[n_choices:]
+
+    def _count(
+        self, listed: Listed, choices: Listed, n: tuple[int, Any], n_choices: int, counts: Any
+    ) -> None:
+        n_counts, most = 2 * n_choices + 1, n[0] if n[1] is None else self.n_points
+        is_shared = int(n_counts <= _SHARED_COUNTS)
+        arguments = (listed, choices, *n, self.labels, n_choices, is_shared, counts)
+        shared = 4 * n_counts * is_shared
+        launch(self._kernel("count_moves"), min(-(-most // 16), 2**17), arguments, shared=shared)
 
     def choosers(
         self, listed: Listed, choices: Listed, versions: Versions, all_left: IntArray
@@ -245,17 +344,14 @@ class DeviceRows:
         return Choosers(self.turns(rows), labels, chosen)
 
     def relabel(
-        self, listed: Listed, choices: Listed, slots: IntArray, n_slots: int
-    ) -> tuple[IntArray, IntArray]:
-        """Label the rows anew and move them between the sums; count who left and who joined."""
-        n, numbers = len(listed), cp.asarray(slots.astype(np.int32))
+        self, listed: Listed, choices: Listed, slots: IntArray | None, n_slots: int
+    ) -> None:
+        """Label the rows by the slots of their choices, and move them between the sums."""
+        n, numbers = len(listed), None if slots is None else cp.asarray(slots.astype(np.int32))
         before, after = cp.empty((2, n), np.int32)
-        counts = cp.zeros((2, n_slots), np.uint64)
-        arguments = (listed, choices, n, numbers, self.labels, before, after, counts[0], counts[1])
+        arguments = (listed, choices, n, numbers, self.labels, before, after)
         launch(self._kernel("relabel"), n, arguments)
         self._sums.move(listed, before, after, n_slots)
-        left, joined = counts.get().astype(np.int64)
-        return left, joined
 
     def sum_up(self, n_slots: int) -> IntArray:
         """Add all rows to the sums of their slots; return how many each has."""
@@ -271,13 +367,23 @@ class DeviceRows:
         """Return the sums of each slot, rounded once."""
         return self._sums.totals()
 
-    def _find(self, slots: Slots, new_penalty: float) -> None:
+    def _find(
+        self,
+        slots: Slots,
+        new_penalty: float,
+        wishes: Any,
+        listed: Listed | None = None,
+        bounds: Bounds | None = None,
+    ) -> bool:
+        """Write the cheapest slots of the listed rows, or of all; say whether `bounds` are too."""
         frozen = Versions.frozen(slots)
-        self._search.find(
+        return self._search.find(
             slots,
             new_penalty,
-            self._wishes,
+            wishes,
             lambda rows: self.choose(rows, None, frozen, new_penalty),
+            listed,
+            bounds,
         )
 
     def _listed(self, n_listed: Any) -> Listed:

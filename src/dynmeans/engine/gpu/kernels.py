@@ -12,12 +12,26 @@ THREADS = 256
 _PLAIN_SHARED = 2**14  # bytes; above, with what kernels declare themselves, a block has to ask
 
 
+class Module:
+    """One family of kernels, compiled; its functions are looked up once."""
+
+    def __init__(self, code: str, options: tuple[str, ...]) -> None:
+        self._module = cp.RawModule(code=code, options=options, backend="nvrtc")
+        self._functions: dict[str, Any] = {}
+
+    def get_function(self, name: str) -> Any:
+        """Return a kernel."""
+        if name not in self._functions:
+            self._functions[name] = self._module.get_function(name)
+        return self._functions[name]
+
+
 @cache
-def load_module(family: str, row: str, **constants: int) -> Any:
+def load_module(family: str, row: str, **constants: int) -> Module:
     """Compile one family for rows of `row` (float or double)."""
     options = ["-std=c++17", f"-DROW={row}"]
     options += [f"-D{name}={value}" for name, value in constants.items()]
-    return cp.RawModule(code=source_of(family), options=tuple(options), backend="nvrtc")
+    return Module(source_of(family), tuple(options))
 
 
 @cache
@@ -47,22 +61,32 @@ def launch(
     launch_blocks(kernel, n_blocks, arguments, block=block, shared=shared)
 
 
+_asked: dict[Any, int] = {}  # the most shared memory that a kernel has asked for
+
+
 def launch_blocks(
-    kernel: Any, n_blocks: int, arguments: tuple[Any, ...], *, block: int = THREADS, shared: int = 0
+    kernel: Any,
+    n_blocks: int | tuple[int, ...],
+    arguments: tuple[Any, ...],
+    *,
+    block: int = THREADS,
+    shared: int = 0,
 ) -> None:
     """Run a kernel on so many blocks."""
-    if shared > _PLAIN_SHARED:
-        kernel.max_dynamic_shared_size_bytes = shared
-    kernel((n_blocks,), (block,), tuple(map(_argument, arguments)), shared_mem=shared)
+    if shared > _asked.get(kernel, _PLAIN_SHARED):
+        kernel.max_dynamic_shared_size_bytes = _asked[kernel] = shared
+    grid = (n_blocks,) if isinstance(n_blocks, int) else n_blocks
+    kernel(grid, (block,), tuple(map(_argument, arguments)), shared_mem=shared)
 
 
 def _argument(value: Any) -> Any:
     """Integers are 32 bits unless they say otherwise; None is the null pointer."""
-    if value is None:
-        return np.uint64(0)
-    if isinstance(value, int):
+    kind = type(value)
+    if kind is int:
         return np.int32(value)
-    return np.float64(value) if isinstance(value, float) else value
+    if kind is float:
+        return np.float64(value)
+    return np.uint64(0) if value is None else value
 
 
 def upload(*arrays: Any) -> list[Any]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.engine.gpu.event_log import (
+    OPEN_NEW,
     Choosers,
     EventLog,
     Version,
@@ -13,12 +14,12 @@ from dynmeans.engine.gpu.event_log import (
     settle_log,
     union,
 )
-from dynmeans.engine.gpu.rows import Listed, Rows
+from dynmeans.engine.gpu.rows import Compared, Listed, Rows
 from dynmeans.engine.gpu.slots import Memory, Slots, Versions
 from dynmeans.engine.gpu.turns import in_order
 from dynmeans.records.arrays import IntArray
 
-_MOST_PROPOSERS = 4096  # that are replayed together
+_MOST_PROPOSERS = 8192  # that are replayed together
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +45,17 @@ class Passes:
         return self._rest(slots, low)
 
     def _first_stretch(self, listed: Listed, start: Slots) -> Slots:
-        rows, frozen = self.rows, Versions.frozen(start)
+        rows = self.rows
         if len(listed) == 0:
             return start
-        base = rows.choose(listed, None, frozen, self.new_penalty)
-        proposers = rows.proposing(listed, base, start.is_dormant)
+        choices = rows.cheapest(listed, start, self.new_penalty)
+        proposers = rows.proposing(listed, choices, start.is_dormant)
         log = self._events_among(proposers, start)
         versions = self._versions(log, start)
-        choices = rows.choose(listed, base, versions, self.new_penalty)
-        choices = rows.at_birth(listed, choices, log.born["row"], len(start))
+        if len(proposers):
+            choices = rows.choose(listed, choices, versions, self.new_penalty)
         rows.set_labels(listed, choices, versions.slots)
+        rows.label_born(log.born["row"], len(start))
         return versions.last()
 
     def _rest(self, start: Slots, low: int) -> int:
@@ -64,69 +66,78 @@ class Passes:
         log = self._events_among(proposers, start)
         versions = self._versions(log, start)
         # A row that keeps its slot beside all that was opened keeps it beside any part of that.
-        others = rows.changed(versions.last(), low, self.new_penalty)
-        base = rows.labels_of(others)
-        choices = rows.choose(others, base, versions, self.new_penalty)
+        others = rows.drawn(versions.opened(), start, low, self.new_penalty)
+        choices = rows.choose(others, rows.labels_of(others), versions, self.new_penalty)
         rows.set_labels(others, choices, versions.slots)
-        choices = rows.choose(proposers, None, versions, self.new_penalty)
-        choices = rows.at_birth(proposers, choices, log.born["row"], len(start))
+        base = None if start.is_dormant.any() else rows.nowhere(len(proposers))
+        choices = rows.choose(proposers, base, versions, self.new_penalty)
         rows.set_labels(proposers, choices, versions.slots)
+        rows.label_born(log.born["row"], len(start))
         return len(versions.last())
 
     def _events_among(self, proposers: Listed, start: Slots) -> EventLog:
         """Return the events of rows without labels, those that come first first."""
-        rows, known = self.rows, EventLog()
+        rows, known, only_births = self.rows, EventLog(), not start.is_dormant.any()
         proposers = rows.take(proposers, in_order(rows.turns(proposers)))
         while len(proposers):
             few = rows.take(proposers, np.arange(min(_MOST_PROPOSERS, len(proposers))))
-            base = rows.choose(few, None, Versions.frozen(start), self.new_penalty)
-            known = self._settle_unlabeled(few, base, start, known)
+            if only_births:
+                opened = rows.open_in_order(few, self.new_penalty)
+                known = union(known, EventLog(rows.turns(few)[opened]))
+            else:
+                known = self._settle_unlabeled(few, start, known)
             proposers = rows.take(proposers, np.arange(len(few), len(proposers)))
             if len(proposers):
                 versions = self._versions(known, start)
-                choices = rows.choose(proposers, None, versions, self.new_penalty)
+                base = rows.nowhere(len(proposers)) if only_births else None
+                choices = rows.choose(proposers, base, versions, self.new_penalty)
                 proposers = rows.proposing(proposers, choices, versions.is_dormant)
                 proposers = rows.take(proposers, in_order(rows.turns(proposers)))
         return known
 
-    def _settle_unlabeled(
-        self, listed: Listed, base: Listed, start: Slots, known: EventLog
-    ) -> EventLog:
+    def _settle_unlabeled(self, listed: Listed, start: Slots, known: EventLog) -> EventLog:
         rows, turns = self.rows, self.rows.turns(listed)
+        base = rows.choose(listed, None, Versions.frozen(start), self.new_penalty)
 
         def imply(log: EventLog) -> EventLog:
             versions = self._versions(log, start)
             choices = rows.choose(listed, base, versions, self.new_penalty)
             return union(known, imply_births(turns, rows.in_memory(choices), versions))
 
-        return settle_log(known, imply)
+        return settle_log(self._guess(listed, base, start, known), imply)
 
-    def later(self, start: Slots, n_members: IntArray, listed: Listed, wishes: Listed) -> IntArray:
+    def _guess(self, listed: Listed, base: Listed, start: Slots, known: EventLog) -> EventLog:
+        """Begin with the events of rows that can revive nothing, and the first of each revival."""
+        rows, turns, choices = self.rows, self.rows.turns(listed), self.rows.in_memory(base)
+        at = np.flatnonzero(choices == OPEN_NEW)
+        born = turns[at[rows.open_in_order(rows.take(listed, at), self.new_penalty)]]
+        wakes = np.flatnonzero((choices != OPEN_NEW) & ~np.isin(choices, known.revived))
+        revived, first = np.unique(choices[wakes], return_index=True)
+        return union(known, EventLog(born, revived, turns[wakes[first]]))
+
+    def later(self, start: Slots, n_members: IntArray, found: Compared) -> IntArray:
         """Move the rows that want to; return how many each slot has then.
 
         While no cluster is opened, revived or emptied, each gets what it wanted. A row that
         wanted to stay sees its own cluster at its turn, so only versions that events add can
         change its choice: those it may prefer are looked for whenever a version is new.
         """
-        left, joined = self.rows.count_moves(listed, wishes, len(start))
+        left, joined = found.left, found.joined
         opens = joined[-1] > 0 or bool(joined[:-1][start.is_dormant].any())
         if not opens and not ((left > 0) & (left == n_members)).any():
-            return self._move(listed, wishes, np.arange(len(start)), n_members)
-        replay = _Replay(self, start, n_members, listed, wishes)
+            self.rows.relabel(found.listed, found.wishes, None, len(start))
+            return n_members - left + joined[:-1]
+        replay = _Replay(self, start, n_members, found)
         log = settle_log(EventLog(), replay.imply)
         versions = self._versions(log, start)
         choices = replay.choose(versions)
         choices = self.rows.at_birth(replay.listed, choices, log.born["row"], len(start))
-        return self._move(replay.listed, choices, versions.slots, n_members)
-
-    def _move(
-        self, listed: Listed, choices: Listed, slots: IntArray, n_members: IntArray
-    ) -> IntArray:
-        n_slots = max(int(slots.max(initial=-1)) + 1, len(n_members))
-        left, joined = self.rows.relabel(listed, choices, slots, n_slots)
-        members = np.zeros(n_slots, dtype=np.int64)
-        members[: len(n_members)] = n_members
-        return members - left + joined
+        left, joined = self.rows.count_moves(replay.listed, choices, len(versions))
+        n_slots = int(versions.slots.max()) + 1
+        members = np.bincount(versions.slots, joined[:-1], minlength=n_slots).astype(np.int64)
+        members[: len(start)] += n_members - left[: len(start)]
+        self.rows.relabel(replay.listed, choices, versions.slots, n_slots)
+        return members
 
     def _versions(self, log: EventLog, start: Slots) -> Versions:
         return log.versions(start, self.memory, self.rows.points(log.opened_rows))
@@ -135,14 +146,11 @@ class Passes:
 class _Replay:
     """Rows in play while the events of a later pass are settled."""
 
-    def __init__(
-        self, passes: Passes, start: Slots, n_members: IntArray, listed: Listed, base: Listed
-    ) -> None:
+    def __init__(self, passes: Passes, start: Slots, n_members: IntArray, found: Compared) -> None:
         self._passes, self._start, self._n_members = passes, start, n_members
-        self.listed, self._base = listed, base
+        self.listed, self._base = found.listed, found.wishes
         self._known: set[Version] = set()
-        passes.rows.forget_listed()
-        passes.rows.remember_listed(listed)
+        passes.rows.begin_events(found.listed)
 
     def imply(self, log: EventLog) -> EventLog:
         rows, versions = self._passes.rows, self._passes._versions(log, self._start)

@@ -4,6 +4,7 @@ A list of rows, a list of choices and the labels are arrays of the device; every
 small. `DeviceRows` answers with kernels; the tests have a twin in NumPy.
 """
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dynmeans.engine.gpu.bins import BatchBins, Magnitudes
@@ -13,6 +14,27 @@ from dynmeans.engine.gpu.turns import TurnArray
 from dynmeans.records.arrays import FloatArray, IntArray
 
 Listed = Any  # an array on the device: rows, or one choice for each
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """All rows beside the slots of a moment.
+
+    Attributes
+    ----------
+    within : FloatArray
+        The sum of w |y - theta|^2 over the rows, each beside its own slot, in bins.
+    listed, wishes : Listed
+        The rows that want to move, and where to; OPEN_NEW where that is a new cluster.
+    left, joined : IntArray
+        How many of them leave each slot, and want each; the last of `joined` counts OPEN_NEW.
+    """
+
+    within: FloatArray
+    listed: Listed
+    wishes: Listed
+    left: IntArray
+    joined: IntArray
 
 
 class Rows(Protocol):
@@ -47,8 +69,20 @@ class Rows(Protocol):
         `base` is the cheapest of the slots at the start of the pass, where it is known.
         """
 
+    def cheapest(self, listed: Listed, slots: Slots, new_penalty: float) -> Listed:
+        """Return the cheapest of these slots for each listed row, or OPEN_NEW."""
+
+    def open_in_order(self, listed: Listed, new_penalty: float) -> IntArray:
+        """Visit the listed rows in that order, one by one; return the places of those that open.
+
+        A row opens a cluster unless it lies within lambda of one that was opened before.
+        """
+
+    def nowhere(self, n: int) -> Listed:
+        """Return OPEN_NEW for so many rows."""
+
     def proposing(self, listed: Listed, choices: Listed, is_dormant: BoolArray) -> Listed:
-        """List those that chose to open or revive a cluster."""
+        """List those that chose to open or revive a cluster, in no order."""
 
     def at_birth(self, listed: Listed, choices: Listed, born: IntArray, n_start: int) -> Listed:
         """Return the choices, those of the rows that were `born` being the versions they opened."""
@@ -63,13 +97,16 @@ class Rows(Protocol):
         """Label the rows from key `low` on that find an active slot; list the others."""
 
     def set_labels(self, listed: Listed, choices: Listed, slots: IntArray) -> None:
-        """Label the rows by the slots of the versions they chose."""
+        """Label the rows by the slots of the versions they chose, but for those that open one."""
+
+    def label_born(self, born: IntArray, n_start: int) -> None:
+        """Label the rows that opened clusters, in the order of these."""
 
     def labels_of(self, listed: Listed) -> Listed:
         """Return the labels of some rows."""
 
-    def changed(self, slots: Slots, low: int, new_penalty: float) -> Listed:
-        """List rows of a label from key `low` on whose cheapest slot is another one."""
+    def drawn(self, opened: Slots, start: Slots, low: int, new_penalty: float) -> Listed:
+        """List rows of a label from key `low` on that may prefer one of `opened` to their own."""
 
     def followers(
         self, start: Slots, versions: Versions, extra: IntArray, new_penalty: float
@@ -79,22 +116,19 @@ class Rows(Protocol):
         `extra` are the versions in question. The rows count as listed from now on.
         """
 
-    def forget_listed(self) -> None:
-        """Let every row count as not listed."""
-
-    def remember_listed(self, listed: Listed) -> None:
-        """Let these rows count as listed."""
+    def begin_events(self, listed: Listed) -> None:
+        """Let these rows count as listed and no others; events are about to be settled."""
 
     def join(self, first: Listed, second: Listed) -> Listed:
         """Put two lists together."""
 
-    def compare(self, slots: Slots, new_penalty: float) -> tuple[FloatArray, Listed, Listed]:
-        """Return the sum of w |y - theta|^2 in bins, the rows that want to move, and where to."""
+    def compare(self, slots: Slots, new_penalty: float) -> Compared:
+        """Look at every row beside these slots; the lists are good until the next look."""
 
     def count_moves(
         self, listed: Listed, choices: Listed, n_choices: int
     ) -> tuple[IntArray, IntArray]:
-        """Count rows that leave each slot, and that choose each version; the last is OPEN_NEW."""
+        """Count rows that leave each slot, and that join each version; the last is OPEN_NEW."""
 
     def choosers(
         self, listed: Listed, choices: Listed, versions: Versions, all_left: IntArray
@@ -102,9 +136,12 @@ class Rows(Protocol):
         """Return the rows that open or revive a cluster, leave or join one that all left."""
 
     def relabel(
-        self, listed: Listed, choices: Listed, slots: IntArray, n_slots: int
-    ) -> tuple[IntArray, IntArray]:
-        """Label the rows anew and move them between the sums; count who left and who joined."""
+        self, listed: Listed, choices: Listed, slots: IntArray | None, n_slots: int
+    ) -> None:
+        """Label the rows by the slots of their choices, and move them between the sums.
+
+        Without `slots` the choices are slots.
+        """
 
     def sum_up(self, n_slots: int) -> IntArray:
         """Add all rows to the sums of their slots; return how many each has."""

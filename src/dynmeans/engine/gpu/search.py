@@ -1,10 +1,12 @@
 """The cheapest slot of every row, by whichever way is fastest for the shape; all are exact."""
 
+import math
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
+from dynmeans.engine.gpu.bounds import Bounds
 from dynmeans.engine.gpu.kernels import (
     THREADS,
     launch,
@@ -20,8 +22,11 @@ _GRID = np.dtype(
     [("origin", "f8", 3), ("width", "f8"), ("inverse", "f8"), ("n_side", "i4"), ("unused", "i4")]
 )
 _GRID_SLOTS = 4  # Below, comparing all is as fast.
-_FILTER_SLOTS, _FILTER_FEATURES = 32, 16
+_COARSE_SLOTS = 400  # up to which a grid of fewer cells, which stays in the cache, is as good
+_FILTER_SLOTS, _FILTER_FEATURES = 32, 4
+FEW_FEATURES = 16  # below, one thread holds a row
 _REGISTER_FEATURES, _FILTER_REGISTER_FEATURES = 64, 128
+_NAMED_SLOTS = 2048  # that a filter can tell apart by the last bits of a cost
 _SHARED_TABLE = 2**16  # bytes of a table of slots that two blocks have room for
 _PAIRS = 8  # slots that remain for a row in doubt, on the average
 MOST_BINS = 8  # that kernels keep in registers
@@ -30,7 +35,7 @@ MOST_BINS = 8  # that kernels keep in registers
 def load_exact(n_features: int, row: str) -> Any:
     """Load the kernels of exact costs."""
     held = -(-n_features // 8) if n_features <= _REGISTER_FEATURES else 0
-    few = n_features if n_features < _FILTER_FEATURES else 0
+    few = n_features if n_features < FEW_FEATURES else 0
     return load_module("exact", row, R=held, FEW=few)
 
 
@@ -40,16 +45,22 @@ class Search:
     def __init__(self, points: Any, row: str) -> None:
         self._points, self._n, self._d = points, len(points), points.shape[1]
         self._row = row
+        self._last: tuple[Slots, list[Any]] | None = None
         self.exact = load_exact(self._d, row)
         if self._d <= 3:
             self.set_bins(1)
-            side = {1: (1024, 8192), 2: (256, 1024), 3: (32, 96)}[self._d]
-            self._n_side = side[self._n > 2**20]
-            self._cells = cp.empty(self._n_side**self._d, np.uint32)
+            few, many = {1: (1024, 8192), 2: (256, 1024), 3: (32, 96)}[self._d]
+            self._sides = (few, many if self._n > 2**20 else few)
+            self._cells = cp.empty(self._sides[1] ** self._d, np.uint32)
             self._lists = cp.empty(max(2**20, 4 * len(self._cells)), np.int32)
-        elif self._d >= _FILTER_FEATURES:
-            kept = -(-self._d // 32) * 2 if self._d <= _FILTER_REGISTER_FEATURES else 0
-            self._filter_module, self._kept = load_module("filter", row, KC=kept), kept
+        else:
+            self._kept = -(-self._d // 32) * 2 if self._d <= _FILTER_REGISTER_FEATURES else 0
+
+    def table(self, slots: Slots) -> list[Any]:
+        """Return centers, offsets and scales on the device; those of the last slots are kept."""
+        if self._last is None or self._last[0] is not slots:
+            self._last = (slots, upload(slots.centers, slots.offsets, slots.scales))
+        return self._last[1]
 
     def set_bins(self, n_bins: int) -> None:
         """Choose the kernels that add up costs in so many bins."""
@@ -61,15 +72,17 @@ class Search:
         """Build the grid of these slots: what its kernels take, or None where it is of no use."""
         if self._d > 3 or len(slots) < _GRID_SLOTS:
             return None
-        grid = _place_grid(slots, new_penalty, self._n_side)
+        n_side = self._sides[len(slots) > _COARSE_SLOTS]
+        grid = _place_grid(slots, new_penalty, n_side)
         if grid is None:
             return None
-        table = np.column_stack([slots.centers, slots.offsets, slots.scales])
+        table = np.empty((len(slots), self._d + 2))
+        table[:, :-2], table[:, -2], table[:, -1] = slots.centers, slots.offsets, slots.scales
         there, centers, n_listed = upload(np.array([grid]), table, np.zeros(1, np.uint32))
         arguments = (centers, len(slots), new_penalty, there, self._cells, self._lists)
         launch_blocks(
             self._grid_module.get_function("build_grid"),
-            len(self._cells) // 256,
+            n_side**self._d // 256,
             (*arguments, n_listed, np.uint32(len(self._lists))),
         )
         is_shared = int(table.nbytes <= _SHARED_TABLE)
@@ -89,104 +102,125 @@ class Search:
             shared=n_slots * (self._d + 2) * 8 * is_shared,
         )
 
-    def find(self, slots: Slots, new_penalty: float, wishes: Any, choose: Any) -> None:
-        """Write the cheapest slot of every row to `wishes`, -1 where a new one is cheaper.
+    def find(
+        self,
+        slots: Slots,
+        new_penalty: float,
+        wishes: Any,
+        choose: Any,
+        rows: Any = None,
+        bounds: Bounds | None = None,
+    ) -> bool:
+        """Write the cheapest slot of all rows, or of those listed, to `wishes`; -1 for a new one.
 
-        `choose` compares listed rows with all slots, exactly.
+        `choose` compares listed rows with all slots, exactly. Returns whether `bounds` of these
+        rows were written.
         """
+        n = self._n if rows is None else len(rows)
         if len(slots) == 0:
             wishes.fill(-1)
-            return
+            return False
         grid = self.grid(slots, new_penalty)
         if grid is not None:
-            self.read_grid("grid_cheapest", (self._points, np.int64(self._n)), grid, wishes)
-        elif not self._filter(slots, new_penalty, wishes, choose):
-            self._compare_all(slots, new_penalty, wishes)
+            self.read_grid("grid_cheapest", (self._points, rows, np.int64(n)), grid, wishes)
+            return False
+        if self._d >= _FILTER_FEATURES and len(slots) >= _FILTER_SLOTS:
+            return self._filter(slots, new_penalty, wishes, choose, rows, bounds)
+        self._compare_all(slots, new_penalty, wishes, rows)
+        return False
 
-    def _compare_all(self, slots: Slots, new_penalty: float, wishes: Any) -> None:
-        there = upload(slots.centers, slots.offsets, slots.scales)
+    def _compare_all(self, slots: Slots, new_penalty: float, wishes: Any, rows: Any) -> None:
+        there, n = self.table(slots), len(wishes)
         n_tile = max(1, min(len(slots), 96 * 1024 // (8 * self._d)))
-        shape = (self._points, np.int64(self._n), self._d)
+        shape = (self._points, rows, np.int64(n), self._d)
         launch_blocks(
             self.exact.get_function("cheapest"),
-            min(-(-self._n // (256 if self._d < _FILTER_FEATURES else 64)), 8 * multiprocessors()),
+            min(-(-n // (256 if self._d < FEW_FEATURES else 64)), 8 * multiprocessors()),
             (*shape, *there, len(slots), n_tile, new_penalty, wishes),
             shared=min(n_tile * self._d * 8, shared_bytes()),
         )
 
-    def _filter(self, slots: Slots, new_penalty: float, wishes: Any, choose: Any) -> bool:
-        d, n_slots = self._d, -(-len(slots) // 16) * 16
-        if d < _FILTER_FEATURES or len(slots) < _FILTER_SLOTS:
-            return False
+    def _filter(
+        self,
+        slots: Slots,
+        new_penalty: float,
+        wishes: Any,
+        choose: Any,
+        rows: Any,
+        bounds: Bounds | None,
+    ) -> bool:
+        d, n, n_slots = self._d, len(wishes), -(-len(slots) // 16) * 16
         stride = (self._kept * 16 if self._kept else -(-d // 16) * 16) + 8
-        n_tile = min(n_slots, (shared_bytes() - 1024) // (2 * stride + 8) // 16 * 16)
+        n_tile = min(n_slots, _NAMED_SLOTS, (shared_bytes() - 1024) // (2 * stride + 8) // 16 * 16)
         n_tile = n_tile if self._kept else min(n_tile, 208)
         if n_tile == 0:
+            self._compare_all(slots, new_penalty, wishes, rows)
             return False
-        origin = slots.centers.mean(axis=0)
-        there = upload(slots.centers, slots.offsets, slots.scales, origin, np.zeros(4, np.float32))
-        centers, offsets, scales, origin, bounds = there
+        is_plain = int((slots.scales == 1.0).all())
+        module = load_module("filter", self._row, KC=self._kept, PLAIN=is_plain)
+        centers, offsets, scales = self.table(slots)
+        origin = centers.mean(axis=0)
+        largest, counts = upload(np.zeros(4, np.float32), np.zeros(2, np.int32))
         rounded = cp.empty((n_slots, stride), np.uint16)
         base_scale = cp.empty((n_slots, 2), np.float32)
         launch_blocks(
-            self._filter_module.get_function("prepare_slots"),
+            module.get_function("prepare_slots"),
             n_slots,
-            (centers, offsets, scales, origin, len(slots), d, stride, rounded, base_scale, bounds),
+            (centers, offsets, scales, origin, len(slots), d, stride, rounded, base_scale, largest),
             block=32,
         )
         block = 512 if 0 < self._kept <= 4 else 256
-        table = (d, origin, rounded, base_scale, n_slots, n_tile, stride, bounds)
+        table = (d, origin, rounded, base_scale, n_slots, n_tile, stride, largest)
 
         def run(name: str, n: int, *rest: Any) -> None:
             n_blocks = min(multiprocessors(), -(-n // (block if self._kept else block // 2)))
-            kernel, shared = self._filter_module.get_function(name), n_tile * (2 * stride + 8)
-            arguments = (self._points, np.int64(n), *table, *rest)
+            arguments = (self._points, rows, np.int64(n), *table, *rest)
+            kernel, shared = module.get_function(name), n_tile * (2 * stride + 8)
             launch_blocks(kernel, n_blocks, arguments, block=block, shared=shared)
 
-        listed, limits = cp.empty(self._n, np.int32), cp.empty(self._n, np.float32)
-        n_listed = cp.zeros(1, np.int32)
-        run("filter", self._n, new_penalty, wishes, listed, limits, n_listed)
-        n_doubtful = int(n_listed[0])
+        listed = cp.empty(n, np.int32)
+        limits, floors = cp.empty((2, n), np.float32)
+        bound = (None, 0.0) if bounds is None else (bounds.values, bounds.drift)
+        run("filter", n, new_penalty, *bound, wishes, listed, limits, floors, counts[:1])
+        n_doubtful = int(counts[0])
         if n_doubtful == 0:
-            return True
-        most, n_pairs = _PAIRS * n_doubtful + 2**16, cp.zeros(1, np.int32)
+            return bounds is not None
+        most, n_pairs = _PAIRS * n_doubtful + 2**16, counts[1:]
         pairs = cp.empty((most, 2), np.int32)
         run("filter_again", n_doubtful, listed, limits, len(slots), pairs, n_pairs, most)
-        if int(n_pairs[0]) > most:
-            wishes[listed[:n_doubtful]] = choose(listed[:n_doubtful])
+        n_kept = int(n_pairs[0])
+        if n_kept > most:
+            doubtful = listed[:n_doubtful]
+            wishes[doubtful] = choose(doubtful if rows is None else rows[doubtful])
         else:
-            costs = (centers, offsets, scales)
-            self._settle(listed, n_doubtful, pairs, n_pairs, costs, new_penalty, wishes)
-        return True
+            doubtful, found = (rows, listed, n_doubtful), (pairs, n_pairs, n_kept)
+            costs = self._pair_costs(doubtful, found, (centers, offsets, scales))
+            arguments = (*costs, floors, new_penalty, *bound, wishes)
+            launch(self.exact.get_function("take_pairs"), n_doubtful, (*doubtful, *arguments))
+        return bounds is not None
 
-    def _settle(
-        self,
-        listed: Any,
-        n_listed: int,
-        pairs: Any,
-        n_pairs: Any,
-        table: tuple[Any, ...],
-        new_penalty: float,
-        wishes: Any,
-    ) -> None:
-        """Compare rows in doubt with the slots that remain for them, exactly."""
-        n, kernel = int(n_pairs[0]), self.exact.get_function
-        costs, lowest = cp.empty(n, np.uint64), cp.full(n_listed, 2**64 - 1, np.uint64)
+    def _pair_costs(
+        self, doubtful: tuple[Any, ...], found: tuple[Any, ...], table: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Compare rows in doubt with the slots that remain: lowest and second cost, and slot."""
+        (rows, listed, n_listed), (pairs, n_pairs, n) = doubtful, found
+        kernel, costs = self.exact.get_function, cp.empty(n, np.uint64)
+        lowest, second = cp.full((2, n_listed), 2**64 - 1, np.uint64)
         slots = cp.full(n_listed, 2**31 - 1, np.int32)
-        arguments = (self._points, self._d, listed, pairs, n_pairs, *table, costs, lowest)
+        arguments = (self._points, rows, self._d, listed, pairs, n_pairs, *table, costs, lowest)
         launch(kernel("cost_pairs"), 8 * n, arguments)
         launch(kernel("choose_pairs"), n, (pairs, n_pairs, costs, lowest, slots))
-        launch(
-            kernel("take_pairs"), n_listed, (listed, n_listed, lowest, slots, new_penalty, wishes)
-        )
+        launch(kernel("second_pairs"), n, (pairs, n_pairs, costs, slots, second))
+        return lowest, second, slots
 
 
 def _place_grid(slots: Slots, new_penalty: float, n_side: int) -> Any:
     """Cover every place within reach of a center; None where cells would be lost in rounding."""
-    reach = np.sqrt(new_penalty / slots.scales.min()) * 1.001
-    low, high = slots.centers.min(axis=0) - reach, slots.centers.max(axis=0) + reach
+    reach = math.sqrt(new_penalty / slots.scales.min()) * 1.001
+    columns = np.ascontiguousarray(slots.centers.T)
+    low, high = columns.min(axis=1) - reach, columns.max(axis=1) + reach
     width = float((high - low).max()) / n_side * (1.0 + 1e-9)
-    spacing = np.spacing(np.abs(np.concatenate([low, high])).max())
+    spacing = np.spacing(max(abs(low.min()), abs(high.max())))
     if not (1e-140 < width < 1e140 and width * 1e-6 > 16.0 * spacing):
         return None
     grid = np.zeros((), dtype=_GRID)

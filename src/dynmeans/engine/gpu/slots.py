@@ -107,3 +107,8 @@ class Versions:
         return Slots(
             self.centers[stays], self.offsets[stays], self.scales[stays], self.is_dormant[stays]
         )
+
+    def opened(self) -> Slots:
+        """Return what events of a first pass added, as slots of their own."""
+        new = slice(self.n_start, None)
+        return Slots(self.centers[new], self.offsets[new], self.scales[new], self.is_dormant[new])

@@ -5,14 +5,19 @@ longer than the copy. A few buffers are pinned once; threads fill some while the
 others.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
-_BUFFER, _THREADS = 2**23, 8  # bytes; two buffers for each thread
+from dynmeans.records.arrays import IntArray
+
+_BUFFER, _THREADS = 2**23, 12  # bytes; two buffers for each thread
+_BESIDE = 64  # bytes that a step keeps on the card for each row, and some to spare
+_MAPPED = 2  # cudaHostRegisterMapped
 _SMALL = 2**24  # bytes below which a plain copy is as fast
 
 
@@ -32,9 +37,39 @@ def to_device(array: Any) -> Any:
     if array.nbytes < _SMALL:
         return cp.asarray(array)
     array = np.ascontiguousarray(array)
-    there = cp.empty(array.shape, array.dtype)
-    _copy(array.view(np.uint8).reshape(-1), there, is_upward=True)
+    there, raw = cp.empty(array.shape, array.dtype), array.view(np.uint8).reshape(-1)
+
+    def fill(start: int, buffer: Any) -> None:
+        buffer[:] = raw[start : start + len(buffer)]
+
+    _copy(there, fill, is_upward=True)
     return there
+
+
+def rows_for_device(array: Any) -> tuple[Any, Callable[[], None]]:
+    """Return rows that kernels can read, and what ends that: a copy on the card if it has room.
+
+    Otherwise the rows stay in memory, pinned there, and the card reads them over the bus whenever
+    a kernel passes over them: a pass takes as long as the bus needs for them.
+    """
+    if _fits(array):
+        return to_device(array), _nothing
+    array, runtime = np.ascontiguousarray(array), cp.cuda.runtime
+    runtime.hostRegister(array.ctypes.data, array.nbytes, _MAPPED)
+    memory = cp.cuda.UnownedMemory(array.ctypes.data, array.nbytes, array, cp.cuda.Device().id)
+    there = cp.ndarray(array.shape, array.dtype, cp.cuda.MemoryPointer(memory, 0))
+    return there, partial(runtime.hostUnregister, array.ctypes.data)
+
+
+def _fits(array: Any) -> bool:
+    """Say whether the card has room for these rows and for what is kept beside each."""
+    beside = len(array) * _BESIDE if array.ndim == 2 else 0
+    pool, (free, _) = cp.get_default_memory_pool(), cp.cuda.runtime.memGetInfo()
+    return bool(array.nbytes + beside < 0.95 * (free + pool.free_bytes()))
+
+
+def _nothing() -> None:
+    pass
 
 
 def to_memory(array: Any) -> Any:
@@ -43,28 +78,54 @@ def to_memory(array: Any) -> Any:
         return cp.asnumpy(array)
     array = cp.ascontiguousarray(array)
     here = np.empty(array.shape, array.dtype)
+    raw = here.view(np.uint8).reshape(-1)
+
+    def drain(start: int, buffer: Any) -> None:
+        raw[start : start + len(buffer)] = buffer
+
     cp.cuda.get_current_stream().synchronize()
-    _copy(here.view(np.uint8).reshape(-1), array, is_upward=False)
+    _copy(array, drain, is_upward=False)
     return here
 
 
-def _copy(here: Any, there: Any, *, is_upward: bool) -> None:
-    """Copy bytes between `here` in memory and `there` on the device."""
+def names_in_memory(numbers: Any, names: IntArray) -> IntArray:
+    """Return in memory the name of each number: half the bytes cross. -1 stands for the last."""
+    if numbers.nbytes < _SMALL:
+        small: IntArray = names[cp.asnumpy(numbers)]
+        return small
+    here, known = np.empty(numbers.shape, names.dtype), names[:-1]
+    in_sequence = bool((known[1:] - known[:-1] == 1).all()) and names[-1] == names[0] - 1
+
+    def drain(start: int, buffer: Any) -> None:
+        some, first = buffer.view(numbers.dtype), start // numbers.itemsize
+        to = here[first : first + len(some)]
+        if in_sequence:
+            np.add(some, names[0], out=to)
+        else:
+            np.take(names, some, out=to, mode="wrap")
+
+    cp.cuda.get_current_stream().synchronize()
+    _copy(numbers, drain, is_upward=False)
+    return here
+
+
+def _copy(there: Any, serve: Callable[[int, Any], None], *, is_upward: bool) -> None:
+    """Copy bytes to or from `there` on the device; `serve` fills a buffer before, or drains it."""
     device, ring = cp.cuda.Device().id, _ring()
 
     def work(thread: int) -> None:
         with cp.cuda.Device(device), cp.cuda.Stream(non_blocking=True) as stream:
-            starts = range(thread * _BUFFER, len(here), _THREADS * _BUFFER)
+            starts = range(thread * _BUFFER, there.nbytes, _THREADS * _BUFFER)
             waiting: list[Any] = []
             for turn, start in enumerate(starts):
-                buffer, n = ring[thread][turn % 2], min(_BUFFER, len(here) - start)
+                buffer = ring[thread][turn % 2][: min(_BUFFER, there.nbytes - start)]
                 if len(waiting) == 2:
                     _finish(waiting.pop(0))
                 if is_upward:
-                    buffer[:n] = here[start : start + n]
-                _start(buffer, there.data.ptr + start, n, stream, is_upward)
+                    serve(start, buffer)
+                _start(buffer, there.data.ptr + start, stream, is_upward)
                 done = stream.record()
-                waiting.append((done, None if is_upward else (here, start, n, buffer)))
+                waiting.append((done, None if is_upward else partial(serve, start, buffer)))
             for one in waiting:
                 _finish(one)
 
@@ -72,16 +133,15 @@ def _copy(here: Any, there: Any, *, is_upward: bool) -> None:
         list(pool.map(work, range(_THREADS)))
 
 
-def _start(buffer: Any, there: int, n: int, stream: Any, is_upward: bool) -> None:
+def _start(buffer: Any, there: int, stream: Any, is_upward: bool) -> None:
     runtime = cp.cuda.runtime
     pair = (there, buffer.ctypes.data) if is_upward else (buffer.ctypes.data, there)
     way = runtime.memcpyHostToDevice if is_upward else runtime.memcpyDeviceToHost
-    runtime.memcpyAsync(*pair, n, way, stream.ptr)
+    runtime.memcpyAsync(*pair, len(buffer), way, stream.ptr)
 
 
 def _finish(copy: tuple[Any, Any]) -> None:
-    done, target = copy
+    done, drain = copy
     done.synchronize()
-    if target is not None:
-        here, start, n, buffer = target
-        here[start : start + n] = buffer[:n]
+    if drain is not None:
+        drain()

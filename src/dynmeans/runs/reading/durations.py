@@ -26,6 +26,8 @@ _IN_YEARS = {
     **{unit: micros / 31_556_952_000_000 for unit, micros in _CLOCK_UNITS.items()},
     **{"d": 1 / 365.2425, "w": 7 / 365.2425, "mo": 1 / 12, "y": 1.0},
 }
+# Units that are equal lengths of real time, in microseconds.
+_EQUAL_UNITS = {**_CLOCK_UNITS, "d": 24 * _CLOCK_UNITS["h"], "w": 7 * 24 * _CLOCK_UNITS["h"]}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 # A day from the ends of Python's calendar, so that every time zone has the moment too.
@@ -181,11 +183,24 @@ def parse_lateness(text: str, *, is_number: bool) -> float:
         number, unit = _split(text, "lateness")
         if not number * _IN_YEARS[unit] <= _MAX_YEARS:
             raise InputError("lateness", f"must be at most {_MAX_YEARS:,} years", got=text)
-    factor = {**_CLOCK_UNITS, "d": 24 * _CLOCK_UNITS["h"], "w": 7 * 24 * _CLOCK_UNITS["h"]}
-    if unit not in factor:
+    if unit not in _EQUAL_UNITS:
         wanted = "a plain number, as the times are" if is_number else "a length such as 5s"
         raise InputError("lateness", f"must be {wanted}", got=text)
-    return number * factor[unit]
+    return number * _EQUAL_UNITS[unit]
+
+
+def parse_seconds(argument: str, text: str) -> float:
+    """Read a length of real time, such as 30s, 90min or 30d, as seconds.
+
+    Examples
+    --------
+    >>> parse_seconds("keep", "30d")
+    2592000.0
+    """
+    number, unit = _split(text, argument)
+    if unit not in _EQUAL_UNITS or not number * _IN_YEARS[unit] <= _MAX_YEARS:
+        raise InputError(argument, "must be a length such as 30s, 90min or 30d", got=text)
+    return number * _EQUAL_UNITS[unit] / 1e6
 
 
 def microseconds_of(moment: datetime, zone: ZoneInfo) -> int:

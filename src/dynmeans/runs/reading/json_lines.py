@@ -22,22 +22,27 @@ def shown(value: Any) -> str:
 
 def parse_line(line: str | bytes, number: int) -> dict[str, Any]:
     """Return the object on one line, or say what is wrong with it."""
-    if len(line) > MAX_LINE:
-        raise ValueError(f"line {number} of the input is longer than {MAX_LINE:,} bytes.")
+    return parse_object(line, f"line {number} of the input")
+
+
+def parse_object(text: str | bytes, place: str) -> dict[str, Any]:
+    """Return the JSON object that a text holds, or say what is wrong at `place`."""
+    if len(text) > MAX_LINE:
+        raise ValueError(f"{place} is longer than {MAX_LINE:,} bytes.")
     try:
-        record = json.loads(line)
+        record = json.loads(text)
     except UnicodeDecodeError as error:
-        raise ValueError(f"line {number} of the input is not JSON: it is not UTF-8.") from error
+        raise ValueError(f"{place} is not JSON: it is not UTF-8.") from error
     except json.JSONDecodeError as error:
         # The place within the line alone: the error counts lines of its own.
         what = f"{error.msg} at character {error.colno}"
-        raise ValueError(f"line {number} of the input is not JSON: {what}.") from error
+        raise ValueError(f"{place} is not JSON: {what}.") from error
     except RecursionError as error:
-        raise ValueError(f"line {number} of the input is nested too deeply.") from error
+        raise ValueError(f"{place} is nested too deeply.") from error
     except ValueError as error:  # thousands of digits
-        raise ValueError(f"line {number} of the input holds a number that is too long.") from error
+        raise ValueError(f"{place} holds a number that is too long.") from error
     if not isinstance(record, dict):
-        raise ValueError(f"line {number} of the input must be a JSON object, got {shown(record)}.")
+        raise ValueError(f"{place} must be a JSON object, got {shown(record)}.")
     return record
 
 

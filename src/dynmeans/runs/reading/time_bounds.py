@@ -50,7 +50,7 @@ class TimeBounds:
         i = int(np.flatnonzero(~((times >= self._low) & (times <= self._high)))[0])
         self.check_one(times[i].item(), numbers[i])
 
-    def check_one(self, time: float, number: int) -> None:
+    def check_one(self, time: float, number: int | str) -> None:
         """Refuse a time out of range."""
         if self._low <= time <= self._high:
             return
@@ -70,7 +70,7 @@ class TimeBounds:
             "with {time_unit=...}.",
         )
 
-    def check_jump(self, before: tuple[float, int] | None, times: Any, numbers: Any) -> None:
+    def check_jump(self, before: tuple[float, int | str] | None, times: Any, numbers: Any) -> None:
         """Refuse two thousand years between a row and the one before; times must rise."""
         if self._is_number or not len(times):
             return

@@ -46,6 +46,8 @@ class Window:
         Rows left out since the previous window, because they came too late.
     position : mapping, optional
         Where the source stands after this window; stored, and given back on resume.
+    dead_letters : tuple of DeadLetter
+        Messages since the previous window that could not be read as rows.
 
     Other Parameters
     ----------------
@@ -71,6 +73,7 @@ class Window:
     n_dropped: int = 0
     n_late: int = 0
     position: Mapping[str, Any] | None = None
+    dead_letters: tuple[Any, ...] = ()
 
     are_points_checked: InitVar[bool] = False
 

@@ -45,6 +45,8 @@ class WindowOptions:
         Live source: how far back in time a row may come after another one.
     on_late : {"error", "drop"}
         Live source: what to do with rows that come later than that.
+    unique_ids : bool
+        Stream: whether a row whose `id` is in an open window already is that row, sent again.
     """
 
     features: tuple[str, ...]
@@ -62,6 +64,7 @@ class WindowOptions:
     hold_last: bool = False
     lateness: str = "0"
     on_late: str = "error"
+    unique_ids: bool = False
 
     def __post_init__(self) -> None:
         """Check what can be checked before a row is read."""
@@ -76,6 +79,8 @@ class WindowOptions:
                 "give exactly one of {every=...} (a length of time), {count=...} (rows of a "
                 f"window) and {{batch=...}} (a column), got {got}",
             )
+        if self.unique_ids and self.id is None:
+            raise InputError("unique_ids", "needs a column of names", hint="Give {id=...}.")
         if self.every is not None and self.time is None:
             raise InputError("every", "needs a column of times", hint="Name it with {time=...}.")
         if self.time_format is not None and self.time_unit is not None:
@@ -93,6 +98,13 @@ class WindowOptions:
         parse_zone(self.timezone)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is named, features first."""
+        features = [name.strip() for text in self.features for name in text.split(",")]
+        others = (self.time, self.batch, self.id, self.weight, self.truth)
+        return tuple(dict.fromkeys([*features, *(name for name in others if name)]))
+
+    @property
     def time_forms(self) -> tuple[str, ...]:
         """The forms that times may have, if they are given."""
         given = self.time_format
@@ -108,4 +120,6 @@ class WindowOptions:
         fields = asdict(self)
         # Neither changes a window: a run may be resumed with another choice.
         del fields["features"], fields["hold_last"]
+        if not self.unique_ids:  # not known to runs of earlier releases
+            del fields["unique_ids"]
         return {"input": table, **fields}

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import sqlite3
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,8 @@ import pyarrow as pa
 from dynmeans.records.history import StepRecord
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.reading.sampling import Sample
+from dynmeans.runs.store.added_tables import forget_taken
+from dynmeans.runs.store.dead_letters import DeadLetter, insert_letters
 from dynmeans.runs.store.digests import row_digest, rows_digest
 from dynmeans.runs.store.label_parts import Part
 
@@ -47,6 +50,8 @@ class Commit:
     state: ClusterState | None = None
     manifest: dict[str, Any] = field(default_factory=dict)
     token: str | None = None
+    dead_letters: list[DeadLetter] = field(default_factory=list)
+    step_seconds: float | None = None
 
 
 def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | None) -> None:
@@ -71,6 +76,11 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
         _insert(connection, "tokens", [(commit.token, n_steps)])
         (n_tokens,) = connection.execute("SELECT count(*) FROM tokens").fetchone()
         commit.manifest["n_tokens"] = n_tokens
+    insert_letters(connection, commit.dead_letters)
+    if commit.step_seconds is not None:
+        pace = (commit.step_seconds, time.time())
+        connection.execute("REPLACE INTO pace VALUES (1, ?, ?)", pace)
+    forget_taken(connection, commit.manifest.get("position"))
     write_manifest(connection, commit.manifest)
 
 

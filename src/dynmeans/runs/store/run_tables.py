@@ -16,7 +16,7 @@ from dynmeans.records.state import ClusterState
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.digests import damaged, rows_digest
 from dynmeans.runs.store.label_parts import read_part
-from dynmeans.runs.store.store import Store
+from dynmeans.runs.store.store import LABELS_FROM, Store
 
 _EVENTS = pa.schema(
     [
@@ -35,13 +35,16 @@ _NO_LABELS = np.empty(0, dtype=np.int64)
 
 
 def events_table(
-    store: Store, kinds: Sequence[str] = (), cluster_id: int | None = None
+    store: Store,
+    kinds: Sequence[str] = (),
+    cluster_id: int | None = None,
+    first_step: int = 0,
 ) -> pa.Table:
     """One row for each event: when, what, to whom, displacement, gap and speed.
 
     Lengths are in the units of the run, standardized where it is; speed is for each step of time.
     """
-    conditions, values = ["1"], list[Any]()
+    conditions, values = ["step >= ?"], list[Any]([first_step])
     if kinds:
         conditions.append(f"kind IN ({', '.join('?' * len(kinds))})")
         values += kinds
@@ -96,13 +99,20 @@ def _status(age: float | None) -> str:
 
 
 def step_records(
-    store: Store, n_features: int, scaling: Scaling | None, *, has_labels: bool
+    store: Store,
+    n_features: int,
+    scaling: Scaling | None,
+    *,
+    has_labels: bool,
+    first_step: int = 0,
+    last_step: int | None = None,
 ) -> Iterator[StepRecord]:
-    """Yield the record of every window, oldest first; centers in the units of the source."""
-    labels = _labels_by_step(store) if has_labels else None
-    velocities = _velocities(store)
+    """Yield the records of windows, oldest first; centers in the units of the source."""
+    labels = _labels_by_step(store, first_step) if has_labels else None
+    steps = _steps(first_step, last_step)
+    velocities = _velocities(store, *steps)
     spread = 1.0 if scaling is None else scaling.spread
-    for row, events in windows_with_events(store):
+    for row, events in windows_with_events(store, *steps):
         centers = _floats(row["centers"]).reshape(-1, n_features)
         yield StepRecord(
             step=row["step"],
@@ -121,10 +131,16 @@ def step_records(
         )
 
 
-def samples_of(store: Store, n_features: int) -> Iterator[Sample]:
-    """Yield the kept rows of every window, oldest first."""
-    names = {row["step"]: (row["label"], row["n_rows"]) for row in store.rows("batches")}
-    for row in store.rows("samples", "ORDER BY step"):
+def samples_of(
+    store: Store, n_features: int, first_step: int = 0, last_step: int | None = None
+) -> Iterator[Sample]:
+    """Yield the kept rows of windows, oldest first."""
+    where, values = _steps(first_step, last_step)
+    found = store.rows("batches", where, values)
+    names = {row["step"]: (row["label"], row["n_rows"]) for row in found}
+    for row in store.rows("samples", f"{where} ORDER BY step", values):
+        if row["step"] not in names:
+            break  # committed between the two questions
         name, n_rows = names[row["step"]]
         truth = None if row["truth"] is None else np.array(json.loads(row["truth"]))
         yield Sample(
@@ -142,10 +158,15 @@ def label_tables(
 ) -> Iterator[pa.Table]:
     """Yield the labels part by part, cut to the steps asked for."""
     last = last_step if last_step is not None else 1 << 62
-    for part in store.parts():
-        if part.last_step < first_step or part.first_step > last:
-            continue
-        table = read_part(store.labels_folder, part)
+    for part in store.parts(first_step):
+        if part.first_step > last:
+            break
+        try:
+            table = read_part(store.labels_folder, part)
+        except ValueError:
+            if part in store.parts(first_step):
+                raise
+            continue  # put away since, as too old
         if part.first_step < first_step or part.last_step > last:
             steps = table["step"].to_numpy()
             begin, end = np.searchsorted(steps, [first_step, last + 1])
@@ -153,10 +174,15 @@ def label_tables(
         yield table
 
 
-def _labels_by_step(store: Store) -> Iterator[Any]:
-    """Yield the identities of each window's rows; windows without rows give none."""
-    sizes = iter([row["n_rows"] for row in store.rows("batches", "ORDER BY step")])
-    for table in label_tables(store):
+def _labels_by_step(store: Store, first_step: int = 0) -> Iterator[Any]:
+    """Yield the identities of each window's rows; windows without rows or labels give none."""
+    labels_from = store.manifest(LABELS_FROM) or 0
+    for _ in range(first_step, labels_from):
+        yield _NO_LABELS
+    first_step = max(first_step, labels_from)
+    where = "WHERE step >= ? ORDER BY step"
+    sizes = iter([row["n_rows"] for row in store.rows("batches", where, [first_step])])
+    for table in label_tables(store, first_step):
         ids = table["cluster_id"].to_numpy()
         done = 0
         while done < len(ids):
@@ -172,7 +198,7 @@ def windows_with_events(
 ) -> Iterator[tuple[Any, list[Event]]]:
     """Yield each window's row with its events, both as they were written, oldest first."""
     found = store.query(f"SELECT * FROM events {where} ORDER BY step, number", values)
-    velocities = _velocities(store)
+    velocities = _velocities(store, where, values)
     by_step = {step: list(rows) for step, rows in groupby(found, key=lambda row: row["step"])}
     for n, window in enumerate(store.rows("batches", f"{where} ORDER BY step", values)):
         if not where and window["step"] != n:
@@ -186,14 +212,22 @@ def windows_with_events(
         raise damaged(store.folder, f"there are events of a window {min(by_step)} that is not")
 
 
-def _velocities(store: Store) -> dict[int, Any] | None:
+def _steps(first_step: int, last_step: int | None) -> tuple[str, tuple[int, ...]]:
+    """Return the condition of some windows; none where all are asked for."""
+    if first_step <= 0 and last_step is None:
+        return "", ()
+    last = 1 << 62 if last_step is None else last_step
+    return "WHERE step BETWEEN ? AND ?", (first_step, last)
+
+
+def _velocities(store: Store, where: str = "", values: Sequence[Any] = ()) -> dict[int, Any] | None:
     """Velocities of the clusters seen in each window; None where clusters keep no course."""
     if not store.is_steady:
         return None
     n_features = len(store.config_fields()["features"])
     return {
         row["step"]: _floats(row["velocities"]).reshape(-1, n_features)
-        for row in store.rows("velocities")
+        for row in store.rows("velocities", where, values)
     }
 
 

@@ -17,6 +17,7 @@ import dynmeans
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.store import label_parts
+from dynmeans.runs.store.added_tables import add_tables, has_table, holds_nothing
 from dynmeans.runs.store.commit import (
     COURSE_ARRAYS,
     DIGEST,
@@ -42,6 +43,8 @@ from dynmeans.runs.store.writer_lock import FILE as LOCK_FILE
 from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
 _FRESH = f"{DATABASE}.new"
+# Entries of the manifest where labels were put away: the first window that has some, and how many.
+LABELS_FROM, N_LABELS_REMOVED = "labels_from", "n_labels_removed"
 
 # Folders on disk hold the names of the day they were made.
 _RENAMED = {"standardise": "standardize"}
@@ -99,6 +102,16 @@ class Store:
             found = self._connection.execute(f"SELECT * FROM {table} {clause}", tuple(values))
             yield from checked_rows(found, table, self.folder) if self._has_digests else found
 
+    def has(self, table: str) -> bool:
+        """Say whether the run has a table that older ones lack."""
+        return has_table(self._connection, table)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was taken in yet, neither windows nor messages."""
+        with database_errors(self.folder / DATABASE):
+            return holds_nothing(self._connection)
+
     @property
     def has_digests(self) -> bool:
         """Whether rows carry digests; those of a release that wrote schema 1 do not."""
@@ -107,6 +120,9 @@ class Store:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Read what one commit left, whatever is written meanwhile."""
+        if self._connection.in_transaction:
+            yield
+            return
         self.query("BEGIN")
         try:
             yield
@@ -135,14 +151,14 @@ class Store:
         return self._settings("manifest").get(name)
 
     def counts(self) -> dict[str, int]:
-        """Return the rows taken in, dropped and late."""
+        """Return the rows taken in, dropped and late, and the messages that are no rows."""
         found: dict[str, int] = self.manifest("counts") or {}
-        return {"n_rows": 0, "n_dropped": 0, "n_late": 0} | found
+        return {"n_rows": 0, "n_dropped": 0, "n_late": 0, "n_dead_letters": 0} | found
 
-    def parts(self) -> list[Part]:
-        """Return the committed parts, oldest first."""
+    def parts(self, first_step: int = 0) -> list[Part]:
+        """Return the committed parts with labels of this window or later ones, oldest first."""
         names = [field.name for field in dataclasses.fields(Part)]
-        rows = self.rows("parts", "ORDER BY first_step")
+        rows = self.rows("parts", "WHERE last_step >= ? ORDER BY first_step", [first_step])
         return [Part(**{name: row[name] for name in names}) for row in rows]
 
     def state(self, n_features: int) -> ClusterState:
@@ -197,6 +213,8 @@ class Store:
                 raise OSError(f"another process has replaced the run {str(self.folder)!r}.")
             if not self._has_digests:
                 self._upgrade()
+            with database_errors(self.folder / DATABASE):
+                add_tables(connection)
             parts = self.parts()
             label_parts.check_parts(self.labels_folder, parts)
             label_parts.remove_orphans(self.labels_folder, parts)
@@ -206,9 +224,28 @@ class Store:
         self._lock = lock
 
     def _upgrade(self) -> None:
-        with self._transaction():
+        with self.transaction():
             upgrade(self._connection)
         self._has_digests = True
+
+    def note(self, entries: Mapping[str, Any]) -> None:
+        """Put entries into the manifest."""
+        with self.transaction() as connection:
+            write_manifest(connection, entries)
+
+    def forget_parts(self, parts: list[Part]) -> None:
+        """Remove the oldest parts of labels: from the manifest first, then from the disk."""
+        entries = {
+            LABELS_FROM: parts[-1].last_step + 1,
+            N_LABELS_REMOVED: (self.manifest(N_LABELS_REMOVED) or 0) + sum(p.n_rows for p in parts),
+        }
+        with self.transaction() as connection:
+            connection.executemany(
+                "DELETE FROM parts WHERE first_step = ?", [(part.first_step,) for part in parts]
+            )
+            write_manifest(connection, entries)
+        for part in parts:
+            (self.labels_folder / part.name).unlink(missing_ok=True)
 
     def commit(self, commit: Commit) -> None:
         """Make everything in `commit` durable and visible at once."""
@@ -222,15 +259,16 @@ class Store:
                 "and run the same command to resume."
             ) from error
         commit.manifest["written_by"] = dynmeans.__version__
-        with self._transaction():
+        with self.transaction():
             insert_commit(self._connection, commit, part)
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write several things at once, or none of them; only for the writer."""
         with database_errors(self.folder / DATABASE):
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
-                yield
+                yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:
@@ -277,11 +315,11 @@ def check_may_create(folder: Path, overwrite: bool) -> None:
 
 
 def _is_empty(folder: Path) -> bool:
-    """Say whether a run has no window: what made it failed before its first commit."""
+    """Say whether a run took nothing in: what made it failed before its first commit."""
     connection = open_database(folder / DATABASE)
     try:
         with database_errors(folder / DATABASE):
-            return connection.execute("SELECT 1 FROM batches LIMIT 1").fetchone() is None
+            return holds_nothing(connection)
     finally:
         connection.close()
 

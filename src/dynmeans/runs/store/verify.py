@@ -5,7 +5,7 @@ from dynmeans.runs.store import label_parts
 from dynmeans.runs.store.digests import TABLES, damaged
 from dynmeans.runs.store.edit_log import read_edits
 from dynmeans.runs.store.run_tables import windows_with_events
-from dynmeans.runs.store.store import Store
+from dynmeans.runs.store.store import N_LABELS_REMOVED, Store
 
 
 def verify(store: Store, n_features: int) -> None:
@@ -20,11 +20,14 @@ def verify(store: Store, n_features: int) -> None:
             expected = _expected_rows(store, table, state)
             if expected is not None and n_rows != expected:
                 raise damaged(store.folder, f"{table} has {n_rows} rows, not {expected}")
+        for table in ("dead_letters", "inbox", "alerts"):
+            for _ in store.rows(table) if store.has(table) else ():
+                pass
         for _ in windows_with_events(store):
             pass
         read_edits(store)
         parts = store.parts()
-        n_labels = sum(part.n_rows for part in parts)
+        n_labels = sum(part.n_rows for part in parts) + (store.manifest(N_LABELS_REMOVED) or 0)
         if n_labels != store.counts()["n_rows"]:
             raise damaged(store.folder, f"parts hold {n_labels} labels, not one for each row")
     label_parts.check_parts(store.labels_folder, parts, contents=True)

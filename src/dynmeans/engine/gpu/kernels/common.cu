@@ -85,12 +85,18 @@ struct Gathered {
         first = __shfl_sync(~0u, first, 0);
         for (int q = lane; q < n; q += 32) {
             rows[first + q] = mine[q].x;
-            choices[first + q] = mine[q].y;
+            if (choices) choices[first + q] = mine[q].y;
         }
         __syncwarp();
         n = 0;
     }
 };
+
+// Room for a warp's share, in blocks of up to 256 threads.
+__device__ __forceinline__ int2* warp_room() {
+    __shared__ int2 room[8][Gathered::kRoom];
+    return room[threadIdx.x >> 5];
+}
 
 // Adds one term to bins in registers: every addition is exact, so any order gives the same bits.
 __device__ __forceinline__ void add_to_bins(double term, const double* shifts, int stride,

@@ -100,11 +100,15 @@ extern "C" __global__ void __launch_bounds__(256) choose(
                 best.consider(cost_of(offsets[b], scales[b], s), slots[b], b);
             }
         }
+        const auto is_there = [&](int v) {
+            return !since || (is_before(since + v, key, ties, i) && !is_before(until + v, key, ties, i));
+        };
         for (int v = from + place; v < n_versions; v += kVersionsAtOnce) {
-            if (since && (!is_before(since + v, key, ties, i) || is_before(until + v, key, ties, i)))
-                continue;
-            const double s = row.squared_distance(centers, v, d);
-            best.consider(cost_of(offsets[v], scales[v], s), slots[v], v);
+            if (!FEW && !is_there(v)) continue;
+            const double cost = cost_of(offsets[v], scales[v], row.squared_distance(centers, v, d));
+            // Few features cost less than a look at the turns.
+            if (FEW && (cost > best.cost || !is_there(v))) continue;
+            best.consider(cost, slots[v], v);
         }
 #pragma unroll
         for (int o = kVersionsAtOnce / 2; o; o >>= 1) {
@@ -122,16 +126,16 @@ extern "C" __global__ void __launch_bounds__(256) choose(
 }
 
 #if FEW > 0
-// The cheapest slot of every row, a thread a row; centers pass through shared memory.
+// The cheapest slot of every listed row, or of every row; a thread a row; centers pass through shared memory.
 extern "C" __global__ void __launch_bounds__(256) cheapest(
-    const ROW* points, i64 n, int d, const double* centers, const double* offsets,
+    const ROW* points, const int* rows, i64 n, int d, const double* centers, const double* offsets,
     const double* scales, int n_slots, int n_tile, double new_penalty, int* wishes) {
     extern __shared__ double tile[];
     bool is_loaded = false;
     for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
-        const i64 i = first + threadIdx.x;
+        const i64 i = first + threadIdx.x, known = i < n ? i : n - 1;
         WholeRow row;
-        row.load(points, i < n ? i : n - 1, d);
+        row.load(points, rows ? rows[known] : known, d);
         Best best{kInfinity, 0x7fffffff, -1};
         for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
             const int n_here = min(n_tile, n_slots - k0);
@@ -153,9 +157,9 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
     }
 }
 #else
-// The cheapest slot of every row, two rows at a time; centers pass through shared memory.
+// The cheapest slot of every listed row, or of every row; two rows at a time; centers pass through shared memory.
 extern "C" __global__ void __launch_bounds__(256) cheapest(
-    const ROW* points, i64 n, int d, const double* centers, const double* offsets,
+    const ROW* points, const int* rows, i64 n, int d, const double* centers, const double* offsets,
     const double* scales, int n_slots, int n_tile, double new_penalty, int* wishes) {
     extern __shared__ double tile[];
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
@@ -167,7 +171,8 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
         Best best[2];
 #pragma unroll
         for (int u = 0; u < 2; ++u) {
-            row[u].load(points, at[u] < n ? at[u] : n - 1, d, lane);
+            const i64 known = at[u] < n ? at[u] : n - 1;
+            row[u].load(points, rows ? rows[known] : known, d, lane);
             best[u] = {kInfinity, 0x7fffffff, -1};
         }
         for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
@@ -196,15 +201,18 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
 }
 #endif
 
-// The sum of w |y - theta|^2 in bins, and the rows that want another slot than their own. Eight
-// threads read four rows together; then four of them go on with one each.
+// The sum of w |y - theta|^2 in bins, and rows to look at. Where `bounds` has, plus `drift`, a lower
+// bound on the square root of every other slot's cost (Hamerly): the rows that it does not settle.
+// Otherwise those that wish for another slot than their own. Eight threads read four rows together;
+// then four of them have one each.
 extern "C" __global__ void __launch_bounds__(256) own_costs(
     const ROW* points, i64 n, int d, const double* weights, const int* labels, const int* wishes,
-    const double* centers, const double* shifts, int n_bins, double* within, int* moved,
-    int* moved_to, int* n_moved) {
+    const float* bounds, double drift, double new_penalty, const double* centers,
+    const double* shifts, int n_bins, double* within, int* listed, int* listed_to, int* n_listed) {
     constexpr int kRows = 4;
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
     const u32 mask = 0xffu << (threadIdx.x & 24);
+    Gathered gathered{warp_room()};
     double sums[kMostBins] = {};
     const i64 n_block = 32 * kRows, step = (i64)gridDim.x * n_block;
     for (i64 first = (i64)blockIdx.x * n_block; first < n; first += step) {
@@ -236,14 +244,18 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
                 rest = __dsub_rn(rest, h);
             }
         }
-        const bool moves = counts && wishes[i] != labels[i];
-        if (!__any_sync(~0u, moves)) continue;
-        const int to = reserve(moves, n_moved);
-        if (moves) {
-            moved[to] = (int)i;
-            moved_to[to] = wishes[i];
+        bool wants = false;
+        int wish = 0;
+        if (counts && bounds) {
+            const double bound = (double)bounds[i] - drift;
+            wants = !(bound > 0.0 && own <= new_penalty && own < bound * bound * (1.0 - 1e-9));
+        } else if (counts) {
+            wish = wishes[i];
+            wants = wish != labels[i];
         }
+        gathered.add(wants, (int)i, wish, listed, listed_to, n_listed);
     }
+    gathered.flush(listed, listed_to, n_listed);
     if (n_bins <= kMostBins) flush_bins(sums, n_bins, within);
 }
 
@@ -253,26 +265,24 @@ extern "C" __global__ void __launch_bounds__(256) followers(
     const double* ties, const double* start_centers, const int* starts, const int* near,
     const double* centers, const double* offsets, const double* scales, const Turn* since,
     int* listed, int* n_listed) {
-    const int lane = threadIdx.x & 7;
-    const u32 mask = 0xffu << (threadIdx.x & 24);
-    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
-    for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; i < n; i += n_groups) {
+    constexpr int kWidth = 8 / kVersionsAtOnce;  // threads that look at one row
+    const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
+    for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; i < n; i += n_groups) {
         const int label = labels[i];
         if (label < 0) continue;
         const int begin = starts[label], end = starts[label + 1];
         if (begin == end || is_listed[i]) continue;
         const u64 key = key_of(i, keys, seed);
-        Row row;
-        row.load(points, i, d, lane);
-        const double own = add_in_halves(row.sum(start_centers + (i64)label * d, d, lane), mask);
+        ChoosingRow row;
+        row.load(points, i, d);
+        const double own = row.squared_distance(start_centers, label, d);
         bool wants = false;
         for (int q = begin; q < end && !wants; ++q) {
             const int v = near[q];
             if (!is_before(since + v, key, ties, i)) continue;
-            const double s = add_in_halves(row.sum(centers + (i64)v * d, d, lane), mask);
-            wants = cost_of(offsets[v], scales[v], s) <= own;
+            wants = cost_of(offsets[v], scales[v], row.squared_distance(centers, v, d)) <= own;
         }
-        if (wants && lane == 0) {
+        if (wants && threadIdx.x % kWidth == 0) {
             is_listed[i] = 1;
             listed[atomicAdd(n_listed, 1)] = (int)i;
         }
@@ -282,15 +292,16 @@ extern "C" __global__ void __launch_bounds__(256) followers(
 // Pairs of a listed row and a slot that its filter could not rule out: the lowest exact cost of each
 // row, then the lowest slot of that cost. Costs are not negative: their bits are ordered as they are.
 extern "C" __global__ void __launch_bounds__(256) cost_pairs(
-    const ROW* points, int d, const int* listed, const int2* pairs, const int* n_pairs,
-    const double* centers, const double* offsets, const double* scales, u64* costs, u64* lowest) {
+    const ROW* points, const int* rows, int d, const int* listed, const int2* pairs,
+    const int* n_pairs, const double* centers, const double* offsets, const double* scales, u64* costs, u64* lowest) {
     const int lane = threadIdx.x & 7;
     const u32 mask = 0xffu << (threadIdx.x & 24);
     const i64 n = *n_pairs, n_groups = (i64)gridDim.x * (blockDim.x >> 3);
     for (i64 q = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; q < n; q += n_groups) {
         const int2 pair = pairs[q];
         Row row;
-        row.load(points, listed[pair.x], d, lane);
+        const int p = listed[pair.x];
+        row.load(points, rows ? rows[p] : p, d, lane);
         const double s = add_in_halves(row.sum(centers + (i64)pair.y * d, d, lane), mask);
         if (lane) continue;
         costs[q] = (u64)__double_as_longlong(cost_of(offsets[pair.y], scales[pair.y], s));
@@ -305,10 +316,102 @@ extern "C" __global__ void choose_pairs(const int2* pairs, const int* n_pairs, c
         if (costs[q] == lowest[pairs[q].x]) atomicMin(slots + pairs[q].x, pairs[q].y);
 }
 
-extern "C" __global__ void take_pairs(const int* listed, int n, const u64* lowest, const int* slots,
-                                      double new_penalty, int* wishes) {
+// The lowest cost of each row but that of the slot it takes.
+extern "C" __global__ void second_pairs(const int2* pairs, const int* n_pairs, const u64* costs,
+                                        const int* slots, u64* second) {
+    for (i64 q = (i64)blockIdx.x * blockDim.x + threadIdx.x; q < *n_pairs;
+         q += (i64)gridDim.x * blockDim.x)
+        if (slots[pairs[q].x] != pairs[q].y) atomicMin(second + pairs[q].x, costs[q]);
+}
+
+// The slots of rows in doubt; every other slot costs at least the second pair or `floors`.
+extern "C" __global__ void take_pairs(const int* rows, const int* listed, int n, const u64* lowest,
+                                      const u64* second, const int* slots, const float* floors,
+                                      double new_penalty, float* bounds, double drift, int* wishes) {
     for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
         const bool opens = __longlong_as_double((i64)lowest[p]) > new_penalty;
-        wishes[listed[p]] = opens ? -1 : slots[p];
+        const int at = listed[p];
+        wishes[at] = opens ? -1 : slots[p];
+        if (!bounds) continue;
+        // Bits that are no cost stand for none: a row without a second pair.
+        const double other = second[p] == ~0ull ? 3e38 : __longlong_as_double((i64)second[p]);
+        const double least = opens ? 0.0 : fmin(other, (double)floors[p]);
+        bounds[rows ? rows[at] : at] = (float)((sqrt(least) + drift) * (1.0 - 1e-6));
     }
+}
+
+// Bit q of row p: whether listed row q lies within lambda of row p, which comes before it. `n_words`
+// words a row. A block takes one or eight words of 32 rows beside kSpan rows.
+constexpr int kSpan = 128;
+#if FEW > 0
+extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, int d,
+                                                             const int* rows, int n, int n_words,
+                                                             double new_penalty, u32* bits) {
+    const int word = blockIdx.x * 8 + (threadIdx.x >> 5), lane = threadIdx.x & 31;
+    const int q = word * 32 + lane, begin = blockIdx.y * kSpan;
+    if (word >= n_words || begin > word * 32 + 31) return;
+    WholeRow row;
+    row.load(points, rows[q < n ? q : n - 1], d);
+    const int end = min(min(begin + kSpan, n), word * 32 + 32);
+    for (int p = begin; p < end; ++p) {
+        WholeRow other;
+        other.load(points, rows[p], d);
+        const bool is_near = q < n && row.squared_distance(other.y, 0, d) <= new_penalty;
+        const u32 found = __ballot_sync(~0u, is_near);
+        if (lane == 0) bits[(i64)p * n_words + word] = found;
+    }
+}
+#else
+extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, int d,
+                                                             const int* rows, int n, int n_words,
+                                                             double new_penalty, u32* bits) {
+    extern __shared__ double other[];
+    const int lane = threadIdx.x & 7, group = threadIdx.x >> 3, word = blockIdx.x;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    const int q = word * 32 + group, begin = blockIdx.y * kSpan;
+    if (begin > word * 32 + 31) return;
+    Row row;
+    row.load(points, rows[q < n ? q : n - 1], d, lane);
+    const int end = min(min(begin + kSpan, n), word * 32 + 32);
+    for (int p = begin; p < end; ++p) {
+        __syncthreads();
+        for (int j = threadIdx.x; j < d; j += 256) other[j] = (double)points[(i64)rows[p] * d + j];
+        __syncthreads();
+        const double s = add_in_halves(row.sum(other, d, lane), mask);
+        if (q < n && lane == 0 && s <= new_penalty)
+            atomicOr(bits + (i64)p * n_words + word, 1u << group);
+    }
+}
+#endif
+
+// Visits listed rows in order: each opens a cluster unless it lies within lambda of one opened
+// before. One warp; `n_words` is at most 32 * kWords.
+extern "C" __global__ void __launch_bounds__(32) open_in_order(const u32* bits, int n, int n_words,
+                                                               int* opened, int* n_opened) {
+    constexpr int kWords = 8;
+    const int lane = threadIdx.x;
+    u32 waiting[kWords];
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+        const int first = (w * 32 + lane) * 32;
+        waiting[w] = first + 32 <= n ? ~0u : first >= n ? 0u : (1u << (n - first)) - 1;
+    }
+    int n_found = 0;
+    while (true) {
+        int mine = 0x7fffffff;
+#pragma unroll
+        for (int w = kWords - 1; w >= 0; --w)
+            if (waiting[w]) mine = (w * 32 + lane) * 32 + __ffs(waiting[w]) - 1;
+        const int p = __reduce_min_sync(~0u, mine);
+        if (p == 0x7fffffff) break;
+        if (lane == 0) opened[n_found] = p;
+        ++n_found;
+#pragma unroll
+        for (int w = 0; w < kWords; ++w) {
+            const int word = w * 32 + lane;
+            if (word < n_words && word >= p >> 5) waiting[w] &= ~__ldg(bits + (i64)p * n_words + word);
+            if (word == p >> 5) waiting[w] &= ~(1u << (p & 31));
+        }
+    }
+    if (lane == 0) *n_opened = n_found;
 }

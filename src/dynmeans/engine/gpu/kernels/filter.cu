@@ -6,11 +6,13 @@
 // b^ their values in bf16, |y'.b - y^.b^| <= |y' - y^| |b| + |y^| |b - b^|, from the actual rounding
 // errors of the row and the largest of the slots. Accumulation in float adds less than
 // (d + 16) 2^-20 of the magnitudes that are added, many times what a sequence of truncated float
-// additions can lose. A row is settled only if its lowest cost is lower than the second by twice
+// additions can lose. The last bits of a cost give way to its slot, which changes it by less than a
+// part in 2000. A row is settled only if its lowest cost is lower than the second by twice
 // that error and on one side of lambda by the error; where anything overflows, the error does too,
 // and no comparison holds.
 //
-// Compiled with KC: blocks of 16 features that a row has in registers (even), or 0 for wider rows,
+// Compiled with PLAIN: 1 where every scale is 1, so that the row's own square can be left out of all
+// costs; and with KC: blocks of 16 features that a row has in registers (even), or 0 for wider rows,
 // whose costs for a tile of slots are kept in registers instead.
 
 __device__ __forceinline__ void multiply(float* c, const u32* a, u32 b0, u32 b1) {
@@ -65,25 +67,37 @@ __device__ __forceinline__ u32 round_pair(double2 pair, Norms& norms) {
     return r;
 }
 
+// The two lowest costs, with the number of their slot, of those in one stretch of 2048, in their
+// last bits.
+constexpr u32 kSlotBits = 0x7ffu;
 struct Lowest {
     float first = 3e38f, second = 3e38f;
     int slot = -1;
-    __device__ __forceinline__ void consider(float cost, int k) {
-        second = fminf(second, fmaxf(first, cost));
-        slot = cost < first ? k : slot;
-        first = fminf(first, cost);
+    __device__ __forceinline__ void consider(float cost, u32 k) {
+        const float named = __uint_as_float((__float_as_uint(cost) & ~kSlotBits) | k);
+        second = fminf(second, fmaxf(first, named));
+        first = fminf(first, named);
     }
     __device__ __forceinline__ void merge_lanes() {
 #pragma unroll
         for (int o = 1; o < 4; o <<= 1) {
             const float a = __shfl_xor_sync(~0u, first, o), b = __shfl_xor_sync(~0u, second, o);
-            const int k = __shfl_xor_sync(~0u, slot, o);
             second = fminf(fminf(second, b), fmaxf(first, a));
-            slot = a < first ? k : slot;
             first = fminf(first, a);
+        }
+        slot = (int)(__float_as_uint(first) & kSlotBits);
+    }
+    // Slots of the next stretch; only the lowest of all is asked for by its number.
+    __device__ __forceinline__ void merge(const Lowest& later, int start) {
+        second = fminf(fminf(second, later.second), fmaxf(first, later.first));
+        if (later.first < first) {
+            first = later.first;
+            slot = start + later.slot;
         }
     }
 };
+constexpr float kNoRow = -3.4028234e38f;  // the limit of a place behind the last row
+constexpr float kNaming = 5e-4f;  // of a cost: more than what its last bits can be
 
 // What is known of all slots: the largest |b|, |b - b^|, base and scale.
 struct Bounds {
@@ -91,31 +105,50 @@ struct Bounds {
 };
 
 // `limits` gets a cost that no slot above can have the lowest of; above every cost if none is known.
-__device__ __forceinline__ void decide(i64 row, const Lowest& found, const Norms& norms, int d,
-                                       const Bounds& most, double new_penalty, int* wishes,
-                                       int* listed, float* limits, int* n_listed) {
+// `bounds` gets what the square root of every other slot's cost is above, plus `drift`; `floors` what
+// the cost of every slot above the limit is above.
+__device__ __forceinline__ void decide(i64 p, i64 row, const Lowest& found, const Norms& norms, int d,
+                                       const Bounds& most, double new_penalty, float* bounds,
+                                       double drift, int* wishes, int* listed, float* limits,
+                                       float* floors, int* n_listed) {
     const float y = sqrtf(norms.row) * 1.0001f;
     const float off = sqrtf(norms.error) * 1.001f + y * 1.3e-7f;
     float error = off * most.b + (y + off) * most.error;
     error += (d + 16) * 9.6e-7f * (y * most.b + most.base + most.scale * norms.row) + 1e-36f;
     error *= 1.001f;
+    const double own_square = PLAIN ? (double)norms.row : 0.0;
+    const float low = found.first - kNaming * fabsf(found.first);
+    const float high = found.first + kNaming * fabsf(found.first);
+    const float next = found.second - kNaming * fabsf(found.second);
     int wish = -2;
-    if ((double)found.first - error > new_penalty) wish = -1;
-    else if (found.second - found.first > 2.f * error &&
-             (double)found.first + error < new_penalty)
+    if ((double)low + own_square - error > new_penalty) wish = -1;
+    else if (next - high > 2.f * error && (double)high + own_square + error < new_penalty &&
+             fabsf(found.first) > 1e-30f)  // below, the bits of its slot may have been flushed
         wish = found.slot;
-    wishes[row] = wish;
+    wishes[p] = wish;
+    if (bounds) {
+        const double others = wish < 0 ? 0.0 : fmin((double)next + own_square - error, 3e38);
+        bounds[row] = others > 0.0 ? (float)(((double)sqrtf((float)others) + drift) * (1.0 - 1e-6)) : 0.f;
+    }
     if (wish != -2) return;
     const int at = atomicAdd(n_listed, 1);
-    const float limit = found.first + 2.02f * error + fabsf(found.first) * 1e-5f;
-    listed[at] = (int)row;
+    const float limit = high + 2.02f * error + fabsf(found.first) * 1e-5f;
+    listed[at] = (int)p;
     limits[at] = limit < 3e38f ? limit : __int_as_float(0x7f800000);
+    const double floor = (double)limit + own_square - 1.02 * (double)error;
+    floors[at] = floor > 0.0 ? (float)(fmin(floor, 3e38) * (1.0 - 1e-6)) : 0.f;
+}
+
+// What the cost of a slot begins with, before the products.
+__device__ __forceinline__ float start_of(float base, [[maybe_unused]] float scale,
+                                          [[maybe_unused]] const Norms& norms) {
+    return PLAIN ? base : fmaf(scale, norms.row, base);
 }
 
 // Any slot up to the limit of a row may be its cheapest. What does not compare is kept.
 __device__ __forceinline__ void keep_pair(float cost, float limit, i64 p, int k, int n_real,
                                           int2* pairs, int* n_pairs, int most_pairs) {
-    if (cost > limit || limit < 0.f || k >= n_real) return;
+    if (cost > limit || limit == kNoRow || k >= n_real) return;
     const int at = atomicAdd(n_pairs, 1);
     if (at < most_pairs) pairs[at] = make_int2((int)p, k);
 }
@@ -171,17 +204,26 @@ __device__ __forceinline__ void load_tile(unsigned char* tile, const unsigned sh
     for (int k = threadIdx.x; k < n; k += blockDim.x) to[k] = base_scale[first + k];
 }
 
+template <bool kValue>
+struct Known {
+    static constexpr bool value = kValue;
+};
+
 #if KC > 0
 constexpr int kThreads = KC <= 4 ? 512 : 256;
 // 32 rows a warp.
 template <bool kAgain>
 __device__ __forceinline__ void filter_rows(
-    const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
-    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
-    double new_penalty, int* wishes, int* listed, float* limits, int* n_listed, int n_real,
-    int2* pairs, int* n_pairs, int most_pairs) {
+    const ROW* points, const int* rows, i64 n, int d, const double* origin, const unsigned short* b,
+    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* largest,
+    double new_penalty, float* bounds, double drift, int* wishes, int* listed, float* limits,
+    float* floors, int* n_listed, int n_real, int2* pairs, int* n_pairs, int most_pairs) {
     extern __shared__ __align__(16) unsigned char tile[];
-    const Bounds most = *bounds;
+    const Bounds most = *largest;
+    const auto row_at = [&](i64 p) -> i64 {
+        const i64 listed_at = kAgain ? listed[p] : p;
+        return rows ? rows[listed_at] : listed_at;
+    };
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, q = lane & 3;
     const u32 at_tile = (u32)__cvta_generic_to_shared(tile) + (lane & 7) * stride * 2 + (lane >> 3) * 16;
     const bool is_even = d % 2 == 0;
@@ -190,27 +232,34 @@ __device__ __forceinline__ void filter_rows(
     for (i64 first = (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
         u32 a[2][KC][4];
         Norms norms[4];
-        Lowest found[4];
+        Lowest best[4];
         [[maybe_unused]] float limit[4];
         const i64 mine = first + warp * 32;
 #pragma unroll
         for (int m = 0; m < 2; ++m) {
             const i64 r0 = mine + m * 16 + g, r1 = r0 + 8;
             const i64 p0 = r0 < n ? r0 : n - 1, p1 = r1 < n ? r1 : n - 1;
-            const ROW* y0 = points + (kAgain ? listed[p0] : p0) * (i64)d;
-            const ROW* y1 = points + (kAgain ? listed[p1] : p1) * (i64)d;
+            const ROW* y0 = points + row_at(p0) * d;
+            const ROW* y1 = points + row_at(p1) * d;
             if constexpr (kAgain) {
-                limit[m * 2] = r0 < n ? limits[r0] : -1.f;
-                limit[m * 2 + 1] = r1 < n ? limits[r1] : -1.f;
+                limit[m * 2] = r0 < n ? limits[r0] : kNoRow;
+                limit[m * 2 + 1] = r1 < n ? limits[r1] : kNoRow;
             }
+            // Known to the compiler, whole rows are asked for before the first is used.
+            const auto take = [&](auto whole) {
+                const int wide = decltype(whole)::value ? KC * 16 : d;
+                const bool even = decltype(whole)::value || is_even;
 #pragma unroll
-            for (int k = 0; k < KC; ++k) {
-                const int j = k * 16 + 2 * q;
-                a[m][k][0] = round_pair(load_pair(y0, origin, j, d, is_even), norms[m * 2]);
-                a[m][k][1] = round_pair(load_pair(y1, origin, j, d, is_even), norms[m * 2 + 1]);
-                a[m][k][2] = round_pair(load_pair(y0, origin, j + 8, d, is_even), norms[m * 2]);
-                a[m][k][3] = round_pair(load_pair(y1, origin, j + 8, d, is_even), norms[m * 2 + 1]);
-            }
+                for (int k = 0; k < KC; ++k) {
+                    const int j = k * 16 + 2 * q;
+                    a[m][k][0] = round_pair(load_pair(y0, origin, j, wide, even), norms[m * 2]);
+                    a[m][k][1] = round_pair(load_pair(y1, origin, j, wide, even), norms[m * 2 + 1]);
+                    a[m][k][2] = round_pair(load_pair(y0, origin, j + 8, wide, even), norms[m * 2]);
+                    a[m][k][3] = round_pair(load_pair(y1, origin, j + 8, wide, even), norms[m * 2 + 1]);
+                }
+            };
+            if (d == KC * 16) take(Known<true>{});
+            else take(Known<false>{});
         }
 #pragma unroll
         for (int r = 0; r < 4; ++r)
@@ -228,6 +277,7 @@ __device__ __forceinline__ void filter_rows(
                 is_loaded = true;
             }
             const float4* starts = (const float4*)(tile + n_here * stride * 2);
+            [[maybe_unused]] Lowest found[4];
 #pragma unroll 2
             for (int t = 0; t < n_here; t += 8) {
                 const float4 s = starts[t / 2 + q];  // base and scale of two slots
@@ -237,9 +287,9 @@ __device__ __forceinline__ void filter_rows(
                 for (int c = 0; c < KC; c += 2) load_matrices(f + 2 * c, at_tile + t * stride * 2 + c * 32);
 #pragma unroll
                 for (int m = 0; m < 2; ++m) {
-                    float v[4] = {fmaf(s.y, norms[m * 2].row, s.x), fmaf(s.w, norms[m * 2].row, s.z),
-                                  fmaf(s.y, norms[m * 2 + 1].row, s.x),
-                                  fmaf(s.w, norms[m * 2 + 1].row, s.z)};
+                    float v[4] = {start_of(s.x, s.y, norms[m * 2]), start_of(s.z, s.w, norms[m * 2]),
+                                  start_of(s.x, s.y, norms[m * 2 + 1]),
+                                  start_of(s.z, s.w, norms[m * 2 + 1])};
 #pragma unroll
                     for (int c = 0; c < KC; ++c) multiply(v, a[m][c], f[2 * c], f[2 * c + 1]);
                     if constexpr (kAgain) {
@@ -250,20 +300,25 @@ __device__ __forceinline__ void filter_rows(
                         keep_pair(v[3], limit[m * 2 + 1], p + 8, k + 1, n_real, pairs, n_pairs, most_pairs);
                         continue;
                     }
-                    found[m * 2].consider(v[0], k);
-                    found[m * 2].consider(v[1], k + 1);
-                    found[m * 2 + 1].consider(v[2], k);
-                    found[m * 2 + 1].consider(v[3], k + 1);
+                    const u32 name = (u32)(t + 2 * q);
+                    found[m * 2].consider(v[0], name);
+                    found[m * 2].consider(v[1], name + 1);
+                    found[m * 2 + 1].consider(v[2], name);
+                    found[m * 2 + 1].consider(v[3], name + 1);
                 }
+            }
+#pragma unroll
+            for (int r = 0; r < (kAgain ? 0 : 4); ++r) {
+                found[r].merge_lanes();
+                best[r].merge(found[r], k0);
             }
         }
 #pragma unroll
         for (int r = 0; r < (kAgain ? 0 : 4); ++r) {
-            found[r].merge_lanes();
-            const i64 row = mine + r * 8 + g;
-            if (q == r && row < n)
-                decide(row, found[r], norms[r], d, most, new_penalty, wishes, listed, limits,
-                       n_listed);
+            const i64 p = mine + r * 8 + g;
+            if (q == r && p < n)
+                decide(p, rows ? rows[p] : p, best[r], norms[r], d, most, new_penalty, bounds, drift,
+                       wishes, listed, limits, floors, n_listed);
         }
     }
 }
@@ -272,12 +327,16 @@ __device__ __forceinline__ void filter_rows(
 constexpr int kThreads = 256, kTile = 26;
 template <bool kAgain>
 __device__ __forceinline__ void filter_rows(
-    const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
-    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
-    double new_penalty, int* wishes, int* listed, float* limits, int* n_listed, int n_real,
-    int2* pairs, int* n_pairs, int most_pairs) {
+    const ROW* points, const int* rows, i64 n, int d, const double* origin, const unsigned short* b,
+    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* largest,
+    double new_penalty, float* bounds, double drift, int* wishes, int* listed, float* limits,
+    float* floors, int* n_listed, int n_real, int2* pairs, int* n_pairs, int most_pairs) {
     extern __shared__ __align__(16) unsigned char tile[];
-    const Bounds most = *bounds;
+    const Bounds most = *largest;
+    const auto row_at = [&](i64 p) -> i64 {
+        const i64 listed_at = kAgain ? listed[p] : p;
+        return rows ? rows[listed_at] : listed_at;
+    };
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, q = lane & 3;
     const u32 at_tile = (u32)__cvta_generic_to_shared(tile) +
                         ((lane >> 4) * 8 + (lane & 7)) * stride * 2 + ((lane >> 3) & 1) * 16;
@@ -287,14 +346,14 @@ __device__ __forceinline__ void filter_rows(
     for (i64 first = (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
         const i64 mine = first + warp * 16, r0 = mine + g, r1 = r0 + 8;
         const i64 p0 = r0 < n ? r0 : n - 1, p1 = r1 < n ? r1 : n - 1;
-        const ROW* y0 = points + (kAgain ? listed[p0] : p0) * (i64)d;
-        const ROW* y1 = points + (kAgain ? listed[p1] : p1) * (i64)d;
+        const ROW* y0 = points + row_at(p0) * d;
+        const ROW* y1 = points + row_at(p1) * d;
         [[maybe_unused]] float limit[2];
         if constexpr (kAgain) {
-            limit[0] = r0 < n ? limits[r0] : -1.f;
-            limit[1] = r1 < n ? limits[r1] : -1.f;
+            limit[0] = r0 < n ? limits[r0] : kNoRow;
+            limit[1] = r1 < n ? limits[r1] : kNoRow;
         }
-        Lowest found[2];
+        Lowest best[2];
         Norms norms[2];
         for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
             const int n_here = min(n_tile, n_slots - k0);
@@ -336,15 +395,16 @@ __device__ __forceinline__ void filter_rows(
                     norms[r].error += __shfl_xor_sync(~0u, norms[r].error, o);
                 }
             const float4* starts = (const float4*)(tile + n_here * stride * 2);
+            [[maybe_unused]] Lowest found[2];
 #pragma unroll
             for (int t = 0; t < kTile; ++t)
                 if (t * 8 < n_here) {
                     const float4 s = starts[t * 4 + q];
                     const int k = k0 + t * 8 + 2 * q;
-                    const float c[4] = {v[t][0] + fmaf(s.y, norms[0].row, s.x),
-                                        v[t][1] + fmaf(s.w, norms[0].row, s.z),
-                                        v[t][2] + fmaf(s.y, norms[1].row, s.x),
-                                        v[t][3] + fmaf(s.w, norms[1].row, s.z)};
+                    const float c[4] = {v[t][0] + start_of(s.x, s.y, norms[0]),
+                                        v[t][1] + start_of(s.z, s.w, norms[0]),
+                                        v[t][2] + start_of(s.x, s.y, norms[1]),
+                                        v[t][3] + start_of(s.z, s.w, norms[1])};
                     if constexpr (kAgain) {
                         keep_pair(c[0], limit[0], r0, k, n_real, pairs, n_pairs, most_pairs);
                         keep_pair(c[1], limit[0], r0, k + 1, n_real, pairs, n_pairs, most_pairs);
@@ -352,37 +412,45 @@ __device__ __forceinline__ void filter_rows(
                         keep_pair(c[3], limit[1], r1, k + 1, n_real, pairs, n_pairs, most_pairs);
                         continue;
                     }
-                    found[0].consider(c[0], k);
-                    found[0].consider(c[1], k + 1);
-                    found[1].consider(c[2], k);
-                    found[1].consider(c[3], k + 1);
+                    const u32 name = (u32)(t * 8 + 2 * q);
+                    found[0].consider(c[0], name);
+                    found[0].consider(c[1], name + 1);
+                    found[1].consider(c[2], name);
+                    found[1].consider(c[3], name + 1);
                 }
+#pragma unroll
+            for (int r = 0; r < (kAgain ? 0 : 2); ++r) {
+                found[r].merge_lanes();
+                best[r].merge(found[r], k0);
+            }
         }
 #pragma unroll
         for (int r = 0; r < (kAgain ? 0 : 2); ++r) {
-            found[r].merge_lanes();
-            const i64 row = mine + r * 8 + g;
-            if (q == r && row < n)
-                decide(row, found[r], norms[r], d, most, new_penalty, wishes, listed, limits,
-                       n_listed);
+            const i64 p = mine + r * 8 + g;
+            if (q == r && p < n)
+                decide(p, rows ? rows[p] : p, best[r], norms[r], d, most, new_penalty, bounds, drift,
+                       wishes, listed, limits, floors, n_listed);
         }
     }
 }
 #endif
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1) filter(
-    const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
-    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
-    double new_penalty, int* wishes, int* listed, float* limits, int* n_listed) {
-    filter_rows<false>(points, n, d, origin, b, base_scale, n_slots, n_tile, stride, bounds,
-                       new_penalty, wishes, listed, limits, n_listed, 0, nullptr, nullptr, 0);
+    const ROW* points, const int* rows, i64 n, int d, const double* origin, const unsigned short* b,
+    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* largest,
+    double new_penalty, float* bounds, double drift, int* wishes, int* listed, float* limits,
+    float* floors, int* n_listed) {
+    filter_rows<false>(points, rows, n, d, origin, b, base_scale, n_slots, n_tile, stride, largest,
+                       new_penalty, bounds, drift, wishes, listed, limits, floors, n_listed, 0,
+                       nullptr, nullptr, 0);
 }
 
 // Lists, for rows in doubt, the slots that may be their cheapest.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) filter_again(
-    const ROW* points, i64 n, int d, const double* origin, const unsigned short* b,
-    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* bounds,
+    const ROW* points, const int* rows, i64 n, int d, const double* origin, const unsigned short* b,
+    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* largest,
     int* listed, float* limits, int n_real, int2* pairs, int* n_pairs, int most_pairs) {
-    filter_rows<true>(points, n, d, origin, b, base_scale, n_slots, n_tile, stride, bounds, 0.0,
-                      nullptr, listed, limits, nullptr, n_real, pairs, n_pairs, most_pairs);
+    filter_rows<true>(points, rows, n, d, origin, b, base_scale, n_slots, n_tile, stride, largest,
+                      0.0, nullptr, 0.0, nullptr, listed, limits, nullptr, nullptr, n_real, pairs,
+                      n_pairs, most_pairs);
 }

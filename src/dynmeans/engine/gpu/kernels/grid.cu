@@ -185,29 +185,103 @@ __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
         for (int j = 0; j < D; ++j) y[j] = (double)__ldcs(points + i * D + j);
 }
 
+// Rows of a block of 256 threads with their cells, all asked for before the first is used.
+constexpr int kRows = 4;
+__device__ __forceinline__ void load_rows(const ROW* points, i64 first, i64 n, const Grid& g,
+                                          const u32* cells, double (&y)[kRows][D],
+                                          u32 (&entry)[kRows]) {
+#pragma unroll
+    for (int u = 0; u < kRows; ++u) {
+        const i64 i = first + u * 256 + threadIdx.x;
+        load_row(points, i < n ? i : n - 1, y[u]);
+    }
+#pragma unroll
+    for (int u = 0; u < kRows; ++u) entry[u] = entry_at(y[u], g, cells);
+}
+
+// The cheapest slot of every listed row; of every row if `rows` is null.
 extern "C" __global__ void __launch_bounds__(512) grid_cheapest(
-    const ROW* points, i64 n, const Grid* grid, const u32* cells, const int* lists,
+    const ROW* points, const int* rows, i64 n, const Grid* grid, const u32* cells, const int* lists,
     const Center* centers, int n_slots, double new_penalty, int is_shared, int* wishes) {
     const Grid g = *grid;
     const Center* table = near_table(centers, n_slots, is_shared);
-    for (i64 i = (i64)blockIdx.x * 512 + threadIdx.x; i < n; i += (i64)gridDim.x * 512) {
+    for (i64 p = (i64)blockIdx.x * 512 + threadIdx.x; p < n; p += (i64)gridDim.x * 512) {
         double y[D];
-        load_row(points, i, y);
+        load_row(points, rows ? rows[p] : p, y);
         const u32 entry = entry_at(y, g, cells);
-        __stcs(wishes + i, cheapest_in(entry, y, lists, table, n_slots, new_penalty));
+        __stcs(wishes + p, cheapest_in(entry, y, lists, table, n_slots, new_penalty));
     }
 }
 
-// One reading of the rows: the sum of w |y - theta|^2 in N_BINS bins, and the rows that want to move.
+// Labels rows from key `low` on; lists those that would open or revive a cluster.
+extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_label(
+    const ROW* points, i64 n, const u64* keys, u64 seed, const double* weights, u64 low,
+    const Grid* grid, const u32* cells, const int* lists, const Center* centers, int n_slots,
+    double new_penalty, int is_shared, const u8* is_dormant, int* labels, int* listed,
+    int* n_listed) {
+    const Grid g = *grid;
+    const Center* table = near_table(centers, n_slots, is_shared);
+    Gathered gathered{warp_room()};
+    for (i64 first = (i64)blockIdx.x * 256 * kRows; first < n;
+         first += (i64)gridDim.x * 256 * kRows) {
+        double y[kRows][D];
+        u32 entry[kRows];
+        load_rows(points, first, n, g, cells, y, entry);
+#pragma unroll
+        for (int u = 0; u < kRows; ++u) {
+            const i64 i = first + u * 256 + threadIdx.x;
+            bool proposes = false;
+            if (i < n && key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0)) {
+                const int wish = cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
+                proposes = wish < 0 || is_dormant[wish];
+                if (!proposes) __stcs(labels + i, wish);
+            }
+            gathered.add(proposes, (int)i, 0, listed, nullptr, n_listed);
+        }
+    }
+    gathered.flush(listed, nullptr, n_listed);
+}
+
+// Rows of a label, from key `low` on, for which a slot of the grid costs no more than their own, of
+// `own_centers`.
+extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_drawn(
+    const ROW* points, i64 n, const u64* keys, u64 seed, u64 low, const int* labels,
+    const double* own_centers, const Grid* grid, const u32* cells, const int* lists,
+    const Center* centers, int n_slots, double new_penalty, int is_shared, int* listed,
+    int* n_listed) {
+    const Grid g = *grid;
+    const Center* table = near_table(centers, n_slots, is_shared);
+    Gathered gathered{warp_room()};
+    for (i64 first = (i64)blockIdx.x * 256 * kRows; first < n;
+         first += (i64)gridDim.x * 256 * kRows) {
+        double y[kRows][D];
+        u32 entry[kRows];
+        load_rows(points, first, n, g, cells, y, entry);
+#pragma unroll
+        for (int u = 0; u < kRows; ++u) {
+            const i64 i = first + u * 256 + threadIdx.x;
+            bool wants = false;
+            if (i < n && entry[u] != kNone && labels[i] >= 0 && key_of(i, keys, seed) >= low) {
+                const int found = cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
+                const double* own = own_centers + (i64)labels[i] * D;
+                wants = found >= 0 && cost_at(y[u], table, found) <= squared_distance(y[u], own);
+            }
+            gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
+        }
+    }
+    gathered.flush(listed, nullptr, n_listed);
+}
+
+// One reading of the rows: the sum of w |y - theta|^2 in N_BINS bins, and the rows that want to
+// move.
 extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_compare(
     const ROW* points, i64 n, const double* weights, const int* labels, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
-    int is_shared, const double* shifts, int n_bins, double* within, int* moved, int* moved_to,
-    int* n_moved) {
-    constexpr int kRows = 2;
+    int is_shared, const double* shifts, double* within, int* moved,
+    int* moved_to, int* n_moved) {
+    constexpr int kRows = 2;  // more would leave too few registers
     __shared__ double shift[kMostBins];
-    __shared__ int2 room[8][Gathered::kRoom];
-    Gathered gathered{room[threadIdx.x >> 5]};
+    Gathered gathered{warp_room()};
     if (threadIdx.x < N_BINS) shift[threadIdx.x] = shifts[threadIdx.x];
     __syncthreads();
     const Grid g = *grid;
@@ -215,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_compare(
     double sums[kMostBins] = {};
     const i64 step = (i64)gridDim.x * 256 * kRows;
     for (i64 first = (i64)blockIdx.x * 256 * kRows; first < n; first += step) {
-        double y[kRows][D];
+        double y[kRows][D], own[kRows];
         u32 entry[kRows];
         int label[kRows];
 #pragma unroll
@@ -225,19 +299,20 @@ extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_compare(
             label[u] = i < n ? __ldcs(labels + i) : -1;
         }
 #pragma unroll
-        for (int u = 0; u < kRows; ++u) entry[u] = entry_at(y[u], g, cells);
+        for (int u = 0; u < kRows; ++u) {
+            const int at = label[u] < 0 ? 0 : label[u];
+            entry[u] = entry_at(y[u], g, cells);
+            own[u] = label[u] < 0 ? 0.0 : squared_distance(y[u], table[at].x);
+        }
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
             const i64 i = first + u * 256 + threadIdx.x;
-            const int own = label[u] < 0 ? 0 : label[u];
-            double term = label[u] < 0 ? 0.0 : squared_distance(y[u], table[own].x);
-            if (weights) term = label[u] < 0 ? 0.0 : __dmul_rn(weights[i], term);
+            const double term = weights && label[u] >= 0 ? __dmul_rn(weights[i], own[u]) : own[u];
             add_to_bins(term, shift, 1, N_BINS, sums);
-            int wish = own;
-            if ((entry[u] ^ kSure) != (u32)own)
+            int wish = label[u];
+            if (label[u] >= 0 && (entry[u] ^ kSure) != (u32)label[u])
                 wish = cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
-            const bool moves = label[u] >= 0 && wish != label[u];
-            gathered.add(moves, (int)i, wish, moved, moved_to, n_moved);
+            gathered.add(wish != label[u], (int)i, wish, moved, moved_to, n_moved);
         }
     }
     gathered.flush(moved, moved_to, n_moved);

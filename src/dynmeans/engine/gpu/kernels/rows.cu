@@ -50,30 +50,36 @@ extern "C" __global__ void mix_keys(const u64* hashes, i64 n, u64 key, u64* keys
 }
 
 // Rows that take part, with a key from `low` to below `high`.
-extern "C" __global__ void select_rows(i64 n, const u64* keys, u64 seed, const double* weights,
-                                       u64 low, u64 high, int* listed, int* n_listed) {
-    const i64 n_threads = (i64)gridDim.x * blockDim.x;
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += n_threads) {
-        const u64 key = key_of(i, keys, seed);
-        const bool wants = key >= low && key < high && (!weights || weights[i] > 0.0);
-        const int at = reserve(wants, n_listed);
-        if (wants) listed[at] = (int)i;
+extern "C" __global__ void __launch_bounds__(256) select_rows(i64 n, const u64* keys, u64 seed,
+                                                              const double* weights, u64 low,
+                                                              u64 high, int* listed, int* n_listed) {
+    Gathered gathered{warp_room()};
+    for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
+        const i64 i = first + threadIdx.x;
+        const u64 key = i < n ? key_of(i, keys, seed) : 0;
+        const bool wants = i < n && key >= low && key < high && (!weights || weights[i] > 0.0);
+        gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
     }
+    gathered.flush(listed, nullptr, n_listed);
 }
 
-// Labels rows from key `low` on by what they found, unless that would open or revive a cluster.
-extern "C" __global__ void label_rest(i64 n, const u64* keys, u64 seed, const double* weights,
-                                      u64 low, const int* wishes, const u8* is_dormant, int* labels,
-                                      int* listed, int* n_listed) {
-    const i64 n_threads = (i64)gridDim.x * blockDim.x;
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += n_threads) {
-        const bool is_rest = key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0);
-        const int wish = is_rest ? wishes[i] : 0;
+// Labels rows from key `low` on by what they found, unless that would open or revive a cluster. A
+// bound on the costs of other slots holds beside the slot that was found: it goes where the label
+// is another.
+extern "C" __global__ void __launch_bounds__(256) label_rest(
+    i64 n, const u64* keys, u64 seed, const double* weights, u64 low, const int* wishes,
+    const u8* is_dormant, int* labels, int* listed, int* n_listed, float* bounds) {
+    Gathered gathered{warp_room()};
+    for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
+        const i64 i = first + threadIdx.x;
+        const bool is_rest = i < n && key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0);
+        const int wish = i < n ? wishes[i] : 0;
         const bool proposes = is_rest && (wish < 0 || is_dormant[wish]);
         if (is_rest && !proposes) labels[i] = wish;
-        const int at = reserve(proposes, n_listed);
-        if (proposes) listed[at] = (int)i;
+        if (bounds && i < n && labels[i] != wish) bounds[i] = 0.f;
+        gathered.add(proposes, (int)i, 0, listed, nullptr, n_listed);
     }
+    gathered.flush(listed, nullptr, n_listed);
 }
 
 extern "C" __global__ void rename_labels(i64 n, const int* renamed, int* labels) {
@@ -97,27 +103,28 @@ extern "C" __global__ void find_choosers(const int* rows, const int* choices, in
     }
 }
 
-// Counts rows that leave each slot, and choose each version; the last counts new clusters. Counters
-// are in shared memory where there is room.
+// Counts rows that leave each slot, and that choose another version; the last counts new clusters.
+// Counters are in shared memory where there is room. How many rows are listed is known here or in memory.
 extern "C" __global__ void __launch_bounds__(256) count_moves(const int* rows, const int* choices,
-                                                              int n, const int* labels,
-                                                              int n_choices, int is_shared,
-                                                              u64* counts) {
+                                                              int n_known, const int* n_listed,
+                                                              const int* labels, int n_choices,
+                                                              int is_shared, u64* counts) {
     extern __shared__ u32 here[];
-    const int n_counts = 2 * n_choices + 1;
+    const int n = n_listed ? *n_listed : n_known, n_counts = 2 * n_choices + 1;
+    if ((i64)blockIdx.x * blockDim.x >= n) return;
     if (is_shared) {
         for (int k = threadIdx.x; k < n_counts; k += blockDim.x) here[k] = 0;
         __syncthreads();
     }
     for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
         const int choice = choices[p], label = labels[rows[p]];
+        if (choice == label) continue;
         const int joined = n_choices + (choice < 0 ? n_choices : choice);
-        const bool leaves = label >= 0 && choice != label;
         if (is_shared) {
-            if (leaves) atomicAdd(here + label, 1u);
+            atomicAdd(here + label, 1u);
             atomicAdd(here + joined, 1u);
         } else {
-            if (leaves) atomicAdd(counts + label, 1ull);
+            atomicAdd(counts + label, 1ull);
             atomicAdd(counts + joined, 1ull);
         }
     }
@@ -127,30 +134,47 @@ extern "C" __global__ void __launch_bounds__(256) count_moves(const int* rows, c
         if (here[k]) atomicAdd(counts + k, (u64)here[k]);
 }
 
-// Rows from key `low` on whose cheapest slot is not their label.
-extern "C" __global__ void list_changed(i64 n, const u64* keys, u64 seed, u64 low, const int* labels,
-                                        const int* wishes, int* listed, int* n_listed) {
-    const i64 n_threads = (i64)gridDim.x * blockDim.x;
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += n_threads) {
-        const int label = labels[i];
-        const bool wants = label >= 0 && wishes[i] != label && key_of(i, keys, seed) >= low;
-        const int at = reserve(wants, n_listed);
-        if (wants) listed[at] = (int)i;
+// Rows of a label, from key `low` on, that wish for any slot.
+extern "C" __global__ void __launch_bounds__(256) list_wishes(i64 n, const u64* keys, u64 seed,
+                                                              u64 low, const int* labels,
+                                                              const int* wishes, int* listed,
+                                                              int* n_listed) {
+    Gathered gathered{warp_room()};
+    for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
+        const i64 i = first + threadIdx.x;
+        const bool wants =
+            i < n && wishes[i] >= 0 && labels[i] >= 0 && key_of(i, keys, seed) >= low;
+        gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
     }
+    gathered.flush(listed, nullptr, n_listed);
 }
 
-// Labels rows by the slots of the versions they chose; `before` and `after` tell who moved.
+// Listed rows that wish for another slot than their own.
+extern "C" __global__ void __launch_bounds__(256) list_moves(const int* rows, int n,
+                                                             const int* labels, const int* wishes,
+                                                             int* moved, int* moved_to,
+                                                             int* n_moved) {
+    Gathered gathered{warp_room()};
+    for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
+        const i64 p = first + threadIdx.x;
+        const int i = p < n ? rows[p] : 0, wish = p < n ? wishes[p] : 0;
+        gathered.add(p < n && labels[i] != wish, i, wish, moved, moved_to, n_moved);
+    }
+    gathered.flush(moved, moved_to, n_moved);
+}
+
+// Labels rows by the slots of the versions they chose, or by their choices where `slots` is null, but
+// for those that open one; `before` and `after` tell who moved.
 extern "C" __global__ void relabel(const int* rows, const int* choices, int n, const int* slots,
-                                   int* labels, int* before, int* after, u64* left, u64* joined) {
+                                   int* labels, int* before, int* after) {
     for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
-        const int i = rows[p], label = labels[i], slot = slots[choices[p]];
+        const int i = rows[p], choice = choices[p], label = labels[i];
+        if (choice < 0) continue;
+        const int slot = slots ? slots[choice] : choice;
         const bool has_moved = label != slot;
         labels[i] = slot;
         if (!before) continue;
         before[p] = has_moved ? label : -1;
         after[p] = has_moved ? slot : -1;
-        if (!has_moved) continue;
-        atomicAdd(left + label, 1ull);
-        atomicAdd(joined + slot, 1ull);
     }
 }

@@ -1,0 +1,156 @@
+"""Rules of one TOML file: what is watched for, and who is told."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.streams.addresses import is_address
+
+KINDS = ("born", "returned", "grows", "enters", "unseen", "family-splits")
+_FIELDS = {
+    "born": (),
+    "returned": (),
+    "grows": ("percent", "windows"),
+    "enters": ("box",),
+    "unseen": ("windows",),
+    "family-splits": ("level", "windows"),
+}
+_COMMON = ("name", "when", "min_points", "command", "webhook", "stream")
+_MOST_WINDOWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule.
+
+    Attributes
+    ----------
+    name : str
+        Tells it from the others of its file.
+    when : str
+        A cluster is ``born``, has ``returned``, ``grows`` by `percent` within so many `windows`,
+        ``enters`` a `box`, or is ``unseen`` for so many `windows`; or a family at a `level`
+        splits (``family-splits``), looked at every so many `windows`.
+    min_points : float
+        Clusters with fewer points in the window are passed over.
+    command : tuple of str, optional
+        Program and arguments; gets the alert as JSON on standard input. No shell is involved.
+    webhook : str, optional
+        Address that the alert is posted to as JSON.
+    stream : str, optional
+        Address of a place as of ``--events-to``.
+    """
+
+    name: str
+    when: str
+    percent: float = 0.0
+    windows: int = 1
+    box: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    level: float = 0.0
+    min_points: float = 0.0
+    command: tuple[str, ...] | None = None
+    webhook: str | None = None
+    stream: str | None = None
+
+
+def read_rules(path: Path, features: Sequence[str]) -> list[Rule]:
+    """Read and check the rules of a file.
+
+    Parameters
+    ----------
+    path : Path
+        The TOML file: a table ``[[rule]]`` for each.
+    features : sequence of str
+        Names that a box may use.
+    """
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError("alerts", ": {!r} is not TOML: {}", str(path), str(error)) from error
+    rules = found.get("rule")
+    if set(found) != {"rule"} or not isinstance(rules, list):
+        raise InputError("alerts", ": {!r} must hold tables [[rule]], and nothing else", str(path))
+    made = [_rule(values, features) for values in rules]
+    names = [rule.name for rule in made]
+    if len(set(names)) < len(names):
+        raise InputError("alerts", ": two rules of {!r} have the same name", str(path))
+    return made
+
+
+def _rule(values: Any, features: Sequence[str]) -> Rule:
+    if not isinstance(values, dict) or not isinstance(values.get("name"), str):
+        raise InputError("alerts", ": every rule needs a name")
+    name, when = values["name"], values.get("when")
+    if when not in KINDS:
+        _refuse(name, f"when must be one of {', '.join(KINDS)}")
+    known = (*_COMMON, *_FIELDS[str(when)])
+    if unknown := set(values) - set(known):
+        _refuse(name, f"{min(unknown)} is not known; there are {', '.join(known)}")
+    plain = {key: value for key, value in values.items() if key not in ("box", "command")}
+    rule = Rule(**plain, box=_box(name, values, features), command=_command(name, values))
+    _check_numbers(rule)
+    _check_targets(rule)
+    return rule
+
+
+def _check_numbers(rule: Rule) -> None:
+    for key in ("percent", "level", "min_points"):
+        value = getattr(rule, key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e100:
+            _refuse(rule.name, f"{key} must be a number of at least 0")
+    windows = rule.windows
+    if isinstance(windows, bool) or not isinstance(windows, int):
+        _refuse(rule.name, "windows must be an integer")
+    if not 1 <= windows <= _MOST_WINDOWS:
+        _refuse(rule.name, f"windows must be from 1 to {_MOST_WINDOWS:,}")
+    if rule.when == "grows" and rule.percent <= 0:
+        _refuse(rule.name, "grows needs percent, greater than 0")
+    if rule.when == "enters" and not rule.box:
+        _refuse(rule.name, "enters needs a box: box = {x = [0, 1]}")
+
+
+def _check_targets(rule: Rule) -> None:
+    if rule.command is None and rule.webhook is None and rule.stream is None:
+        _refuse(rule.name, "say who is told: command, webhook or stream")
+    if rule.webhook is not None and (
+        not isinstance(rule.webhook, str) or urlsplit(rule.webhook).scheme not in ("http", "https")
+    ):
+        _refuse(rule.name, "webhook must be an address that begins with http:// or https://")
+    if rule.stream is not None and not is_address(rule.stream):
+        _refuse(rule.name, "stream must be an address such as redis://HOST/DB?stream=NAME")
+
+
+def _command(name: str, values: dict[str, Any]) -> tuple[str, ...] | None:
+    command = values.get("command")
+    if command is None:
+        return None
+    if not isinstance(command, list) or not command:
+        _refuse(name, 'command must be a list: command = ["mail", "-s", "news", "me"]')
+    if not all(isinstance(word, str) and "\0" not in word for word in command):
+        _refuse(name, "command must be a list of texts")
+    return tuple(command)
+
+
+def _box(
+    name: str, values: dict[str, Any], features: Sequence[str]
+) -> dict[str, tuple[float, float]]:
+    box = values.get("box", {})
+    if not isinstance(box, dict):
+        _refuse(name, "box must give two ends for each feature: box = {x = [0, 1]}")
+    for feature, ends in box.items():
+        if feature not in features:
+            _refuse(name, f"there is no feature {feature!r}; there are {', '.join(features)}")
+        is_pair = isinstance(ends, list) and len(ends) == 2
+        if not is_pair or not all(isinstance(end, int | float) for end in ends):
+            _refuse(name, f"box must give two numbers for {feature}")
+        if not ends[0] <= ends[1]:
+            _refuse(name, f"the ends of {feature} must rise")
+    return {feature: (float(low), float(high)) for feature, (low, high) in box.items()}
+
+
+def _refuse(name: str, what: str) -> None:
+    raise InputError("alerts", ": rule {!r}: {}", name, what)

@@ -1,0 +1,30 @@
+"""Options of `dynmeans cluster` about what follows a commit."""
+
+from functools import partial
+from pathlib import Path
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.after_commit import AfterCommit, Follower
+from dynmeans.runs.reading.durations import parse_seconds
+from dynmeans.runs.retention import Retention
+
+
+def after_commit(
+    labels_to: str | None,
+    events_to: str | None,
+    alerts: Path | None,
+    keep: str | None,
+    archive: Path | None,
+) -> AfterCommit:
+    """Return what the options ask for."""
+    if archive is not None and keep is None:
+        raise InputError("archive", "goes with {keep}")
+    retention = None if keep is None else Retention(parse_seconds("keep", keep), archive)
+    followers: tuple[Follower, ...] = ()
+    if alerts is not None:
+        from dynmeans.alerts.watch import watching
+
+        if not alerts.is_file():
+            raise InputError("alerts", ": there is no file {!r}", str(alerts))
+        followers = (partial(watching, alerts),)
+    return AfterCommit(labels_to, events_to, retention, followers)

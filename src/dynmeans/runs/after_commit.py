@@ -1,0 +1,69 @@
+"""What is done after each commit of a run, and once more at the end."""
+
+import importlib
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from dynmeans.runs.retention import Retention
+from dynmeans.runs.run import Run
+
+# Opened with the run; gives a function that is called with `is_last` after each commit.
+Follower = Callable[[Run, threading.Event], AbstractContextManager[Callable[..., Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class AfterCommit:
+    """What follows a commit.
+
+    Attributes
+    ----------
+    labels_to, events_to : str, optional
+        Addresses that labels and events are sent to.
+    retention : Retention, optional
+        How long labels are kept.
+    followers : tuple of callables
+        Whatever else follows, such as alerts.
+    """
+
+    labels_to: str | None = None
+    events_to: str | None = None
+    retention: Retention | None = None
+    followers: tuple[Follower, ...] = ()
+
+    @contextmanager
+    def following(self, run: Run, stop: threading.Event) -> Iterator[Callable[[], None]]:
+        """Give the function to call after each commit; it is called once more at the end."""
+        with ExitStack() as opened:
+            works = [opened.enter_context(follower(run, stop)) for follower in self.followers]
+            for kind, place in (("labels", self.labels_to), ("events", self.events_to)):
+                if place is not None:
+                    works.append(opened.enter_context(_sending(run, place, kind, stop)))
+            if self.retention is not None:
+                self.retention.check()
+                works.append(partial(self.retention.apply, run))
+
+            def work(*, is_last: bool = False) -> None:
+                for one in works:
+                    one(is_last=is_last)
+
+            yield work
+            work(is_last=True)
+
+
+@contextmanager
+def _sending(
+    run: Run, place: str, kind: str, stop: threading.Event
+) -> Iterator[Callable[..., Any]]:
+    # Loads what only a place needs that results are sent to.
+    sender = importlib.import_module("dynmeans.runs.streams.sink").Forwarder(run, place, kind, stop)
+    try:
+        yield sender.send_new
+    finally:
+        sender.close()
+
+
+NOTHING = AfterCommit()

@@ -1,0 +1,170 @@
+"""Rows as they arrive, read one by one from JSON objects."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.reading.columns import TIME_UNITS, check_column, match_features
+from dynmeans.runs.reading.cuts import Cut, make_cut
+from dynmeans.runs.reading.durations import microseconds_of, parse_lateness, parse_zone
+from dynmeans.runs.reading.json_lines import is_finite, shown
+from dynmeans.runs.reading.time_bounds import TimeBounds
+from dynmeans.runs.reading.window_options import WindowOptions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LiveRow:
+    """One row; `number` is its place in the order of arrival, whatever the source counts in.
+
+    `before` is the place before it, where the source can be read from there on.
+    """
+
+    number: Any
+    time: float | None
+    point: list[float]
+    weight: float | None
+    id: Any
+    truth: Any
+    batch: Any
+    before: Any = None
+
+
+class LiveRows:
+    """Makes rows of JSON objects; the first says which columns there are, and of what kind.
+
+    Parameters
+    ----------
+    options : WindowOptions
+        Names the columns.
+    place_of : callable
+        From the number of a row to what errors call it: ``line 5``.
+    """
+
+    cut: Cut
+    lateness: float
+
+    def __init__(self, options: WindowOptions, place_of: Callable[[Any], str]) -> None:
+        self._options, self.place_of = options, place_of
+        self._zone = parse_zone(options.timezone)
+        self._features: tuple[str, ...] | None = None
+        self.time_is_number: bool | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a first row has been read."""
+        return self._features is not None
+
+    def read(
+        self, record: dict[str, Any], number: Any, latest: tuple[float, Any]
+    ) -> LiveRow | None:
+        """Read one object; None if a value is missing and such rows are dropped.
+
+        `latest` is the latest time so far and the number of its row: no row may be thousands of
+        years after it.
+        """
+        options = self._options
+        if self._features is None:
+            self._learn_kinds(record)
+        features = self._features or ()
+        missing = [name for name in features if not is_finite(record.get(name))]
+        needed = [name for name in (options.time, options.batch) if name]
+        missing += [name for name in needed if record.get(name) is None]
+        if options.weight is not None and not is_finite(record.get(options.weight)):
+            missing.append(options.weight)
+        if missing:
+            if options.on_missing == "error":
+                raise InputError(
+                    "",
+                    "{} has no finite value for {}",
+                    self.place_of(number),
+                    ", ".join(map(repr, missing)),
+                    hint="{on_missing='drop'} leaves such rows out, and counts them.",
+                )
+            return None
+        return LiveRow(
+            number=number,
+            time=None
+            if options.time is None
+            else self._time_of(record[options.time], number, latest),
+            point=[float(record[name]) for name in features],
+            weight=None if options.weight is None else float(record[options.weight]),
+            id=record.get(options.id) if options.id else None,
+            truth=record.get(options.truth) if options.truth else None,
+            batch=record[options.batch] if options.batch else None,
+        )
+
+    def times(self, rows: list[LiveRow]) -> Any:
+        """Return the times of rows as a window stores them."""
+        if self._options.time is None:
+            return None
+        times = [row.time for row in rows]
+        if self.time_is_number:
+            return np.array(times, dtype=np.float64)
+        return np.array(times, dtype=np.int64).view("datetime64[us]")
+
+    def plain(self, name: str, rows: list[LiveRow], unknown: int | None = None) -> Any:
+        """Integers stay integers, all else becomes text; every window of a run must do alike."""
+        values = [getattr(row, name) for row in rows]
+        known = [value for value in values if value is not None]
+        if not all(isinstance(value, int) for value in known):
+            texts = [None if value is None else str(value) for value in values]
+            return np.array(texts, dtype=object)
+        for row, value in zip(rows, values, strict=True):
+            if value is not None and not -(2**63) <= value < 2**63:
+                rule = ": {} has {}, an integer of more than 64 bits"
+                place = self.place_of(row.number)
+                raise InputError(name, rule, place, shown(value), hint="Send it as text.")
+        return np.array([unknown if value is None else value for value in values])
+
+    def _learn_kinds(self, record: dict[str, Any]) -> None:
+        """The first row says which features there are, and what times look like."""
+        columns = {
+            name: "VARCHAR" if isinstance(value, str) else "DOUBLE"
+            for name, value in record.items()
+        }
+        features = match_features(self._options.features, columns)
+        for option in ("time", "batch", "weight", "id", "truth"):
+            if (name := getattr(self._options, option)) is not None:
+                check_column(option, name, columns)
+        time = record.get(self._options.time) if self._options.time else None
+        forms = (self._options.time_unit, self._options.time_forms)
+        is_number = isinstance(time, int | float) and not any(forms)
+        self.time_is_number = is_number
+        self.cut = make_cut(self._options, time_is_number=is_number)
+        self.lateness = parse_lateness(self._options.lateness, is_number=is_number)
+        self._bounds = TimeBounds(self._options, is_number=is_number, row="{}")
+        self._features = features
+
+    def _time_of(self, value: Any, number: Any, latest: tuple[float, Any]) -> float:
+        time = self._read_time(value)
+        if time is None:
+            form = " or ".join(map(repr, self._options.time_forms))
+            wanted = f" of the form {form}" if form else ""
+            rule = ": {} has {}, which is no time{}"
+            raise InputError("time", rule, self.place_of(number), shown(value), wanted)
+        self._bounds.check_one(time, self.place_of(number))
+        if self._options.batch is None and latest[0] > -math.inf:
+            row = np.array([time]), np.array([self.place_of(number)])
+            self._bounds.check_jump((latest[0], self.place_of(latest[1])), *row)
+        return time
+
+    def _read_time(self, value: Any) -> float | None:
+        if is_finite(value):
+            if self.time_is_number:
+                return float(value)
+            unit = self._options.time_unit
+            return None if unit is None else round(min(max(value, -1e18), 1e18) * TIME_UNITS[unit])
+        if not isinstance(value, str) or self.time_is_number:
+            return None
+        for form in self._options.time_forms or (None,):
+            try:
+                moment = datetime.strptime(value, form) if form else datetime.fromisoformat(value)
+                return microseconds_of(moment, self._zone)
+            except (ValueError, OverflowError):
+                continue
+        return None

@@ -1,0 +1,65 @@
+"""Dead letters: messages that could not be read as rows, kept in the run with the reason."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dynmeans.runs.store.digests import row_digest
+
+if TYPE_CHECKING:
+    from dynmeans.runs.store.store import Store
+
+# Longer messages are cut; their size is kept.
+MOST_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """One message that is no row.
+
+    Attributes
+    ----------
+    place : str
+        Where it stands in its source.
+    reason : str
+        What is wrong with it.
+    body : bytes
+        The message, up to 64 KiB of it.
+    n_bytes : int
+        Its whole size.
+    """
+
+    place: str
+    reason: str
+    body: bytes
+    n_bytes: int
+
+
+def dead_letter(place: str, reason: str, body: bytes) -> DeadLetter:
+    """Make one of a message."""
+    return DeadLetter(place, reason, body[:MOST_BYTES], len(body))
+
+
+def insert_letters(connection: sqlite3.Connection, letters: Sequence[DeadLetter]) -> None:
+    """Add letters; the caller holds the transaction."""
+    if not letters:
+        return
+    (last,) = connection.execute("SELECT max(number) FROM dead_letters").fetchone()
+    for number, letter in enumerate(letters, 0 if last is None else last + 1):
+        row = (number, letter.place, letter.reason, letter.body, letter.n_bytes)
+        marks = "INSERT INTO dead_letters VALUES (?, ?, ?, ?, ?, ?)"
+        connection.execute(marks, (*row, row_digest(row)))
+
+
+def read_letters(store: "Store") -> Iterator[dict[str, Any]]:
+    """Yield the letters of a run, oldest first; bodies as text."""
+    for row in store.rows("dead_letters", "ORDER BY number") if store.has("dead_letters") else ():
+        body = row["body"].decode("utf-8", "backslashreplace")
+        yield {
+            "number": row["number"],
+            "place": row["place"],
+            "reason": row["reason"],
+            "n_bytes": row["n_bytes"],
+            "body": body,
+        }

@@ -1,0 +1,64 @@
+"""Inbox: messages of a place that cannot be read twice, kept until their windows are committed."""
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dynmeans.runs.store.digests import row_digest
+from dynmeans.runs.store.store import Store
+
+
+class Received(NamedTuple):
+    """A message that was received and not yet acknowledged."""
+
+    packet: int
+    is_repeated: bool
+    topic: str
+    body: bytes
+
+
+class Inbox:
+    """Numbers messages as they come; each is on disk before it is acknowledged."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def add(self, messages: Sequence[Received]) -> list[tuple[int, bytes]]:
+        """Keep messages; return the number and the body of each that is new.
+
+        A message that the sender marks as repeated, and that has the packet number and the
+        content of one that was kept, is that one.
+        """
+        kept = []
+        with self._store.transaction() as connection:
+            (last,) = connection.execute("SELECT max(number) FROM inbox_end").fetchone()
+            for message in messages:
+                content = _content(message)
+                if message.is_repeated and content == _kept(connection, message.packet):
+                    continue
+                last += 1
+                kept.append((last, message.body))
+                row = (last, message.topic, message.body)
+                connection.execute("INSERT INTO inbox VALUES (?, ?, ?, ?)", (*row, row_digest(row)))
+                connection.execute("REPLACE INTO packets VALUES (?, ?)", (message.packet, content))
+            connection.execute("UPDATE inbox_end SET number = ?", (last,))
+        return kept
+
+    def after(self, number: int, n_most: int) -> list[tuple[int, bytes]]:
+        """Return messages in order, from the one after `number`."""
+        rows = self._store.rows(
+            "inbox", "WHERE number > ? ORDER BY number LIMIT ?", [number, n_most]
+        )
+        return [(row["number"], row["body"]) for row in rows]
+
+
+def _kept(connection: sqlite3.Connection, packet: int) -> bytes | None:
+    """Return the content of the last message that was kept under a packet number."""
+    found = connection.execute("SELECT content FROM packets WHERE packet = ?", (packet,)).fetchone()
+    return None if found is None else bytes(found[0])
+
+
+def _content(message: Received) -> bytes:
+    text = f"{len(message.topic)} {message.topic} ".encode()
+    return hashlib.blake2b(text + message.body, digest_size=16).digest()

@@ -1,0 +1,195 @@
+"""Kafka topics: every partition is read in order; offsets are the run's, not a group's."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import confluent_kafka as kafka
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.store.inbox import Inbox
+from dynmeans.runs.streams.addresses import Address
+from dynmeans.runs.streams.backoff import Backoff
+from dynmeans.runs.streams.message import Message, RowsLostError
+
+if TYPE_CHECKING:
+    from dynmeans.runs.streams.sink import Item
+
+_AT_ONCE = 2000
+_METADATA_SECONDS, _SEND_SECONDS = 10.0, 10.0
+# What librdkafka reports and cures by itself, or another attempt may.
+_PASSING = (
+    kafka.KafkaError._ALL_BROKERS_DOWN,
+    kafka.KafkaError._TRANSPORT,
+    kafka.KafkaError._TIMED_OUT,
+    kafka.KafkaError._RESOLVE,
+    kafka.KafkaError._WAIT_COORD,
+    kafka.KafkaError.LEADER_NOT_AVAILABLE,
+    kafka.KafkaError.NOT_LEADER_FOR_PARTITION,
+    kafka.KafkaError.UNKNOWN_TOPIC_OR_PART,
+    kafka.KafkaError._UNKNOWN_TOPIC,
+    kafka.KafkaError._UNKNOWN_PARTITION,
+)
+
+
+def open_stream(address: Address, columns: tuple[str, ...], stop: threading.Event) -> "KafkaTopic":
+    """Return the topic at ``kafka://host:port,host:port/TOPIC``."""
+    return KafkaTopic(address, stop)
+
+
+def open_sink(address: Address, stop: threading.Event) -> "KafkaSink":
+    """Return the topic at ``kafka://host:port/TOPIC``, to be written."""
+    return KafkaSink(address, stop)
+
+
+def settings_of(address: Address) -> dict[str, Any]:
+    """Return the settings of a client; options of the address are librdkafka's."""
+    if not address.path or "/" in address.path:
+        raise InputError("table", ": {!r} must name one topic after the hosts", str(address))
+    settings: dict[str, Any] = {"bootstrap.servers": address.hosts, **address.options}
+    if address.user:
+        settings |= {"sasl.username": address.user, "sasl.password": address.password or ""}
+    return settings | {"log_level": 0}  # brokers that are away are told here, in one line
+
+
+class KafkaTopic:
+    """All partitions of a topic, as they are when it is opened. A value is a JSON object."""
+
+    def __init__(self, address: Address, stop: threading.Event) -> None:
+        self._address, self._stop = address, stop
+        settings = settings_of(address) | {
+            "group.id": "dynmeans",  # asked for by the client; positions are not committed there
+            "enable.auto.commit": False,
+            "auto.offset.reset": "error",
+            "enable.partition.eof": True,
+            "isolation.level": "read_committed",
+            "socket.keepalive.enable": True,
+        }
+        self._consumer = _made(kafka.Consumer, settings, address)
+        self._backoff = Backoff(str(address), stop)
+        self._after: dict[str, Any] = {}
+        self._behind: set[str] | None = None
+
+    def open(self, after: Mapping[str, Any], inbox: Inbox) -> None:
+        """Begin after the given offsets, as soon as the brokers are there."""
+        self._after = dict(after)
+
+    def poll(self, seconds: float) -> list[Message] | None:
+        """Return the next messages of any partition."""
+        try:
+            if self._behind is None:
+                self._assign()
+            found = self._consumer.consume(_AT_ONCE, seconds)
+        except kafka.KafkaException as error:
+            if error.args[0].code() not in _PASSING:
+                raise ConnectionError(f"{self._address}: {_told(error)}.") from error
+            self._backoff.wait(_told(error))
+            return None
+        messages = [message for one in found for message in self._messages(one)]
+        if messages or not any(one.error() for one in found):
+            self._backoff.reset()
+        return messages
+
+    def _assign(self) -> None:
+        topic = self._address.path
+        known = self._consumer.list_topics(topic, _METADATA_SECONDS).topics[topic]
+        if known.error is not None:
+            raise kafka.KafkaException(known.error)
+        starts = []
+        for number in sorted(known.partitions):
+            after = self._after.get(str(number))
+            offset = kafka.OFFSET_BEGINNING if after is None else after + 1
+            self._check_kept(number, after)
+            starts.append(kafka.TopicPartition(topic, number, offset))
+        self._consumer.assign(starts)
+        self._behind = {str(number) for number in known.partitions}
+
+    def _check_kept(self, number: int, after: int | None) -> None:
+        """Refuse a partition that has lost rows that were not read, or that were."""
+        if after is None:
+            return
+        place = kafka.TopicPartition(self._address.path, number)
+        low, high = self._consumer.get_watermark_offsets(place, _METADATA_SECONDS)
+        if not low <= after + 1 <= high:
+            what = f"partition {number} has offsets {low} to {high}, and {after} was read last"
+            raise RowsLostError(str(self._address), what)
+
+    def _messages(self, found: Any) -> list[Message]:
+        error, behind = found.error(), self._behind or set()
+        if error is None:
+            number, offset = found.partition(), found.offset()
+            behind.add(str(number))
+            body = found.value() or b""
+            return [Message(str(number), offset, f"{number}-{offset}", body)]
+        if error.code() == kafka.KafkaError._PARTITION_EOF:
+            behind.discard(str(found.partition()))
+        elif error.code() in (
+            kafka.KafkaError._AUTO_OFFSET_RESET,
+            kafka.KafkaError.OFFSET_OUT_OF_RANGE,
+        ):
+            raise RowsLostError(str(self._address), error.str())
+        elif error.code() in _PASSING:
+            self._backoff.wait(error.str())
+        else:
+            raise ConnectionError(f"{self._address}: {error.str()}.")
+        return []
+
+    def behind(self) -> set[str]:
+        """Return the partitions that were not read to their end."""
+        return self._behind or set()
+
+    def place_of(self, partition: str, offset: Any) -> str:
+        """Name a message."""
+        return f"offset {offset} of partition {partition}"
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._consumer.close()
+
+
+class KafkaSink:
+    """A topic: at least once. An item that was sent twice has the same key twice."""
+
+    def __init__(self, address: Address, stop: threading.Event) -> None:
+        self._topic = address.path
+        self._backoff = Backoff(str(address), stop, is_waiting=False)
+        settings = settings_of(address) | {
+            "enable.idempotence": True,
+            "message.timeout.ms": int(_SEND_SECONDS * 1000),
+            "linger.ms": 5,
+        }
+        self._producer = _made(kafka.Producer, settings, address)
+
+    def send(self, run: str, items: "Sequence[Item]") -> bool:
+        """Send items in order, and wait until brokers have them."""
+        errors: list[str] = []
+
+        def arrived(error: Any, message: Any) -> None:
+            if error is not None:
+                errors.append(error.str())
+
+        for item in items:
+            key = f"{run}/{item.step}-{item.number}"
+            self._producer.produce(self._topic, item.body(run), key, on_delivery=arrived)
+            self._producer.poll(0)
+        left = self._producer.flush(_SEND_SECONDS)
+        if errors or left:
+            self._producer.purge()
+            self._producer.flush(1.0)
+            self._backoff.wait(errors[0] if errors else "no answer")
+        return not errors and not left
+
+    def close(self) -> None:
+        """Nothing is held between two calls."""
+
+
+def _made(kind: Any, settings: dict[str, Any], address: Address) -> Any:
+    try:
+        return kind(settings)
+    except kafka.KafkaException as error:
+        raise InputError("table", ": {!r}: {}", str(address), _told(error)) from error
+
+
+def _told(error: Exception) -> str:
+    inner = error.args[0] if error.args else error
+    return inner.str() if isinstance(inner, kafka.KafkaError) else str(inner)

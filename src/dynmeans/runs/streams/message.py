@@ -1,0 +1,61 @@
+"""Message and Stream: what all places have in common that rows are read from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dynmeans.runs.store.inbox import Inbox
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Message:
+    """One row as it came.
+
+    Attributes
+    ----------
+    partition : str
+        Which of the ordered sequences of the stream it belongs to; most have one.
+    offset : int or list of int
+        Its place there; rises from message to message.
+    name : int or str
+        What the row is called where it has no column for that.
+    body : bytes, str or mapping
+        A JSON object, or its fields.
+    """
+
+    partition: str
+    offset: Any
+    name: int | str
+    body: bytes | str | Mapping[str, Any]
+
+
+class Stream(Protocol):
+    """A place that keeps rows in order and can be read again from any of them."""
+
+    def open(self, after: Mapping[str, Any], inbox: Inbox) -> None:
+        """Begin after the given offset of each partition; from the start where none is given.
+
+        A stream whose place cannot be read twice keeps what it receives in `inbox`.
+        """
+
+    def poll(self, seconds: float) -> list[Message] | None:
+        """Return the next messages: none came in that time if empty; None if the place is away."""
+
+    def behind(self) -> set[str]:
+        """Return partitions that hold messages that were not read yet, as far as is known."""
+
+    def place_of(self, partition: str, offset: Any) -> str:
+        """Return what errors call a message."""
+
+    def close(self) -> None:
+        """Give the connection back."""
+
+
+class RowsLostError(ValueError):
+    """The place has removed rows that were not read yet."""
+
+    def __init__(self, address: str, what: str) -> None:
+        super().__init__(
+            f"{address} no longer holds all rows: {what}. Rows were removed before they were "
+            "read; keep them longer there, and start over in another folder."
+        )

@@ -1,0 +1,221 @@
+"""Tables of PostgreSQL that grow: rows are read in order of a column that rises."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import sql
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.store.inbox import Inbox
+from dynmeans.runs.streams.addresses import Address
+from dynmeans.runs.streams.backoff import Backoff, Connected
+from dynmeans.runs.streams.message import Message
+
+if TYPE_CHECKING:
+    from dynmeans.runs.streams.sink import Item
+
+_AT_ONCE = 2000
+_PARTITION = "0"
+_INTEGERS = ("smallint", "integer", "bigint")
+# Of psycopg's OperationalErrors these are no matter of waiting.
+_WRONG = ("authentication failed", "does not exist", "no password supplied")
+_COLUMNS = """
+SELECT format_type(a.atttypid, a.atttypmod), EXISTS (
+    SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique
+    AND i.indnatts = 1 AND i.indkey[0] = a.attnum AND i.indpred IS NULL), c.relkind
+FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+WHERE a.attrelid = %s::regclass AND a.attname = %s AND NOT a.attisdropped
+"""
+# Transactions that have begun to write to the table, or to a partition of it.
+_WRITERS = """
+SELECT virtualtransaction FROM pg_locks
+WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted
+AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+AND relation IN (SELECT %s::regclass UNION SELECT relid FROM pg_partition_tree(%s::regclass))
+"""
+
+
+def open_stream(
+    address: Address, columns: tuple[str, ...], stop: threading.Event
+) -> "PostgresqlTable":
+    """Return the table at ``postgresql://host/DATABASE?table=NAME&by=COLUMN``."""
+    return PostgresqlTable(address, columns, stop)
+
+
+def open_sink(address: Address, stop: threading.Event) -> "PostgresqlSink":
+    """Return the table at ``postgresql://host/DATABASE?table=NAME``, to be written."""
+    return PostgresqlSink(address, stop)
+
+
+def connected(address: Address, backoff: Backoff, **options: str) -> Connected[Any]:
+    """Return a connection; options that are not ours are libpq's."""
+    host, port = address.host_and_port(5432)
+    given = {
+        "host": host,
+        "port": str(port),
+        "dbname": address.path,
+        "user": address.user,
+        "password": address.password,
+        "connect_timeout": "10",
+        "application_name": "dynmeans",
+        **options,
+    }
+
+    def connect() -> Any:
+        text = psycopg.conninfo.make_conninfo(**{n: v for n, v in given.items() if v})
+        return psycopg.connect(text, autocommit=True)
+
+    return Connected(connect, _is_away, lambda one: one.close(), backoff)
+
+
+def _is_away(error: Exception) -> bool:
+    away = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return away and not any(text in str(error) for text in _WRONG)
+
+
+class PostgresqlTable:
+    """The rows of a table, each once its transaction and all that began before it have ended.
+
+    Numbers of a sequence are given before rows are committed, so a row may appear after one with
+    a higher number. The highest number is read first; then those transactions are waited for
+    that write to the table at that time (seen in `pg_locks`); then rows up to that number are
+    read, for none can be added to them any more.
+    """
+
+    def __init__(self, address: Address, columns: tuple[str, ...], stop: threading.Event) -> None:
+        mine, others = address.taken("table", "by")
+        if not mine.get("table") or not mine.get("by"):
+            raise InputError(
+                "table",
+                ": {!r} must name a table and a column of integers that rises from row to row: "
+                "?table=NAME&by=COLUMN",
+                str(address),
+            )
+        self._address, self._stop = address, stop
+        self._name, self._by = mine["table"], mine["by"]
+        self._columns = dict.fromkeys((self._by, *columns))
+        self._connection = connected(address, Backoff(str(address), stop), **others)
+        self._after: int | None = None
+        self._end: int | None = None  # up to here all rows are there
+        self._is_checked = False
+
+    def open(self, after: Mapping[str, Any], inbox: Inbox) -> None:
+        """Begin after a row."""
+        self._after = after.get(_PARTITION)
+
+    def poll(self, seconds: float) -> list[Message] | None:
+        """Return the next rows; wait if there are none."""
+        messages = self._connection.call(self._read)
+        if messages:
+            self._after = messages[-1].offset
+        elif messages is not None:
+            self._stop.wait(seconds)
+        return messages
+
+    def _read(self, connection: Any) -> list[Message]:
+        if not self._is_checked:
+            self._check(connection)
+        if self._end is None or (self._after is not None and self._after >= self._end):
+            self._end = self._settled_end(connection)
+        if self._end is None:
+            return []
+        table, by = sql.Identifier(*self._name.split(".")), sql.Identifier(self._by)
+        query = sql.SQL(
+            "SELECT {by}, row_to_json(r)::text FROM (SELECT {columns} FROM {table} "
+            "WHERE {by} <= %s AND ({by} > %s OR %s) ORDER BY {by} LIMIT {limit}) r"
+        ).format(
+            by=by,
+            table=table,
+            columns=sql.SQL(", ").join(map(sql.Identifier, self._columns)),
+            limit=sql.Literal(_AT_ONCE),
+        )
+        after = self._after if self._after is not None else 0
+        rows = connection.execute(query, (self._end, after, self._after is None)).fetchall()
+        if not rows:
+            self._end = None
+        return [Message(_PARTITION, number, number, text) for number, text in rows]
+
+    def _settled_end(self, connection: Any) -> int | None:
+        """Return the highest number, once all who could still add a lower one are done."""
+        table, by = sql.Identifier(*self._name.split(".")), sql.Identifier(self._by)
+        highest = sql.SQL("SELECT max({by}) FROM {table}").format(by=by, table=table)
+        (end,) = connection.execute(highest).fetchone()
+        if end is None or end == self._after:
+            return None
+        waited_for = self._writers(connection)
+        while waited_for and not self._stop.wait(0.05):
+            waited_for &= self._writers(connection)
+        return None if waited_for else int(end)
+
+    def _writers(self, connection: Any) -> set[str]:
+        name = self._quoted(connection)
+        return {row[0] for row in connection.execute(_WRITERS, (name, name)).fetchall()}
+
+    def _quoted(self, connection: Any) -> str:
+        return sql.Identifier(*self._name.split(".")).as_string(connection)
+
+    def _check(self, connection: Any) -> None:
+        """Refuse a column that cannot tell where to begin again."""
+        try:
+            found = connection.execute(_COLUMNS, (self._quoted(connection), self._by)).fetchone()
+        except psycopg.errors.UndefinedTable as error:
+            raise InputError(
+                "table", ": {!r} has no table {!r}", str(self._address), self._name
+            ) from error
+        if found is None:
+            raise InputError("table", ": the table {!r} has no column {!r}", self._name, self._by)
+        kind, is_unique, relation = found
+        if relation not in ("r", "p", b"r", b"p"):
+            raise InputError("table", ": {!r} is no table but a view or the like", self._name)
+        if kind not in _INTEGERS or not is_unique:
+            rule = ": the column {!r} must hold integers under a unique index; it is {}{}"
+            missing = "" if is_unique else ", without such an index"
+            raise InputError("table", rule, self._by, kind, missing)
+        self._is_checked = True
+
+    def behind(self) -> set[str]:
+        """There is one sequence only; it holds nothing back."""
+        return set()
+
+    def place_of(self, partition: str, offset: Any) -> str:
+        """Name a row."""
+        return f"row {offset}"
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()
+
+
+class PostgresqlSink:
+    """A table with one row for each item, made if it is not there: exactly once.
+
+    Columns: run, step, number (together the primary key), and the item as jsonb.
+    """
+
+    def __init__(self, address: Address, stop: threading.Event) -> None:
+        mine, others = address.taken("table")
+        if not mine.get("table"):
+            raise InputError("to", ": {!r} must name a table: ?table=NAME", str(address))
+        self._table = sql.Identifier(*mine["table"].split("."))
+        backoff = Backoff(str(address), stop, is_waiting=False)
+        self._connection = connected(address, backoff, **others)
+
+    def send(self, run: str, items: "Sequence[Item]") -> bool:
+        """Insert what is not there yet, in one transaction."""
+        return self._connection.call(lambda one: self._insert(one, run, items)) is not None
+
+    def _insert(self, connection: Any, run: str, items: "Sequence[Item]") -> int:
+        columns = "run text, step bigint, number bigint, item jsonb NOT NULL"
+        make = "CREATE TABLE IF NOT EXISTS {} ({}, PRIMARY KEY (run, step, number))"
+        insert = "INSERT INTO {} VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+        with connection.transaction(), connection.cursor() as cursor:
+            cursor.execute(sql.SQL(make).format(self._table, sql.SQL(columns)))
+            rows = [(run, item.step, item.number, item.body(run)) for item in items]
+            cursor.executemany(sql.SQL(insert).format(self._table), rows)
+        return len(rows)
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()

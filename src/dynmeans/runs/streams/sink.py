@@ -1,0 +1,96 @@
+"""Labels and events of a run, sent to the places that streams live in."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any, NamedTuple, Protocol
+
+from dynmeans.runs.run import Run
+from dynmeans.runs.store.run_tables import windows_with_events
+from dynmeans.runs.store.sent import next_to_send, note_sent
+from dynmeans.runs.streams.addresses import open_sink, parse_address
+from dynmeans.runs.streams.backoff import FIRST_PAUSE, LONGEST_PAUSE
+
+_AT_ONCE = 2000
+
+
+class Item(NamedTuple):
+    """One label or event; step and number are the same whenever it is sent, and rise."""
+
+    step: int
+    number: int
+    fields: dict[str, Any]
+
+    def body(self, run: str) -> str:
+        """Return it as JSON; `key` tells one that came twice."""
+        key = f"{run}/{self.step}-{self.number}"
+        known = {name: value for name, value in self.fields.items() if value == value}  # no NaN
+        return json.dumps({"key": key, **known}, default=str)
+
+
+class Sink(Protocol):
+    """A place that items are sent to, in order."""
+
+    def send(self, run: str, items: Sequence[Item]) -> bool:
+        """Send items and see them arrive; False if the place is away, and some may not have."""
+
+    def close(self) -> None:
+        """Give the connection back."""
+
+
+class Forwarder:
+    """Sends what a run has committed, and remembers in the run how far it came.
+
+    A window is sent once it is committed. A place that is away is tried again with a later
+    window; nothing waits for it.
+
+    Parameters
+    ----------
+    run : Run
+        Is locked for writing.
+    address : str
+        Where items go.
+    kind : {"labels", "events"}
+        What is sent.
+    stop : threading.Event
+        Ends pauses.
+    """
+
+    def __init__(self, run: Run, address: str, kind: str, stop: threading.Event) -> None:
+        self._run, self._kind = run, kind
+        self._sink: Sink = open_sink(address, stop)
+        self._place = f"{kind} {parse_address(address)}"
+        self._name = run.folder.resolve().name
+        self._pause, self._next_try = FIRST_PAUSE, 0.0
+
+    def send_new(self, *, is_last: bool = False) -> bool:
+        """Send the windows that were not sent yet; False if the place is away."""
+        if time.monotonic() < self._next_try and not is_last:
+            return False
+        for step, items in self._windows(next_to_send(self._run.store, self._place)):
+            for begin in range(0, len(items), _AT_ONCE):
+                if not self._sink.send(self._name, items[begin : begin + _AT_ONCE]):
+                    self._next_try = time.monotonic() + self._pause
+                    self._pause = min(2 * self._pause, LONGEST_PAUSE)
+                    return False
+            note_sent(self._run.store, self._place, step + 1)
+        self._pause = FIRST_PAUSE
+        return True
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._sink.close()
+
+    def _windows(self, first: int) -> Iterator[tuple[int, list[Item]]]:
+        """Yield the number and the items of each window from the first on."""
+        if self._kind == "labels":
+            for table in self._run.label_tables(first_step=first):
+                for step, rows in groupby(table.to_pylist(), key=lambda row: row["step"]):
+                    yield step, [Item(step, n, row) for n, row in enumerate(rows)]
+            return
+        for window, events in windows_with_events(self._run.store, "WHERE step >= ?", [first]):
+            step, when = window["step"], {"step": window["step"], "window": window["label"]}
+            yield step, [Item(step, n, when | asdict(event)) for n, event in enumerate(events)]

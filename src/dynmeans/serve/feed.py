@@ -1,0 +1,162 @@
+"""RunFeed: notices what a run has committed, and gives it to any number of readers."""
+
+import asyncio
+import contextlib
+import json
+import sqlite3
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dynmeans.records.history import History
+from dynmeans.report.build import report_data
+from dynmeans.report.data import ReportData
+from dynmeans.report.from_run import run_report
+from dynmeans.report.packing import pack_chunk
+from dynmeans.report.page import render_report
+from dynmeans.runs.run import Run
+from dynmeans.runs.store.schema import DATABASE, open_database
+
+_LOOK_SECONDS = 0.1
+_KEPT_CHUNKS = 32
+# Windows of one chunk: a page that slept for long gets several.
+_MOST_WINDOWS = 500
+# A page that is older is made anew; one that is younger catches up by chunks.
+_PAGE_SECONDS, _PAGE_WINDOWS = 60.0, 500
+
+
+class RunFeed:
+    """What readers of a run are told; one for each server, fed by one look at the run.
+
+    Parameters
+    ----------
+    folder : Path
+        The run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.last_step = -1
+        self.n_edits = 0
+        self._changed = asyncio.Event()
+        self._chunks: OrderedDict[tuple[int, int], asyncio.Task[bytes]] = OrderedDict()
+        self._page: tuple[float, int, str] | None = None
+        self._features: int | None = None
+        self._making = threading.Lock()
+
+    async def watch(self) -> None:
+        """Look at the run ten times a second; tell readers when there is more."""
+        connection = open_database(self.folder / DATABASE)
+        version = None
+        try:
+            while True:
+                (now,) = connection.execute("PRAGMA data_version").fetchone()
+                if now != version:
+                    version = now
+                    self._look(connection)
+                await asyncio.sleep(_LOOK_SECONDS)
+        finally:
+            connection.close()
+
+    def _look(self, connection: sqlite3.Connection) -> None:
+        (last,) = connection.execute("SELECT max(step) FROM batches").fetchone()
+        has_edits = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'edits'")
+        (n_edits,) = (
+            connection.execute("SELECT count(*) FROM edits").fetchone()
+            if has_edits.fetchone()
+            else (0,)
+        )
+        last = -1 if last is None else last
+        if (last, n_edits) != (self.last_step, self.n_edits):
+            self.last_step, self.n_edits = last, n_edits
+            self._changed.set()
+            self._changed = asyncio.Event()  # for what comes next
+
+    async def wait(self, step: int, n_edits: int, seconds: float) -> None:
+        """Return once there is more than a reader has, or after so many seconds."""
+        changed = self._changed
+        if self.last_step > step or self.n_edits != n_edits:
+            return
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(changed.wait(), seconds)
+
+    async def read(self, work: Callable[[Run], Any]) -> Any:
+        """Read from the run in a thread, as one commit left it, with a connection of its own."""
+
+        def opened() -> Any:
+            with Run.open(self.folder) as run, run.store.snapshot():
+                return work(run)
+
+        return await asyncio.to_thread(opened)
+
+    async def change(self, work: Callable[[Run], Any]) -> Any:
+        """Edit the run in a thread; an edit needs no lock."""
+
+        def opened() -> Any:
+            with Run.open(self.folder) as run:
+                return work(run)
+
+        return await asyncio.to_thread(opened)
+
+    async def chunk_after(self, step: int) -> tuple[int, bytes]:
+        """Return windows after a step as JSON, and the last of them; made once for all readers."""
+        first, last = step + 1, min(self.last_step, step + _MOST_WINDOWS)
+        if (first, last) not in self._chunks:
+            self._chunks[first, last] = asyncio.create_task(self._chunk(first, last))
+            while len(self._chunks) > _KEPT_CHUNKS:
+                self._chunks.popitem(last=False)
+        # A reader that leaves must not take it away from the others.
+        return last, await asyncio.shield(self._chunks[first, last])
+
+    async def _chunk(self, first: int, last: int) -> bytes:
+        try:
+            if self._features is None:
+                await self.page()  # says which axes there are
+            return bytes(await self.read(lambda run: self._made_chunk(run, first, last)))
+        except BaseException:
+            self._chunks.pop((first, last), None)
+            raise
+
+    def _made_chunk(self, run: Run, first: int, last: int) -> bytes:
+        history = History(feature_names=run.config.features)
+        for record in run.history(labels=False, first_step=first, last_step=last):
+            history.add(record)
+        samples = list(run.samples(first_step=first, last_step=last))
+        data = features_only(report_data(history, samples=samples), self._features)
+        return json.dumps(pack_chunk(data), separators=(",", ":")).encode()
+
+    async def page(self) -> str:
+        """Return the page, at most a minute or 500 windows old; it catches up by itself."""
+        return str(await self.read(self._current_page))
+
+    def _current_page(self, run: Run) -> str:
+        with self._making:
+            now = time.monotonic()
+            if self._page is not None:
+                made, step, page = self._page
+                is_old = now - made > _PAGE_SECONDS or self.last_step - step > _PAGE_WINDOWS
+                if self.last_step == step or not is_old:
+                    return page
+            data = features_only(run_report(run))
+            self._features = len(data.axes)
+            page = render_report(data, is_live=True)
+            self._page = now, int(data.batches.steps[-1]), page
+            return page
+
+
+def features_only(data: ReportData, n_features: int | None = None) -> ReportData:
+    """Leave principal axes out: they would be others for every chunk."""
+    n = sum(axis.kind == "feature" for axis in data.axes)
+    n = n if n_features is None else min(n, n_features)
+    view = data.view if max(data.view) < n else (0, 1) if n > 1 else (-1, 0)
+    return replace(
+        data,
+        axes=data.axes[:n],
+        view=view,
+        clusters=replace(data.clusters, places=data.clusters.places[:, :n]),
+        points=replace(data.points, places=data.points.places[:, :n]),
+    )

@@ -1,0 +1,154 @@
+"""Guard: who may ask, and how much; before any request is looked at."""
+
+import hmac
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+MOST_BODY = 1 << 20
+COOKIE = "dynmeans_token"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+)
+_CLOSED = b"default-src 'none'; frame-ancestors 'none'"
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Guard:
+    """Lets a request through if it has the token, or comes to this machine by its own name.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What is guarded.
+    token : str, optional
+        Must come with every request, as a bearer token, a cookie, or once in the address.
+    hosts : tuple of str
+        Names of this server that a request without a token may use: a page of another site that
+        resolves to this machine has another name.
+    """
+
+    def __init__(self, app: App, token: str | None, hosts: tuple[str, ...] = LOOPBACK) -> None:
+        self._app, self._token, self._hosts = app, token, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass the request on."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        headers = {name.lower(): value for name, value in scope["headers"]}
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await _answer(send, *refusal)
+            return
+        cookie = self._new_cookie(scope)
+
+        async def send_more(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                own = {name.lower() for name, _ in message["headers"]}
+                added = [pair for pair in _HEADERS if pair[0] not in own]
+                if b"content-security-policy" not in own:
+                    added.append((b"content-security-policy", _CLOSED))
+                message["headers"] = [*message["headers"], *added, *cookie]
+            await send(message)
+
+        await self._app(scope, _limited(receive), send_more)
+
+    def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        if int(_digits(headers.get(b"content-length", b"0"))) > MOST_BODY:
+            return 413, f"a request may hold at most {MOST_BODY:,} bytes"
+        if self._token is not None:
+            if not self._has_token(scope, headers):
+                return 401, "the token is missing or wrong"
+        elif _host_of(headers.get(b"host", b"")) not in self._hosts:
+            return 403, "this server answers to its own name only; use a token for others"
+        if scope["method"] not in ("GET", "HEAD"):
+            return _refused_change(scope, headers)
+        return None
+
+    def _has_token(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
+        given = [headers.get(b"authorization", b"").removeprefix(b"Bearer ")]
+        given += [token.encode() for token in _asked(scope)]
+        try:
+            cookies = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1"))
+            given += [cookies[COOKIE].value.encode()] if COOKIE in cookies else []
+        except CookieError:
+            pass
+        expected = (self._token or "").encode()
+        # Each is compared to its end, so that time tells nothing.
+        return any([hmac.compare_digest(one, expected) for one in given])
+
+    def _new_cookie(self, scope: Scope) -> list[tuple[bytes, bytes]]:
+        """The token of the address goes into a cookie, which scripts cannot read."""
+        if self._token is None or not _asked(scope):
+            return []
+        value = f"{COOKIE}={self._token}; HttpOnly; SameSite=Strict; Path=/"
+        return [(b"set-cookie", value.encode("latin-1"))]
+
+
+def _asked(scope: Scope) -> list[str]:
+    query = scope.get("query_string", b"").decode("latin-1")
+    try:
+        return parse_qs(query, max_num_fields=50).get("token", [])
+    except ValueError:
+        return []
+
+
+def _refused_change(scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+    """A page of another site can send forms and plain text, but not this kind and origin."""
+    kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+    if kind != b"application/json":
+        return 415, "send JSON, with the content type application/json"
+    origin = headers.get(b"origin")
+    if origin is None:
+        return None
+    parts = urlsplit(origin.decode("latin-1"))
+    if parts.netloc.encode("latin-1") != headers.get(b"host", b""):
+        return 403, "a page of another site may not change anything"
+    return None
+
+
+def _host_of(value: bytes) -> str:
+    try:
+        return urlsplit(f"//{value.decode('latin-1')}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _digits(value: bytes) -> str:
+    text = value.decode("latin-1").strip()
+    return text if text.isascii() and text.isdecimal() and len(text) < 19 else str(MOST_BODY + 1)
+
+
+def _limited(receive: Receive) -> Receive:
+    """Stop a body that is longer than was said."""
+    n_bytes = 0
+
+    async def limited() -> MutableMapping[str, Any]:
+        nonlocal n_bytes
+        message = await receive()
+        n_bytes += len(message.get("body", b""))
+        return {"type": "http.disconnect"} if n_bytes > MOST_BODY else message
+
+    return limited
+
+
+async def _answer(send: Send, status: int, text: str) -> None:
+    body = f'{{"error": "{text}"}}\n'.encode()
+    headers = [(b"content-type", b"application/json"), *_HEADERS]
+    headers.append((b"content-security-policy", _CLOSED))
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

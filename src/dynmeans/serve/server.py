@@ -1,0 +1,63 @@
+"""The server: one application behind its guard, run until it is stopped."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.run import Run
+from dynmeans.serve.api import make_app
+from dynmeans.serve.feed import RunFeed
+from dynmeans.serve.guard import LOOPBACK, Guard
+
+MOST_CONNECTIONS = 500
+SHORTEST_TOKEN = 16
+
+
+def guarded_app(folder: Path, token: str | None) -> Guard:
+    """Return the application of a run, with its guard."""
+    feed = RunFeed(folder)
+    app = make_app(feed)
+
+    @contextlib.asynccontextmanager
+    async def watched(_: Any) -> AsyncIterator[None]:
+        watching = asyncio.create_task(feed.watch())
+        try:
+            yield
+        finally:
+            watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await watching
+
+    app.router.lifespan_context = watched
+    return Guard(app, token)
+
+
+def serve(folder: Path, host: str, port: int, token: str | None) -> None:
+    """Serve a run until the process is told to stop."""
+    if token is None and host not in LOOPBACK:
+        raise InputError("token", "is needed where others than this machine can ask", got=None)
+    if token is not None and len(token) < SHORTEST_TOKEN:
+        raise InputError("token", f"must have at least {SHORTEST_TOKEN} characters")
+    if token is not None and not (
+        token.isascii() and token.replace("-", "").replace("_", "").isalnum()
+    ):
+        raise InputError("token", "must hold letters, digits, - and _ only")
+    Run.open(folder).close()  # before a port is taken
+    config = uvicorn.Config(
+        guarded_app(folder, token),
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    uvicorn.Server(config).run()

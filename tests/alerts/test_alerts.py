@@ -1,0 +1,213 @@
+"""Alerts: what each rule sees, who is told, and that restarts repeat nothing."""
+
+import json
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from run_cases import PENALTIES
+
+from dynmeans import Run
+from dynmeans.alerts.rules import read_rules
+from dynmeans.alerts.watch import watching
+from dynmeans.cli.__main__ import main
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.window import Window
+
+CONFIG = RunConfig(("x", "y"), PENALTIES)
+
+
+@pytest.fixture
+def told(tmp_path):
+    """A command that writes down what it is told, and a function that reads it."""
+    log = tmp_path / "told.jsonl"
+    script = tmp_path / "tell.py"
+    script.write_text(f"import sys; open({str(log)!r}, 'a').write(sys.stdin.read())")
+
+    def read():
+        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+    read.command = json.dumps([sys.executable, "-S", str(script)])
+    return read
+
+
+def rules_file(tmp_path, text):
+    path = tmp_path / "rules.toml"
+    path.write_text(text)
+    return path
+
+
+def follow(folder, rules, *windows):
+    """Take windows in one by one, and look after each."""
+    run = Run.open(folder) if (folder / "run.sqlite").exists() else Run.create(folder, CONFIG)
+    with run:
+        run.lock()
+        with watching(rules, run, threading.Event()) as look:
+            for points in windows:
+                run.process(Window(points) if points else Window([[50.0, 50.0]]))
+                look()
+
+
+NEAR, FAR = [0.0, 0.0], [9.0, 9.0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "windows", "expected"),
+    [
+        ('when = "born"', [[NEAR], [NEAR, FAR]], [(0, 0), (1, 1)]),
+        ('when = "born"\nmin_points = 2', [[NEAR], [NEAR, FAR, FAR]], [(1, 1)]),
+        ('when = "returned"', [[NEAR, FAR], [NEAR], [NEAR, FAR]], [(2, 1)]),
+        ('when = "grows"\npercent = 100', [[NEAR], [NEAR] * 2, [NEAR] * 3], [(1, 0)]),
+        (
+            'when = "grows"\npercent = 100\nwindows = 2',
+            [[NEAR], [NEAR] * 2, [NEAR] * 3],
+            [(2, 0)],
+        ),
+        ('when = "unseen"\nwindows = 2', [[NEAR, FAR], [NEAR], [NEAR], [NEAR]], [(2, 1)]),
+        (
+            'when = "enters"\nbox = {x = [0.5, 2]}',
+            [[NEAR], [[0.8, 0]], [[0.9, 0]], [[-0.1, 0]], [[0.9, 0]]],
+            [(1, 0), (4, 0)],
+        ),
+    ],
+    ids=["born", "born large", "returned", "grows", "grows in two", "unseen", "enters"],
+)
+def test_a_rule_sees_what_it_is_for(rule, windows, expected, tmp_path, told):
+    rules = rules_file(tmp_path, f'[[rule]]\nname = "r"\n{rule}\ncommand = {told.command}\n')
+    follow(tmp_path / "run", rules, *windows)
+    assert [(alert["step"], alert["cluster_id"]) for alert in told()] == expected
+
+
+def test_a_restart_repeats_nothing_and_misses_nothing(tmp_path, told):
+    rules = rules_file(
+        tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = {told.command}\n'
+    )
+    follow(tmp_path / "run", rules, [NEAR])
+    with Run.open(tmp_path / "run") as run:  # committed, and killed before it was looked at
+        run.process(Window([NEAR, FAR]))
+    follow(tmp_path / "run", rules)
+    follow(tmp_path / "run", rules, [NEAR, FAR])
+    assert [alert["id"] for alert in told()] == ["new/0/0", "new/1/1"]
+    with Run.open(tmp_path / "run") as run:
+        run.verify()
+
+
+def test_what_cannot_be_delivered_is_delivered_later(tmp_path, told):
+    broken = rules_file(
+        tmp_path, '[[rule]]\nname = "new"\nwhen = "born"\ncommand = ["no such program"]\n'
+    )
+    follow(tmp_path / "run", broken, [NEAR])
+    mended = rules_file(
+        tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = {told.command}\n'
+    )
+    follow(tmp_path / "run", mended, [NEAR])
+    assert [alert["id"] for alert in told()] == ["new/0/0"]
+
+
+def test_rules_given_to_an_old_run_speak_of_windows_to_come(tmp_path, told):
+    with Run.create(tmp_path / "run", CONFIG) as run:
+        run.process(Window([NEAR]))
+    rules = rules_file(
+        tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = {told.command}\n'
+    )
+    follow(tmp_path / "run", rules, [NEAR, FAR])
+    assert [alert["step"] for alert in told()] == [1]
+
+
+def test_no_shell_sees_a_command(tmp_path):
+    mark = tmp_path / "owned"
+    rules = rules_file(
+        tmp_path,
+        '[[rule]]\nname = "new"\nwhen = "born"\n'
+        f'command = ["true", "; touch {mark}", "$(touch {mark})"]\n',
+    )
+    follow(tmp_path / "run", rules, [NEAR])
+    assert not mark.exists()
+
+
+class Hook(BaseHTTPRequestHandler):
+    answers, received = [], []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        Hook.received.append(json.loads(body))
+        self.send_response(Hook.answers.pop(0) if Hook.answers else 200)
+        self.send_header("location", f"http://127.0.0.1:{self.server.server_port}/elsewhere")
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def hook():
+    server = HTTPServer(("127.0.0.1", 0), Hook)
+    Hook.answers, Hook.received = [], []
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/hook"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.mark.parametrize("answers", [[], [500], [302]], ids=["well", "error", "redirect"])
+def test_a_webhook_is_posted_to_until_it_answers(hook, answers, tmp_path):
+    Hook.answers = list(answers)
+    rules = rules_file(tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\nwebhook = "{hook}"\n')
+    follow(tmp_path / "run", rules, [NEAR])
+    follow(tmp_path / "run", rules, [NEAR])
+    assert [alert["id"] for alert in Hook.received] == ["new/0/0"] * (1 + len(answers))
+    assert Hook.received[0]["run"] == "run"
+
+
+def test_families_that_split_are_told(tmp_path, told):
+    rules = rules_file(
+        tmp_path,
+        f'[[rule]]\nname = "f"\nwhen = "family-splits"\nlevel = 0.3\ncommand = {told.command}\n',
+    )
+    rng = np.random.default_rng(0)
+    places = [[[0.0, 0.0], [1.1 + 0.5 * max(0, step - 3), 0.0]] for step in range(6)]
+    windows = [np.concatenate([rng.normal(at, 0.3, (40, 2)) for at in two]) for two in places]
+    follow(tmp_path / "run", rules, *(window.tolist() for window in windows))
+    first = told()[0]
+    assert (first["when"], first["cluster_id"]) == ("family-splits", 0)
+    assert {0, 1} <= set(first["members"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rule = 3", "must hold tables"),
+        ("not toml", "is not TOML"),
+        ('[[rule]]\nwhen = "born"', "needs a name"),
+        ('[[rule]]\nname = "a"\nwhen = "flies"', "when must be one of"),
+        ('[[rule]]\nname = "a"\nwhen = "born"', "say who is told"),
+        ('[[rule]]\nname = "a"\nwhen = "born"\ncommand = "rm -r x"', "command must be a list"),
+        ('[[rule]]\nname = "a"\nwhen = "born"\nwebhook = "file:///etc/passwd"', "begins with http"),
+        ('[[rule]]\nname = "a"\nwhen = "born"\nstream = "ftp://x"', "stream must be an address"),
+        ('[[rule]]\nname = "a"\nwhen = "grows"\ncommand = ["a"]', "needs percent"),
+        (
+            '[[rule]]\nname = "a"\nwhen = "enters"\nbox = {z = [0, 1]}\ncommand = ["a"]',
+            "no feature 'z'",
+        ),
+        ('[[rule]]\nname = "a"\nwhen = "enters"\nbox = {x = [2, 1]}\ncommand = ["a"]', "must rise"),
+        ('[[rule]]\nname = "a"\nwhen = "born"\nlevel = 3\ncommand = ["a"]', "level is not known"),
+        ('[[rule]]\nname = "a"\nwhen = "unseen"\nwindows = 0\ncommand = ["a"]', "from 1 to"),
+    ],
+)
+def test_a_wrong_rule_is_told(text, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        read_rules(rules_file(tmp_path, text), ("x", "y"))
+
+
+def test_the_command_line_takes_rules(tmp_path, told, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("t,x,y\n1,0,0\n2,0,0\n3,9,9\n")
+    rules_file(tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = {told.command}\n')
+    options = ["-f", "x,y", "--batch", "t", "--new-penalty", "1", "-o", "run", "-q"]
+    assert main(["cluster", "rows.csv", *options, "--alerts", "rules.toml"]) == 0
+    assert [(alert["window"], alert["cluster_id"]) for alert in told()] == [("1", 0), ("3", 1)]

@@ -1,0 +1,40 @@
+"""A run and a server for tests of `dynmeans serve`."""
+
+import socket
+import threading
+import time
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from dynmeans.runs.reading.window import Window
+from dynmeans.serve.server import guarded_app
+
+PLACES = [[0.0, 0.0], [0.1, 0.0], [9.0, 9.0]]
+
+
+def windows(n, first=0):
+    return [
+        Window([[x + 0.01 * (first + i), y] for x, y in PLACES], name=f"window {first + i}")
+        for i in range(n)
+    ]
+
+
+@contextmanager
+def served(folder: Path, token: str | None = None):
+    """A real server in a thread; gives its address."""
+    with closing(socket.socket()) as listener:
+        listener.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(guarded_app(folder, token), log_level="error")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        end = time.monotonic() + 60
+        while not server.started and time.monotonic() < end:
+            time.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = server.force_exit = True
+            thread.join()

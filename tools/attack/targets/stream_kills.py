@@ -1,0 +1,50 @@
+"""Streams whose producer, broker and run are killed: the run is the unbroken one at the end."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from attack.targets import Case, Skipped
+
+_TESTS = Path(__file__).parents[3] / "tests"
+_PROGRAMS = {
+    "redis": ("/usr/bin/redis-server",),
+    "mqtt": ("/usr/sbin/mosquitto",),
+    "postgresql": tuple(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb"))),
+}
+
+
+@contextmanager
+def ready(name: str) -> Iterator[Case]:
+    """The part of the name after the dash is the kind of place."""
+    kind = name.partition("-")[2]
+    known = _PROGRAMS.get(kind)
+    if known is not None and not any(Path(path).exists() or shutil.which(path) for path in known):
+        raise Skipped(f"{kind} is not installed: make system-deps")
+    yield lambda rng: _attack(kind, rng)
+
+
+def _attack(kind: str, rng: random.Random) -> int:
+    """Attack one stream; return how many kills there were."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)  # PostgreSQL runs as another user
+        command = [sys.executable, str(_TESTS / "runs" / "stream_kill_driver.py"), kind, folder]
+        command += [str(rng.randint(10, 30)), str(rng.randrange(10**6))]
+        paths = [str(_TESTS), str(_TESTS / "runs"), *sys.path]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        )
+        if done.returncode != 0:
+            raise AssertionError(f"{kind}: {done.stderr.strip()[-500:]}")
+        return sum(json.loads(done.stdout).values())
