@@ -2,9 +2,9 @@
 
 Run as ``python benchmarks/low_variance_limit.py``. Every batch of a stream is clustered by Dynamic
 Means and, from the same state and in the same order of the points, by 100 sweeps of the Gibbs
-sampler; the share of points with the same label is averaged over batches, then over streams. Rule
-"exact" takes the uncertainty of old positions into account in both, "paper" in neither: Eq. 3 and
-5 as printed. Writes benchmarks/results/low_variance_limit.json.
+sampler; the share of points with the same label is averaged over batches, then over streams. Both
+take the uncertainty of old positions into account (revival="exact"). Writes
+benchmarks/results/low_variance_limit.json.
 """
 
 import numpy as np
@@ -31,31 +31,27 @@ def main() -> None:
         for seed in range(N_STREAMS)
     ]
     rows = []
-    for revival in ("exact", "paper"):
-        for sigma in SIGMAS:
-            shares = np.array([agreement(stream, sigma, revival) for stream in streams])
-            rows.append(
-                {
-                    "revival": revival,
-                    "noise_variance": sigma,
-                    "agreement": shares.mean(),
-                    "agreement_error": shares.std(ddof=1) / np.sqrt(N_STREAMS),
-                    "n_streams": N_STREAMS,
-                }
-            )
-            print(rows[-1], flush=True)
+    for sigma in SIGMAS:
+        shares = np.array([agreement(stream, sigma) for stream in streams])
+        rows.append(
+            {
+                "noise_variance": sigma,
+                "agreement": shares.mean(),
+                "agreement_error": shares.std(ddof=1) / np.sqrt(N_STREAMS),
+                "n_streams": N_STREAMS,
+            }
+        )
+        print(rows[-1], flush=True)
     write_results("low_variance_limit", {"machine": machine(), "rows": rows})
 
 
-def agreement(stream: LabeledStream, sigma: float, revival: str) -> float:
+def agreement(stream: LabeledStream, sigma: float) -> float:
     """Return the mean share of points that both label alike, from the state of Dynamic Means."""
     state, shares = ClusterState.empty(2), []
-    penalties = PENALTIES.with_revival(revival)
+    penalties = PENALTIES.with_revival("exact")
     for points in stream.batches:
         after, clustering = step(points, state, penalties, orders=[np.arange(len(points))])
-        drawn = gibbs(
-            points, tied_prior(state, sigma, revival), n_samples=1, burn_in=N_SWEEPS - 1, seed=0
-        )
+        drawn = gibbs(points, tied_prior(state, sigma), n_samples=1, burn_in=N_SWEEPS - 1, seed=0)
         found = np.append(state.ids, state.next_id + np.arange(len(points)))[drawn.labels[0]]
         if len(points):
             shares.append(np.mean(found == _by_appearance(clustering.labels, state.next_id)))
@@ -63,7 +59,7 @@ def agreement(stream: LabeledStream, sigma: float, revival: str) -> float:
     return float(np.mean(shares))
 
 
-def tied_prior(state: ClusterState, sigma: float, revival: str) -> BatchPrior:
+def tied_prior(state: ClusterState, sigma: float) -> BatchPrior:
     """Return the prior of the mixture that remembers what Dynamic Means does."""
     carried = MixtureState(
         *(state.ids, state.weights, state.centers, sigma / state.weights, state.ages),
@@ -72,7 +68,7 @@ def tied_prior(state: ClusterState, sigma: float, revival: str) -> BatchPrior:
         time=state.time,
     )
     mixture = low_variance_mixture(PENALTIES, sigma, 2, prior_mean=0.5)
-    return batch_prior(carried, mixture, revival=revival)
+    return batch_prior(carried, mixture)
 
 
 def _by_appearance(labels: IntArray, next_id: int) -> IntArray:

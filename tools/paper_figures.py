@@ -62,15 +62,9 @@ def robustness_figure() -> None:
 def low_variance_figure() -> None:
     """Draw the agreement of Gibbs sampling and Dynamic Means against sigma."""
     rows = pd.DataFrame(json.loads((RESULTS / "low_variance_limit.json").read_text())["rows"])
-    names = {"exact": "old positions uncertain in both", "paper": "Eq. 3 and Eq. 5 as printed"}
     figure, (ax,) = new_figure((6.5, 4.6), 1, 1)
-    lines = []
-    for (rule, found), color, marker in zip(
-        rows.groupby("revival", sort=False), _COLORS, _MARKERS, strict=False
-    ):
-        values = found[["noise_variance", "agreement", "agreement_error"]].to_numpy().T
-        lines.append(Series(names[str(rule)], *values, color, marker))
-    draw_series(ax, lines)
+    values = rows[["noise_variance", "agreement", "agreement_error"]].to_numpy().T
+    draw_series(ax, [Series("Gibbs sampling and Dynamic Means", *values, _COLORS[0], "o")])
     ax.set_xscale("log")
     ax.invert_xaxis()
     ax.set_ylim(0, 1.02)

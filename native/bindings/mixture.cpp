@@ -63,11 +63,11 @@ void run_watched(nb::object progress, Work&& work) {
 
 // The fields of a BatchPrior in their order, after the points.
 using MixtureArrays = std::tuple<Table<double>, Floats, Floats, Table<double>, Floats, double,
-                                 Floats, double, double, Floats>;
+                                 Floats, double, double>;
 
 Mixture view(const MixtureArrays& arrays) {
     const auto& [points, log_weights, past_counts, means, variances, log_new_weight, new_mean,
-                 new_variance, noise_variance, first_variances] = arrays;
+                 new_variance, noise_variance] = arrays;
     return {{points.data(), points.shape(0), points.shape(1)},
             log_weights.size(),
             log_weights.data(),
@@ -77,8 +77,7 @@ Mixture view(const MixtureArrays& arrays) {
             log_new_weight,
             new_mean.data(),
             new_variance,
-            noise_variance,
-            first_variances.data()};
+            noise_variance};
 }
 
 std::tuple<Rows<Slot>, Rows<double>, Column<double>> gibbs_arrays(

@@ -19,7 +19,6 @@
 #include "mixture/model.hpp"
 #include "numeric/random.hpp"
 #include "numeric/simd.hpp"
-#include "numeric/vector_math.hpp"
 
 namespace dynmeans::mixture {
 
@@ -122,41 +121,29 @@ class GibbsSampler {
     }
 
     // Draws a slot with the probabilities of the paper's label step. `last` is the one it had.
-    // First the block is drawn, then the slot in it.
     std::size_t choose(const double* y, double opening, Slot last) {
         const double best = measure(y, opening, last);
         const double opening_chance = opening > best - kNegligible ? std::exp(opening - best) : 0.0;
-        const std::size_t n_blocks = (n_slots_ + kSlotBlock - 1) / kSlotBlock;
         double total = opening_chance;
-        for (std::size_t b = 0; b < n_blocks; ++b)
-            if (is_near_[b]) total += block_chances_[b] = weigh_block(b, best);
+        possible_.clear();
+        for (std::size_t k = 0; k < n_slots_; ++k) {
+            if (k % kSlotBlock == 0 && !is_near_[k / kSlotBlock]) {
+                k += kSlotBlock - 1;
+                continue;
+            }
+            const double below = exponents_[k] - best;
+            if (below <= -kNegligible) continue;
+            chances_[k] = weights_[k] * std::exp(below);
+            total += chances_[k];
+            possible_.push_back(k);
+        }
         double left = random_.uniform() * total - opening_chance;
         if (left < 0.0) return free_slot();
-        std::size_t last_possible = 0;
-        for (std::size_t b = 0; b < n_blocks; ++b) {
-            if (!is_near_[b] || block_chances_[b] == 0.0) continue;
-            const bool is_here = left < block_chances_[b];
-            for (std::size_t k = b * kSlotBlock; k < (b + 1) * kSlotBlock; ++k) {
-                if (chances_[k] == 0.0) continue;
-                last_possible = k;
-                if (is_here && (left -= chances_[k]) < 0.0) return k;
-            }
-            if (is_here) return last_possible;  // rounding has used up the slots of the block
-            left -= block_chances_[b];
+        for (const std::size_t k : possible_) {
+            left -= chances_[k];
+            if (left < 0.0) return k;
         }
-        return last_possible;  // rounding has used up the blocks: the last possible slot is meant
-    }
-
-    // Finds the chances of the slots of one block, and returns their sum.
-    double weigh_block(std::size_t b, double best) {
-        return sum_over(kSlotBlock, [&](std::size_t i) {
-            const std::size_t k = b * kSlotBlock + i;
-            const Doubles below = load(&exponents_[k]) - best;
-            const Doubles chance = load(&weights_[k]) * exp_of(below);
-            const Doubles possible = below > -kNegligible ? chance : Doubles{};
-            store(&chances_[k], possible);
-            return possible;
-        });
+        return possible_.back();  // rounding has used up the slots: the last possible one is meant
     }
 
     // Finds the exponents of all slots that may be chosen, and returns the best. The block of the
@@ -211,7 +198,6 @@ class GibbsSampler {
                           capacity = n_blocks * kSlotBlock;
         at_.resize(capacity * d_, 0.0);
         is_near_.resize(n_blocks);
-        block_chances_.resize(n_blocks);
         counts_.resize(capacity, 0.0);
         weights_.resize(capacity, 1.0);
         log_factors_.resize(capacity, -std::numeric_limits<double>::infinity());
@@ -258,15 +244,15 @@ class GibbsSampler {
             return;
         }
         for (std::size_t j = 0; j < d_; ++j) at(k, j) = mixture_.mean(k)[j];
-        scales_[k] = 0.5 / (mixture_.noise_variance + mixture_.first_variances[k]);
+        scales_[k] = 0.5 / (mixture_.noise_variance + mixture_.variances[k]);
         log_factors_[k] = opening_factor(k);
     }
 
     // log of weight (sigma / (sigma + v))^(d/2): the factor of a cluster's first point.
     double opening_factor(std::size_t k) const {
         const double sigma = mixture_.noise_variance;
-        return mixture_.log_weight(k) - 0.5 * static_cast<double>(d_) *
-                                            std::log((sigma + mixture_.first_variance(k)) / sigma);
+        return mixture_.log_weight(k) -
+               0.5 * static_cast<double>(d_) * std::log((sigma + mixture_.variance(k)) / sigma);
     }
 
     const Mixture& mixture_;
@@ -278,7 +264,7 @@ class GibbsSampler {
     std::vector<double> exponents_, chances_, sums_, sum_;  // scratch
     std::vector<double> openings_;                          // by point
     std::vector<char> is_near_;                             // by block: measured to the end
-    std::vector<double> block_chances_;                     // by block that is near
+    std::vector<std::size_t> possible_;                     // slots, in order
     std::vector<Slot> names_, order_;
 };
 

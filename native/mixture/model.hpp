@@ -38,16 +38,10 @@ struct Mixture {
     const double* new_mean;     // phi
     double new_variance;        // rho
     double noise_variance;      // sigma
-    // Variance of an old position as the first point of the cluster sees it in the label step of
-    // Gibbs sampling: `variances`, or without sigma_old, as the paper's Eq. 3 is printed.
-    const double* first_variances;
 
     double log_weight(std::size_t k) const { return k < n_old ? log_weights[k] : log_new_weight; }
     double past_count(std::size_t k) const { return k < n_old ? past_counts[k] : 0.0; }
     double variance(std::size_t k) const { return k < n_old ? variances[k] : new_variance; }
-    double first_variance(std::size_t k) const {
-        return k < n_old ? first_variances[k] : new_variance;
-    }
     const double* mean(std::size_t k) const {
         return k < n_old ? means + k * points.n_features : new_mean;
     }

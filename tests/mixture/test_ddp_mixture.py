@@ -16,7 +16,6 @@ from labelings import (
 )
 from scipy.special import logsumexp
 
-from dynmeans import DDPMixture
 from dynmeans.mixture.model import (
     batch_prior,
     carry_over,
@@ -150,18 +149,6 @@ def test_points_that_would_overflow_are_refused():
     prior = batch_prior(MixtureState.empty(1), MixtureParameters(noise_variance=1e-100))
     with pytest.raises(ValueError, match=r"noise_variance must be larger .*got 1e-100"):
         prior.arrays(np.array([[1e149]]))
-
-
-@pytest.mark.parametrize(
-    ("inference", "revival", "message"),
-    [
-        ("gibbs", "fast", "revival must be one of paper, exact, got 'fast'"),
-        ("particle", "paper", "revival must be exact unless inference is gibbs"),
-    ],
-)
-def test_revival_rule_that_there_is_not_is_refused(inference, revival, message):
-    with pytest.raises(ValueError, match=message):
-        DDPMixture(inference, revival=revival).fit([[0.0], [1.0]])
 
 
 def test_logarithms_take_the_place_of_the_parameters():

@@ -10,7 +10,6 @@ from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.estimators.base import HistoryKeeper
 from dynmeans.estimators.mixture_estimator import MixtureEstimator
 from dynmeans.estimators.named_batches import labels_like, timed_batches
-from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.mixture.carried_sample import (
     check_carry,
@@ -26,7 +25,6 @@ from dynmeans.mixture.variational import VariationalPosterior, variational
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.mixture import MixtureParameters, MixtureState
-from dynmeans.records.penalties import REVIVAL_RULES
 
 INFERENCES = ("gibbs", "variational", "particle")
 _logger = logging.getLogger(__name__)
@@ -55,9 +53,6 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         rho. Variance of new clusters around `prior_mean`, along each axis.
     parameters : MixtureParameters, optional
         All six as one value in place of them, such as `low_variance_mixture` returns.
-    revival : {"exact", "paper"}, default="exact"
-        Gibbs: whether the label step knows how uncertain an old position is, as the parameter step
-        does; or takes it as known, as the paper's Eq. 3 is printed (decision 0103).
     n_samples, burn_in, thin : int, default=200, 100, 2
         Gibbs: samples recorded, sweeps before the first, and sweeps for each.
     n_particles : int, default=100
@@ -120,7 +115,6 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         prior_mean: Any = 0.0,
         prior_variance: float = 1.0,
         parameters: MixtureParameters | None = None,
-        revival: str = "exact",
         n_samples: int = 200,
         burn_in: int = 100,
         thin: int = 2,
@@ -140,7 +134,6 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         self.prior_mean = prior_mean
         self.prior_variance = prior_variance
         self.parameters = parameters
-        self.revival = revival
         self.n_samples = n_samples
         self.burn_in = burn_in
         self.thin = thin
@@ -240,7 +233,7 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         parameters = self._parameters()
         check_carry(self.carry)
         window = self._checked_window()
-        prior = batch_prior(state, parameters, elapsed, self._checked_revival())
+        prior = batch_prior(state, parameters, elapsed)
         labels, seen, costs = self._infer(points, prior, state)
         self.state_, clustering = remember(state, labels, seen, parameters, elapsed, costs)
         sigma = parameters.noise_variance
@@ -249,19 +242,6 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         self._record(window)
         self.labels_ = clustering.labels
         self.cost_ = clustering.cost
-
-    def _checked_revival(self) -> str:
-        if self.revival not in REVIVAL_RULES:
-            raise InputError(
-                "revival", f"must be one of {', '.join(REVIVAL_RULES)}", got=self.revival
-            )
-        if self.revival == "paper" and self.inference != "gibbs":
-            raise InputError(
-                "revival",
-                "must be exact unless {inference} is gibbs: Eq. 3 is its label step",
-                got=self.revival,
-            )
-        return self.revival
 
     def _infer(
         self, points: FloatArray, prior: BatchPrior, state: MixtureState

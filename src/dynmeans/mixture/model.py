@@ -37,7 +37,6 @@ MixtureArrays = tuple[
     FloatArray,
     float,
     float,
-    FloatArray,
 ]
 Seen = tuple[FloatArray, FloatArray, FloatArray]  # n, and mean and variance of theta, by slot
 
@@ -64,7 +63,7 @@ class BatchPrior:
         sigma.
     first_variances : FloatArray of shape (n_old,), optional
         Variance of each old position as the first point of the cluster sees it; `variances` by
-        default. Gibbs sampling alone takes another one, for Eq. 3 as printed.
+        default. `plain_gibbs` alone takes another one, for Eq. 3 as printed.
     """
 
     log_weights: FloatArray
@@ -85,6 +84,10 @@ class BatchPrior:
     def arrays(self, points: FloatArray) -> MixtureArrays:
         """Return the points and the fields as the compiled code takes them."""
         self._check_scale(points)
+        if self.first_variances is not None:
+            raise ValueError(
+                "first_variances must be None: Eq. 3 as printed is sampled by plain_gibbs alone."
+            )
         return (
             points,
             self.log_weights,
@@ -95,7 +98,6 @@ class BatchPrior:
             self.new_mean,
             self.new_variance,
             self.noise_variance,
-            self.variances if self.first_variances is None else self.first_variances,
         )
 
     def with_new(self, n_new: int) -> tuple[FloatArray, FloatArray, FloatArray]:
