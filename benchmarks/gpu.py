@@ -165,13 +165,12 @@ def floors(n: int, d: int, n_slots: int, rate: float) -> dict[str, float]:
 
 
 def shares(kernels_of: dict[str, Any], least: dict[str, float]) -> dict[str, Any]:
-    """Which share of its time each kernel would need at best; of its longest single run."""
+    """Which share of its time each kernel would need at best, where it ran once over all rows."""
     found: dict[str, Any] = {}
     for stage, times in kernels_of.items():
         for name, one in times.items() if stage.endswith("_kernels") else ():
-            if name in least and one[0] / one[1] > 0.7 * least[name]:
-                ms = one[0] / one[1]
-                share = {"ms": ms, "floor_ms": least[name], "share": least[name] / ms}
+            if name in least and one[1] == 1 and one[0] > least[name]:
+                share = {"ms": one[0], "floor_ms": least[name], "share": least[name] / one[0]}
                 found.setdefault(name, share)
     return found
 

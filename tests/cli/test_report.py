@@ -172,3 +172,17 @@ def test_report_shows_two_runs_side_by_side(run_folder, tmp_path, capsys):
 def test_a_run_to_show_beside_must_be_there(run_folder, tmp_path, capsys):
     assert main(["report", run_folder, "--beside", str(tmp_path / "none")]) != 0
     assert "is not a run folder" in capsys.readouterr().err
+
+
+def test_the_ships_of_the_demo_are_followed_as_getting_started_says(tmp_path, capsys):
+    assert main(["demo", "--ships", "--out", str(tmp_path)]) == 0
+    assert "13,151 positions of 33 ships" in capsys.readouterr().out
+    words = (
+        f"--time time --every 2min --features lon,lat --suggest --truth ship --out {tmp_path}/run"
+    )
+    assert main(["cluster", str(tmp_path / "ships.csv"), *words.split()]) == 0
+    capsys.readouterr()
+    assert main(["score", str(tmp_path / "run"), "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert round(scores["accuracy_per_step"], 2) == 0.95
+    assert round(scores["accuracy_global"], 2) == 0.87

@@ -1,4 +1,4 @@
-"""`make attack`: run every target for its share of the time, go on where the last run stopped.
+"""`make attack`: run every target for its share of the time, resume where the last run stopped.
 
 A case is repeated by its number: ``python -m attack --target state --case 1234``.
 """

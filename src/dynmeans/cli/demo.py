@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 _STREAM, _RUN, _LABELS, _REPORT = "stream.csv", "run", "labels.csv", "report.html"
+_SHIPS = "ships.csv"
 _N_WINDOWS = 96
 _EVERY = "30min"
 _START = "2026-03-01T00:00:00"
@@ -16,6 +17,9 @@ def demo(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write to.")
     ] = Path("demo-output"),
+    ships: Annotated[
+        bool, typer.Option("--ships", help="Only write ships.csv, a file to get started with.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the stream.")] = 3,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -30,6 +34,8 @@ def demo(
     dynmeans labels run -o labels.csv
 
     dynmeans report run -o report.html
+
+    With --ships it only writes a small file of simulated ship positions: time, lon, lat, ship.
     """
     import time
 
@@ -45,6 +51,13 @@ def demo(
 
     begin = time.monotonic()
     _prepare(out)
+    if ships:
+        n_rows = _write_ships(out / _SHIPS, seed)
+        if as_json:
+            print_json({"files": {_SHIPS: str(out / _SHIPS)}, "n_rows": n_rows})
+        else:
+            say(f"{out / _SHIPS}: {n_rows:,} positions of 33 ships in three hours.")
+        return
     n_rows = _write_stream(out / _STREAM, seed)
     options = WindowOptions(features=("x,y",), time="time", every=_EVERY, truth="cluster")
     job = ClusterJob(
@@ -87,7 +100,7 @@ def _prepare(out: Path) -> None:
 
     out.mkdir(parents=True, exist_ok=True)
     others = sorted(path.name for path in out.iterdir())
-    others = [name for name in others if name not in (_STREAM, _RUN, _LABELS, _REPORT)]
+    others = [name for name in others if name not in (_STREAM, _RUN, _LABELS, _REPORT, _SHIPS)]
     if others:
         raise InputError(
             "",
@@ -133,3 +146,25 @@ def _write_stream(path: Path, seed: int) -> int:
     )
     pa.csv.write_csv(table, path)
     return len(points)
+
+
+def _write_ships(path: Path, seed: int) -> int:
+    """Write simulated positions of ships, in order of time."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.csv
+
+    from dynmeans.datasets.harbor import harbor_traffic
+
+    traffic = harbor_traffic(np.random.default_rng(seed))
+    seconds = traffic.seconds.astype("timedelta64[s]")
+    table = pa.table(
+        {
+            "time": np.datetime64(_START, "s") + seconds,
+            "lon": traffic.positions[:, 0].round(5),
+            "lat": traffic.positions[:, 1].round(5),
+            "ship": [f"ship {number}" for number in traffic.ships],
+        }
+    )
+    pa.csv.write_csv(table, path)
+    return len(seconds)
