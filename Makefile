@@ -13,7 +13,7 @@ LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3
 IS_LOCKED := $(filter yes,$(LOCKED))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow attack bench bench-check check format docs commands stubs sanitize dist-check lock system-deps system-deps-arm clean
+.PHONY: help demo test test-slow attack bench bench-check reproduce reproduce-full check format docs commands stubs sanitize dist-check lock system-deps system-deps-arm clean
 
 help:  ## This list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
@@ -46,6 +46,18 @@ bench: $(DEV_READY)  ## Timings, each beside something that runs in the same pro
 	$(BIN)/python benchmarks/groups.py
 	$(BIN)/python benchmarks/dask_cluster.py
 	$(BIN)/python benchmarks/message_counts.py
+
+reproduce: $(DEV_READY)  ## Figures and tables of the page on the paper, from the committed results.
+	$(BIN)/python tools/paper_figures.py
+	$(BIN)/python tools/paper_page.py
+
+reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes where it stopped, says how far it is.
+	$(BIN)/dynmeans experiment synthetic --full --noise isotropic --out benchmarks/results
+	$(BIN)/dynmeans experiment synthetic --full --noise radial --out benchmarks/results
+	$(BIN)/python benchmarks/robustness.py
+	$(BIN)/python benchmarks/evolutionary.py
+	$(BIN)/python benchmarks/low_variance_limit.py
+	$(MAKE) reproduce
 
 bench-check: $(DEV_READY)  ## Fail if a case that matters became more than 15 % slower (under two minutes).
 	$(BIN)/python benchmarks/check.py

@@ -1,6 +1,6 @@
 """The synthetic experiment in its smallest form: every part of it, in a second or two."""
 
-from dynmeans.experiments.synthetic.config import METHODS, SyntheticConfig
+from dynmeans.experiments.synthetic.config import SyntheticConfig
 
 
 def tiny_config(**changes):
@@ -14,8 +14,10 @@ def tiny_config(**changes):
         "survivals": (0.05,),
         "motion_variances": (0.0025, 0.05),
         "search_clusters": 3,
-        "search_trials": dict.fromkeys(METHODS, 2),
-        "search_sweeps": 20,
+        "search_streams": (1, 2),
+        "search_kept": (1.0, 0.5),
+        "search_sweeps": (10, 20),
+        "sweep_streams": 2,
         "n_clusters": (2, 3),
         "n_trials": {
             "dynamic_means": (3, 3),

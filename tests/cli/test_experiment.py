@@ -8,7 +8,7 @@ from dynmeans.cli.__main__ import main
     [
         (["--noise", "pink"], "noise must be one of isotropic, radial, got 'pink'."),
         (["--quick", "--full"], "give --quick or --full, not both."),
-        (["--accuracy", "best"], "accuracy must be global or frozen, got 'best'."),
+        (["--search-by", "luck"], "--search-by must be one of frozen, global, got 'luck'."),
         (["--figures-only"], "there is no results file"),
         (["--seed", "-3"], "seed must be a whole number, 0 or more, got -3."),
     ],

@@ -33,6 +33,18 @@ def test_without_tracking_every_batch_is_matched_anew():
     assert closest(np.array([[8, 8, 7, 7], [7, 7, 7, 7]])).tolist() == [1.0, 0.5]
 
 
+def test_labels_count_by_their_confidence():
+    closest = ClosestToTruth([np.array([0, 0, 1])], weights=[np.array([0.5, 0.5, 3.0])])
+    # 7 stands for 1 in the first sample: 3 of 4; in the second also for one point of 0: 3.5 of 4.
+    assert closest(np.array([[7, 7, 7], [7, 8, 9]])).tolist() == [0.75, 0.875]
+
+
+def test_share_of_samples_as_good_as_the_best_is_told():
+    closest = ClosestToTruth(TRUTH)
+    closest(np.array([[7, 7, 8, 8], [9, 9, 3, 3], [7, 7, 7, 7], [7, 7, 7, 8]]))
+    assert closest.tied == [0.5]
+
+
 def test_score_carried_on_is_the_frozen_accuracy():
     stream = moving_gaussians(12, 4, rng=np.random.default_rng(3))
     closest = ClosestToTruth(stream.labels)

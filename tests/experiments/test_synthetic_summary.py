@@ -1,11 +1,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tiny_experiment import tiny_config
 
 from dynmeans.experiments.synthetic.authors_means import standard_errors_off
 from dynmeans.experiments.synthetic.claims import speed_claims
+from dynmeans.experiments.synthetic.search import best_settings, edges
 from dynmeans.experiments.synthetic.summary import authors_table, by_clusters, speed_table
-from dynmeans.experiments.synthetic.tasks import KEY, best_settings, paper_settings
+from dynmeans.experiments.synthetic.tasks import KEY, paper_settings
 
 
 def row(method, trial, accuracy, cpu_s, **more):
@@ -42,7 +44,7 @@ def frame():
 
 
 def test_speed_is_compared_on_the_streams_both_clustered(frame):
-    table = speed_table(frame, "paper").set_index("method")
+    table = speed_table(frame, paper_settings(), "accuracy_global").set_index("method")
     assert table.loc["gibbs", "times_faster"] == pytest.approx(300)
     assert table.loc["gibbs", "n"] == 2
     # (0.70 + 0.71) / 2 - 0.6
@@ -50,12 +52,12 @@ def test_speed_is_compared_on_the_streams_both_clustered(frame):
 
 
 def test_claim_needs_both_speed_and_accuracy(frame):
-    holds = speed_table(frame, "paper").set_index("method")["holds"]
+    holds = speed_table(frame, paper_settings(), "accuracy_global").set_index("method")["holds"]
     assert holds.to_dict() == {"gibbs": True, "variational": False, "particle": False}
 
 
 def test_claim_says_where_it_does_not_hold_and_why(frame):
-    assert speed_claims(frame, "paper") == [
+    assert speed_claims(frame, paper_settings(), "accuracy_global") == [
         "Gibbs (honest): yes at K = 5.",
         "variational inference: no at 5 (20 times).",
         "particle learning (honest): no at 5 (200 times, accuracy 0.10 lower).",
@@ -67,18 +69,36 @@ def test_lower_accuracy_within_two_standard_errors_is_equal():
     frame = pd.DataFrame(
         [*rows, row("gibbs", 0, 0.60, 3.0), row("gibbs", 1, 0.84, 3.0)]
     )  # gains 0.10 and -0.14: mean -0.02, error 0.12
-    assert speed_table(frame, "paper")["holds"].tolist() == [True]
+    assert speed_table(frame, paper_settings(), "accuracy_global")["holds"].tolist() == [True]
+
+
+SWEEP = tiny_config(new_penalties=(0.04, 0.06, 0.1), max_gaps=(6.8,), reaches=(1.01,))
+
+
+def swept(accuracies):
+    return pd.DataFrame(
+        row("dynamic_means", trial, accuracy, 0.01, part="search", new_penalty=new_penalty)
+        for new_penalty, values in accuracies.items()
+        for trial, accuracy in enumerate(values)
+    )
 
 
 def test_best_setting_is_that_of_the_highest_mean():
-    rows = [
-        row("dynamic_means", trial, accuracy, 0.01, part="search", new_penalty=new_penalty)
-        for new_penalty, accuracies in ((0.04, (0.9, 0.5)), (0.06, (0.75, 0.75)))
-        for trial, accuracy in enumerate(accuracies)
-    ]
-    rows.append(row("dynamic_means", 0, 1.0, 0.01, new_penalty=0.1))  # of the comparison
+    frame = swept({0.04: (0.9, 0.5), 0.06: (0.75, 0.75), 0.1: (0.7, 0.7)})
+    compared = pd.DataFrame([row("dynamic_means", 0, 1.0, 0.01, new_penalty=0.1)])
     expected = {"new_penalty": 0.06, "max_gap": 6.8, "reach": 1.01}
-    assert best_settings(pd.DataFrame(rows)) == {"dynamic_means": expected}
+    assert best_settings(SWEEP, pd.concat([frame, compared])) == {"dynamic_means": expected}
+
+
+def test_nothing_is_best_before_all_settings_were_tried():
+    frame = swept({0.04: (0.9, 0.5), 0.06: (0.75, 0.75), 0.1: (0.7,)})
+    assert best_settings(SWEEP, frame) == {}
+
+
+def test_best_value_at_the_end_of_its_grid_is_named():
+    setting = {"new_penalty": 0.1, "max_gap": 6.8, "reach": 1.01}
+    assert list(edges(SWEEP, {"dynamic_means": setting})) == [("dynamic_means", "new_penalty")]
+    assert not list(edges(SWEEP, {"dynamic_means": {**setting, "new_penalty": 0.06}}))
 
 
 def test_averages_are_over_streams_at_the_usual_effort():
@@ -88,6 +108,7 @@ def test_averages_are_over_streams_at_the_usual_effort():
     assert (averages.x.tolist(), averages.n.tolist()) == ([5.0], [2])
     np.testing.assert_allclose(averages.mean, [0.6])
     np.testing.assert_allclose(averages.deviation, [np.sqrt(0.02)])
+    np.testing.assert_allclose(averages.error, [np.sqrt(0.01)])
 
 
 def test_authors_are_compared_with_the_rows_of_their_rule():

@@ -199,6 +199,21 @@ def test_frozen_accuracy_agrees_with_brute_force(seed, is_weighted):
     assert np.abs(expected - score).min() < 1e-9
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_frozen_accuracy_does_not_depend_on_the_names_of_labels(seed):
+    # Nearly every step of such a stream has equally good matches.
+    rng = np.random.default_rng(seed)
+    true, found = rng.integers(0, 6, size=(2, 30, 24))
+    names = [rng.permutation(6) for _ in range(2)]
+    renamed = accuracy_frozen(list(names[0][true]), list(names[1][found]))
+    assert renamed == pytest.approx(accuracy_frozen(list(true), list(found)), rel=1e-12)
+
+
+def test_of_equally_good_matches_that_of_the_longer_course_is_kept():
+    # Both 5 and 6 share a point with 0 in the first step; 6 stays with it.
+    assert accuracy_frozen([[0, 0], [0], [0]], [[5, 6], [6], [6]]) == pytest.approx(2.5 / 3)
+
+
 @SEEDS
 def test_brute_force_leaves_one_frozen_accuracy_when_weights_break_all_ties(seed):
     assert len(frozen_averages(random_stream(seed, is_weighted=True), {})) == 1

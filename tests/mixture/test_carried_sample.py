@@ -20,6 +20,16 @@ def test_first_of_the_highest_rank_is_carried(carry, chosen):
     assert choose_sample(carry, LABELS, LOG_POSTERIORS) == chosen
 
 
+def test_of_equal_ranks_the_most_probable_sample_is_carried():
+    assert choose_sample(lambda labels: [1.0] * 4, LABELS, np.array([-3.0, -2.0, -1.0, -1.0])) == 2
+
+
+def test_ranking_sees_the_most_probable_sample_first():
+    seen = []
+    choose_sample(lambda z: seen.append(z.tolist()) or [0.0] * 4, LABELS, LOG_POSTERIORS)
+    assert seen == [LABELS[[1, 3, 2, 0]].tolist()]
+
+
 def test_new_slots_get_the_next_identities():
     state = MixtureState([2, 5], [1.0, 1.0], np.zeros((2, 1)), [1.0, 1.0], [1.0, 1.0], next_id=9)
     assert identities(np.array([3, 1, 0, 2]), state).tolist() == [10, 5, 2, 9]

@@ -1,5 +1,7 @@
 """The model: priors, posteriors and what is carried over, worked by hand or enumerated."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from labelings import (
@@ -147,3 +149,14 @@ def test_points_that_would_overflow_are_refused():
     prior = batch_prior(MixtureState.empty(1), MixtureParameters(noise_variance=1e-100))
     with pytest.raises(ValueError, match=r"noise_variance must be larger .*got 1e-100"):
         prior.arrays(np.array([[1e149]]))
+
+
+def test_logarithms_take_the_place_of_the_parameters():
+    given = MixtureParameters(concentration=2.0, survival=0.25)
+    logs = MixtureParameters(log_concentration=np.log(2.0), log_survival=np.log(0.25))
+    assert logs.concentration == pytest.approx(given.concentration)
+    assert logs.log_survival == pytest.approx(given.log_survival)
+    with pytest.raises(ValueError, match="survival must be less than 1"):
+        MixtureParameters(log_survival=0.1)
+    with pytest.raises(ValueError, match=r"log_survival must be the logarithm of survival, 0\.5"):
+        replace(given, survival=0.5)

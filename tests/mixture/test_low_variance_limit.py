@@ -6,33 +6,40 @@ Q dt + |y - theta_old|^2 / (1/w + tau dt + 1): the rule `revival="exact"`. The p
 the same with w infinite, the carried position taken as known (decision 0103).
 """
 
+from itertools import islice
+
 import numpy as np
 import pytest
 
-from dynmeans import ClusterState, Penalties, step
+from dynmeans import ClusterState, DDPMixture, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.mixture.gibbs import gibbs
-from dynmeans.mixture.model import BatchPrior, batch_prior
-from dynmeans.records.mixture import MixtureParameters, MixtureState
+from dynmeans.mixture.low_variance import low_variance_mixture
+from dynmeans.mixture.model import batch_prior
+from dynmeans.mixture.reference_gibbs import plain_gibbs
+from dynmeans.records.mixture import MixtureState
 
 RHO = 1.0
 REVIVAL = Penalties(1.0, revival_penalty=0.3, drift=0.5)
 STREAM = Penalties(0.05, max_gap=5, reach=1.2)
 
 
-def tied_prior(state, penalties, sigma):
-    """Eq. 4 in logarithms, where alpha and q may be far below the smallest double."""
-    d = state.n_features
-    return BatchPrior(
-        log_weights=np.log(state.weights) - penalties.revival_penalty * state.ages / (2 * sigma),
-        past_counts=state.weights,
-        means=state.centers,
-        variances=sigma / state.weights + penalties.drift * sigma * state.ages,
-        log_new_weight=d / 2 * np.log1p(RHO / sigma) - penalties.new_penalty / (2 * sigma),
-        new_mean=np.full(d, 0.5),
-        new_variance=RHO,
-        noise_variance=sigma,
+def tied_prior(state, penalties, sigma, revival="exact"):
+    """Eq. 4: alpha and q may be far below the smallest double."""
+    tied = low_variance_mixture(
+        penalties, sigma, state.n_features, prior_mean=0.5, prior_variance=RHO
     )
+    carried = MixtureState(
+        state.ids,
+        state.weights,
+        state.centers,
+        sigma / state.weights,
+        state.ages,
+        next_id=state.next_id,
+        n_steps=state.n_steps,
+        time=float(state.n_steps),
+    )
+    return batch_prior(carried, tied, revival=revival)
 
 
 def gibbs_labels(points, state, penalties, sigma, seed=0):
@@ -66,22 +73,39 @@ def remembered(w):
     return ClusterState([0], [[0.0]], [w], [2.0], next_id=1, n_steps=3)
 
 
-def test_tied_prior_is_that_of_tied_parameters():
-    sigma, state = 0.05, remembered(4.0)
-    parameters = MixtureParameters(
-        concentration=np.sqrt(1 + RHO / sigma) * np.exp(-1.0 / (2 * sigma)),
-        survival=np.exp(-0.3 / (2 * sigma)),
-        noise_variance=sigma,
-        motion_variance=0.5 * sigma,
-        prior_mean=0.5,
-        prior_variance=RHO,
-    )
-    carried = MixtureState([0], [4.0], [[0.0]], [sigma / 4.0], [2.0], 1, n_steps=3, time=3.0)
-    expected, found = batch_prior(carried, parameters), tied_prior(state, REVIVAL, sigma)
-    np.testing.assert_allclose(found.log_weights, expected.log_weights, rtol=1e-12)
-    np.testing.assert_allclose(found.variances, expected.variances, rtol=1e-12)
+def test_mixture_is_tied_to_its_noise_by_equation_4():
+    sigma = 0.05
+    tied = low_variance_mixture(REVIVAL, sigma, 1, prior_mean=0.5, prior_variance=RHO)
+    assert tied.concentration == pytest.approx(np.sqrt(1 + RHO / sigma) * np.exp(-1 / (2 * sigma)))
+    assert tied.survival == pytest.approx(np.exp(-0.3 / (2 * sigma)))
+    assert tied.motion_variance == pytest.approx(0.5 * sigma)
+
+
+def test_logarithms_stay_where_alpha_and_q_are_below_the_smallest_double():
+    tied = low_variance_mixture(Penalties(0.04, max_gap=6.8, reach=1.01), 2e-5, 2)
+    assert tied.concentration == 0.0
+    prior = tied_prior(remembered(4.0), REVIVAL, 1e-5)
+    assert np.isfinite(prior.log_weights).all()
     # alpha_t adds the factor (1 - q^t) / (1 - q), which tends to 1.
-    assert found.log_new_weight == pytest.approx(expected.log_new_weight, abs=0.06)
+    assert prior.log_new_weight == pytest.approx(0.5 * np.log1p(1e5) - 1 / 2e-5)
+
+
+def test_mixture_of_the_limit_fits_a_stream():
+    tied = low_variance_mixture(STREAM, 1e-6, 2, prior_mean=0.5)
+    model = DDPMixture("gibbs", parameters=tied, n_samples=5, burn_in=20, random_state=0)
+    batches = [[[0.0, 0.0], [0.05, 0.0], [0.5, 0.5]], [[0.55, 0.5], [0.02, 0.0]]]
+    labels, _ = model.fit_sequence(batches)
+    assert [found.tolist() for found in labels] == [[0, 0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("w", [1.0, 4.0])
+@pytest.mark.parametrize("distance", np.linspace(0.05, 2.0, 14))
+def test_equation_3_as_printed_has_equation_5_as_its_limit(w, distance):
+    points, state = np.array([[distance]]), remembered(w)
+    _, expected = step(points, state, REVIVAL, orders=[[0]])
+    prior = tied_prior(state, REVIVAL, 1e-6, revival="paper")
+    found = list(islice(plain_gibbs(points, prior, np.random.default_rng(0)), 20))
+    assert found[-1].tolist() == expected.labels.tolist()
 
 
 @pytest.mark.parametrize("w", [1.0, 4.0, 1e9])

@@ -2,9 +2,10 @@
 
 import math
 
+import numpy as np
 import pytest
 
-from dynmeans import Penalties
+from dynmeans import DynamicMeans, Penalties
 
 
 def test_max_gap_and_reach_give_revival_penalty_and_drift():
@@ -89,3 +90,19 @@ def test_reach_is_the_farthest_revival_after_one_step():
 def test_bad_values_are_refused_by_name(arguments, error, message):
     with pytest.raises(error, match=message):
         Penalties(**arguments)
+
+
+@pytest.mark.parametrize("reach", [1.0, 1.2, 1e6])
+def test_drift_of_an_enormous_gap_is_that_of_an_infinite_one(reach):
+    endless = Penalties(0.04, max_gap=math.inf, reach=reach)
+    assert Penalties(0.04, max_gap=1e308, reach=reach).drift == pytest.approx(endless.drift)
+
+
+@pytest.mark.parametrize(("max_gap", "missed"), [(6.8, 5), (5.0, 3), (2.0, 0)])
+def test_max_gap_counts_the_step_of_the_return(max_gap, missed):
+    def returns(n_empty):
+        model = DynamicMeans(1.0, max_gap=max_gap, reach=1.0, random_state=0)
+        model.fit_sequence([[[0.0]], *[np.empty((0, 1))] * n_empty, [[0.1]]])
+        return model.labels_[0] == 0
+
+    assert [n for n in range(9) if returns(n)] == list(range(missed + 1))

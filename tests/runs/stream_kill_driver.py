@@ -116,6 +116,8 @@ class Attack:
         return int(path.read_text() or 0) if path.exists() else 0
 
     def _note(self, i: int) -> None:
+        if i <= self._progress():  # rows that are repeated
+            return
         fresh = self.folder / "progress.new"
         fresh.write_text(str(i))
         fresh.rename(self.folder / "progress")

@@ -106,6 +106,26 @@ def test_messages_that_are_no_rows_are_kept_once_with_the_reason(place, tmp_path
     assert json.loads(letter["body"])["name"] == "hole"
 
 
+@pytest.mark.parametrize(
+    ("on_missing", "expected"), [("error", (1, 0)), ("drop", (0, 1))], ids=["kept", "dropped"]
+)
+def test_messages_read_again_are_not_counted_again(redis, tmp_path, on_missing, expected):
+    rows = [ROWS[0] | {"t": float(t), "name": str(t)} for t in (1, 2, 11, 17, 18, 29, 45)]
+    bodies = places.bodies_of(rows)
+    bad = '{"t": 12, "x": null, "y": 1, "name": "hole"}'
+    name = f"again_{on_missing}"
+    address = redis.make(name)
+    # The window of 11 is still open when that of 1 closes: what follows 11 is read again.
+    redis.send(name, [*bodies[:3], bad, *bodies[3:]])
+    options = replace(places.OPTIONS, on_missing=on_missing)
+    places.follow(address, tmp_path / "run", options=options, stop_after=1, until_idle=None)
+    places.follow(address, tmp_path / "run", options=options)
+    with Run.open(tmp_path / "run") as run:
+        status = run.status()
+    assert (status.n_dead_letters, status.n_dropped) == expected
+    assert status.n_rows == 7
+
+
 def test_rows_that_come_too_late_are_letters_or_counted(redis, tmp_path):
     bodies = places.bodies_of([*ROWS[:60], ROWS[0] | {"name": "late"}])
     address = redis.make("late")

@@ -52,7 +52,8 @@ def cluster(
     max_gap: Annotated[
         float | None,
         typer.Option(
-            help="How many windows a cluster may go unseen and still come back; 6.8 by default.",
+            help="A cluster comes back if fewer windows than this have passed since it was last "
+            "seen; 6.8 by default, which allows five missed windows.",
             rich_help_panel=options.PARAMETERS,
         ),
     ] = None,

@@ -47,6 +47,12 @@ def aircraft(
     plain_noise_ratio: Annotated[
         float | None, typer.Option(help="Of the plain feature; by marginal likelihood if left out.")
     ] = None,
+    is_gp_own: Annotated[
+        bool,
+        typer.Option(
+            "--own-gp", help="Plain feature: length and noise found for each trajectory by itself."
+        ),
+    ] = False,
     n_trials: Annotated[int, typer.Option(help="Trials of each row of the table.")] = 20,
     gibbs_trials: Annotated[
         int | None, typer.Option(help="The same for the slow sampler, if fewer.")
@@ -82,6 +88,7 @@ def aircraft(
         confidence=confidence,
         area=_area(area),
         plain_noise_ratio=plain_noise_ratio,
+        is_gp_own=is_gp_own,
         n_trials=n_trials,
         gibbs_trials=n_trials if gibbs_trials is None else gibbs_trials,
         seed=seed,

@@ -51,6 +51,8 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         phi. Where new clusters are expected.
     prior_variance : float, default=1.0
         rho. Variance of new clusters around `prior_mean`, along each axis.
+    parameters : MixtureParameters, optional
+        All six as one value in place of them, such as `low_variance_mixture` returns.
     n_samples, burn_in, thin : int, default=200, 100, 2
         Gibbs: samples recorded, sweeps before the first, and sweeps for each.
     n_particles : int, default=100
@@ -112,6 +114,7 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         motion_variance: float = 0.1,
         prior_mean: Any = 0.0,
         prior_variance: float = 1.0,
+        parameters: MixtureParameters | None = None,
         n_samples: int = 200,
         burn_in: int = 100,
         thin: int = 2,
@@ -130,6 +133,7 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         self.motion_variance = motion_variance
         self.prior_mean = prior_mean
         self.prior_variance = prior_variance
+        self.parameters = parameters
         self.n_samples = n_samples
         self.burn_in = burn_in
         self.thin = thin
@@ -212,6 +216,8 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         self._take_in(points, state, elapsed)
 
     def _parameters(self) -> MixtureParameters:
+        if self.parameters is not None:
+            return self.parameters
         return MixtureParameters(
             concentration=self.concentration,
             survival=self.survival,

@@ -9,6 +9,9 @@ from dynmeans.records.penalties import AUTO, Penalties, dp_means_penalties
 class DPMeans(ClusterEstimator):
     """DP-Means (Kulis and Jordan, 2012): k-means that finds the number of clusters.
 
+    It starts as Algorithm 2 does with nothing remembered, from no clusters, and not with all
+    points in one as Kulis and Jordan do (decision 0016).
+
     Parameters
     ----------
     penalties : Penalties, float or "auto", default="auto"

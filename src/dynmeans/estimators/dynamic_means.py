@@ -31,8 +31,10 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         from every cluster before it opens a new one. The one parameter that depends on the scale
         of your data.
     max_gap : float, optional
-        N_Q. How many batches a cluster may go unseen and still come back under its identity;
-        greater than 1, infinity for never forgetting. 6.8 unless you give `revival_penalty`.
+        N_Q. A cluster comes back under its identity if fewer steps than this have passed since it
+        was last seen. The step in which it returns counts: 6.8 allows six steps, so five missed
+        batches in between; 5 allows three, and 2 none. Greater than 1, infinity for never
+        forgetting. 6.8 unless you give `revival_penalty`.
     reach : float, optional
         k_tau. How far a cluster may have moved since the last batch and still be recognized, as
         a squared distance in units of `new_penalty`; at least 1. 1.2 unless you give `drift`.

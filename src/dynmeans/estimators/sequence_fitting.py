@@ -12,6 +12,7 @@ from dynmeans.engine.execution import Execution
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.engine.step import step_batch
 from dynmeans.estimators.base import HistoryKeeper
+from dynmeans.estimators.early_forgetting import warn_of_early_forgetting
 from dynmeans.estimators.family_keeping import FamilyKeeper
 from dynmeans.estimators.feature_scaling import FeatureScaler
 from dynmeans.estimators.named_batches import labels_like, timed_batches
@@ -75,12 +76,16 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, FeatureScaler):
             rows = [self._scaled(batch, scaling) for batch in rows] if scaling else rows
             penalties = self._settle_penalties(rows[:n], gaps[:n])
             steps = step_sequence(rows, penalties, self._visiting_orders(), gaps, self._execution())
+            last = None
             for batch, gap, date, (after, clustering) in zip(rows, gaps, when, steps, strict=True):
+                if gap < 1.0 and last is not None:
+                    warn_of_early_forgetting(last, gap, penalties)
                 history.append(before, gap, clustering, after, find_events, date)
                 self._add_evidence(batch, clustering, gap)
                 clusterings.append(clustering)
                 after = after if scaling is None else replace(after, scaling=scaling)
                 last, before = (before, gap, clustering, after), after
+            assert last is not None, "there is at least one batch"
             self._remember(*last)
             self._count_lives(clusterings, after)
             self._last_when = when[-1]

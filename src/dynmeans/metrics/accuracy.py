@@ -51,8 +51,9 @@ def accuracy_frozen(true: Batches, found: Batches, weights: Batches | None = Non
     The measure of the paper's authors. In each step the labels that were never matched before
     are matched as well as that step allows; a true and a found label that share points are
     then one cluster for good, and neither is ever matched with another. A cluster that is
-    lost and found under a new label is wrong from then on. Between equally good matches of a
-    step the solver's choice stands; it is the same on every run.
+    lost and found under a new label is wrong from then on. Of equally good matches of a
+    step, the one that gains most from there on is made: the score does not depend on the names of
+    the labels.
 
     Parameters
     ----------

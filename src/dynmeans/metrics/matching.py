@@ -34,20 +34,40 @@ def match_frozen(streams: LabelStreams) -> BoolArray:
     """Tell which pairs are matched when a match, once made, stays.
 
     In each step only identities that were never matched before are free. The free ones are
-    matched as well as this step allows, and every match that shares points is for good.
+    matched as well as this step allows, and every match that shares points is for good. Of
+    equally good matches of a step, the one that gains most from there on is made, so that the
+    score does not depend on how labels are named.
     """
+    scores = streams.overlaps + _tie_breaks(streams)
     found_of = np.full(streams.true.n_ids, -1)
     true_of = np.full(streams.found.n_ids, -1)
     is_matched = np.zeros(len(streams.overlaps), dtype=bool)
     for step in streams.each_step():
         true_ids, found_ids = step.true_ids[step.rows], step.found_ids[step.cols]
         free = np.flatnonzero((found_of[true_ids] == -1) & (true_of[found_ids] == -1))
-        overlaps = streams.overlaps[step.pairs][free]
-        made = free[best_match(step.rows[free], step.cols[free], overlaps)]
+        made = free[best_match(step.rows[free], step.cols[free], scores[step.pairs][free])]
         found_of[true_ids[made]] = found_ids[made]
         true_of[found_ids[made]] = true_ids[made]
         is_matched[step.pairs] = found_of[true_ids] == found_ids
     return is_matched
+
+
+def _tie_breaks(streams: LabelStreams) -> FloatArray:
+    """What each pair gains from its step on if it is kept, scaled to decide between equals only."""
+    steps, n_steps = streams.true.steps, streams.points.n_steps
+    totals = np.bincount(steps, streams.true.sizes, n_steps)
+    pair_steps = steps[streams.pair_true]
+    # What comes sooner counts a little more: equal sums of different courses are told apart.
+    shares = streams.overlaps / totals[pair_steps] * (1.0 + 1e-4 * (1.0 - pair_steps / n_steps))
+    order = np.argsort(streams.pair_links, kind="stable")  # by link, then by step
+    until = np.cumsum(shares[order])
+    ends = np.cumsum(np.bincount(streams.pair_links))  # of every link
+    gains = np.empty(len(shares))
+    gains[order] = until[np.repeat(ends - 1, np.diff(ends, prepend=0))] - until + shares[order]
+    # A match gains at most 1 in every step. Counts differ by 1 at least; sums of weights that
+    # differ by less than a millionth of the smallest are taken as equal.
+    unit = 1.0 if streams.points.weights is None else 1e-6 * streams.overlaps.min(initial=1.0)
+    return gains * (0.4 * unit / max(n_steps, 1))
 
 
 def best_match(rows: IntArray, cols: IntArray, overlaps: FloatArray) -> BoolArray:

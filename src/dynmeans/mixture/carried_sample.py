@@ -22,13 +22,14 @@ def check_carry(carry: object) -> None:
 
 
 def choose_sample(carry: str | Ranking, labels: IntArray, log_posteriors: FloatArray) -> int:
-    """Return the row of the sample to carry: the first of the highest rank, or the last.
+    """Return the row of the sample to carry: that of the highest rank, or the last.
 
     Parameters
     ----------
     carry : {"best", "last"} or callable
         The highest posterior; the last sample; or a function that takes the labels of all
-        samples, one row each, and returns a number for each, the highest being carried.
+        samples, one row each, and returns a number for each, the highest being carried. It is
+        given the most probable sample first: of equal numbers the first is carried.
     labels : IntArray of shape (n_samples, n_points)
         Identities of the points in each sample.
     log_posteriors : FloatArray of shape (n_samples,)
@@ -39,19 +40,20 @@ def choose_sample(carry: str | Ranking, labels: IntArray, log_posteriors: FloatA
     >>> labels = np.array([[0, 0], [0, 1], [0, 0]])
     >>> choose_sample("best", labels, np.array([-3.0, -2.0, -3.0]))
     1
-    >>> choose_sample(lambda z: (z == [0, 0]).sum(axis=1), labels, np.array([-3.0, -2.0, -3.0]))
-    0
+    >>> choose_sample(lambda z: (z == [0, 0]).sum(axis=1), labels, np.array([-3.0, -2.0, -1.0]))
+    2
     """
     if carry == "last":
         return len(labels) - 1
     if not callable(carry):
         return int(log_posteriors.argmax())
-    ranks = np.asarray(carry(labels), dtype=np.float64)
+    most_probable_first = np.argsort(-log_posteriors, kind="stable")
+    ranks = np.asarray(carry(labels[most_probable_first]), dtype=np.float64)
     if ranks.shape != (len(labels),) or np.isnan(ranks).any():
         raise ValueError(
             f"carry must return one number for each of {len(labels)} samples, got {ranks!r}."
         )
-    return int(ranks.argmax())
+    return int(most_probable_first[ranks.argmax()])
 
 
 def identities(labels: IntArray, state: MixtureState) -> IntArray:

@@ -8,7 +8,7 @@ The target is the posterior of labels and parameters of one batch given what is 
 with f, the means and the variances of `dynmeans.mixture.model`. One sweep visits the
 points in their order: a point leaves its cluster (a cluster left empty has its parameter
 integrated out), draws its label from the paper's Eq. 3, and where it is the first of a cluster
-the parameter is drawn too. Then every parameter is drawn given its points (Eq. 9 and 11).
+the parameter is drawn too. Then every parameter is drawn given its points (Eq. 7 and 10).
 """
 
 from collections.abc import Callable

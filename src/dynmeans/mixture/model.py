@@ -61,6 +61,9 @@ class BatchPrior:
         phi and rho.
     noise_variance : float
         sigma.
+    first_variances : FloatArray of shape (n_old,), optional
+        Variance of each old position as the first point of the cluster sees it; `variances` by
+        default. `plain_gibbs` alone takes another one, for Eq. 3 as printed.
     """
 
     log_weights: FloatArray
@@ -71,6 +74,7 @@ class BatchPrior:
     new_mean: FloatArray
     new_variance: float
     noise_variance: float
+    first_variances: FloatArray | None = None
 
     @property
     def n_old(self) -> int:
@@ -80,6 +84,10 @@ class BatchPrior:
     def arrays(self, points: FloatArray) -> MixtureArrays:
         """Return the points and the fields as the compiled code takes them."""
         self._check_scale(points)
+        if self.first_variances is not None:
+            raise ValueError(
+                "first_variances must be None: Eq. 3 as printed is sampled by plain_gibbs alone."
+            )
         return (
             points,
             self.log_weights,
@@ -114,9 +122,14 @@ class BatchPrior:
 
 
 def batch_prior(
-    state: MixtureState, parameters: MixtureParameters, elapsed: float = 1.0
+    state: MixtureState,
+    parameters: MixtureParameters,
+    elapsed: float = 1.0,
+    revival: str = "exact",
 ) -> BatchPrior:
     """Return the prior of a batch that comes `elapsed` steps of time after the last one.
+
+    With `revival="paper"` the label step takes old positions as known, as Eq. 3 is printed.
 
     Examples
     --------
@@ -128,23 +141,25 @@ def batch_prior(
     1.75
     """
     dt = state.ages - 1.0 + elapsed
+    motion = parameters.motion_variance * dt
     return BatchPrior(
-        log_weights=dt * np.log(parameters.survival) + np.log(state.counts),
+        log_weights=dt * parameters.log_survival + np.log(state.counts),
         past_counts=state.counts,
         means=state.centers,
-        variances=state.variances + parameters.motion_variance * dt,
+        variances=state.variances + motion,
         log_new_weight=log_new_weight(parameters, state.time + elapsed),
         new_mean=parameters.prior_mean_of(state.n_features),
         new_variance=parameters.prior_variance,
         noise_variance=parameters.noise_variance,
+        first_variances=motion if revival == "paper" else None,
     )
 
 
 def log_new_weight(parameters: MixtureParameters, time: float) -> float:
     """log alpha_t = log(alpha (1 - q^t) / (1 - q))."""
-    q = parameters.survival
+    log_q = parameters.log_survival
     return float(
-        np.log(parameters.concentration) + np.log(-np.expm1(time * np.log(q))) - np.log1p(-q)
+        parameters.log_concentration + np.log(-np.expm1(time * log_q)) - np.log(-np.expm1(log_q))
     )
 
 
@@ -158,6 +173,8 @@ def log_first_densities(points: FloatArray, prior: BatchPrior) -> FloatArray:
     array([[-1.6120857...]])
     """
     _, means, variances = prior.with_new(1)
+    if prior.first_variances is not None:
+        variances[:-1] = prior.first_variances
     log_weights = np.append(prior.log_weights, prior.log_new_weight)
     return log_weights + log_densities(points, means, prior.noise_variance + variances)
 
@@ -171,7 +188,7 @@ def log_densities(
 
 
 def center_posteriors(points: FloatArray, labels: IntArray, prior: BatchPrior) -> Seen:
-    """Return n, and mean and variance of theta given the labels, of every slot (Eq. 9 and 11)."""
+    """Return n, and mean and variance of theta given the labels, of every slot (Eq. 7 and 10)."""
     n_new = max(int(labels.max(initial=-1)) + 1 - prior.n_old, 0)
     _, means, variances = prior.with_new(n_new)
     n = np.bincount(labels, minlength=len(variances)).astype(np.float64)

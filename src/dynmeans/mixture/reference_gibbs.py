@@ -107,7 +107,7 @@ def _draw_label(
 
 
 def _draw_parameter(chain: Chain, k: int, members: FloatArray, random: RandomNumbers) -> None:
-    """theta ~ N(theta_post, sigma_post) given the points of the cluster (Eq. 9 and 11)."""
+    """theta ~ N(theta_post, sigma_post) given the points of the cluster (Eq. 7 and 10)."""
     prior = chain.prior
     mean = prior.means[k] if k < prior.n_old else prior.new_mean
     variance = prior.variances[k] if k < prior.n_old else prior.new_variance

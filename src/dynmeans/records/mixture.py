@@ -1,5 +1,6 @@
 """The DDP Gaussian mixture: its parameters, and what is remembered between batches."""
 
+import math
 import os
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.files.archive import read_archive, write_archive
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.cluster_rows import (
@@ -27,9 +29,9 @@ class MixtureParameters:
 
     Parameters
     ----------
-    concentration : float
+    concentration : float, default=1.0
         alpha. Weight of the clusters that one step of time adds, in observations; above 0.
-    survival : float
+    survival : float, default=0.5
         q. Probability that a cluster lives through one step of time; between 0 and 1.
     noise_variance : float
         sigma. Variance of a point around its cluster, along each axis; above 0.
@@ -39,6 +41,9 @@ class MixtureParameters:
         phi. Where new clusters are expected; one number stands for every axis.
     prior_variance : float
         rho. Variance of new clusters around it, along each axis; above 0.
+    log_concentration, log_survival : float, optional
+        The logarithms of alpha and q in place of `concentration` and `survival`, which may then
+        be below the smallest number above 0. Otherwise they follow from these.
 
     Examples
     --------
@@ -50,26 +55,43 @@ class MixtureParameters:
     ValueError: survival must be less than 1, got 1.5.
     """
 
-    concentration: float = 1.0
-    survival: float = 0.5
+    concentration: float = None  # type: ignore[assignment]
+    survival: float = None  # type: ignore[assignment]
     noise_variance: float = 1.0
     motion_variance: float = 1.0
     prior_mean: npt.ArrayLike = 0.0
     prior_variance: float = 1.0
+    log_concentration: float = None  # type: ignore[assignment]
+    log_survival: float = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         """Check every parameter and freeze the prior mean."""
-        for name in (
-            "concentration",
-            "survival",
-            "noise_variance",
-            "motion_variance",
-            "prior_variance",
-        ):
+        for name in ("noise_variance", "motion_variance", "prior_variance"):
             object.__setattr__(self, name, checked_number(name, getattr(self, name), above=0))
+        self._tie_logarithm("concentration", 1.0)
+        self._tie_logarithm("survival", 0.5)
         if self.survival >= 1:
             raise ValueError(f"survival must be less than 1, got {self.survival!r}.")
         object.__setattr__(self, "prior_mean", _checked_mean(self.prior_mean))
+
+    def _tie_logarithm(self, name: str, default: float) -> None:
+        """Derive the logarithm from the parameter, or the parameter from a logarithm given."""
+        value, logarithm = getattr(self, name), getattr(self, f"log_{name}")
+        if logarithm is None:
+            value = checked_number(name, default if value is None else value, above=0)
+            logarithm = math.log(value)
+        else:
+            logarithm = checked_number(f"log_{name}", logarithm)
+            derived = math.exp(min(logarithm, 700.0))
+            if value is not None and not math.isclose(value, derived, rel_tol=1e-9):
+                raise InputError(
+                    f"log_{name}",
+                    f"must be the logarithm of {{{name}}}, {value!r}, or None",
+                    got=logarithm,
+                )
+            value = derived
+        object.__setattr__(self, name, value)
+        object.__setattr__(self, f"log_{name}", logarithm)
 
     def prior_mean_of(self, n_features: int) -> FloatArray:
         """Return phi with one value for each feature."""

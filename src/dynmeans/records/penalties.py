@@ -33,8 +33,9 @@ class Penalties:
     drift : float, optional
         tau. How fast the memory of a position fades, per batch; 0 or more.
     max_gap : float, optional
-        N_Q. Batches a cluster can go unseen and still come back; greater than 1,
-        infinity for never forgetting.
+        N_Q. A cluster comes back if fewer steps than this have passed since it was last seen, the
+        one in which it returns counted: 6.8 allows five missed batches in between, 5 allows
+        three, 2 none. Greater than 1, infinity for never forgetting.
     reach : float, optional
         k_tau. Squared distance, in units of lambda, over which a cluster seen in the last
         batch is still recognized; at least 1.
@@ -182,9 +183,10 @@ def dp_means_penalties(given: Penalties | float) -> Penalties:
 
 def _drift_from_reach(max_gap: float, reach: float) -> float:
     """Solve (lambda - Q) (tau + 1) = k_tau lambda for tau."""
-    if math.isinf(max_gap):
+    scaled = max_gap * (reach - 1) if reach > 1 else 0.0
+    if math.isinf(max_gap) or math.isinf(scaled):
         return reach - 1
-    return (max_gap * (reach - 1) + 1) / (max_gap - 1)
+    return (scaled + 1) / (max_gap - 1)
 
 
 def _check_revival(revival: object) -> None:

@@ -288,3 +288,19 @@ def test_labels_of_other_flights_are_refused(files, tmp_path):
 def test_bad_configuration_is_refused_by_name(changes, message):
     with pytest.raises(ValueError, match=message):
         replace(CONFIG, **changes)
+
+
+def test_gaussian_processes_may_be_trained_for_each_trajectory():
+    config = replace(CONFIG, n_flights=60, n_labeled=20, features=("plain", "scaled"))
+    shared, own = (prepare_data(replace(config, is_gp_own=is_own)) for is_own in (False, True))
+    assert own.notes["plain"].startswith("of each trajectory, in the median: length scale")
+    assert not np.allclose(own.features["plain"], shared.features["plain"])
+    np.testing.assert_array_equal(own.features["scaled"], shared.features["scaled"])
+
+
+def test_figure_2_is_drawn_in_the_papers_form_too(tmp_path):
+    config = replace(CONFIG, n_flights=200, features=("plain",), origins=("recipe",), n_trials=1)
+    run_aircraft(config, tmp_path)
+    names = {file.name for file in write_figures(tmp_path, config)[0] if file.suffix == ".png"}
+    kinds = ("map", "counts", "paper-map", "paper-counts")
+    assert names == {f"aircraft-simulated-{kind}.png" for kind in kinds}

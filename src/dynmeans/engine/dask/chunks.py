@@ -17,6 +17,7 @@ from dynmeans.engine.checks import (
     checked_weights,
 )
 from dynmeans.engine.compiled import compiled
+from dynmeans.engine.device_input import is_on_device
 from dynmeans.records.arrays import BatchArray, FloatArray
 
 WAYS_OUT = (
@@ -142,12 +143,19 @@ def columns_of(chunk: Any) -> tuple[Any, ...] | None:
 
 def to_rows(chunk: Any) -> BatchArray:
     """Return a chunk as rows of floats, without a copy where it is that already."""
-    return as_rows(chunk.to_numpy() if hasattr(chunk, "to_numpy") else np.asarray(chunk))
+    return as_rows(_in_memory(chunk))
+
+
+def _in_memory(chunk: Any) -> Any:
+    """Return the values of a frame or an array; those of a CuPy array are copied off the GPU."""
+    if hasattr(chunk, "to_numpy"):
+        return chunk.to_numpy()
+    return chunk.get() if is_on_device(chunk) else np.asarray(chunk)
 
 
 def to_weights(chunk: Any) -> FloatArray:
     """Return the weights of a chunk as floats."""
-    array = chunk.to_numpy() if hasattr(chunk, "to_numpy") else np.asarray(chunk)
+    array = _in_memory(chunk)
     if array.ndim != 1:
         raise ValueError(f"sample_weight must have one dimension, got shape {array.shape}.")
     return as_floats("sample_weight", array)

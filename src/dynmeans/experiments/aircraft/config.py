@@ -55,6 +55,8 @@ class AircraftConfig:
     plain_noise_ratio, scaled_noise_ratio : float
         Of the two features. A plain one of None has it and the length found by marginal
         likelihood.
+    is_gp_own : bool
+        Whether the plain feature has length and noise found for each trajectory by itself.
     max_points : int
         Points of a trajectory that the Gaussian process sees.
     n_components : int
@@ -93,6 +95,7 @@ class AircraftConfig:
     origins: tuple[str, ...] = ORIGINS
     length_scale: float = 2.5
     plain_noise_ratio: float | None = None
+    is_gp_own: bool = False
     scaled_noise_ratio: float = 1.0
     max_points: int = 64
     n_components: int = 40

@@ -13,7 +13,10 @@ from dynmeans.experiments.aircraft.air_traffic import air_traffic
 from dynmeans.experiments.aircraft.config import DAY, PLAIN, WEEK, WHOLE, AircraftConfig
 from dynmeans.experiments.aircraft.flow_features import ComponentScaling, total_variance
 from dynmeans.experiments.aircraft.gp_features import Lattice, gp_features
-from dynmeans.experiments.aircraft.gp_hyperparameters import shared_hyperparameters
+from dynmeans.experiments.aircraft.gp_hyperparameters import (
+    own_hyperparameters,
+    shared_hyperparameters,
+)
 from dynmeans.experiments.aircraft.message_units import DETECT
 from dynmeans.experiments.aircraft.trajectories import Area, FilterReport, Trajectories
 from dynmeans.experiments.aircraft.trajectory_filter import TrajectoryBounds
@@ -167,14 +170,21 @@ def _gp(
     notes: dict[str, str],
     how: tuple[Path | None, int, OnProgress | None],
 ) -> FloatArray:
-    length, ratio = config.length_scale, config.scaled_noise_ratio
-    if feature == PLAIN and config.plain_noise_ratio is not None:
+    length: FloatArray | float = config.length_scale
+    ratio: FloatArray | float = config.scaled_noise_ratio
+    if feature == PLAIN and config.is_gp_own:
+        own = own_hyperparameters(trajectories, max_points=config.max_points)
+        length, ratio = np.asarray(own.length_scale), np.asarray(own.noise_ratio)
+    elif feature == PLAIN and config.plain_noise_ratio is not None:
         ratio = config.plain_noise_ratio
     elif feature == PLAIN:
         rng = np.random.default_rng(np.random.SeedSequence(config.seed, spawn_key=(1,)))
         found = shared_hyperparameters(trajectories, rng=rng, max_points=config.max_points)
         length, ratio = float(found.length_scale), float(found.noise_ratio)
-    notes[feature] = f"length scale {length:.3g} degrees, noise ratio {ratio:.3g}"
+    middle = "of each trajectory, in the median: " if np.ndim(length) else ""
+    notes[feature] = (
+        f"{middle}length scale {np.median(length):.3g} degrees, noise ratio {np.median(ratio):.3g}"
+    )
     cache, n_jobs, on_progress = how
     return gp_features(
         trajectories,

@@ -28,6 +28,7 @@ from dynmeans.experiments.aircraft.trial import (
     Settings,
     check_settings,
     effort_of,
+    follow_flows,
     run_trial,
     table_tasks,
 )
@@ -97,6 +98,8 @@ def run_aircraft(
 def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tuple[list[Path], str]:
     """Draw Figure 2, write Table 1 and the page that plays the flows, from the files of a run.
 
+    Figure 2 is drawn twice: of the scaled feature, and in the paper's form.
+
     Returns
     -------
     files : list of Path
@@ -107,15 +110,10 @@ def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tup
     folder = Path(folder)
     results = read_results(_path(folder, config, "parquet"), EXPERIMENT)
     kept = json.loads(_path(folder, config, "flows.json").read_text())
-    flows = [Flow.from_dict(values) for values in kept["flows"]]
-    area = Area(*config.area)
-    map_figure, (left,) = new_figure(map_size(len(flows), area), 1, 1)
-    plot_flow_map(flows, left, area)
-    counts_figure, (right,) = new_figure((12.0, 5.2), 1, 1)
-    plot_flow_counts(flows, kept["begin"], kept["window_seconds"], right)
-    files = []
-    for name, figure in (("map", map_figure), ("counts", counts_figure)):
-        files += save_figure(figure, folder / f"aircraft-{config.name}-{name}")
+    stem = folder / f"aircraft-{config.name}"
+    files = _draw_flows(kept, Area(*config.area), stem)
+    if "paper_form" in kept:
+        files += _draw_flows(kept["paper_form"], Area(*config.area), Path(f"{stem}-paper"))
     summary = summary_markdown(results) if len(results.frame) else "No labels, no table.\n"
     tables = _path(folder, config, "md")
     tables.write_text(summary)
@@ -124,6 +122,19 @@ def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tup
         _path(folder, config, "run"), _path(folder, config, "html"), kept["places"], names
     )
     return [*files, tables, page], summary
+
+
+def _draw_flows(kept: dict[str, Any], area: Area, stem: Path) -> list[Path]:
+    """Draw the map of the largest flows, and their counts through the week."""
+    flows = [Flow.from_dict(values) for values in kept["flows"]]
+    map_figure, (left,) = new_figure(map_size(len(flows), area), 1, 1)
+    plot_flow_map(flows, left, area)
+    counts_figure, (right,) = new_figure((12.0, 5.2), 1, 1)
+    plot_flow_counts(flows, kept["begin"], kept["window_seconds"], right)
+    files = []
+    for name, figure in (("map", map_figure), ("counts", counts_figure)):
+        files += save_figure(figure, f"{stem}-{name}")
+    return files
 
 
 def _all_settings(
@@ -197,8 +208,29 @@ def _write_flows(
         "names": _distinct_names(flows),
         "places": [flight_places(data.trajectories.select(r)).round(3).tolist() for r in filled],
     }
+    if PLAIN in config.features:
+        kept["paper_form"] = _paper_form(config, data, settings, span)
     with whole_file(_path(folder, config, "flows.json")) as temporary:
         Path(temporary).write_text(json.dumps(kept) + "\n")
+
+
+def _paper_form(
+    config: AircraftConfig, data: AircraftData, settings: Settings, span: str
+) -> dict[str, Any]:
+    """Return the largest flows of the plain feature in the shortest windows, half-hours."""
+    hours = min(config.windows)
+    origin = next(o for o in config.origins if settings[span, PLAIN, hours, o] is not None)
+    windows = data.windows(span, hours)
+    setting = settings[span, PLAIN, hours, origin]["dynamic_means"]
+    labels, _ = follow_flows(data, setting, windows, PLAIN, config.seed)
+    flows = find_flows(data.trajectories, labels, windows, n_flows=None)
+    return {
+        "begin": data.begin + data.spans[span][0],
+        "window_seconds": 3600 * hours,
+        "origin": origin,
+        "n_clusters": len(flows),
+        "flows": [flow.to_dict() for flow in flows[:_N_DRAWN]],
+    }
 
 
 def _distinct_names(flows: Sequence[Flow]) -> dict[int, str]:
@@ -214,7 +246,10 @@ def _distinct_names(flows: Sequence[Flow]) -> dict[int, str]:
 
 def _identity(config: AircraftConfig) -> dict[str, Any]:
     """All that a row depends on beside its key."""
-    return {k: v for k, v in asdict(config).items() if k not in _WHICH_ROWS}
+    identity = {k: v for k, v in asdict(config).items() if k not in _WHICH_ROWS}
+    if not config.is_gp_own:  # as in files from before there was the choice
+        del identity["is_gp_own"]
+    return identity
 
 
 def _path(folder: Path, config: AircraftConfig, ending: str) -> Path:

@@ -22,7 +22,7 @@ from dynmeans.experiments.aircraft.data import AircraftData
 from dynmeans.experiments.aircraft.settings import SETTING_NAMES, mixture
 from dynmeans.experiments.handicap import ClosestToTruth
 from dynmeans.metrics.accuracy import accuracy_global
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
 
 KEY = ("span", "feature", "hours", "method", "choice", "origin", "trial")
 SCHEMA = pa.schema(
@@ -166,7 +166,9 @@ def _sample(
     data: AircraftData, task: Mapping[str, Any], windows: list[IntArray], seed: int
 ) -> tuple[list[IntArray], float]:
     points = data.features[task["feature"]]
-    closest = _ClosestOfLabeled([data.scored[rows] for rows in windows])
+    closest = _ClosestOfLabeled(
+        [data.scored[rows] for rows in windows], [data.confidences[rows] for rows in windows]
+    )
     setting = {name: task[name] for name in SETTING_NAMES if task.get(name) is not None}
     carry = closest if task["choice"] == HANDICAP else "best"
     model = mixture(setting, points.mean(axis=0), seed, carry)
@@ -177,12 +179,18 @@ def _sample(
 
 
 class _ClosestOfLabeled:
-    """The paper's handicap where only some flights of a window have labels."""
+    """The paper's handicap where only some flights of a window have labels, of some confidence."""
 
-    def __init__(self, true: list[IntArray]) -> None:
-        rows = [np.flatnonzero(labels >= 0) for labels in true]
+    def __init__(self, true: list[IntArray], confidences: list[FloatArray]) -> None:
+        rows = [
+            np.flatnonzero((labels >= 0) & (weights > 0))
+            for labels, weights in zip(true, confidences, strict=True)
+        ]
         self._rows = iter(rows)
-        self._closest = ClosestToTruth([t[r] for t, r in zip(true, rows, strict=True) if len(r)])
+        self._closest = ClosestToTruth(
+            [t[r] for t, r in zip(true, rows, strict=True) if len(r)],
+            weights=[w[r] for w, r in zip(confidences, rows, strict=True) if len(r)],
+        )
 
     @property
     def seconds(self) -> float:

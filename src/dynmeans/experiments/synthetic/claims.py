@@ -1,9 +1,11 @@
 """The result of the synthetic experiment in words and tables."""
 
+import numpy as np
 import pandas as pd
 
 from dynmeans.experiments.results_file import Results
-from dynmeans.experiments.synthetic.config import METHODS
+from dynmeans.experiments.synthetic.config import METHODS, SyntheticConfig
+from dynmeans.experiments.synthetic.search import edges
 from dynmeans.experiments.synthetic.summary import (
     TIMES_FASTER,
     authors_table,
@@ -13,7 +15,14 @@ from dynmeans.experiments.synthetic.summary import (
     speed_table,
     trials_of,
 )
-from dynmeans.experiments.synthetic.tasks import HANDICAP, HONEST
+from dynmeans.experiments.synthetic.tasks import (
+    DEVIATION,
+    FOUND,
+    HANDICAP,
+    HONEST,
+    PAPER,
+    Settings,
+)
 
 NAMES = dict(
     zip(
@@ -23,7 +32,11 @@ NAMES = dict(
     )
 )
 CHOICES = {HONEST: "honest", HANDICAP: "with handicap"}
-ORIGINS = {"paper": "the paper's parameters", "found": "the parameters found"}
+ORIGINS = {
+    PAPER: "the paper's parameters, motion variance 0.05",
+    DEVIATION: "the paper's parameters, motion deviation 0.05",
+    FOUND: "the parameters found",
+}
 _SCORES = {
     "accuracy_frozen": "frozen",
     "accuracy_global": "global",
@@ -31,10 +44,10 @@ _SCORES = {
 }
 
 
-def speed_claims(frame: pd.DataFrame, origin: str, score: str = "accuracy_global") -> list[str]:
+def speed_claims(frame: pd.DataFrame, settings: Settings, score: str) -> list[str]:
     """Say of each sampler where Dynamic Means is 100 times faster and as accurate, or why not."""
     lines = []
-    table = speed_table(frame, origin, score)
+    table = speed_table(frame, settings, score)
     for (method, choice), rows in table.groupby(["method", "choice"], sort=False):
         parts = []
         if rows["holds"].any():
@@ -48,36 +61,43 @@ def speed_claims(frame: pd.DataFrame, origin: str, score: str = "accuracy_global
 
 def summary_markdown(results: Results) -> str:
     """Return the tables of the experiment as a Markdown page."""
-    frame, noise = results.frame, results.configuration["noise"]
+    frame, config = results.frame, SyntheticConfig.from_dict(results.configuration)
     parts = [
-        f"# Synthetic experiment, {noise} noise",
-        "Accuracies are frozen / global / per step, in %; times are CPU time for each step, one "
-        "thread; n is the number of streams.",
+        f"# Synthetic experiment, {config.noise} noise",
+        "Accuracies are frozen / global / per step, in %, with standard errors over streams; "
+        "times are CPU time for each step, one thread; n is the number of streams. The search "
+        f"maximized the {config.search_by} accuracy.",
     ]
     for origin, name in ORIGINS.items():
-        settings = settings_of(frame, origin)
+        settings = settings_of(config, frame, origin)
+        if not settings:
+            continue
         parts.append(f"## At {name}\n\n")
         parts[-1] += "\n".join(
             f"- {NAMES[method]}: {', '.join(setting)} = {describe_setting(setting)}"
             for method, setting in settings.items()
         )
-        parts.append(_comparison_markdown(frame, origin, results.configuration["n_steps"]))
+        if origin == FOUND and (at_edge := list(edges(config, settings))):
+            named = ", ".join(f"{parameter} of {NAMES[method]}" for method, parameter in at_edge)
+            parts.append(f"At the edge of the grid: {named}.")
+        parts.append(_comparison_markdown(frame, settings, config.n_steps))
+        claims = speed_claims(frame, settings, config.score)
         parts.append(
             f"Is Dynamic Means {TIMES_FASTER:g} times faster at equal or better tracking "
-            "accuracy than\n\n" + "\n".join(f"- {line}" for line in speed_claims(frame, origin))
+            "accuracy than\n\n" + "\n".join(f"- {line}" for line in claims)
         )
-    parts.append(_authors_markdown(frame, noise))
+    parts.append(_authors_markdown(frame, config.noise))
     return "\n\n".join(parts) + "\n"
 
 
-def _comparison_markdown(frame: pd.DataFrame, origin: str, n_steps: int) -> str:
+def _comparison_markdown(frame: pd.DataFrame, settings: Settings, n_steps: int) -> str:
     """Return a table of methods by numbers of clusters."""
-    settings, ks = settings_of(frame, origin), sorted(frame["n_clusters"].unique())
+    ks = sorted(frame["n_clusters"].unique())
     lines = [
         "| " + " | ".join(["", *(f"K = {k}" for k in ks)]) + " |",
         "|---" * (len(ks) + 1) + "|",
     ]
-    for method in METHODS:
+    for method in settings:
         for choice in (HONEST, HANDICAP):
             trials = trials_of(frame, method, settings[method], choice)
             if not len(trials):
@@ -86,7 +106,7 @@ def _comparison_markdown(frame: pd.DataFrame, origin: str, n_steps: int) -> str:
             averages = [by_clusters(trials, method, score) for score in _SCORES]
             times = by_clusters(trials, method, "cpu_s")
             for i, k in enumerate(times.x):
-                shares = " / ".join(f"{100 * a.mean[i]:.1f}" for a in averages)
+                shares = " / ".join(with_error(a.mean[i], a.error[i]) for a in averages)
                 ms = 1e3 * times.mean[i] / n_steps
                 cells[int(k)] = f"{shares}; {ms:.3g} ms (n = {times.n[i]})"
             name = full_name(method, choice)
@@ -107,6 +127,11 @@ def _authors_markdown(frame: pd.DataFrame, noise: str) -> str:
             f"| {row.errors_off:+.1f} |"
         )
     return "\n".join(lines)
+
+
+def with_error(mean: float, error: float) -> str:
+    """Return a share in % with its standard error, where there is one."""
+    return f"{100 * mean:.1f}" + ("" if np.isnan(error) else f" ± {100 * error:.1f}")
 
 
 def full_name(method: str, choice: str) -> str:

@@ -1,19 +1,27 @@
 """The synthetic experiment of the paper (Sec. 6.1): search, comparison, figures."""
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from dynmeans.experiments.results_file import Results, ResultsFile, read_results
 from dynmeans.experiments.run_tasks import OnProgress, run_tasks
 from dynmeans.experiments.synthetic.claims import summary_markdown
-from dynmeans.experiments.synthetic.config import SyntheticConfig
-from dynmeans.experiments.synthetic.figures import TRACKING, draw_figures
+from dynmeans.experiments.synthetic.config import METHODS, SyntheticConfig
+from dynmeans.experiments.synthetic.figures import draw_figures
+from dynmeans.experiments.synthetic.search import best_settings, n_settings, settings_of_rung
 from dynmeans.experiments.synthetic.tasks import (
+    DEVIATION,
     KEY,
-    best_settings,
+    PAPER,
+    Task,
     comparison_tasks,
+    grid,
     paper_settings,
     search_tasks,
     seconds_of,
@@ -21,6 +29,8 @@ from dynmeans.experiments.synthetic.tasks import (
 from dynmeans.experiments.synthetic.trial import SCHEMA, run_trial
 
 EXPERIMENT = "synthetic"
+
+Stage = Callable[[pd.DataFrame], Iterable[Task]]
 
 
 def run_synthetic(
@@ -32,8 +42,8 @@ def run_synthetic(
 ) -> Results:
     """Run what is missing of the experiment, and return all its results.
 
-    First every setting of the grids is tried on some streams; then every method clusters other
-    streams at the paper's setting and at the best one found.
+    Every method clusters the streams of the comparison at the paper's settings and at the best one
+    that a search on other streams found.
 
     Parameters
     ----------
@@ -50,19 +60,60 @@ def run_synthetic(
     with ResultsFile(
         path, experiment=EXPERIMENT, configuration=asdict(config), schema=SCHEMA, key=KEY
     ) as results:
-        search = list(search_tasks(config))
-        search_work = sum(map(effort, results.missing(search)))
-        comparison_work = _expected_work(config, results, is_searched=search_work == 0)
-        total = search_work + comparison_work
-        run = partial(run_tasks, trial, results=results, effort=effort, n_jobs=n_jobs)
-        run(search, on_progress=_part(on_progress, 0.0, total))
-        comparison = comparison_tasks(config, best_settings(results.frame()))
-        run(comparison, on_progress=_part(on_progress, search_work, total))
+        start = work_done(config, results.frame())
+        left = max(expected_work(config) - start, 0.0)
+        for stage in stages(config):
+            frame = results.frame()
+            before = work_done(config, frame) - start
+            run_tasks(
+                *(trial, stage(frame), results),
+                effort=effort,
+                n_jobs=n_jobs,
+                on_progress=_part(on_progress, before, left),
+            )
     return read_results(path, EXPERIMENT)
 
 
+def stages(config: SyntheticConfig) -> Iterator[Stage]:
+    """Yield functions of the results so far that list the next trials.
+
+    The first streams of the comparison at the paper's settings come between the rungs of the
+    search, which decides on the settings of the rest: a run that is stopped has some of all.
+    """
+    paper = [paper_settings(PAPER), paper_settings(DEVIATION)]
+    last = len(config.search_streams) - 1
+    for rung, n_streams in enumerate(config.search_streams):
+        if rung < last:
+            yield partial(lambda n, _: comparison_tasks(config, paper, first=n), n_streams)
+        yield partial(_rung, config, rung)
+    yield lambda frame: comparison_tasks(config, [*paper, best_settings(config, frame)])
+
+
+def _rung(config: SyntheticConfig, rung: int, frame: pd.DataFrame) -> Iterator[Task]:
+    settings = {"dynamic_means": grid(config, "dynamic_means")}
+    return search_tasks(config, rung, settings | settings_of_rung(config, frame, rung))
+
+
+def work_done(config: SyntheticConfig, frame: pd.DataFrame) -> float:
+    """Return about how many seconds of work the results hold."""
+    kinds = frame.groupby(["method", "n_clusters", "effort"]).size().reset_index(name="n")
+    return float(sum(seconds_of(config, kind) * kind["n"] for kind in kinds.to_dict("records")))
+
+
+def expected_work(config: SyntheticConfig) -> float:
+    """Return about how many seconds of work there are in all, whatever the search finds."""
+    unknown = {method: dict.fromkeys(setting, -1.0) for method, setting in paper_settings().items()}
+    settings = [paper_settings(PAPER), paper_settings(DEVIATION), unknown]
+    keys: dict[tuple[Any, ...], Task] = {}
+    for rung in range(len(config.search_streams)):
+        tried = {m: grid(config, m)[: n_settings(config, m, rung)] for m in METHODS}
+        keys |= {tuple(task.values()): task for task in search_tasks(config, rung, tried)}
+    keys |= {tuple(task.values()): task for task in comparison_tasks(config, settings)}
+    return sum(seconds_of(config, task) for task in keys.values())
+
+
 def write_figures(
-    path: str | os.PathLike[str], folder: str | os.PathLike[str], *, score: str = TRACKING
+    path: str | os.PathLike[str], folder: str | os.PathLike[str]
 ) -> tuple[list[Path], str]:
     """Draw the figures and write the tables of a results file, finished or not.
 
@@ -75,18 +126,11 @@ def write_figures(
     """
     results = read_results(path, EXPERIMENT)
     stem = Path(folder) / Path(path).stem
-    files = draw_figures(results, stem, score=score)
+    files = draw_figures(results, stem)
     summary = summary_markdown(results)
     page = stem.with_suffix(".md")
     page.write_text(summary)
     return [*files, page], summary
-
-
-def _expected_work(config: SyntheticConfig, results: ResultsFile, *, is_searched: bool) -> float:
-    """Seconds of the comparison that are missing; before the search is done, an estimate."""
-    unknown = {m: dict.fromkeys(s, -1.0) for m, s in paper_settings().items()}
-    found = best_settings(results.frame()) if is_searched else unknown
-    return sum(seconds_of(config, t) for t in results.missing(comparison_tasks(config, found)))
 
 
 def _part(on_progress: OnProgress | None, before: float, total: float) -> OnProgress | None:

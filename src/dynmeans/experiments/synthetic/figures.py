@@ -27,13 +27,14 @@ from dynmeans.experiments.synthetic.tasks import (
     HANDICAP,
     HANDICAP_PER_STEP,
     HONEST,
+    PAPER,
     SEARCH,
 )
 from dynmeans.plots.score_map import plot_score_map
 from dynmeans.plots.series import Series, draw_histogram, draw_series, new_figure, save_figure
 from dynmeans.records.penalties import Penalties
 
-TRACKING, PER_STEP = "accuracy_global", "accuracy_per_step"
+PER_STEP = "accuracy_per_step"
 
 # Of Okabe and Ito, different in lightness too; the markers differ as well.
 _LOOKS = {
@@ -58,7 +59,7 @@ _SYMBOLS = {
     "survival": "q",
     "motion_variance": "xi",
 }
-_SIZE, _PANEL_SIZE = (15.0, 15.0), (5.2, 4.6)
+_SIZE, _PANEL_SIZE = (15.0, 20.0), (5.2, 4.6)
 _CAPTION_WIDTH = 235
 
 
@@ -68,18 +69,19 @@ class _Page:
 
     frame: pd.DataFrame
     config: SyntheticConfig
-    score: str
+
+    @property
+    def score(self) -> str:
+        return self.config.score
 
     def settings(self, origin: str) -> dict[str, Setting]:
-        return settings_of(self.frame, origin)
+        return settings_of(self.config, self.frame, origin)
 
 
 Panel = Callable[[_Page, Any], None]
 
 
-def draw_figures(
-    results: Results, stem: str | os.PathLike[str], *, score: str = TRACKING
-) -> list[Path]:
+def draw_figures(results: Results, stem: str | os.PathLike[str]) -> list[Path]:
     """Write all panels on one page, and each by itself, as PNG and SVG.
 
     Parameters
@@ -89,8 +91,6 @@ def draw_figures(
         what there is of it.
     stem : path-like
         How the names of the figures begin.
-    score : {"accuracy_global", "accuracy_frozen"}
-        Accuracy with tracking: matched once for all time, or as the authors do.
 
     Returns
     -------
@@ -100,17 +100,17 @@ def draw_figures(
     if results.frame.empty or not (results.frame["part"] == COMPARISON).any():
         raise ValueError("the results must hold trials of the comparison; let the run go on.")
     config = SyntheticConfig.from_dict(results.configuration)
-    page = _Page(results.frame, config, score)
-    stem = Path(stem) if score == TRACKING else Path(f"{os.fspath(stem)}-{score}")
+    page, stem = _Page(results.frame, config), Path(stem)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    figure, axes = new_figure(_SIZE, 3, 3)
+    figure, axes = new_figure(_SIZE, 4, 3)
     written = []
     for ax, (name, draw) in zip(axes, _panels(), strict=True):
         draw(page, ax)
         one, (alone,) = new_figure(_PANEL_SIZE, 1, 1)
         draw(page, alone)
         written += save_figure(one, f"{stem}-{name}")
-    figure.suptitle(f"Synthetic experiment, {config.noise} noise", fontsize="x-large")
+    title = f"Synthetic experiment, {config.noise} noise, {config.search_by} accuracy"
+    figure.suptitle(title, fontsize="x-large")
     figure.supxlabel(_caption(page), x=0.01, ha="left", fontsize="small")
     return [*save_figure(figure, stem), *written]
 
@@ -159,7 +159,7 @@ def _draw_accuracy(page: _Page, ax: Any, *, origin: str) -> None:
     draw_series(ax, _compared(page, origin, page.score))
     _count_clusters(page, ax)
     ax.set_ylim(0, 1)
-    ax.set_title(f"(d) Tracking accuracy at {ORIGINS[origin]}")
+    ax.set_title(f"(d) Tracking accuracy at\n{ORIGINS[origin]}")
     ax.set_ylabel("tracking accuracy")
 
 
@@ -169,7 +169,7 @@ def _draw_speed(page: _Page, ax: Any, *, origin: str) -> None:
     )
     _count_clusters(page, ax)
     ax.set_yscale("log")
-    ax.set_title(f"(e) CPU time at {ORIGINS[origin]}")
+    ax.set_title(f"(e) CPU time at\n{ORIGINS[origin]}")
     ax.set_ylabel("CPU time for each step, ms")
 
 
@@ -185,8 +185,12 @@ def _draw_tradeoff(page: _Page, ax: Any, *, origin: str) -> None:
     config, settings = page.config, page.settings(origin)
     lines = []
     for (name, look), (method, choices) in _TRADED.items():
+        if method not in settings:
+            continue
         for score, choice, line in zip((page.score, PER_STEP), choices, ("-", ":"), strict=True):
             trials = trials_of(page.frame, method, settings[method], choice)
+            if not len(trials):
+                continue
             times, scores = (
                 by_effort(trials, config.search_clusters, config.tradeoff_trials, value)
                 for value in ("cpu_s", score)
@@ -197,25 +201,40 @@ def _draw_tradeoff(page: _Page, ax: Any, *, origin: str) -> None:
     draw_series(ax, lines, n_columns=3)
     ax.set_xscale("log")
     ax.set_ylim(0, 1)
-    ax.set_title(f"(f) Accuracy by time at {ORIGINS[origin]}")
+    ax.set_title(f"(f) Accuracy by time at\n{ORIGINS[origin]}")
     ax.set_xlabel(f"CPU time for each step, ms, {config.search_clusters} clusters")
     ax.set_ylabel("accuracy (NC: without tracking)")
+
+
+def _stream_counts(page: _Page) -> str:
+    """Say how many streams each line of (d) and (e) rests on, by number of clusters."""
+    parts = []
+    for method, setting in page.settings(PAPER).items():
+        counts = by_clusters(trials_of(page.frame, method, setting), method, page.score)
+        numbers = zip(counts.x, counts.n, strict=True)
+        parts.append(f"{NAMES[method]} " + ", ".join(f"{n} at K = {k:g}" for k, n in numbers))
+    return "; ".join(parts)
 
 
 def _caption(page: _Page) -> str:
     """Say what the parameters are and where Dynamic Means is faster at no loss."""
     paragraphs = []
     for origin, name in ORIGINS.items():
+        if not page.settings(origin):
+            paragraphs.append(f"{name.capitalize()}: the search is not done.")
+            continue
         values = "; ".join(
             f"{NAMES[method]} ({', '.join(_SYMBOLS[s] for s in setting)}) = "
             f"({describe_setting(setting)})"
             for method, setting in page.settings(origin).items()
         )
-        claims = " ".join(f"— {claim}" for claim in speed_claims(page.frame, origin, page.score))
+        lines = speed_claims(page.frame, page.settings(origin), page.score)
+        claims = " ".join(f"— {claim}" for claim in lines)
         paragraphs.append(
             f"{name.capitalize()}: {values}. Is Dynamic Means at least {TIMES_FASTER:g} times "
             "faster there, at equal or better tracking accuracy (within two standard errors)? "
             f"{claims}"
         )
+    paragraphs.append(f"Streams: {_stream_counts(page)}.")
     paragraphs.append("Bands: one standard deviation over streams; in (e) its upper half.")
     return "\n".join(fill(paragraph, _CAPTION_WIDTH) for paragraph in paragraphs)

@@ -7,14 +7,21 @@ import numpy as np
 import pandas as pd
 
 from dynmeans.experiments.synthetic.authors_means import AUTHORS_MEANS, SCORES, standard_errors_off
-from dynmeans.experiments.synthetic.config import PAPER_PENALTIES, SAMPLERS, Setting
+from dynmeans.experiments.synthetic.config import (
+    PAPER_PENALTIES,
+    SAMPLERS,
+    Setting,
+    SyntheticConfig,
+)
+from dynmeans.experiments.synthetic.search import best_settings
 from dynmeans.experiments.synthetic.tasks import (
     COMPARISON,
     EFFORTS,
+    FOUND,
     HANDICAP,
     HONEST,
     SEARCH,
-    best_settings,
+    Settings,
     paper_settings,
 )
 from dynmeans.records.arrays import FloatArray
@@ -32,10 +39,15 @@ class Averages:
     deviation: FloatArray
     n: FloatArray
 
+    @property
+    def error(self) -> FloatArray:
+        """Standard error of the mean; NaN of one stream."""
+        return np.where(self.n > 1, self.deviation / np.sqrt(self.n), np.nan)
 
-def settings_of(frame: pd.DataFrame, origin: str) -> dict[str, Setting]:
+
+def settings_of(config: SyntheticConfig, frame: pd.DataFrame, origin: str) -> dict[str, Setting]:
     """Return the setting of every method: the paper's, or the one found by the search."""
-    return paper_settings() if origin == "paper" else best_settings(frame)
+    return best_settings(config, frame) if origin == FOUND else paper_settings(origin)
 
 
 def search_means(frame: pd.DataFrame, score: str) -> pd.DataFrame:
@@ -81,7 +93,7 @@ def _averages(rows: pd.DataFrame, x: str, value: str) -> Averages:
     )
 
 
-def speed_table(frame: pd.DataFrame, origin: str, score: str = "accuracy_global") -> pd.DataFrame:
+def speed_table(frame: pd.DataFrame, settings: Settings, score: str) -> pd.DataFrame:
     """Compare Dynamic Means with every sampler on the streams that both clustered.
 
     Returns
@@ -91,11 +103,10 @@ def speed_table(frame: pd.DataFrame, origin: str, score: str = "accuracy_global"
         of Dynamic Means less that of the sampler), `error` of the gain, `n` streams, and
         whether the claim holds: 100 times faster and the gain not below 0 by two errors.
     """
-    settings = settings_of(frame, origin)
     ours = _at_usual_effort(frame, "dynamic_means", settings["dynamic_means"], HONEST)
     ours = ours.add_suffix("_ours")
     rows = []
-    for method in SAMPLERS:
+    for method in (name for name in SAMPLERS if name in settings):
         for choice in (HONEST, HANDICAP):
             theirs = _at_usual_effort(frame, method, settings[method], choice)
             both = theirs.join(ours, how="inner")
@@ -112,7 +123,8 @@ def speed_table(frame: pd.DataFrame, origin: str, score: str = "accuracy_global"
                         "n": len(gains),
                     }
                 )
-    table = pd.DataFrame(rows)
+    columns = ("method", "choice", "n_clusters", "times_faster", "gain", "error", "n")
+    table = pd.DataFrame(rows, columns=columns)
     is_equal = table["gain"] >= -_EQUAL * table["error"].fillna(0.0)
     table["is_as_accurate"] = is_equal
     table["holds"] = is_equal & (table["times_faster"] >= TIMES_FASTER)

@@ -5,14 +5,14 @@ the search and of the comparison are on different streams, so that no setting is
 streams it was found on. All methods see the same streams.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 
 from dynmeans.experiments.synthetic.config import (
+    DEVIATION_MIXTURE,
     MAX_ITER,
     METHODS,
     N_INIT,
@@ -26,8 +26,12 @@ from dynmeans.experiments.synthetic.config import (
 )
 
 Task = dict[str, Any]
+Settings = Mapping[str, Setting]  # of every method
 
 SEARCH, COMPARISON = "search", "comparison"
+# Where settings come from: the paper, its variance of 0.05 read as a variance or as a deviation;
+# or the search.
+PAPER, DEVIATION, FOUND = "paper", "deviation", "found"
 # Which sample is carried on: the most probable; or, with the handicap, the one of the highest
 # accuracy, with tracking or of the batch by itself.
 HONEST, HANDICAP, HANDICAP_PER_STEP = "honest", "handicap", "handicap_per_step"
@@ -46,91 +50,107 @@ KEY = tuple(name for name, _ in KEY_FIELDS)
 SETTING = (*PAPER_PENALTIES, *PAPER_MIXTURE)
 EFFORTS = dict(zip(METHODS, (N_INIT, N_SWEEPS, MAX_ITER, N_PARTICLES), strict=True))
 
-
-def paper_settings() -> dict[str, Setting]:
-    """Return the paper's own setting of each method."""
-    return {"dynamic_means": PAPER_PENALTIES, **dict.fromkeys(SAMPLERS, PAPER_MIXTURE)}
+_SHORT = 5.0  # seconds of a trial that is not put off
 
 
-def search_tasks(config: SyntheticConfig) -> Iterator[Task]:
-    """All settings of the grids, on the streams of the search; one stream after the other."""
-    for trial in range(max(config.search_trials.values())):
-        for method in METHODS:
-            if trial >= config.search_trials[method]:
-                continue
-            effort = config.search_sweeps if method == "gibbs" else EFFORTS[method]
-            for setting in _grid(config, method):
-                yield _task(SEARCH, method, setting, config.search_clusters, trial, effort=effort)
+def paper_settings(reading: str = PAPER) -> dict[str, Setting]:
+    """Return the paper's own setting of each method, its variance of 0.05 read either way."""
+    mixture = PAPER_MIXTURE if reading == PAPER else DEVIATION_MIXTURE
+    return {"dynamic_means": PAPER_PENALTIES, **dict.fromkeys(SAMPLERS, mixture)}
 
 
-def comparison_tasks(config: SyntheticConfig, found: Mapping[str, Setting]) -> Iterator[Task]:
-    """Every method at the paper's setting and at the one found, by clusters and by effort."""
-    for trial in range(max(max(n) for n in config.n_trials.values())):
-        for k, method in product(range(len(config.n_clusters)), METHODS):
-            if trial >= config.n_trials[method][k]:
-                continue
-            for setting, choice in product(_settings(method, found), _choices(method)):
-                yield _task(COMPARISON, method, setting, config.n_clusters[k], trial, choice=choice)
-            if method == "dynamic_means":
-                yield _task(
-                    *(COMPARISON, method, PAPER_PENALTIES, config.n_clusters[k], trial),
-                    revival="exact",
-                )
-    yield from _tradeoff_tasks(config, found)
-
-
-def _tradeoff_tasks(config: SyntheticConfig, found: Mapping[str, Setting]) -> Iterator[Task]:
-    for trial in range(config.tradeoff_trials):
-        for method, efforts, choices in (
-            ("dynamic_means", config.restarts, (HONEST,)),
-            ("gibbs", config.sweeps, (HONEST, HANDICAP, HANDICAP_PER_STEP)),
-        ):
-            for setting, choice in product(_settings(method, found), choices):
-                for effort in efforts:
-                    yield _task(
-                        *(COMPARISON, method, setting, config.search_clusters, trial),
-                        choice=choice,
-                        effort=effort,
-                    )
-
-
-def best_settings(frame: pd.DataFrame, score: str = "accuracy_global") -> dict[str, Setting]:
-    """Return the setting of the highest mean score of each method in the search."""
-    search = frame[frame["part"] == SEARCH]
-    best = {}
-    for method, paper in paper_settings().items():
-        names = list(paper)
-        means = search[search["method"] == method].groupby(names)[score].mean()
-        if len(means):
-            best[method] = dict(zip(names, map(float, means.idxmax()), strict=True))
-    return best
-
-
-def seconds_of(config: SyntheticConfig, task: Mapping[str, Any]) -> float:
-    """About how long a trial takes: only chunks and the time left depend on it."""
-    k, share = task["n_clusters"], config.n_steps / 100
-    seconds = {
-        "dynamic_means": 0.02 + 0.0008 * k * task["effort"] / N_INIT,
-        "gibbs": 0.1 + (0.5 * k + 0.033 * k**2) * task["effort"] / N_SWEEPS,
-        "variational": 0.08 + 0.0025 * k**2.2,
-        "particle": 0.08 + 0.015 * k,
-    }
-    return float(seconds[task["method"]]) * share
-
-
-def _grid(config: SyntheticConfig, method: str) -> Iterator[Setting]:
+def grid(config: SyntheticConfig, method: str) -> list[Setting]:
+    """Return all settings of a method that the search may try."""
     values = (
         (config.new_penalties, config.max_gaps, config.reaches)
         if method == "dynamic_means"
         else (config.concentrations, config.survivals, config.motion_variances)
     )
     names = paper_settings()[method]
-    for point in product(*values):
-        yield dict(zip(names, point, strict=True))
+    return [dict(zip(names, point, strict=True)) for point in product(*values)]
 
 
-def _settings(method: str, found: Mapping[str, Setting]) -> tuple[Setting, Setting]:
-    return paper_settings()[method], found[method]
+def search_tasks(
+    config: SyntheticConfig, rung: int, settings: Mapping[str, Sequence[Setting]]
+) -> Iterator[Task]:
+    """One rung of the search: these settings on its streams, one stream after the other."""
+    n_streams = {method: streams_of_rung(config, method, rung) for method in settings}
+    for trial in range(max(n_streams.values())):
+        for method in (name for name in settings if trial < n_streams[name]):
+            for setting in settings[method]:
+                effort = search_effort(config, method, rung)
+                yield _task(SEARCH, method, setting, config.search_clusters, trial, effort=effort)
+
+
+def streams_of_rung(config: SyntheticConfig, method: str, rung: int) -> int:
+    """Return the streams of this rung; the last has all that Dynamic Means is tried on."""
+    is_sweep_complete = method == "dynamic_means" and rung == len(config.search_streams) - 1
+    return config.sweep_streams if is_sweep_complete else config.search_streams[rung]
+
+
+def search_effort(config: SyntheticConfig, method: str, rung: int) -> int:
+    """Return how much work a trial of this rung may do: fewer sweeps in the first rungs."""
+    return config.search_sweeps[rung] if method == "gibbs" else EFFORTS[method]
+
+
+def comparison_tasks(
+    config: SyntheticConfig, settings: Sequence[Settings], first: int | None = None
+) -> list[Task]:
+    """Every method at all of these settings, by clusters and by effort; first streams first.
+
+    Long trials are put off: one that takes n times as long as a short one comes when the short
+    ones are at n times its stream, so that all numbers of clusters get about the same time.
+    `first` stops when the short ones are at that stream.
+    """
+
+    def place(task: Task) -> float:
+        return float(task["trial"]) * max(1.0, seconds_of(config, task) / _SHORT)
+
+    tasks = [*_cluster_tasks(config, settings), *_tradeoff_tasks(config, settings)]
+    return sorted((task for task in tasks if first is None or place(task) < first), key=place)
+
+
+def _cluster_tasks(config: SyntheticConfig, settings: Sequence[Settings]) -> Iterator[Task]:
+    for k, n_clusters in enumerate(config.n_clusters):
+        for method in METHODS:
+            for trial in range(config.n_trials[method][k]):
+                place = (COMPARISON, method)
+                for setting, choice in product(_of(method, settings), _choices(method)):
+                    yield _task(*place, setting, n_clusters, trial, choice=choice)
+                if method == "dynamic_means":
+                    yield _task(*place, PAPER_PENALTIES, n_clusters, trial, revival="exact")
+
+
+def _tradeoff_tasks(config: SyntheticConfig, settings: Sequence[Settings]) -> Iterator[Task]:
+    for method, efforts, choices in (
+        ("dynamic_means", config.restarts, (HONEST,)),
+        ("gibbs", config.sweeps, (HONEST, HANDICAP, HANDICAP_PER_STEP)),
+    ):
+        for setting, choice, effort in product(_of(method, settings), choices, efforts):
+            for trial in range(config.tradeoff_trials):
+                yield _task(
+                    *(COMPARISON, method, setting, config.search_clusters, trial),
+                    choice=choice,
+                    effort=effort,
+                )
+
+
+def seconds_of(config: SyntheticConfig, task: Mapping[str, Any]) -> float:
+    """About how long a trial takes: only chunks, the order and the time left depend on it."""
+    k, share = task["n_clusters"], config.n_steps / 100
+    seconds = {
+        "dynamic_means": 0.01 + 0.0008 * k * task["effort"] / N_INIT,
+        "gibbs": 0.05 + (0.75 * k + 0.007 * k**2) * task["effort"] / N_SWEEPS,
+        "variational": 0.08 + 0.0025 * k**2.2,
+        "particle": 0.08 + 0.015 * k,
+    }
+    return float(seconds[task["method"]]) * share
+
+
+def _of(method: str, settings: Sequence[Settings]) -> list[Setting]:
+    """Return the different settings of a method, where one was found."""
+    given = [s[method] for s in settings if method in s]
+    return [setting for i, setting in enumerate(given) if setting not in given[:i]]
 
 
 def _choices(method: str) -> tuple[str, ...]:

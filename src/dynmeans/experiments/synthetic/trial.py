@@ -3,7 +3,7 @@
 import gc
 import time
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,21 +39,9 @@ _FEWEST_STICKS = 20
 def run_trial(config: SyntheticConfig, task: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row of one trial: a pure function, but for the time."""
     _warm_up(task["method"])
-    part = int(task["part"] == SEARCH)
-    sequence = np.random.SeedSequence(
-        config.seed, spawn_key=(part, task["n_clusters"], task["trial"])
-    )
-    for_stream, for_method = sequence.spawn(2)
-    stream = moving_gaussians(
-        config.n_steps,
-        task["n_clusters"],
-        rng=np.random.default_rng(for_stream),
-        points_per_cluster=config.points_per_cluster,
-        spread=config.spread,
-        motion=config.motion,
-        death=config.death,
-        noise=config.noise,
-    )
+    spawn_key = (int(task["part"] == SEARCH), task["n_clusters"], task["trial"])
+    for_method = np.random.SeedSequence(config.seed, spawn_key=spawn_key).spawn(2)[1]
+    stream = stream_of(config, *spawn_key)
     seed = int(for_method.generate_state(1)[0])
     follow = _follow if task["method"] == "dynamic_means" else _sample
     labels, seconds = follow(config, task, stream, seed)
@@ -67,6 +55,42 @@ def run_trial(config: SyntheticConfig, task: Mapping[str, Any]) -> dict[str, Any
         "n_true": len(np.unique(np.concatenate(stream.labels))),
         "cpu_s": seconds,
     }
+
+
+def stream_of(
+    config: SyntheticConfig, is_search: int, n_clusters: int, trial: int
+) -> LabeledStream:
+    """Return a stream of the search (1) or the comparison (0), the same for all methods."""
+    return _stream(
+        (is_search, n_clusters, trial),
+        *(config.seed, config.n_steps, config.noise),
+        *(config.points_per_cluster, config.spread, config.motion, config.death),
+    )
+
+
+@lru_cache(maxsize=8)
+def _stream(
+    spawn_key: tuple[int, int, int],
+    seed: int,
+    n_steps: int,
+    noise: str,
+    points_per_cluster: int,
+    spread: float,
+    motion: float,
+    death: float,
+) -> LabeledStream:
+    """Make a stream, or take the one that another setting was tried on just now."""
+    sequence = np.random.SeedSequence(seed, spawn_key=spawn_key).spawn(2)[0]
+    return moving_gaussians(
+        n_steps,
+        spawn_key[1],
+        rng=np.random.default_rng(sequence),
+        points_per_cluster=points_per_cluster,
+        spread=spread,
+        motion=motion,
+        death=death,
+        noise=noise,
+    )
 
 
 @cache

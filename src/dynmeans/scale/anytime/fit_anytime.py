@@ -199,7 +199,8 @@ def fit_anytime(
         Rows held out to estimate the cost, at most a tenth of all.
     memory : float, default=1.0
         For how many batches the observations of a cluster count towards its position: 1 takes the
-        position from the last batch that saw it, infinity is the mean of all batches.
+        position from the last batch that saw it, infinity is the mean of all batches, which is
+        the paper's Algorithm 1.
     columns : list of str, optional
         Columns of a Parquet source; by default all numeric ones.
     state : ClusterState, optional

@@ -1,0 +1,32 @@
+"""A slow batch followed by a fast one: clusters that were forgotten one batch too early."""
+
+import warnings
+
+import numpy as np
+
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import Clustering, ClusterState
+
+Step = tuple[ClusterState, float, Clustering, ClusterState]  # before, elapsed, batch, after
+
+
+def warn_of_early_forgetting(last: Step, elapsed: float, penalties: Penalties) -> None:
+    """Name the clusters that the last batch forgot and this one could have seen (decision 0003).
+
+    After a batch that came a step or more after the one before, the next is expected no sooner
+    than that.
+    """
+    before, last_elapsed, _, after = last
+    if last_elapsed < 1.0:
+        return
+    dt = before.ages - 1.0 + last_elapsed + elapsed
+    could_come = penalties.revival_penalty * dt <= penalties.new_penalty
+    lost = before.ids[could_come & ~np.isin(before.ids, after.ids)]
+    if len(lost):
+        warnings.warn(
+            f"clusters {', '.join(map(str, lost))} were forgotten too early: elapsed is "
+            f"{elapsed:g} after {last_elapsed:g}, and batches that come at least one step apart "
+            "forget as if the next did too. Count time in smaller steps, so that elapsed is 1 or "
+            "more throughout, and raise max_gap in proportion.",
+            stacklevel=2,
+        )

@@ -1,0 +1,34 @@
+"""The page on the paper: its tables are those of the committed results."""
+
+import re
+
+import pytest
+from paper_page import PAGE, with_tables
+from paper_tables import TABLES
+
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+def test_tables_of_the_page_are_those_of_the_results():
+    assert with_tables(TEXT) == TEXT
+
+
+def test_every_table_stands_on_the_page():
+    assert set(re.findall(r"<!-- table: (.+?) -->", TEXT)) == set(TABLES)
+
+
+@pytest.mark.parametrize("number", range(1, 17))
+def test_every_equation_is_named(number):
+    named = {int(n) for n in re.findall(r"Eq\. (\d+)", TEXT)}
+    ranges = re.findall(r"Eq\. (\d+) (?:to|and) (\d+)", TEXT)
+    named |= {n for low, high in ranges for n in range(int(low), int(high) + 1)}
+    assert number in named
+
+
+def test_every_row_of_claims_has_a_verdict():
+    # Tables written by hand have a verdict in their last column.
+    by_hand = re.sub(r"<!-- table: .+? -->.*?<!-- end -->", "", TEXT, flags=re.DOTALL)
+    rows = [line for line in by_hand.splitlines() if line.startswith("| ")]
+    claims = [row for row in rows if not row.endswith("Verdict |")]
+    verdicts = ("agrees", "differs", "cannot be known")
+    assert all(row.split("|")[-2].strip().startswith(verdicts) for row in claims)

@@ -1,0 +1,207 @@
+"""Tables of the page on the paper, from the committed results: one function a table."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dynmeans.datasets.moving_gaussians import NOISES
+from dynmeans.experiments.aircraft.table import NAMES as AIRCRAFT_NAMES
+from dynmeans.experiments.aircraft.table import table_frame
+from dynmeans.experiments.results_file import Results, read_results
+from dynmeans.experiments.synthetic.claims import NAMES, ORIGINS, full_name, with_error
+from dynmeans.experiments.synthetic.config import SyntheticConfig
+from dynmeans.experiments.synthetic.experiment import expected_work, work_done
+from dynmeans.experiments.synthetic.search import edges
+from dynmeans.experiments.synthetic.summary import (
+    authors_table,
+    by_clusters,
+    describe_setting,
+    settings_of,
+    speed_table,
+    trials_of,
+)
+from dynmeans.experiments.synthetic.tasks import FOUND, HANDICAP, HONEST
+
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+_SYMBOLS = {
+    "new_penalty": "lambda",
+    "revival_penalty": "Q",
+    "drift": "tau",
+    "concentration": "alpha",
+    "survival": "q",
+    "motion_variance": "xi",
+}
+
+
+def synthetic(noise: str) -> Results:
+    """Return the committed results of one noise."""
+    return read_results(RESULTS / f"synthetic-{noise}-global.parquet", "synthetic")
+
+
+def accuracy_by_clusters() -> str:
+    """Figure 1d: tracking accuracy against the number of clusters, for every origin."""
+    parts = []
+    for noise in NOISES:
+        results = synthetic(noise)
+        config = SyntheticConfig.from_dict(results.configuration)
+        head = ["parameters", "method", *(f"K = {k}" for k in config.n_clusters)]
+        rows = [
+            [name, *cells]
+            for origin, name in ORIGINS.items()
+            for cells in _accuracy_rows(results.frame, config, origin)
+        ]
+        parts.append(f"**{noise.capitalize()} noise**\n\n" + _markdown(head, rows))
+    return "\n\n".join(parts)
+
+
+def _accuracy_rows(
+    frame: pd.DataFrame, config: SyntheticConfig, origin: str
+) -> Iterator[list[str]]:
+    for method, setting in settings_of(config, frame, origin).items():
+        for choice in (HONEST, HANDICAP):
+            trials = trials_of(frame, method, setting, choice)
+            found = by_clusters(trials, method, config.score)
+            if not len(found.x):
+                continue
+            cells = {
+                int(k): f"{with_error(mean, error)} ({n})"
+                for k, mean, error, n in zip(found.x, found.mean, found.error, found.n, strict=True)
+            }
+            yield [full_name(method, choice), *(cells.get(k, "") for k in config.n_clusters)]
+
+
+def times_faster() -> str:
+    """Figure 1e: how many times faster Dynamic Means is, and what it gains or loses."""
+    rows = []
+    for noise in NOISES:
+        results = synthetic(noise)
+        config = SyntheticConfig.from_dict(results.configuration)
+        for origin, name in ORIGINS.items():
+            settings = settings_of(config, results.frame, origin)
+            for row in speed_table(results.frame, settings, config.score).itertuples():
+                gain = f"{100 * row.gain:+.1f}"
+                gain += "" if pd.isna(row.error) else f" ± {100 * row.error:.1f}"
+                method = full_name(row.method, row.choice)
+                times = f"{row.times_faster:.0f}"
+                rows.append([noise, name, method, str(row.n_clusters), times, gain, str(row.n)])
+    head = ["noise", "parameters", "method", "K", "times faster", "points gained", "streams"]
+    return _markdown(head, rows)
+
+
+def settings_found() -> str:
+    """The settings that the search found, and which of them lie at the edge of their grid."""
+    rows = []
+    for noise in NOISES:
+        results = synthetic(noise)
+        config = SyntheticConfig.from_dict(results.configuration)
+        best = settings_of(config, results.frame, FOUND)
+        at_edge = set(edges(config, best))
+        for method, setting in best.items():
+            named = ", ".join(name for name in setting if (method, name) in at_edge) or "none"
+            values = f"{', '.join(setting)} = {describe_setting(setting)}"
+            rows.append([noise, NAMES[method], values, named])
+    return _markdown(["noise", "method", "found", "at the edge of the grid"], rows)
+
+
+def beside_authors() -> str:
+    """Our means beside those of the authors' program, in standard errors."""
+    rows = []
+    for noise in NOISES:
+        for row in authors_table(synthetic(noise).frame, noise).itertuples():
+            score = row.score.removeprefix("accuracy_").replace("_", " ")
+            numbers = [f"{row.ours:.1f}", f"{row.authors:.1f}", f"{row.errors_off:+.1f}"]
+            rows.append([noise, str(row.n_clusters), score, *numbers])
+    return _markdown(["noise", "K", "accuracy", "ours, %", "authors, %", "errors off"], rows)
+
+
+def how_far() -> str:
+    """How much of the work of every results file is done."""
+    rows = []
+    for path in sorted(RESULTS.glob("synthetic-*.parquet")):
+        results = read_results(path, "synthetic")
+        config = SyntheticConfig.from_dict(results.configuration)
+        done, total = work_done(config, results.frame), expected_work(config)
+        rows.append([f"`{path.name}`", f"{len(results.frame):,}", f"{100 * done / total:.0f} %"])
+    return _markdown(["file", "trials", "of its work"], rows)
+
+
+def robustness() -> str:
+    """Tracking accuracy where one parameter is wrong by a factor."""
+    rows = pd.DataFrame(_json("robustness")["rows"])
+    factors = sorted(rows["factor"].unique())
+    lines = []
+    for key, group in rows.groupby(["noise", "method", "parameter"], sort=False):
+        noise, method, parameter = map(str, key)
+        found = group.set_index("factor")
+        cells = [
+            with_error(found.loc[f, "accuracy_global"], found.loc[f, "accuracy_global_error"])
+            for f in factors
+        ]
+        lines.append([noise, NAMES[method], _SYMBOLS[parameter], *cells])
+    head = ["noise", "method", "parameter", *(f"x {f:g}" for f in factors)]
+    return _markdown(head, lines)
+
+
+def evolutionary() -> str:
+    """Evolutionary clustering beside Dynamic Means."""
+    lines = []
+    for row in _json("evolutionary")["rows"]:
+        cells = [
+            with_error(row[score], row[f"{score}_error"])
+            for score in ("accuracy_frozen", "accuracy_global", "accuracy_per_step")
+        ]
+        lines.append(
+            [row["noise"], row["method"], row["n_clusters"], *cells, str(row["n_streams"])]
+        )
+    return _markdown(["noise", "method", "K", "frozen", "global", "per step", "streams"], lines)
+
+
+def low_variance_limit() -> str:
+    """Agreement of Gibbs sampling and Dynamic Means against sigma."""
+    rows = pd.DataFrame(_json("low_variance_limit")["rows"])
+    sigmas = sorted(rows["noise_variance"].unique(), reverse=True)
+    found = rows.set_index("noise_variance")
+    cells = [with_error(found.loc[s, "agreement"], found.loc[s, "agreement_error"]) for s in sigmas]
+    return _markdown(["sigma", *(f"{s:g}" for s in sigmas)], [["labeled alike", *cells]])
+
+
+def aircraft() -> str:
+    """Table 1 in the paper's form: plain feature, half-hour windows; the scaled one beside it."""
+    lines = []
+    for name, path in (("real", "aircraft-real"), ("simulated", "aircraft-simulated-quick")):
+        table = table_frame(read_results(RESULTS / f"{path}.parquet", "aircraft").frame)
+        for row in table[table["hours"].isin([0.0, 0.5])].itertuples():
+            method = AIRCRAFT_NAMES[row.method]
+            method += ", handicap" if row.choice == HANDICAP else ""
+            accuracy = with_error(row.accuracy, row.accuracy_error)
+            time = f"{row.cpu_s:.3g} ± {row.cpu_s_error:.1g}"
+            place = [name, row.span, row.feature, row.origin]
+            lines.append([*place, method, accuracy, time, str(row.n_trials)])
+    head = ["data", "span", "feature", "parameters", "method", "accuracy, %", "time, s", "trials"]
+    return _markdown(head, lines)
+
+
+TABLES = {
+    "accuracy by clusters": accuracy_by_clusters,
+    "times faster": times_faster,
+    "settings found": settings_found,
+    "beside the authors": beside_authors,
+    "how far": how_far,
+    "robustness": robustness,
+    "evolutionary": evolutionary,
+    "low-variance limit": low_variance_limit,
+    "aircraft": aircraft,
+}
+
+
+def _json(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    return found
+
+
+def _markdown(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
