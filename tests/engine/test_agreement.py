@@ -87,6 +87,6 @@ def test_same_input_gives_the_same_bits_twice():
 
 def test_unknown_backend_is_refused_by_name():
     with pytest.raises(
-        ValueError, match="backend must be one of native, reference, gpu, got 'gpu9'"
+        ValueError, match="backend must be one of native, reference, gpu, auto, got 'gpu9'"
     ):
         Execution("gpu9")

@@ -157,8 +157,8 @@ def plain_name(name: str) -> str:
 
     Examples
     --------
-    >>> print(plain_name("cost in $ and its long description"))
-    cost in \$ and its long de...
+    >>> print(plain_name("cost in $"))
+    cost in \$
     """
     shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
     return shown.replace("$", r"\$")
