@@ -6,14 +6,19 @@ change much, and the clock's are given beside them. Writes benchmarks/results/ru
 and ends with an error if a limit is missed.
 """
 
+import functools
+import hashlib
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import types
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import duckdb
 import numpy as np
@@ -22,15 +27,19 @@ import pyarrow.parquet as pq
 from cases import machine, write_results
 
 from dynmeans import DynamicMeans
+from dynmeans.runs.cluster_job import ClusterJob
+from dynmeans.runs.reading.rolling_digest import RollingDigest
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.reading.windows import Windows
+from dynmeans.runs.store import commit, label_parts
 
 N_ROWS, N_WINDOWS, N_FEATURES = 5_000_000, 500, 4
 N_CLUSTERS = 80
 NEW_PENALTY, MAX_GAP, REACH = 2.0, 5.0, 1.2
 FEATURES = tuple(f"x{j}" for j in range(N_FEATURES))
 ROWS_PER_SECOND, SHARE_OF_ENGINE, MEGABYTES = 1e6, 1 / 3, 500.0
+DIGESTS = 0.05  # of the time of a run
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_NUM_THREADS": "1"}
 SORTED = ("parquet", "csv")
 
@@ -109,6 +118,45 @@ def engine_alone(table: Path) -> dict[str, float]:
     return {"cpu_s": cpu, "most_clusters": largest}
 
 
+def digest_share(table: Path, run: Path) -> float:
+    """Share of a run's processor time spent in digests of rows read, parts, tables and states."""
+    spent = 0.0
+
+    def timed(work: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(work)
+        def call(*arguments: Any, **named: Any) -> Any:
+            nonlocal spent
+            begin = time.thread_time()
+            found = work(*arguments, **named)
+            spent += time.thread_time() - begin
+            return found
+
+        return call
+
+    sha256 = timed(hashlib.sha256)
+    hashes = types.SimpleNamespace(sha256=sha256)
+    with ExitStack() as stack:
+        for owner, name, instead in (
+            (label_parts, "hashlib", hashes),
+            (commit, "row_digest", timed(commit.row_digest)),
+            (commit, "rows_digest", timed(commit.rows_digest)),
+            (commit, "state_checksum", timed(commit.state_checksum)),
+            (RollingDigest, "feed", timed(RollingDigest.feed)),
+        ):
+            stack.enter_context(mock.patch.object(owner, name, instead))
+        begin = time.process_time()
+        job = ClusterJob(
+            table=str(table),
+            out=run,
+            options=WindowOptions(FEATURES, time="t", every="1h"),
+            penalties={"new_penalty": NEW_PENALTY, "max_gap": MAX_GAP, "reach": REACH},
+            revival="paper",
+            settings={"random_state": 0},
+        )
+        job.start(overwrite=True)
+        return spent / (time.process_time() - begin)
+
+
 def measure(n_windows: int) -> dict[str, Any]:
     """Measure all ways of reading rows of so many windows."""
     n_rows = N_ROWS // N_WINDOWS * n_windows
@@ -134,6 +182,8 @@ def measure(n_windows: int) -> dict[str, Any]:
                 f"{n_rows:>9,} rows, {kind:<20} {found['rows_per_s']:>11,.0f} rows/s "
                 f"({found['share_of_engine']:.2f} of the engine), {found['peak_mb']:.0f} MB"
             )
+        result["digests"] = digest_share(folder / "rows.parquet", folder / "run-digests")
+        print(f"{n_rows:>9,} rows, digests take {100 * result['digests']:.1f} % of the time")
     return result
 
 
@@ -145,6 +195,8 @@ def missed(whole: dict[str, Any]) -> list[str]:
         faults.append(f"Parquet at {found['rows_per_s']:,.0f} rows/s")
     if whole["engine"]["most_clusters"] >= 100:
         faults.append(f"{whole['engine']['most_clusters']} clusters alive")
+    if whole["digests"] > DIGESTS:
+        faults.append(f"digests take {100 * whole['digests']:.1f} %")
     for kind in SORTED:
         if whole[kind]["peak_mb"] >= MEGABYTES:
             faults.append(f"{kind} took {whole[kind]['peak_mb']:.0f} MB")
@@ -159,6 +211,7 @@ def main() -> None:
             "rows_per_s": ROWS_PER_SECOND,
             "or_share_of_engine": SHARE_OF_ENGINE,
             "peak_mb": MEGABYTES,
+            "digests": DIGESTS,
         },
         "a_fifth": small,
         "whole": whole,
