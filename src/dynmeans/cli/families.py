@@ -26,7 +26,7 @@ def families(
     """Group the identities of a run that belong together, in seconds; nothing is clustered again.
 
     Without --level and --about the level that describes the stream most briefly is taken. The run
-    may still be going on.
+    may still be running.
 
     [bold]Example[/bold]
 

@@ -15,7 +15,7 @@ def name(
     ] = None,
     text: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Its name; an empty one ('') takes it away."),
+        typer.Argument(metavar="NAME", help="Its name; an empty one ('') removes it."),
     ] = None,
     names: Annotated[
         Path | None,

@@ -31,8 +31,8 @@ def suggest(
         typer.Option(
             "--batches",
             min=1,
-            help="Windows to choose on, from the first; by default 30, or more where those hold "
-            "fewer than 4,000 points.",
+            help="How many of the first windows to choose from; by default 30, or more "
+            "if these hold fewer than 4,000 points.",
             rich_help_panel=options.CUT,
         ),
     ] = None,

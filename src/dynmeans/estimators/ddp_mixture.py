@@ -68,7 +68,8 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         identities of the points in all samples, of shape (n_samples, n_points), and returns a
         number for each sample. Variational inference has one posterior, and carries that.
     keep_history : bool or int, default=False
-        Whether `history_` keeps the record of all batches, or of the last so many.
+        Whether `history_` keeps the record of all batches; a number keeps only that many of the
+        last ones.
     random_state : int, RandomState instance or None, default=None
         Source of randomness.
 

@@ -95,7 +95,7 @@ def cluster(
         Folder of the run, for large inputs: memory stays flat, and the same call resumes what was
         stopped. By default a temporary folder, which goes with the result.
     overwrite : bool
-        Whether a run that is there is replaced.
+        Whether an existing run is replaced.
     **options
         ``count``, ``batch``, ``timezone``, ``time_unit``, ``time_format``, ``weight``, ``truth``
         and ``on_missing``, as of `runs.WindowOptions`; ``decimal``, ``encoding``, ``distinct`` and
