@@ -34,8 +34,8 @@ def name(
 ) -> None:
     """Give a cluster a name, which is shown wherever the cluster is; without one, list the names.
 
-    Names are stored in the run with who gave them and when, also while the run is written.
-    dynmeans edit RUN undo takes the last one back.
+    Names are stored in the run with who gave them and when, also while the run is being
+    written. dynmeans edit RUN undo takes the last one back.
 
     [bold]Examples[/bold]
 

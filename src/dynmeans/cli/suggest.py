@@ -65,8 +65,8 @@ def suggest(
 ) -> None:
     """Choose --new-penalty, --max-gap, --reach and --motion from the first windows of INPUT.
 
-    No labels are needed. The windows are clustered with some tens of choices; the one that
-    describes the points most briefly wins. A warning says where it should not be trusted.
+    No labels are needed. The windows are clustered with a few dozen choices; the one that
+    describes the points most briefly wins. A warning says when it should not be trusted.
 
     [bold]Example[/bold]
 
