@@ -25,7 +25,7 @@ Time = Annotated[
     typer.Option(
         "--time",
         "-t",
-        help="Column of times; rows are read in this order.",
+        help="Column of times; rows are read in order of time.",
         rich_help_panel=SOURCE,
     ),
 ]
