@@ -86,7 +86,8 @@ def cluster(
         penalties by default.
     scale : {"standard"} or None
         Whether every feature is brought to mean 0 and spread 1, as learned on the first 30 windows:
-        for features with different units. Penalties are in those units, centers in those of the data.
+        for features with different units. Penalties are then in scaled units, centers in those of
+        the data.
     n_init : int
         Visiting orders tried on each window; the one with the lowest cost is kept.
     random_state : int
