@@ -43,8 +43,9 @@ def cluster(
         bool,
         typer.Option(
             "--suggest",
-            help="Choose --new-penalty, and --max-gap, --reach and --motion where they are not "
-            "given, on the first 30 windows, or more where those hold fewer than 4,000 points.",
+            help="Choose --new-penalty, and --max-gap, --reach and --motion where they "
+            "are not given, from the first 30 windows, or more if these hold "
+            "fewer than 4,000 points.",
             rich_help_panel=options.PARAMETERS,
         ),
     ] = False,
@@ -112,8 +113,8 @@ def cluster(
         int | None,
         typer.Option(
             min=1,
-            help="Stop before more clusters than this are remembered; a warning comes at 10,000 "
-            "without it.",
+            help="Stop before more clusters than this are remembered; without it there "
+            "is a warning at 10,000.",
             rich_help_panel=options.PARAMETERS,
         ),
     ] = None,
@@ -146,15 +147,15 @@ def cluster(
     lateness: Annotated[
         str,
         typer.Option(
-            help="Live sources: how far back in time a row may come after another.",
+            help="Live sources: how far behind the latest time a row may be.",
             rich_help_panel=options.CUT,
         ),
     ] = "0",
     on_late: Annotated[
         str,
         typer.Option(
-            help="Live sources: rows later than that: error (of a stream, a dead letter), or drop "
-            "and count.",
+            help="Live sources: what to do with rows later than that: error (in a "
+            "stream, a dead letter), or drop (and count them).",
             rich_help_panel=options.CUT,
         ),
     ] = "error",
@@ -162,7 +163,7 @@ def cluster(
         bool,
         typer.Option(
             "--hold-last",
-            help="Leave the last window for the next time: for an input that grows.",
+            help="Leave the last window open until the next time: for an input that grows.",
             rich_help_panel=options.CUT,
         ),
     ] = False,
@@ -170,8 +171,8 @@ def cluster(
         bool,
         typer.Option(
             "--unique-ids",
-            help="Streams: a row whose --id is in an open window already is the same row, sent "
-            "twice.",
+            help="Streams: treat a row whose --id is already in an open window as the "
+            "same row, sent twice.",
             rich_help_panel=options.SOURCE,
         ),
     ] = False,
@@ -179,7 +180,8 @@ def cluster(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Streams: end, and close all windows, when no row came for so long: 30s.",
+            help="Streams: end, and close all windows, when no row has come for this "
+            "long, such as 30s.",
             rich_help_panel=options.CUT,
         ),
     ] = None,
@@ -187,7 +189,7 @@ def cluster(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Rules in TOML: who is told when a cluster is born, returns, grows, moves.",
+            help="Alert rules in TOML: what to do when a cluster is born, returns, grows or moves.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = None,
@@ -203,7 +205,7 @@ def cluster(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Move them there instead.",
+            help="Move old labels to this folder instead of removing them.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = None,
@@ -213,7 +215,7 @@ def cluster(
         bool,
         typer.Option(
             "--families",
-            help="At the end group the clusters that belong together, as dynmeans families does.",
+            help="At the end, group the clusters that belong together, as dynmeans families does.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = False,
@@ -221,15 +223,15 @@ def cluster(
         bool | None,
         typer.Option(
             "--resume/--no-resume",
-            help="Resume the run, or refuse to; by default resume it if it is there and was made "
-            "with the same options.",
+            help="Resume the run, or refuse to; by default it is resumed if it exists "
+            "and was made with the same options.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = None,
     overwrite: Annotated[
         bool,
         typer.Option(
-            "--overwrite", help="Replace a run that is there.", rich_help_panel=options.OUTPUT
+            "--overwrite", help="Replace an existing run.", rich_help_panel=options.OUTPUT
         ),
     ] = False,
     as_json: Annotated[

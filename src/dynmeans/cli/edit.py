@@ -22,12 +22,12 @@ def edit(
         list[int] | None,
         typer.Argument(
             metavar="CLUSTER...",
-            help="merge: the cluster that stays, then the one that is shown as it; pin: one.",
+            help="merge: the cluster that stays, then the one to show as it; pin: one cluster.",
         ),
     ] = None,
     number: Annotated[
         int | None,
-        typer.Option(metavar="N", help="undo: the edit of this number; the last by default."),
+        typer.Option(metavar="N", help="undo: the number of the edit; the last one by default."),
     ] = None,
     who: options.Who = None,
     as_json: options.AsJson = False,

@@ -20,12 +20,17 @@ def _list() -> None:
 @app.command()
 def synthetic(
     noise: Annotated[
-        str, typer.Option(help="Of points and motion: isotropic (the paper's words) or radial.")
+        str,
+        typer.Option(help="Noise of points and motion: isotropic (as the paper says) or radial."),
     ] = "isotropic",
-    is_quick: Annotated[bool, typer.Option("--quick", help="A small form: some minutes.")] = False,
-    is_full: Annotated[bool, typer.Option("--full", help="As published: about a day.")] = False,
+    is_quick: Annotated[
+        bool, typer.Option("--quick", help="A small version; takes a few minutes.")
+    ] = False,
+    is_full: Annotated[
+        bool, typer.Option("--full", help="As published; takes about a day.")
+    ] = False,
     out: Annotated[Path, typer.Option(help="Folder for the results file and figures.")] = _OUT,
-    seed: Annotated[int, typer.Option(help="Of all randomness.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
     n_jobs: Annotated[int, typer.Option(help="Processes; -1 is one for each core.")] = -1,
     is_drawn_only: Annotated[
         bool, typer.Option("--figures-only", help="Draw what the results file holds; run nothing.")

@@ -50,7 +50,7 @@ def aircraft(
     is_gp_own: Annotated[
         bool,
         typer.Option(
-            "--own-gp", help="Plain feature: length and noise found for each trajectory by itself."
+            "--own-gp", help="Plain feature: find length and noise separately for each trajectory."
         ),
     ] = False,
     n_trials: Annotated[int, typer.Option(help="Trials of each row of the table.")] = 20,
@@ -58,10 +58,10 @@ def aircraft(
         int | None, typer.Option(help="The same for the slow sampler, if fewer.")
     ] = None,
     is_quick: Annotated[
-        bool, typer.Option("--quick", help="Few trials, windows of half an hour: some minutes.")
+        bool, typer.Option("--quick", help="Few trials, half-hour windows; takes a few minutes.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder for results and figures.")] = _OUT,
-    seed: Annotated[int, typer.Option(help="Of all randomness.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
     n_jobs: Annotated[int, typer.Option(help="Processes; -1 is one for each core.")] = -1,
     is_drawn_only: Annotated[
         bool, typer.Option("--figures-only", help="Draw what the files hold; run nothing.")

@@ -25,8 +25,8 @@ def families(
 ) -> None:
     """Group the identities of a run that belong together, in seconds; nothing is clustered again.
 
-    Without --level and --about the level that describes the stream most briefly is taken. The run
-    may still be going on.
+    Without --level and --about the level that describes the stream most briefly is chosen. It
+    also works while the run is being written.
 
     [bold]Example[/bold]
 

@@ -15,7 +15,7 @@ def name(
     ] = None,
     text: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Its name; an empty one ('') takes it away."),
+        typer.Argument(metavar="NAME", help="Its name; an empty one ('') removes it."),
     ] = None,
     names: Annotated[
         Path | None,
@@ -34,8 +34,8 @@ def name(
 ) -> None:
     """Give a cluster a name, which is shown wherever the cluster is; without one, list the names.
 
-    Names are stored in the run with who gave them and when, also while the run is written.
-    dynmeans edit RUN undo takes the last one back.
+    Names are stored in the run with who gave them and when, also while the run is being
+    written. dynmeans edit RUN undo takes the last one back.
 
     [bold]Examples[/bold]
 

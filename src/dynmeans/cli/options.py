@@ -25,7 +25,7 @@ Time = Annotated[
     typer.Option(
         "--time",
         "-t",
-        help="Column of times; rows are taken in their order.",
+        help="Column of times; rows are read in order of time.",
         rich_help_panel=SOURCE,
     ),
 ]
@@ -109,8 +109,8 @@ TimeUnit = Annotated[
 TimeFormat = Annotated[
     list[str] | None,
     typer.Option(
-        help="For times that are text of another form than 2024-03-31 14:05: '%d.%m.%Y %H:%M'; "
-        "may be repeated, and the first that fits is taken.",
+        help="Format of times that are text and not like 2024-03-31 14:05, such as "
+        "'%d.%m.%Y %H:%M'; may be repeated, and the first that fits is used.",
         rich_help_panel=SOURCE,
     ),
 ]
@@ -162,8 +162,8 @@ DatabaseTable = Annotated[
 OnMissing = Annotated[
     str,
     typer.Option(
-        help="What to do with rows that lack a finite value or a time that can be read: error, or "
-        "drop (and count them).",
+        help="What to do with rows that lack a finite value or a readable time: "
+        "error, or drop (and count them).",
         rich_help_panel=SOURCE,
     ),
 ]
@@ -202,7 +202,7 @@ Trust = Annotated[
 ]
 Who = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Who says so; the user of this computer by default."),
+    typer.Option(metavar="NAME", help="Who makes the edit; the user of this computer by default."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 LabelsTo = Annotated[
@@ -218,6 +218,9 @@ LabelsTo = Annotated[
 EventsTo = Annotated[
     str | None,
     typer.Option(
-        "--events-to", metavar="ADDRESS", help="Send events there.", rich_help_panel=OUTPUT
+        "--events-to",
+        metavar="ADDRESS",
+        help="Send events to such an address once they are committed.",
+        rich_help_panel=OUTPUT,
     ),
 ]

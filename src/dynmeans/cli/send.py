@@ -10,7 +10,7 @@ def send(
     labels_to: options.LabelsTo = None,
     events_to: options.EventsTo = None,
 ) -> None:
-    """Send what a run found to Redis, Kafka, MQTT or PostgreSQL, from where it was left.
+    """Send what a run found to Redis, Kafka, MQTT or PostgreSQL; it starts where it last stopped.
 
     A stream of Redis and a table of PostgreSQL get every item exactly once, Kafka and MQTT at
     least once: an item that comes twice has the same key twice.

@@ -11,19 +11,23 @@ from dynmeans.cli import options
 
 def serve(
     run_folder: options.RunFolder,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen at.")] = 8765,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8765,
     host: Annotated[
-        str, typer.Option(help="Address to listen at; others than this machine need a token.")
+        str,
+        typer.Option(
+            help="Address to listen on; any address but this machine's own needs a token."
+        ),
     ] = "127.0.0.1",
     token: Annotated[
         str | None,
         typer.Option(
             envvar="DYNMEANS_TOKEN",
-            help="What requests must bring; made at random where --host is not this machine.",
+            help="Token that requests must send; a random one is made if --host is not "
+            "this machine.",
         ),
     ] = None,
 ) -> None:
-    """Show a run in the browser, and give it out over HTTP, while it is written or afterwards.
+    """Show a run in the browser, and serve it over HTTP, while it is being written or afterwards.
 
     [bold]Example[/bold]
 

@@ -31,8 +31,8 @@ def suggest(
         typer.Option(
             "--batches",
             min=1,
-            help="Windows to choose on, from the first; by default 30, or more where those hold "
-            "fewer than 4,000 points.",
+            help="How many of the first windows to choose from; by default 30, or more "
+            "if these hold fewer than 4,000 points.",
             rich_help_panel=options.CUT,
         ),
     ] = None,
@@ -65,8 +65,8 @@ def suggest(
 ) -> None:
     """Choose --new-penalty, --max-gap, --reach and --motion from the first windows of INPUT.
 
-    No labels are needed. The windows are clustered with some tens of choices; the one that
-    describes the points most briefly wins. A warning says where it should not be trusted.
+    No labels are needed. The windows are clustered with a few dozen choices; the one that
+    describes the points most briefly wins. A warning says when it should not be trusted.
 
     [bold]Example[/bold]
 

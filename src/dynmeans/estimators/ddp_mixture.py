@@ -61,14 +61,15 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         Variational inference: most new clusters in one batch.
     tol, max_iter : float, int, default=1e-8, 1000
         Variational inference: stop when an iteration raises the bound by at most this share of
-        it, or after so many iterations.
+        it, or after `max_iter` iterations.
     carry : {"best", "last"} or callable, default="best"
-        The sample or particle that becomes `labels_` and is carried on: the one of highest
+        The sample or particle that becomes `labels_` and is carried on: the one with the highest
         posterior, the last, or the one ranked highest by a function. The function takes the
         identities of the points in all samples, of shape (n_samples, n_points), and returns a
         number for each sample. Variational inference has one posterior, and carries that.
     keep_history : bool or int, default=False
-        Whether `history_` keeps the record of all batches, or of the last so many.
+        Whether `history_` keeps the record of all batches; a number keeps only that many of the
+        last ones.
     random_state : int, RandomState instance or None, default=None
         Source of randomness.
 

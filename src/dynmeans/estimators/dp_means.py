@@ -21,13 +21,13 @@ class DPMeans(ClusterEstimator):
     new_penalty : float, optional
         lambda by name, in place of `penalties`.
     n_init : int, default=3
-        Random visiting orders tried; the one of lowest cost is kept.
+        Random visiting orders tried; the one with the lowest cost is kept.
     order : {"random", "hash"}, default="random"
-        How visiting orders are made: from what the rows hold, blind to how they are arranged; or
-        from their numbers, as always for a batch on a Dask cluster.
+        How visiting orders are made: from the content of the rows, whatever order they come in; or
+        from their row numbers, as always for a batch on a Dask cluster.
     backend : {"native", "reference", "gpu", "auto"}, default="native"
         Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
-        batch that lies on a GPU is clustered there by itself.
+        batch on a GPU is clustered there automatically.
     acceleration : {"auto", "none"}, default="auto"
         Whether the compiled code may leave out comparisons that cannot change a label.
     n_threads : int, optional
@@ -35,7 +35,7 @@ class DPMeans(ClusterEstimator):
     max_clusters : int, optional
         Refuse a batch that would have more clusters, with `ClusterLimitError` and
         without any change; one that clearly would is refused before it is clustered. By default
-        there is a `ClusterGrowthWarning` of more than 10,000.
+        there is a `ClusterGrowthWarning` above 10,000.
     random_state : int, RandomState instance or None, default=None
         Source of the visiting orders.
 

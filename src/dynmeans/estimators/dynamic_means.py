@@ -22,10 +22,10 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
     Parameters
     ----------
     penalties : Penalties, float or "auto", default="auto"
-        All penalties as one value, such as `suggest_penalties` returns; or lambda alone, with
-        `max_gap` and `reach` beside it. "auto" chooses lambda from the first batch that has
-        points, and with it `max_gap` and `reach`, where you give none, from the first 30 batches
-        if they come together (`fit_sequence`). What was chosen is in `penalties_` and in the log.
+        All penalties as one value, such as `suggest_penalties` returns; or only lambda, with
+        `max_gap` and `reach` as separate arguments. "auto" chooses lambda from the first batch
+        that has points; in `fit_sequence` it chooses lambda, and `max_gap` and `reach` where you
+        give none, from the first 30 batches. What was chosen is in `penalties_` and in the log.
     new_penalty : float, optional
         lambda by name, in place of `penalties`. How far, as a squared distance, a point may be
         from every cluster before it opens a new one. The one parameter that depends on the scale
@@ -42,7 +42,7 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         Q and tau, the paper's other parameterization, in place of `max_gap` and `reach`.
     n_clusters : float, optional
         About how many clusters a batch holds. Fixes the scale in place of `penalties`: lambda
-        is the one that gives as many. With `families` it chooses the level of `families_`, and
+        is chosen to give about that many. With `families` it chooses the level of `families_`, and
         with "auto" lambda is then a bit finer.
     families : bool, default=False
         Whether to gather evidence for identities that belong together: see `families_`.
@@ -55,10 +55,10 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         and distances are then in those units; centers, velocities and histories in those of the
         data.
     n_init : int, default=3
-        Random visiting orders tried on every batch; the one of lowest cost is kept.
+        Random visiting orders tried on every batch; the one with the lowest cost is kept.
     order : {"random", "hash"}, default="random"
-        How visiting orders are made: from what the rows hold, blind to how they are arranged; or
-        from their numbers, as always for a batch on a Dask cluster.
+        How visiting orders are made: from the content of the rows, whatever order they come in; or
+        from their row numbers, as always for a batch on a Dask cluster.
     revival : {"paper", "exact"}, optional
         The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost. By
         default that of `penalties`; "paper" where they do not say.
@@ -71,7 +71,7 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         for each; all by default. The others are expected where they were.
     backend : {"native", "reference", "gpu", "auto"}, default="native"
         Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
-        batch that lies on a GPU is clustered there by itself.
+        batch on a GPU is clustered there automatically.
     acceleration : {"auto", "none"}, default="auto"
         Whether the compiled code may leave out comparisons that cannot change a label.
     n_threads : int, optional
@@ -81,7 +81,8 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         without any change; one that clearly would is refused before it is clustered. By default
         there is a `ClusterGrowthWarning` from 10,000 on, at every doubling.
     keep_history : bool or int, default=False
-        Whether `history_` keeps the record of all batches, or of the last so many.
+        Whether `history_` keeps the record of all batches; a number keeps only that many of the
+        last ones.
     random_state : int, RandomState instance or None, default=None
         Source of the visiting orders.
 
@@ -109,7 +110,7 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         With `families`, the family of every row of the last batch.
     confirmed_labels_ : array of shape (n_points,)
         `labels_` with -1 for identities that are not confirmed yet (`min_cluster_size`,
-        `min_life`); confirmed later, they have kept their number.
+        `min_life`); if they are confirmed later, they keep their number.
     history_ : History
         The record of the batches, where `keep_history` asks for it.
     state_ : ClusterState
@@ -253,12 +254,12 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         X : array-like or data frame of shape (n_points, n_features)
             The rows.
         elapsed : float, optional
-            Look ahead: the identities in a batch that comes so many steps after the last one.
+            Look ahead: the identities in a batch that comes this many steps after the last one.
         """
         return self._predict_labels(X, 0.0 if elapsed is None else checked_elapsed(elapsed))[0]
 
     def forecast(self, elapsed: float = 1.0) -> Forecast:
-        """Say where every remembered cluster is expected, so many steps after the last batch.
+        """Say where every remembered cluster is expected, some steps after the last batch.
 
         Returns
         -------

@@ -33,7 +33,7 @@ class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         All penalties as one value, or lambda alone: how far, as a squared distance, a cluster
         may lie from every remembered one before it is a new one. "auto" takes a quarter of the
         median squared distance between a cluster and its nearest neighbor in the first batch that
-        has two: half way is nobody's.
+        has two: half of that distance.
     max_gap, reach : float, optional
         N_Q and k_tau, as of `DynamicMeans`.
 

@@ -35,7 +35,7 @@ class MixtureEstimator(StreamEstimator):
     def predict(self, X: Any) -> IntArray:
         """Give the most probable identity of each row now, -1 where that is a new cluster.
 
-        Each row is judged by itself; `labels_` were found for all rows of the batch together, and
+        Each row is judged separately; `labels_` were found for all rows of the batch together, and
         may differ where two clusters are about as likely.
         """
         best = self._log_densities(X).argmax(axis=1)

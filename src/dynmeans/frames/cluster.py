@@ -66,16 +66,16 @@ def cluster(
     frame : pandas or polars frame, Arrow table or dataset, DuckDB relation, or path
         The rows; a path as `dynmeans cluster` takes it: CSV, Parquet, Arrow, a pattern, a folder.
     features : list of str
-        Numeric columns to cluster by; patterns such as ``x_*`` are taken too.
+        Numeric columns to cluster by; patterns such as ``x_*`` work too.
     time : str, optional
-        Column of times, or a level of a pandas index; rows are taken in their order.
+        Column of times, or a level of a pandas index; rows are read in order of time.
     every : str, timedelta or float, optional
         Length of a window: ``10min``, ``1d``, ``1mo``; a plain number for times that are numbers.
         Or give `count` (rows of a window) or `batch` (a column that names windows).
     key : str, optional
         Column that names the rows: index of the labels where the frame has no index.
     penalties : Penalties or float, optional
-        All penalties as one value, or lambda alone: the squared distance beyond which a point
+        All penalties as one value, or only lambda: the squared distance beyond which a point
         starts a new cluster. By default they are chosen on the first windows.
     about : float, optional
         About how many clusters a window holds, to help that choice.
@@ -86,22 +86,23 @@ def cluster(
         penalties by default.
     scale : {"standard"} or None
         Whether every feature is brought to mean 0 and spread 1, as learned on the first 30 windows:
-        for features of unlike units. Penalties are in those units, centers in those of the data.
+        for features with different units. Penalties are then in scaled units, centers in those of
+        the data.
     n_init : int
-        Visiting orders tried on each window; the one of lowest cost is kept.
+        Visiting orders tried on each window; the one with the lowest cost is kept.
     random_state : int
         Seed of the visiting orders.
     out : path, optional
         Folder of the run, for large inputs: memory stays flat, and the same call resumes what was
-        stopped. By default a temporary folder, which goes with the result.
+        stopped. By default a temporary folder, which is removed with the result.
     overwrite : bool
-        Whether a run that is there is replaced.
+        Whether an existing run is replaced.
     **options
         ``count``, ``batch``, ``timezone``, ``time_unit``, ``time_format``, ``weight``, ``truth``
         and ``on_missing``, as of `runs.WindowOptions`; ``decimal``, ``encoding``, ``distinct`` and
         ``network``, as of `runs.ReadingOptions`; ``query`` and ``database_table``, as of
         `runs.Source`; ``revival`` and ``moving``, as of `DynamicMeans`. Rows that lack a value are
-        left out, counted and told; ``on_missing="error"`` refuses them.
+        left out and counted, with a warning; ``on_missing="error"`` refuses them.
 
     Returns
     -------

@@ -39,7 +39,7 @@ def _one_feature(points: Points) -> ArgumentText | None:
     shown = min(99.99, 100 * share)
     return ArgumentText(
         f"feature {first + 1} of {points.n_features} has {shown:.4g} % of the spread, so the "
-        "others hardly count. Bring all features to like scales ({scale=...})."
+        "others hardly count. Bring all features to similar scales ({scale=...})."
     )
 
 
@@ -62,8 +62,8 @@ def _single_points(trials: Trials, chosen: Setting) -> ArgumentText | None:
         return None
     return ArgumentText(
         f"{n_single:,} of {counted(len(counts), 'cluster')} in all batches hold a single point: "
-        "nothing tells their size. Make batches that hold several points of each cluster, or give "
-        "{new_penalty} yourself."
+        "their size cannot be estimated. Make batches that hold several points of each cluster, or "
+        "give {new_penalty} yourself."
     )
 
 
@@ -74,7 +74,7 @@ def _nothing_followed(trials: Trials, chosen: Setting) -> ArgumentText | None:
     n_seen = candidate.n_clusters * trials.points.n_batches
     return ArgumentText(
         "with any {new_penalty} clusters hardly outlive a batch (here {:,} identities, seen in "
-        "{:.2g} batches each). A coarse choice was taken that forgets nothing. Say about how many "
+        "{:.2g} batches each). A coarse value that forgets nothing was chosen. Say about how many "
         "clusters a batch holds with {n_clusters}, give {new_penalty} yourself, or join identities "
         "afterwards (families).",
         candidate.n_identities,

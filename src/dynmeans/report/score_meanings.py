@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dynmeans.report.data import Score
 
 _MEANINGS = {
-    "accuracy_per_step": "points with their own kind, each batch by itself",
+    "accuracy_per_step": "points with their own kind, each batch separately",
     "accuracy_frozen": "points that keep the identity they were first matched with",
     "accuracy_global": "points that keep their identity over all batches",
     "idf1": "balance of identities found and identities true",

@@ -274,5 +274,5 @@ async def _told(request: Request, error: Exception) -> Response:
 
 _WAITING = (
     "<!DOCTYPE html><meta charset=utf-8><title>dynmeans</title>"
-    "<p>The run has no window yet. This page looks again by itself.</p>"
+    "<p>The run has no window yet. This page reloads automatically.</p>"
 )

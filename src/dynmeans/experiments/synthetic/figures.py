@@ -98,7 +98,7 @@ def draw_figures(results: Results, stem: str | os.PathLike[str]) -> list[Path]:
         The files written.
     """
     if results.frame.empty or not (results.frame["part"] == COMPARISON).any():
-        raise ValueError("the results must hold trials of the comparison; let the run go on.")
+        raise ValueError("the results must hold trials of the comparison; resume the run.")
     config = SyntheticConfig.from_dict(results.configuration)
     page, stem = _Page(results.frame, config), Path(stem)
     stem.parent.mkdir(parents=True, exist_ok=True)

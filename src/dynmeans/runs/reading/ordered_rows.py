@@ -96,7 +96,7 @@ class OrderedRows:
             if self._digest is not None and self._digest.value != expected:
                 raise ValueError(
                     f"the input has changed: its first {place.rows_read:,} rows are not those "
-                    "that the run has read. Rows of the past cannot be edited."
+                    "that the run has read. Rows that were already read cannot be edited."
                 )
         return rows.cut(n, len(rows.places))
 

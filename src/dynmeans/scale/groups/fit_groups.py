@@ -35,7 +35,7 @@ class GroupResult:
         Identity of each row's cluster, in the order of the frame's rows; every key counts its
         clusters from 0. A Dask array, in the frame's partitions, for a Dask frame.
     states : GroupStates
-        What each key remembers; give it back as `state` to go on.
+        What each key remembers; give it as `state` to a later call to continue.
     batches : pyarrow.Table
         One row for each batch of each key: its size, clusters, passes and cost.
     model : DynamicMeans
@@ -48,7 +48,7 @@ class GroupResult:
     model: DynamicMeans
 
     def estimator(self, key: Key) -> DynamicMeans:
-        """Return the estimator of one key, ready to go on label for label."""
+        """Return the estimator of one key, ready to continue with the same labels."""
         parameters = self.model.get_params() | {
             "random_state": seed_of_key(self.states.settings["seed"], key)
         }
@@ -66,7 +66,7 @@ def fit_groups(
     model: DynamicMeans | None = None,
     state: GroupStates | None = None,
 ) -> GroupResult:
-    """Cluster the stream of every key by itself: per sensor, per customer, per machine.
+    """Cluster the stream of every key separately: per sensor, per customer, per machine.
 
     Key by key and bit for bit this is what a loop over estimators gives,
     ``DynamicMeans(..., random_state=seed_of_key(seed, key))``, without the loop.
@@ -90,7 +90,7 @@ def fit_groups(
     model : DynamicMeans
         The parameters, its `n_threads` included; with penalties that are given, not "auto".
     state : GroupStates, optional
-        States of an earlier call to go on from. Keys that are not in the frame stay as they are,
+        States of an earlier call to continue from. Keys that are not in the frame stay as they are,
         new ones begin.
 
     Examples
@@ -256,7 +256,7 @@ def _elapsed(rows: GroupedRows, before: GroupStates, time_step: float | None) ->
         if np.any(is_late):
             group = int(np.flatnonzero(is_late)[0])
             raise ValueError(
-                f"batch must go on after the state: key {rows.keys[group]!r} was taken in up to "
+                f"batch must continue after the state: key {rows.keys[group]!r} was taken in up to "
                 f"{before.last_batches[group]}, got {values[firsts[group]]}."
             )
     elapsed = np.ones(len(values))
