@@ -23,7 +23,7 @@ from cases import RESULTS, machine, write_results
 from ships import SHIPS, read_ships
 from suggest_streams import FAMILIES, FIRST_TEST_SEED, make_stream
 
-from dynmeans import Penalties, VisitingOrders
+from dynmeans import Penalties, VisitingOrders, find_families
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.sequence import step_sequence
@@ -122,12 +122,18 @@ def measure(task: Task, tuned: dict[str, Any]) -> dict[str, Any]:
     for _ in range(3):
         seconds = _cpu(lambda: suggest_details(given))
         shares.append(seconds / _cpu(lambda: [run_labels(given, penalties) for _ in range(10)]))
-    accuracy = accuracy_global(truth, run_labels(batches, penalties))
+    labels = run_labels(batches, penalties)
+    accuracy = accuracy_global(truth, labels)
+    finer = Penalties(penalties.new_penalty / 4, max_gap=penalties.max_gap, reach=penalties.reach)
+    fine_labels = run_labels(batches, finer.with_motion(penalties.motion, penalties.moving))
     return {
         **asdict(task),
         "accuracy": accuracy,
         "with_labels": tuned["best"],
         "ratio": accuracy / tuned["best"],
+        "families_ratio": _of_families(batches, labels, truth) / tuned["best"],
+        "finer_ratio": accuracy_global(truth, fine_labels) / tuned["best"],
+        "finer_families_ratio": _of_families(batches, fine_labels, truth) / tuned["best"],
         "ratio_to_first_batches": accuracy / tuned["first_batches"],
         "lambda_only_ratio": tuned["lambda_only"] / tuned["best"],
         "runs": 10 * float(np.median(shares)),
@@ -141,6 +147,10 @@ def measure(task: Task, tuned: dict[str, Any]) -> dict[str, Any]:
         "n_true": int(np.mean([len(set(y[y >= 0].tolist())) for y in truth])),
         "n_found": found.chosen.n_clusters,
     }
+
+
+def _of_families(batches: list[FloatArray], labels: list[IntArray], truth: list[IntArray]) -> float:
+    return accuracy_global(truth, find_families(batches, labels).of(labels))
 
 
 def _cpu(work: Callable[[], Any]) -> float:
@@ -161,6 +171,10 @@ def tuned_with_labels(tasks: list[Task], n_processes: int, is_fresh: bool) -> di
     return known
 
 
+def _mean_and_worst(values: list[float]) -> tuple[tuple[str, float], tuple[str, float]]:
+    return ("mean", float(np.mean(values))), ("worst", min(values))
+
+
 def summary(rows: list[dict[str, Any]]) -> dict[str, float]:
     """Mean, tenth percentile and worst share, and the time in runs."""
     ratios, runs = ([row[key] for row in rows] for key in ("ratio", "runs"))
@@ -169,6 +183,11 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, float]:
         "mean": float(np.mean(ratios)),
         "tenth": float(np.quantile(ratios, 0.1)),
         "worst": min(ratios),
+        **{
+            f"{name}_{word}": value
+            for name in ("families", "finer", "finer_families")
+            for word, value in _mean_and_worst([row[f"{name}_ratio"] for row in rows])
+        },
         "to_first_batches": float(np.mean([row["ratio_to_first_batches"] for row in rows])),
         "lambda_only": float(np.mean([row["lambda_only_ratio"] for row in rows])),
         "runs": float(np.mean(runs)),
