@@ -1,6 +1,7 @@
 """What a command says before long work, when it is stopped, and when nobody listens any more."""
 
 import logging
+import signal
 import subprocess
 import sys
 import time
@@ -64,3 +65,21 @@ def test_every_choice_that_is_tried_is_logged(caplog):
         suggest_details(batches)
     assert [record.args[0] for record in caplog.records] == list(range(1, len(caplog.records) + 1))
     assert len(caplog.records) > 5
+
+
+def test_ctrl_c_says_what_is_safe(tmp_path):
+    run = tmp_path / "run"
+    words = f"cluster - -t t --every 1 -f x --new-penalty 1 -o {run}".split()
+    lines = b"".join(b'{"t": %d, "x": 1.0}\n' % second for second in range(50))
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen([sys.executable, "-m", "dynmeans.cli", *words], **pipes) as process:
+        process.stdin.write(lines)
+        process.stdin.flush()
+        end = time.monotonic() + 60
+        while "Safe" not in last_words(words) and time.monotonic() < end:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 130
+    assert "interrupted. Safe: " in told
+    assert f"To resume: dynmeans cluster - -t t --every 1 -f x --new-penalty 1 -o {run}" in told

@@ -75,7 +75,7 @@ def test_rows_that_lack_a_value_or_a_time_have_no_label_and_are_told(frame):
     holed = frame.copy()
     holed.loc["row 5", "x"] = np.nan
     holed.loc["row 7", "when"] = pd.NaT
-    said = "2 rows were left out and have no label: 1 without a value for x, 1 without"
+    said = "2 rows were left out and have no label: 1 without a value for x, 1 whose when"
     with pytest.warns(dynmeans.RowsLeftOutWarning, match=said):
         found = dynmeans.cluster(holed, **WHEN)
     assert found.labels.index[found.labels.isna()].sort_values().tolist() == ["row 5", "row 7"]
@@ -87,7 +87,7 @@ def test_rows_that_lack_a_value_or_a_time_have_no_label_and_are_told(frame):
 def test_text_that_is_no_time_is_left_out_and_told(frame):
     texts = frame.assign(when=frame["when"].dt.strftime("%d.%m.%Y %H:%M"))
     texts.loc["row 9", "when"] = "yesterday"
-    with pytest.warns(dynmeans.RowsLeftOutWarning, match="1 without a value for when"):
+    with pytest.warns(dynmeans.RowsLeftOutWarning, match="1 whose when is missing or unread"):
         found = dynmeans.cluster(texts, time_format="%d.%m.%Y %H:%M", **WHEN)
     assert found.labels.index[found.labels.isna()].tolist() == ["row 9"]
 
@@ -234,7 +234,7 @@ def test_a_named_cluster_is_named_everywhere(frame, tmp_path):
 def test_messages_name_the_arguments_of_this_call(frame):
     with pytest.raises(ValueError, match=r"^about goes with penalties=None"):
         dynmeans.cluster(frame, penalties=1.0, about=3, **WHEN)
-    with pytest.raises(TypeError, match="no argument 'length'; its further options are batch"):
+    with pytest.raises(TypeError, match=r"no argument 'length'\. Its options are frame"):
         dynmeans.cluster(frame, length="1d", **WHEN)
     with pytest.raises(ValueError, match=r"^give exactly one of every="):
         dynmeans.cluster(frame, features=["x"])
@@ -254,3 +254,8 @@ def test_one_lambda_alone_is_a_penalty_too(frame):
     found = dynmeans.cluster(frame, penalties=9.0, **WHEN)
     assert found.penalties.new_penalty == Penalties(9.0, max_gap=6.8, reach=1.2).new_penalty
     assert found.status.n_identities == 2
+
+
+def test_a_misspelled_argument_is_guessed():
+    with pytest.raises(TypeError, match=r"no argument 'evry'\. Did you mean 'every'\?"):
+        dynmeans.cluster(pd.DataFrame({"x": [1.0]}), features=["x"], evry="1min")

@@ -46,6 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
             app = importlib.import_module("dynmeans.cli.app").app
             result = app(args=words, prog_name="dynmeans", standalone_mode=False)
         sys.stdout.flush()
+        if result == INTERRUPTED:  # typer turns the key into a result, where it can.
+            return _interrupted(words)
         return result if isinstance(result, int) else 0
     except KeyboardInterrupt:
         return _interrupted(words)

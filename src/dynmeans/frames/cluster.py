@@ -1,5 +1,7 @@
 """cluster: from a frame to identities that last, in one call."""
 
+import difflib
+import inspect
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +12,6 @@ from typing import Any
 
 from dynmeans.frames.clustered_rows import ClusteredRows
 from dynmeans.frames.scratch import ScratchFolder
-from dynmeans.frames.summary import left_out_text
 from dynmeans.frames.tables import origin_of
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
@@ -157,7 +158,7 @@ def cluster(
         )
         done = job.start(overwrite=overwrite)
     found = ClusteredRows(job, origin, done, _families(job.out) if families else None, scratch)
-    if text := left_out_text(done.status.n_dropped, found.missing, found.n_duplicates):
+    if text := found.left_out_text():
         warnings.warn(text, RowsLeftOutWarning, stacklevel=2)
     if done.suggestion is not None:
         warn_of_doubts(done.suggestion.doubts)
@@ -171,10 +172,16 @@ def _chosen(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 def _check_names(options: dict[str, Any]) -> None:
     for name in options:
         if name not in _FURTHER:
-            listed = ", ".join(sorted(_FURTHER))
-            raise TypeError(
-                f"cluster() has no argument {name!r}; its further options are {listed}."
+            known = [*_named(), *sorted(_FURTHER)]
+            near = difflib.get_close_matches(name, known, 1)
+            way_out = (
+                f"Did you mean {near[0]!r}?" if near else f"Its options are {', '.join(known)}."
             )
+            raise TypeError(f"cluster() has no argument {name!r}. {way_out}")
+
+
+def _named() -> list[str]:
+    return [name for name in inspect.signature(cluster).parameters if name != "options"]
 
 
 def _length(every: Any) -> str | None:

@@ -231,8 +231,13 @@ class ClusteredRows:
 
     def _lines(self) -> list[str]:
         lines = summary_lines(self.status, self._job.options, self.penalties, self.suggestion)
-        left_out = left_out_text(self.status.n_dropped, self.missing, self.n_duplicates)
+        left_out = self.left_out_text()
         return [*lines, left_out] if left_out else lines
+
+    def left_out_text(self) -> str:
+        """Say how many rows have no label, and why; nothing if there are none."""
+        counts = self.status.n_dropped, self.missing, self.n_duplicates
+        return left_out_text(*counts, self._job.options.time)
 
     def _report_data(self, title: str | None) -> ReportData:
         with self.run() as run:

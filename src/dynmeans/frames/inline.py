@@ -33,6 +33,11 @@ def display(text: str) -> None:
             'pip install "dynmeans[notebook]". '
             'report("report.html") writes the page to a file for any browser.'
         ) from error
+    if importlib.import_module("IPython").get_ipython() is None:
+        raise RuntimeError(
+            "show() is for notebooks, and none is running. "
+            'report("report.html") writes the page to a file for any browser.'
+        )
     shown.display({"text/html": text, "text/plain": "Report"}, raw=True)
 
 

@@ -28,20 +28,29 @@ def summary_lines(
     ]
 
 
-def left_out_text(n_dropped: int, missing: Mapping[str, int], n_duplicates: int = 0) -> str:
+def left_out_text(
+    n_dropped: int, missing: Mapping[str, int], n_duplicates: int = 0, time: str | None = None
+) -> str:
     """Say how many rows have no label, and why; nothing if there are none.
 
     Examples
     --------
-    >>> left_out_text(3, {"lon": 2, "when": 1})
-    '3 rows were left out and have no label: 2 without a value for lon, 1 without a value for when.'
+    >>> left_out_text(3, {"lon": 2, "lat": 1})
+    '3 rows were left out and have no label: 2 without a value for lon, 1 without a value for lat.'
+    >>> left_out_text(1, {"when": 1}, time="when")
+    '1 row was left out and has no label: 1 whose when is missing or unread (see time_format).'
     >>> left_out_text(0, {}, 1)
     '1 row was left out and has no label: 1 that equals an earlier row.'
     """
     n_rows = n_dropped + n_duplicates
     if not n_rows:
         return ""
-    reasons = [f"{n:,} without a value for {name}" for name, n in missing.items() if n]
+    unreadable = {time: f"whose {time} is missing or unread (see time_format)"}
+    reasons = [
+        f"{n:,} {unreadable.get(name, f'without a value for {name}')}"
+        for name, n in missing.items()
+        if n
+    ]
     if n_duplicates:
         reasons.append(
             f"{n_duplicates:,} that equal{'s' if n_duplicates == 1 else ''} an earlier row"

@@ -135,6 +135,8 @@ def edits_of(store: Store) -> Edits:
 
 def name_cluster(store: Store, cluster_id: int, name: str, *, who: str | None = None) -> Edit:
     """Give a cluster a name; an empty one takes it away."""
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, got {name!r}.")
     text = " ".join(name.split())
     if len(text) > MOST_CHARACTERS:
         rule = f"must have at most {MOST_CHARACTERS} characters"

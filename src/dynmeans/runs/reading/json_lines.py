@@ -35,8 +35,9 @@ def parse_object(text: str | bytes, place: str) -> dict[str, Any]:
         raise ValueError(f"{place} is not JSON: it is not UTF-8.") from error
     except json.JSONDecodeError as error:
         # The place within the line alone: the error counts lines of its own.
-        what = f"{error.msg} at character {error.colno}"
-        raise ValueError(f"{place} is not JSON: {what}.") from error
+        what = f"{error.msg.removesuffix(' at')} at character {error.colno}"
+        rule = "Each line must be one JSON object; a table in CSV must be a file"
+        raise ValueError(f"{place} is not JSON: {what}. {rule}.") from error
     except RecursionError as error:
         raise ValueError(f"{place} is nested too deeply.") from error
     except ValueError as error:  # thousands of digits

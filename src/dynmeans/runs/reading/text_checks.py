@@ -11,6 +11,9 @@ from dynmeans.runs.reading.window_options import WindowOptions
 _ISO = "such as 2024-03-31 14:05:00+01:00"
 _OTHER_FORM = "If it has another form, give that as {time_format=...}, say '%d.%m.%Y %H:%M'."
 
+_COMMA = "If the comma is a decimal comma, say so with {decimal=...}."
+_QUERY = "A query ({query=...}) may turn such text into numbers."
+
 
 def check_times(source: Source, options: WindowOptions, expression: str) -> None:
     """Refuse text that is no time, naming the first such row.
@@ -54,8 +57,12 @@ def check_numbers(source: Source, features: Sequence[str]) -> None:
                 row,
                 shown(text),
                 name,
-                hint="A query ({query=...}) may turn such text into numbers.",
+                hint=_COMMA if _is_with_comma(text) else _QUERY,
             )
+
+
+def _is_with_comma(text: str) -> bool:
+    return text.count(",") == 1 and text.replace(",", "").lstrip("+-").isdigit()
 
 
 def _has_rows(source: Source, where: str) -> bool:
