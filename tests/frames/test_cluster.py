@@ -257,5 +257,5 @@ def test_one_lambda_alone_is_a_penalty_too(frame):
 
 
 def test_a_misspelled_argument_is_guessed():
-    with pytest.raises(TypeError, match=r"no argument 'evry'\. Did you mean 'every'\?"):
-        dynmeans.cluster(pd.DataFrame({"x": [1.0]}), features=["x"], evry="1min")
+    with pytest.raises(TypeError, match=r"no argument 'ever'\. Did you mean 'every'\?"):
+        dynmeans.cluster(pd.DataFrame({"x": [1.0]}), features=["x"], ever="1min")
