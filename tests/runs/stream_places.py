@@ -153,6 +153,8 @@ def follow(
     """Make the run or resume it, until the stream is idle or so many windows were taken in."""
     config, stop = config_of(options, **settings), threading.Event()
     is_there = (folder / "run.sqlite").exists()
+    if until_idle is not None and address.startswith("kafka"):
+        until_idle *= 8  # its first fetch may take seconds on a busy machine
     n_windows = 0
 
     def count(record: Any, window: Any) -> None:

@@ -363,6 +363,6 @@ def test_words_for_none_stop_a_run_that_wants_all_values():
 
 
 def test_text_that_is_no_number_is_named_with_its_row():
-    message = r"row 1 of the input .from 0. has '1,5' in column 'x'. A query .query=....* may turn"
+    message = r"row 1 .* has .1,5. in column .x.\. If the comma is a decimal comma, say so with"
     with pytest.raises(ValueError, match=message):
         windows_of(pa.table({"x": ["1", "1,5"]}), count=9)

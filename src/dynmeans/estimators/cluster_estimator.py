@@ -16,7 +16,6 @@ from dynmeans.engine.execution import Execution, execution_of
 from dynmeans.engine.predict import center_distances, predict_labels
 from dynmeans.engine.step import step_batch
 from dynmeans.estimators.base import StreamEstimator
-from dynmeans.estimators.early_forgetting import warn_of_early_forgetting
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.parameters.suggest import suggest_for
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
@@ -135,8 +134,6 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
     def _take_in(self, batch: AnyBatch, state: ClusterState, elapsed: float) -> None:
         """Run one step from `state` and keep its result."""
         penalties = self._settle_penalties([batch], [elapsed])
-        if elapsed < 1.0 and hasattr(self, "_last_step"):
-            warn_of_early_forgetting(self._last_step, elapsed, penalties)
         after, clustering = step_batch(
             batch, state, penalties, self._visiting_orders(), elapsed, self._execution()
         )

@@ -119,6 +119,8 @@ class SequenceFitter(FamilyKeeper, HistoryKeeper, FeatureScaler):
             state = self._scaled_start(state, [batch])
             batch = self._scaled(batch, state.scaling)
         settings = self._settled(batch, elapsed)
+        if elapsed < 1.0 and hasattr(self, "_last_step"):
+            warn_of_early_forgetting(self._last_step, elapsed, settings.penalties)
         after, clustering = step_batch(
             batch, state, settings.penalties, settings.orders, elapsed, settings.execution
         )

@@ -107,7 +107,8 @@ def write_manifest(connection: sqlite3.Connection, entries: Mapping[str, Any]) -
 
 def settings_digest(settings: Iterable[Any]) -> str:
     """Return the digest of the rows of configuration and manifest, apart from the digest itself."""
-    rows = sorted(tuple(row)[:3] for row in settings)
+    # A damaged entry may be of any type.
+    rows = sorted((tuple(row)[:3] for row in settings), key=lambda row: tuple(map(str, row)))
     return rows_digest([row for row in rows if row[:2] != ("manifest", DIGEST)]).hex()
 
 

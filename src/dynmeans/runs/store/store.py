@@ -158,8 +158,19 @@ class Store:
     def parts(self, first_step: int = 0) -> list[Part]:
         """Return the committed parts with labels of this window or later ones, oldest first."""
         names = [field.name for field in dataclasses.fields(Part)]
+        before = self._n_labels()
         rows = self.rows("parts", "WHERE last_step >= ? ORDER BY first_step", [first_step])
-        return [Part(**{name: row[name] for name in names}) for row in rows]
+        found = [Part(**{name: row[name] for name in names}) for row in rows]
+        is_whole = first_step == 0 and before == self._n_labels()  # no commit came in between
+        if is_whole and before not in (None, sum(part.n_rows for part in found)):
+            raise damaged(self.folder, "a part of its labels is missing")
+        return found
+
+    def _n_labels(self) -> int | None:
+        """Return how many rows all parts hold, as the manifest says."""
+        manifest = self._settings("manifest")
+        counts = manifest.get("counts")
+        return None if counts is None else counts["n_rows"] - manifest.get(N_LABELS_REMOVED, 0)
 
     def state(self, n_features: int) -> ClusterState:
         """Return what is remembered after the last committed window."""
