@@ -25,6 +25,8 @@ CHANGES = {
     "configuration": "UPDATE configuration SET value = '4' WHERE name = 'n_init'",
     "a name of other bytes": "UPDATE configuration SET name = CAST(x'ff41' AS TEXT)"
     " WHERE name = 'n_init'",
+    "a name that is no text": "UPDATE configuration SET name = x'ff' WHERE name = 'n_init'",
+    "missing parts": "DELETE FROM parts WHERE first_step = 0",
     "a missing option": "DELETE FROM configuration WHERE name = 'revival'",
     "manifest": "UPDATE manifest SET value = replace(value, '16', '17') WHERE name = 'counts'",
     "state": "UPDATE state SET next_id = next_id + 1",
@@ -127,6 +129,15 @@ def shown(folder):
         tables = (run.labels(), run.clusters(), run.events(), run.history().to_frame())
         samples = [(s.step, s.points.tolist(), s.cluster_ids.tolist()) for s in run.samples()]
         return [table.to_csv() for table in tables], samples, run.state.centers.tolist()
+
+
+def test_labels_whose_parts_are_gone_from_the_database_are_refused(folder):
+    execute(folder, "DELETE FROM parts")
+    with (
+        Run.open(folder) as run,
+        pytest.raises(ValueError, match="a part of its labels is missing"),
+    ):
+        run.labels()
 
 
 @pytest.fixture
