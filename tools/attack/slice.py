@@ -9,6 +9,7 @@ import resource
 import struct
 import sys
 import time
+import warnings
 import traceback
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -48,6 +49,7 @@ class Progress:
 
 def main(target: Loaded, seed: int, cases: range, seconds: float, folder: Path) -> None:
     """Attack for so many seconds from now on, at least once."""
+    warnings.simplefilter("ignore")  # what is looked for are failures
     end = time.monotonic() + seconds
     with open(folder / "report", "w", buffering=1) as report:
         try:

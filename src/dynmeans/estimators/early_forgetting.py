@@ -9,6 +9,8 @@ from dynmeans.records.state import Clustering, ClusterState
 
 Step = tuple[ClusterState, float, Clustering, ClusterState]  # before, elapsed, batch, after
 
+_MOST_NAMED = 5
+
 
 def warn_of_early_forgetting(last: Step, elapsed: float, penalties: Penalties) -> None:
     """Name the clusters that the last batch forgot and this one could have seen (decision 0003).
@@ -23,8 +25,10 @@ def warn_of_early_forgetting(last: Step, elapsed: float, penalties: Penalties) -
     could_come = penalties.revival_penalty * dt <= penalties.new_penalty
     lost = before.ids[could_come & ~np.isin(before.ids, after.ids)]
     if len(lost):
+        named = ", ".join(map(str, lost[:_MOST_NAMED]))
+        others = f" and {len(lost) - _MOST_NAMED} others" if len(lost) > _MOST_NAMED else ""
         warnings.warn(
-            f"clusters {', '.join(map(str, lost))} were forgotten too early: elapsed is "
+            f"clusters {named}{others} were forgotten too early: elapsed is "
             f"{elapsed:g} after {last_elapsed:g}, and batches that come at least one step apart "
             "forget as if the next did too. Count time in smaller steps, so that elapsed is 1 or "
             "more throughout, and raise max_gap in proportion.",
