@@ -9,8 +9,8 @@ import resource
 import struct
 import sys
 import time
-import warnings
 import traceback
+import warnings
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
