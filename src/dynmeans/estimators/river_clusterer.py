@@ -150,7 +150,8 @@ class RiverDynamicMeans(base.Clusterer):
 
 def _number(name: Any, value: Any) -> float:
     # A value that a window cannot hold is refused now: later, all rows of the window would be lost.
-    if not (isinstance(value, Real) and bool(np.abs(value) <= MAX_COORDINATE)):
+    is_real = isinstance(value, Real)
+    if not is_real or not -MAX_COORDINATE <= value <= MAX_COORDINATE:
         raise ValueError(
             f"x must hold finite numbers of at most {MAX_COORDINATE:g}, got {str(value)[:80]!r} "
             f"for {name!r}. river.preprocessing and river.compose turn other values into numbers "
