@@ -23,7 +23,6 @@ namespace {
 using GivenWeights = std::optional<GivenFloats>;
 using GivenMoving = std::optional<GivenFloats>;
 constexpr double kLeastElapsed = 1e-12;
-constexpr std::int64_t kMostIdentities = std::int64_t{1} << 61;
 
 const double* data_or_null(const std::optional<GivenFloats>& given) {
     return given ? given->data() : nullptr;
@@ -100,7 +99,6 @@ nb::object step_if_small_of(const RecordTypes& types, nb::handle points, nb::han
     if (has_weights && !point_weights) return nb::none();
     if (!types.orders.fits(orders) && !plain_orders(orders, n)) return nb::none();
     const GivenState before = read_state(types, state, d);
-    if (before.view.next_id > kMostIdentities) return nb::none();
     const Points<Value> batch{data_of<Value>(rows),
                               has_weights ? data_of<double>(point_weights) : nullptr, n, d};
     InterruptCheck interrupts(is_interrupted);
@@ -244,8 +242,9 @@ void bind_steps_of(nb::module_& module) {
 }  // namespace
 
 void bind_steps(nb::module_& module) {
-    module.def("step_if_small", &step_if_small, "points"_a, "point_weights"_a.none(), "orders"_a,
-               "state"_a, "penalties"_a, "elapsed"_a, "records"_a);
+    module.def("step_if_small", &step_if_small, "points"_a.none(), "point_weights"_a.none(),
+               "orders"_a.none(), "state"_a.none(), "penalties"_a.none(), "elapsed"_a.none(),
+               "records"_a);
     bind_steps_of<double>(module);
     bind_steps_of<float>(module);
 }

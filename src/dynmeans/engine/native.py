@@ -68,10 +68,10 @@ def step_if_small(
     elapsed: Any,
 ) -> tuple[ClusterState, Clustering] | None:
     """Check and cluster a small batch in one crossing; None where anything needs more than that."""
-    stepped: tuple[ClusterState, Clustering] | None = compiled.step_if_small(
+    stepped: Any = compiled.step_if_small(
         points, weights, orders, state, penalties, elapsed, _RECORDS
     )
-    return stepped
+    return stepped  # type: ignore[no-any-return]
 
 
 def predict_labels(

@@ -27,6 +27,7 @@ def step_batch(
     if type(batch) is Batch and execution is DEFAULT:
         small = step_if_small(batch.points, batch.weights, state, penalties, orders, elapsed)
         if small is not None:
+            check_growth(state, small[0], None)
             return small
     foresee(batch, state, penalties, elapsed, execution)
     stepped: tuple[ClusterState, Clustering] = batch.engine(execution).step(
@@ -100,6 +101,7 @@ def step(
     if execution is DEFAULT:
         small = step_if_small(points, sample_weight, state, penalties, orders, elapsed)
         if small is not None:
+            check_growth(state, small[0], None)
             return small
     if not isinstance(state, ClusterState):
         raise TypeError(f"state must be a ClusterState, got {type(state).__name__}.")
