@@ -9,6 +9,7 @@ from typing import Any
 import confluent_kafka
 import paho.mqtt.client as mqtt
 import servers
+from mock_kafka import MockKafka
 
 from dynmeans import Penalties, Run
 from dynmeans.runs.configuration import RunConfig
@@ -41,7 +42,7 @@ class RedisPlace:
 
 class KafkaPlace:
     def __init__(self, folder: Path) -> None:
-        self.server = servers.MockKafka()
+        self.server = MockKafka()
 
     def make(self, name: str) -> str:
         self.send(name, [])
@@ -153,8 +154,6 @@ def follow(
     """Make the run or resume it, until the stream is idle or so many windows were taken in."""
     config, stop = config_of(options, **settings), threading.Event()
     is_there = (folder / "run.sqlite").exists()
-    if until_idle is not None and address.startswith("kafka"):
-        until_idle *= 8  # its first fetch may take seconds on a busy machine
     n_windows = 0
 
     def count(record: Any, window: Any) -> None:

@@ -13,6 +13,7 @@ from run_cases import contents
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.runs.reading.live_windows import LiveWindows
+from dynmeans.runs.streams.addresses import open_stream
 from dynmeans.runs.streams.message import RowsLostError
 
 # Making a database takes seconds.
@@ -253,6 +254,38 @@ def test_a_kafka_partition_that_lags_behind_loses_no_rows(
     producer.flush(10)
     places.follow(place.server.address(topic), tmp_path / "run")
     assert labels_of(tmp_path / "run") == unbroken
+
+
+def test_a_kafka_topic_is_not_idle_before_its_first_answer(servers_of_session):
+    address = servers_of_session("kafka").make("unheard")
+    stream = open_stream(address, (), threading.Event())
+    stream.open({}, None)
+    assert stream.poll(0.0) is None  # assigned, and nothing was fetched yet
+    while stream.poll(0.1) is None:
+        pass
+    assert stream.poll(0.0) == []
+    stream.close()
+
+
+@pytest.mark.slow
+def test_a_kafka_broker_that_is_down_is_not_idle(unbroken, tmp_path):
+    place = places.KafkaPlace(tmp_path)
+    bodies = places.bodies_of(ROWS)
+    try:
+        address = place.make("rows")
+        place.send("rows", bodies[:80])
+        steps = [
+            threading.Timer(1.0, place.server.down),
+            threading.Timer(4.0, lambda: (place.server.up(), place.send("rows", bodies[80:]))),
+        ]
+        for step in steps:
+            step.start()
+        places.follow(address, tmp_path / "run", until_idle=1.5)
+        for step in steps:
+            step.join()
+        assert labels_of(tmp_path / "run") == unbroken
+    finally:
+        place.stop()
 
 
 def test_messages_received_before_the_first_window_outlive_a_stop(servers_of_session, tmp_path):
