@@ -18,7 +18,7 @@ from typing import Any
 from cases import RESULTS, machine, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
-from attack.targets.stream_kills import attack_stream  # noqa: E402
+from attack.targets.stream_kills import attack_stream
 
 KINDS = ("redis", "kafka", "mqtt", "postgresql")
 KILLS_OF_AN_ATTACK = 50

@@ -95,9 +95,9 @@ class RedisServer(Server):
 
 
 class MqttBroker(Server):
-    """Mosquitto; sessions and messages are written to disk at every change, where it is killed."""
+    """Mosquitto; what it holds is written to disk every half hour, and when it ends."""
 
-    saving = "autosave_on_changes true\nautosave_interval 1\n"
+    saving = ""
 
     def prepare(self) -> None:
         super().prepare()

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import sys
 import time
 import traceback
@@ -22,6 +23,7 @@ import confluent_kafka
 import paho.mqtt.client as mqtt
 import psycopg
 import redis
+import servers
 import stream_places as places
 
 from dynmeans import Run
@@ -32,8 +34,10 @@ OVERLAP = 60
 OPTIONS = replace(places.OPTIONS, lateness="80", unique_ids=True)
 NAME = "rows"
 PAUSE = 0.004  # of the producer, between rows
-# The longest time between two kills, in seconds; a client of Kafka needs 0.7 to its first row.
-PATIENCE = {"redis": 0.3, "kafka": 0.7, "mqtt": 0.5, "postgresql": 0.4}
+# Before most kills the run commits a window, so that it is killed at work; seconds.
+SHARE_AT_WORK, LONGEST_WAIT = 0.7, 2.0
+# What the broker acknowledged it must have written: at every change.
+servers.MqttBroker.saving = "autosave_on_changes true\nautosave_interval 1\n"
 VICTIMS = ("producer", "broker", "run")
 
 
@@ -107,7 +111,7 @@ class Attack:
         self.kind, self.folder, self.n_kills = kind, folder, n_kills
         self.rng, self.kills = random.Random(seed), Counter[str]()
         # About as many rows as it takes to be still at work when the last kill comes.
-        rows = places.rows_of(int(200 + 0.25 * PATIENCE[kind] * n_kills / PAUSE))
+        rows = places.rows_of(200 + 60 * n_kills)
         self.bodies = places.bodies_of(rows)
         self.place = places.PLACES[kind](folder / "server")
         self.place.progress, self.place.note = self._progress, self._note
@@ -131,7 +135,9 @@ class Attack:
             while sum(self.kills.values()) < self.n_kills:
                 self._keep_alive("producer", self._produce)
                 self._keep_alive("run", lambda: self._follow(None))
-                time.sleep(self.rng.uniform(0.02, PATIENCE[self.kind]))
+                if self.rng.random() < SHARE_AT_WORK:
+                    self._wait_for_a_window()
+                time.sleep(self.rng.uniform(0.0, 0.15))
                 self._kill(self.rng.choice(VICTIMS))
             self._kill_child("run")
             n_before = self._n_windows()
@@ -220,9 +226,20 @@ class Attack:
     def _follow(self, until_idle: float | None) -> None:
         places.follow(self.address, self.folder / "run", options=OPTIONS, until_idle=until_idle)
 
+    def _wait_for_a_window(self) -> None:
+        n_before, end = self._n_windows(), time.monotonic() + LONGEST_WAIT
+        while self._n_windows() == n_before and time.monotonic() < end:
+            time.sleep(0.02)
+
     def _n_windows(self) -> int:
-        with Run.open(self.folder / "run") as run:
-            return run.status().n_windows
+        path = self.folder / "run" / "run.sqlite"
+        if not path.exists():
+            return 0
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        try:
+            return connection.execute("SELECT count(*) FROM batches").fetchone()[0]
+        finally:
+            connection.close()
 
     def _compare(self) -> None:
         expected = self.folder / "unbroken"

@@ -1,6 +1,7 @@
 """Places that streams live in, for tests: each can be sent rows and be read by a run."""
 
 import json
+import signal
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -112,7 +113,7 @@ class PostgresqlPlace:
             cursor.executemany(insert, [(body,) for body in bodies])
 
     def stop(self) -> None:
-        self.server.stop()
+        self.server.stop(signal.SIGINT)  # gives its shared memory back
 
 
 PLACES = {
@@ -171,3 +172,14 @@ def follow(
         except StoppedError:
             assert stop_after is not None
     return windows
+
+
+def labels_of(folder: Path) -> list[Row]:
+    with Run.open(folder) as run:
+        table = run.labels(frame="arrow").select(["step", "row_id", "time", "cluster_id"])
+    return table.to_pylist()
+
+
+def name_of(request: Any) -> str:
+    """A name of a stream or table that no other test uses."""
+    return "".join(c if c.isalnum() else "_" for c in request.node.name).lower()[-40:]

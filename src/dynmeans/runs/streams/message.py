@@ -39,8 +39,9 @@ class Stream(Protocol):
         """
 
     def poll(self, seconds: float) -> list[Message] | None:
-        """Return the next messages: none came in that time if empty; None if nothing is known,
-        because the place is away or did not answer yet.
+        """Return the next messages; an empty list if none came in that time.
+
+        None if that is not known: the place is away, or did not answer yet.
         """
 
     def behind(self) -> set[str]:
