@@ -189,6 +189,7 @@ def test_families_that_split_are_told(tmp_path, told):
             "two numbers for x",
         ),
         ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http://[a"', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nwhen="born"\nwebhook=["http://a"]', "webhook must be an address"),
         ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http:///x"', "webhook must be an address"),
         ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http://a\\tb"', "webhook must be an address"),
         ("not toml", "is not TOML"),

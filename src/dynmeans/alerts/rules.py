@@ -125,11 +125,13 @@ def _check_targets(rule: Rule) -> None:
 
 
 def _is_web_address(text: Any) -> bool:
+    if not isinstance(text, str) or not text.isprintable():
+        return False
     try:
         parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and text.isprintable()
-    except (ValueError, AttributeError):  # a bracket without its other half; not text
+    except ValueError:  # a bracket without its other half
         return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _command(name: str, values: dict[str, Any]) -> tuple[str, ...] | None:
