@@ -32,6 +32,7 @@ SCRIPTS = (
     "courses.js",
     "scene_axes.js",
     "point_layer.js",
+    "stamps.js",
     "svg_canvas.js",
     "marks.js",
     "scene_pointer.js",
