@@ -101,9 +101,9 @@ class BlasFilter {
             scratch.likely[r] = lowest_of(scratch.products.data() + r * n_slots, scratch.norms[r]);
         for (std::size_t r = 0; r < n_rows; ++r) {
             if (ahead == kAhead && end + r < points.n_points) prefetch_used(points, order[end + r]);
-            if (ahead == kAhead && r + 1 < n_rows) {
-                points.prefetch(order[begin + r + 1]);
-                if (n_slots > 0) table.prefetch(slots_[scratch.likely[r + 1]]);
+            if (r + ahead < n_rows) {
+                points.prefetch(order[begin + r + ahead]);
+                if (n_slots > 0) table.prefetch(slots_[scratch.likely[r + ahead]]);
             }
             const double* y = points.row(order[begin + r], scratch.buffer.data());
             choices[r] = is_in_range(scratch.norms[r])
@@ -127,7 +127,7 @@ class BlasFilter {
 
   private:
     static constexpr std::size_t kGroup = 8, kFewest = 4;  // features; groups of them
-    static constexpr std::size_t kMostCompared = 3, kAhead = 3;
+    static constexpr std::size_t kMostCompared = 3, kAhead = 2;
     static constexpr double kNearlyAll = 0.9;
 
     std::size_t width() const { return n_used_ * kGroup; }
