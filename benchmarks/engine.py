@@ -188,7 +188,9 @@ def time_small_step(repeats: int) -> dict[str, float]:
     batches = moving_gaussians(n_steps=100, n_clusters=5, rng=rng).batches
     penalties, state = Penalties(0.04, max_gap=6.8, reach=1.01), ClusterState.empty(2)
     steps, calls, chosen = [], [], native.compiled
-    native.compiled = SimpleNamespace(step=lambda *a: (calls.append(a), chosen.step(*a))[1])
+    native.compiled = SimpleNamespace(
+        step_if_small=lambda *a: (calls.append(a), chosen.step_if_small(*a))[1]
+    )
     try:
         for points in batches:
             orders = np.array([rng.permutation(len(points)) for _ in range(3)])
@@ -198,7 +200,7 @@ def time_small_step(repeats: int) -> dict[str, float]:
         native.compiled = chosen
     model = DynamicMeans(0.04, max_gap=6.8, reach=1.01, random_state=0)
     works: dict[str, Callable[[], Any]] = {
-        "inside": lambda: [chosen.step(*call) for call in calls],
+        "inside": lambda: [chosen.step_if_small(*call) for call in calls],
         "step": lambda: [step(y, before, penalties, orders=o) for y, before, o in steps],
         "partial_fit": lambda: [model.partial_fit(points) for points in batches],
         "fit_sequence": lambda: model.fit_sequence(batches),
@@ -206,7 +208,7 @@ def time_small_step(repeats: int) -> dict[str, float]:
     spent = {name: [] for name in works}
     for _ in range(repeats):
         for name, work in works.items():
-            spent[name].append(timed(work)[1].cpu * 1e6 / len(batches))
+            spent[name].append(timed(work, 0.02)[1].cpu * 1e6 / len(batches))
     return {name: float(np.median(times)) for name, times in spent.items()}
 
 

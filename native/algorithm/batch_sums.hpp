@@ -94,6 +94,7 @@ struct BatchSums {
         const double lightest = std::isfinite(magnitudes.lightest) ? magnitudes.lightest : 1.0;
         const double reach = std::sqrt(new_penalty);
         std::vector<Bins::Column> of_columns;
+        of_columns.reserve(magnitudes.farthest.size() + 1);
         if (has_weights) of_columns.push_back({heaviest, unit_exponent(lightest, kCoordinateBits)});
         double widest = 0.0, squares = 0.0;
         for (const double y : magnitudes.farthest) {

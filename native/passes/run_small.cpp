@@ -11,7 +11,8 @@ namespace {
 template <std::size_t D, typename Value>
 Solution run(const Points<Value>& points, Orders& orders, const Remembered& remembered,
              const Penalties& penalties, const BatchSums& sums) {
-    thread_local SmallBatch<D> batch;
+    thread_local SmallBatch<D> memory;
+    SmallBatch<D>& batch = memory;  // found once
     batch.take(points, remembered, penalties, sums);
     Solution best;
     while (orders.advance()) batch.run(orders, best);
