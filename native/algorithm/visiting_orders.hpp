@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "records/ideas.hpp"
 #include "records/points.hpp"
 
 namespace dynmeans::algorithm {
@@ -93,6 +94,7 @@ class VisitingOrders {
 
     // Mixed keys are spread evenly: dealt out by their first bits, they fall into short runs.
     void sort() {
+        if (!has(Idea::kBucketSort)) return std::sort(keyed_.begin(), keyed_.end());
         const std::size_t n = keyed_.size();
         unsigned n_bits = 1;
         while (n_bits < kMostBits && (std::size_t{1} << n_bits) < n) ++n_bits;
