@@ -43,7 +43,7 @@ class Clusterer {
     }
 
     // Runs from nothing in the given order; the result replaces `best` if it is cheaper.
-    void run(const std::int64_t* order, Solution& best) {
+    void run(const Row* order, Solution& best) {
         assignment_.start(remembered_);
         slot_sums_.start();
         own_.start();
@@ -74,7 +74,7 @@ class Clusterer {
   private:
     static constexpr std::size_t kWide = 16;  // features
 
-    void make_pass(const std::int64_t* order) {
+    void make_pass(const Row* order) {
         has_moved_ = assignment_.has_changed;
         assignment_.start_pass();
         if (!is_accelerated_)
@@ -106,8 +106,8 @@ class Clusterer {
         own_.end_slots();
     }
 
-    void store(Solution& best) const {
-        best.labels = assignment_.labels;
+    void store(Solution& best) {
+        best.labels.swap(assignment_.labels);
         best.counts = counts_;
         best.centers.assign(assignment_.table.center(0),
                             assignment_.table.center(assignment_.table.size()));
