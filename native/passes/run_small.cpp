@@ -2,6 +2,7 @@
 #include "passes/run_small.hpp"
 
 #include "passes/small_batch.hpp"
+#include "records/ideas.hpp"
 
 namespace dynmeans::passes {
 
@@ -23,7 +24,7 @@ Solution run(const Points<Value>& points, Orders& orders, const Remembered& reme
 template <typename Value>
 Solution run_small(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                    const Penalties& penalties, const BatchSums& sums) {
-    switch (points.n_features) {
+    switch (has(Idea::kFewFeatures) ? points.n_features : 0) {
         case 1:
             return run<1>(points, orders, remembered, penalties, sums);
         case 2:

@@ -34,8 +34,9 @@ from dynmeans.runs.store.store import check_may_create
 from dynmeans.runs.streams.addresses import is_address, open_stream, parse_address
 
 LIVE = "-"
-# From the rows of the source, if they are known, and those read before, to what sees each window.
-Progress = Callable[[int | None, int], AbstractContextManager[OnWindow | None]]
+# From the rows of the source, if they are known, those read before, and the names of the features,
+# to what sees each window.
+Progress = Callable[[int | None, int, tuple[str, ...]], AbstractContextManager[OnWindow | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class ClusterJob:
         overwrite: bool = False,
         n_threads: int | None = None,
         max_clusters: int | None = None,
-        progress: Progress = lambda total, done: nullcontext(),
+        progress: Progress = lambda total, done, features: nullcontext(),
     ) -> ClusterResult:
         """Make the run, or resume it, until the source ends."""
         self._check()
@@ -141,7 +142,8 @@ class ClusterJob:
             run, windows, suggestion = opened
             before = run.status()
             total = None if source is None else windows.n_rows
-            with progress(total, (run.position or {}).get("rows_read", 0)) as on_window:
+            done = (run.position or {}).get("rows_read", 0)
+            with progress(total, done, run.config.features) as on_window:
                 is_stopped = self._is_stopped(
                     run,
                     windows,
@@ -151,6 +153,13 @@ class ClusterJob:
                     commit_seconds=0.0 if source is None else 2.0,
                 )
             status = replace(run.status(), is_running=False)  # as soon as this block is left
+        missing: Mapping[str, int] = getattr(windows, "missing", {})
+        if status.n_dropped and not (status.n_rows or is_stopped or self.options.hold_last):
+            raise InputError(
+                "",
+                "every row of the input lacks a value: {}",
+                ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n),
+            )
         return ClusterResult(
             status=status,
             n_windows=status.n_windows - before.n_windows,
@@ -160,7 +169,7 @@ class ClusterJob:
             seconds=time.monotonic() - begin,
             is_resumed=is_there,
             suggestion=suggestion,
-            missing=getattr(windows, "missing", {}),
+            missing=missing,
             is_stopped=is_stopped,
         )
 
@@ -349,7 +358,7 @@ class ClusterJob:
         # Loads what only a suggestion needs.
         first_windows = importlib.import_module("dynmeans.runs.first_windows")
         with self.while_suggesting():
-            ahead = first_windows.ReadAhead(windows)
+            ahead = first_windows.ReadAhead(windows, is_live=source is None)
             found: Suggestion = first_windows.suggest_on_windows(
                 ahead.first,
                 standardize=self.settings.get("standardize", 0),
@@ -361,6 +370,8 @@ class ClusterJob:
                 moving=self._moving_features(source),
             )
         if not found.is_followed:
+            if ahead.error is not None:
+                raise ahead.error
             if self.on_refusal is not None:
                 standardize = self.settings.get("standardize", 0)
                 first = first_windows.batches_of(ahead.first, standardize=standardize)
