@@ -21,14 +21,14 @@ import torch
 
 from dynmeans.engine.batch import Batch, take_batch
 from dynmeans.engine.execution import Execution
-from dynmeans.engine.gpu import device_rows, kernels, search, slot_sums, sources
+from dynmeans.engine.gpu import device_rows, kernels, labeled_rows, search, slot_sums, sources
 from dynmeans.engine.gpu.bins import bins_of_batch
 from dynmeans.engine.gpu.cluster import params
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
 from dynmeans.engine.gpu.passes import Passes
 from dynmeans.engine.gpu.slots import Memory, Slots
-from dynmeans.engine.gpu.transfer import names_in_memory, to_device
+from dynmeans.engine.gpu.transfer import LabelRoom, names_in_memory, to_device
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -86,7 +86,7 @@ def by_kernel(work: Any) -> dict[str, Any]:
         end.record()
         records.append((kernel.name, start, end))
 
-    users = (kernels, device_rows, search, slot_sums)
+    users = (kernels, device_rows, labeled_rows, search, slot_sums)
     for user in users:
         user.launch_blocks = timed
     spent, _ = seconds(work)
@@ -268,14 +268,24 @@ def _cuml_pass(points: Any, centers: Any) -> float:
 
 
 def copies(n: int = 10**8) -> dict[str, float]:
-    """NumPy rows in and labels out: plain copies, and the ring of pinned buffers."""
-    rows, slots, ids = np.ones((n, 2)), cp.ones(n, np.int32), np.arange(9)
+    """NumPy rows in and labels out: plain copies, and the ring of pinned buffers.
+
+    A step touches the memory of its labels while the device works; untouched memory is slower.
+    """
+    rows, slots, ids = np.ones((n, 2)), cp.ones(n, np.int32), np.append(np.arange(9) + 7, -1)
     to_device(rows[: 2**22])
+
+    def out(pause: float) -> float:
+        room = LabelRoom(n)
+        time.sleep(pause)
+        return 1e3 * seconds(lambda: names_in_memory(slots, ids, room))[0]
+
     return {
         "in_plain_ms": 1e3 * seconds(lambda: cp.asarray(rows))[0],
         "in_ring_ms": 1e3 * min(seconds(lambda: to_device(rows))[0] for _ in range(3)),
         "out_plain_ms": 1e3 * seconds(lambda: ids[cp.asnumpy(slots)])[0],
-        "out_ring_ms": 1e3 * min(seconds(lambda: names_in_memory(slots, ids))[0] for _ in range(3)),
+        "out_ring_ms": min(out(1.0) for _ in range(3)),
+        "out_ring_untouched_ms": min(out(0.0) for _ in range(3)),
     }
 
 

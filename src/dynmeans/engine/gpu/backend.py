@@ -22,6 +22,7 @@ from dynmeans.engine.gpu.kernels import launch, upload
 from dynmeans.engine.gpu.search import load_exact
 from dynmeans.engine.gpu.slots import Slots
 from dynmeans.engine.gpu.transfer import (
+    LabelRoom,
     names_in_memory,
     rows_for_device,
     to_device,
@@ -69,6 +70,8 @@ def _step_on_device(
 ) -> tuple[ClusterState, Clustering]:
     rows, arrived = DeviceRows(points, weights), let_time_pass(state, elapsed, penalties)
     has_weights = weights is not None
+    is_plain = isinstance(batch, Batch) and not has_weights
+    room = LabelRoom(len(points) if is_plain else 0)
     bins = bins_of_batch(rows.magnitudes(), len(points), has_weights, arrived, penalties)
     best: Found | None = None
     slots: Any = None
@@ -82,8 +85,8 @@ def _step_on_device(
     new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
-    if isinstance(batch, Batch) and not has_weights:
-        labels = names_in_memory(slots, np.append(ids, -1))
+    if is_plain:
+        labels = names_in_memory(slots, np.append(ids, -1), room)
     else:
         named = cp.asarray(np.append(ids, -1))[slots]
         if has_weights:

@@ -8,7 +8,6 @@ import numpy as np
 
 from dynmeans.engine.gpu.bounds import Bounds
 from dynmeans.engine.gpu.kernels import (
-    THREADS,
     launch,
     launch_blocks,
     load_module,
@@ -27,7 +26,9 @@ _FILTER_SLOTS, _FILTER_FEATURES = 32, 4
 FEW_FEATURES = 16  # below, one thread holds a row
 _REGISTER_FEATURES, _FILTER_REGISTER_FEATURES = 64, 128
 _NAMED_SLOTS = 2048  # that a filter can tell apart by the last bits of a cost
-_SHARED_TABLE = 2**16  # bytes of a table of slots that two blocks have room for
+# Cells along each side: of a grid in shared memory, which is the fastest; of coarse and fine ones.
+_SIDES = {1: (8192, 1024, 8192), 2: (192, 256, 1024), 3: (32, 32, 96)}
+_OWN_SHARED = 2**15  # bytes of shared memory that kernels of the grid have beside it, and more
 _PAIRS = 8  # slots that remain for a row in doubt, on the average
 MOST_BINS = 8  # that kernels keep in registers
 
@@ -49,9 +50,9 @@ class Search:
         self.exact = load_exact(self._d, row)
         if self._d <= 3:
             self.set_bins(1)
-            few, many = {1: (1024, 8192), 2: (256, 1024), 3: (32, 96)}[self._d]
-            self._sides = (few, many if self._n > 2**20 else few)
-            self._cells = cp.empty(self._sides[1] ** self._d, np.uint32)
+            near, few, many = _SIDES[self._d]
+            self._sides = (near, few, many if self._n > 2**20 else few)
+            self._cells = cp.empty(max(self._sides) ** self._d, np.uint32)
             self._lists = cp.empty(max(2**20, 4 * len(self._cells)), np.int32)
         else:
             self._kept = -(-self._d // 32) * 2 if self._d <= _FILTER_REGISTER_FEATURES else 0
@@ -72,12 +73,15 @@ class Search:
         """Build the grid of these slots: what its kernels take, or None where it is of no use."""
         if self._d > 3 or len(slots) < _GRID_SLOTS:
             return None
-        n_side = self._sides[len(slots) > _COARSE_SLOTS]
+        table = np.empty((len(slots), self._d + 2))
+        table[:, :-2], table[:, -2], table[:, -1] = slots.centers, slots.offsets, slots.scales
+        near, few, many = self._sides
+        room = shared_bytes() - _OWN_SHARED - table.nbytes
+        n_near = near**self._d if 4 * near**self._d <= room else 0
+        n_side = near if n_near else few if len(slots) <= _COARSE_SLOTS else many
         grid = _place_grid(slots, new_penalty, n_side)
         if grid is None:
             return None
-        table = np.empty((len(slots), self._d + 2))
-        table[:, :-2], table[:, -2], table[:, -1] = slots.centers, slots.offsets, slots.scales
         there, centers, n_listed = upload(np.array([grid]), table, np.zeros(1, np.uint32))
         arguments = (centers, len(slots), new_penalty, there, self._cells, self._lists)
         launch_blocks(
@@ -85,21 +89,21 @@ class Search:
             n_side**self._d // 256,
             (*arguments, n_listed, np.uint32(len(self._lists))),
         )
-        is_shared = int(table.nbytes <= _SHARED_TABLE)
-        return (there, self._cells, self._lists, centers, len(slots), new_penalty, is_shared)
+        slots_there = (centers, len(slots), new_penalty)
+        return (there, self._cells, self._lists, *slots_there, n_near, int(room >= 0))
 
     def read_grid(
         self, name: str, first: tuple[Any, ...], grid: tuple[Any, ...], *rest: Any
     ) -> None:
         """Run a kernel that reads the grid; it is given `first`, the grid and the rest."""
-        n_slots, is_shared = grid[4], grid[6]
-        block = 512 if name == "grid_cheapest" else THREADS
+        n_slots, n_near, is_near = grid[4], grid[6], grid[7]
+        block = 1024 if self._d < 3 else 512
         launch_blocks(
             self._grid_module.get_function(name),
-            min(-(-self._n // block), 4 * multiprocessors()),
+            min(-(-self._n // block), multiprocessors()),
             (*first, *grid, *rest),
             block=block,
-            shared=n_slots * (self._d + 2) * 8 * is_shared,
+            shared=4 * n_near + n_slots * (self._d + 2) * 8 * is_near,
         )
 
     def find(

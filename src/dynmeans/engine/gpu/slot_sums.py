@@ -10,7 +10,7 @@ from dynmeans.engine.gpu.kernels import launch, launch_blocks, load_module, mult
 from dynmeans.engine.gpu.slots import BoolArray
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_MOST_BINS = 8  # that kernels keep in registers
+_MOST_BINS, _MOST_COLUMNS = 8, 32  # that kernels keep in registers, that a warp takes together
 _SHARED_SLOTS = 12_000  # whose counters fit into shared memory
 _TILE = 2**15  # rows that a block deals out at a time
 
@@ -20,13 +20,15 @@ class SlotSums:
 
     def __init__(self, points: Any, weights: Any, row: str) -> None:
         self._rows = (points, points.shape[1], weights)
-        self._n_points = len(points)
-        self._module = load_module("sums", row)
+        self._n_points, self._row = len(points), row
 
     def start(self, bins: BatchBins) -> None:
         """Forget all sums."""
         self._shifts = cp.asarray(bins.columns)
         self._n_bins, self._n_columns = bins.columns.shape
+        width = min(_MOST_COLUMNS, 1 << (self._n_columns - 1).bit_length())
+        constants = {"N_BINS": min(self._n_bins, _MOST_BINS), "WIDTH": width}
+        self._module = load_module("sums", self._row, **constants)
         self._sums = cp.zeros((0, self._n_bins, self._n_columns))
 
     def add_all(self, labels: Any, n_slots: int, room: Any) -> IntArray:
@@ -55,14 +57,11 @@ class SlotSums:
             shared=shared,
         )
         found: IntArray = counts.get().astype(np.int64)
-        self._add_dealt(labels, room, int(found.sum()))
-        return found
-
-    def _add_dealt(self, labels: Any, dealt: Any, n_dealt: int) -> None:
-        width = min(32, 1 << (self._n_columns - 1).bit_length())
-        bins = (self._shifts, self._n_bins, self._n_columns, width, self._sums)
-        arguments = (*self._rows, labels, dealt, np.int64(n_dealt), *bins)
+        n_dealt = int(found.sum())
+        dealt = (following, n_slots, room, np.int64(n_dealt))
+        arguments = (*self._rows, *dealt, self._shifts, self._n_columns, self._sums)
         launch(self._module.get_function("add_dealt"), -(-n_dealt // 256) * 32, arguments)
+        return found
 
     def move(self, listed: Any, before: Any, after: Any, n_slots: int) -> None:
         """Take rows out of the sums of one slot and add them to those of another."""

@@ -108,7 +108,8 @@ class Versions:
             self.centers[stays], self.offsets[stays], self.scales[stays], self.is_dormant[stays]
         )
 
-    def opened(self) -> Slots:
-        """Return what events of a first pass added, as slots of their own."""
-        new = slice(self.n_start, None)
-        return Slots(self.centers[new], self.offsets[new], self.scales[new], self.is_dormant[new])
+    def opened(self) -> tuple[Slots, IntArray, TurnArray]:
+        """Return what events of a first pass added, by slot: centers, slots, and since when."""
+        new = self.n_start + np.argsort(self.slots[self.n_start :])
+        added = (self.centers[new], self.offsets[new], self.scales[new], self.is_dormant[new])
+        return Slots(*added), self.slots[new], self.since[new]

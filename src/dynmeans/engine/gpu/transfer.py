@@ -8,6 +8,7 @@ others.
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from threading import Thread
 from typing import Any
 
 import cupy as cp
@@ -88,22 +89,45 @@ def to_memory(array: Any) -> Any:
     return here
 
 
-def names_in_memory(numbers: Any, names: IntArray) -> IntArray:
+class LabelRoom:
+    """Memory for labels, touched while the device is at work.
+
+    The system clears new memory when it is first touched, which takes longer than the copy.
+    """
+
+    def __init__(self, n_labels: int) -> None:
+        self._labels = np.empty(n_labels, np.int64)
+        self._is_needed = False
+        self._thread = Thread(target=self._touch)
+        self._thread.start()
+
+    def _touch(self) -> None:
+        for start in range(0, len(self._labels), _BUFFER):
+            if self._is_needed:
+                return
+            self._labels[start : start + _BUFFER] = 0
+
+    def take(self) -> IntArray:
+        """Return the memory, touched or not."""
+        self._is_needed = True
+        self._thread.join()
+        return self._labels
+
+
+def names_in_memory(numbers: Any, names: IntArray, room: LabelRoom) -> IntArray:
     """Return in memory the name of each number: half the bytes cross. -1 stands for the last."""
-    if numbers.nbytes < _SMALL:
-        small: IntArray = names[cp.asnumpy(numbers)]
-        return small
-    here, known = np.empty(numbers.shape, names.dtype), names[:-1]
-    in_sequence = bool((known[1:] - known[:-1] == 1).all()) and names[-1] == names[0] - 1
+    here = room.take()
+    if not np.array_equal(names[:-1], np.arange(len(names) - 1)):
+        is_short = names.max(initial=0) < 2**31
+        numbers = cp.asarray(names.astype(np.int32) if is_short else names)[numbers]
 
     def drain(start: int, buffer: Any) -> None:
         some, first = buffer.view(numbers.dtype), start // numbers.itemsize
-        to = here[first : first + len(some)]
-        if in_sequence:
-            np.add(some, names[0], out=to)
-        else:
-            np.take(names, some, out=to, mode="wrap")
+        np.copyto(here[first : first + len(some)], some)
 
+    if numbers.nbytes < _SMALL:
+        here[:] = cp.asnumpy(numbers)
+        return here
     cp.cuda.get_current_stream().synchronize()
     _copy(numbers, drain, is_upward=False)
     return here

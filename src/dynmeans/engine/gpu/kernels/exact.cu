@@ -18,6 +18,13 @@ struct Row {
             if (r < R - 1 || lane + 8 * r < d) s = add_square(s, y[r], center[lane + 8 * r]);
         return s;
     }
+    // Beside several centers, one after the other in memory.
+    template <int kCenters>
+    __device__ __forceinline__ void sums(const double* centers, int d, int lane,
+                                         double (&s)[kCenters]) const {
+#pragma unroll
+        for (int k = 0; k < kCenters; ++k) s[k] = sum(centers + k * d, d, lane);
+    }
 };
 #else
 struct Row {
@@ -27,6 +34,17 @@ struct Row {
         double s = 0.0;
         for (int j = lane; j < d; j += 8) s = add_square(s, (double)y[j], center[j]);
         return s;
+    }
+    template <int kCenters>
+    __device__ __forceinline__ void sums(const double* centers, int d, int lane,
+                                         double (&s)[kCenters]) const {
+#pragma unroll
+        for (int k = 0; k < kCenters; ++k) s[k] = 0.0;
+        for (int j = lane; j < d; j += 8) {
+            const double here = (double)y[j];
+#pragma unroll
+            for (int k = 0; k < kCenters; ++k) s[k] = add_square(s[k], here, centers[k * d + j]);
+        }
     }
 };
 #endif
@@ -289,6 +307,30 @@ extern "C" __global__ void __launch_bounds__(256) followers(
     }
 }
 
+// Rows of a label, from key `low` on, that prefer the slot they wish for, of those opened `since`, to
+// their own, of `own_centers`: they take it if it was there at their turn. Otherwise they are listed.
+extern "C" __global__ void __launch_bounds__(256) take_drawn(
+    const ROW* points, i64 n, int d, const u64* keys, u64 seed, const double* ties, u64 low,
+    const double* own_centers, const int* slots, const Turn* since, const int* wishes,
+    const double* centers, const double* offsets, const double* scales, int* labels, int* listed,
+    int* n_listed) {
+    constexpr int kWidth = 8 / kVersionsAtOnce;  // threads that look at one row
+    const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
+    for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; i < n; i += n_groups) {
+        const int wish = wishes[i], label = labels[i];
+        if (wish < 0 || label < 0) continue;
+        const u64 key = key_of(i, keys, seed);
+        if (key < low) continue;
+        ChoosingRow row;
+        row.load(points, i, d);
+        const double own = row.squared_distance(own_centers, label, d);
+        const double cost = cost_of(offsets[wish], scales[wish], row.squared_distance(centers, wish, d));
+        if (threadIdx.x % kWidth || !prefers(cost, slots[wish], own, label)) continue;
+        if (is_before(since + wish, key, ties, i)) labels[i] = slots[wish];
+        else listed[atomicAdd(n_listed, 1)] = (int)i;
+    }
+}
+
 // Pairs of a listed row and a slot that its filter could not rule out: the lowest exact cost of each
 // row, then the lowest slot of that cost. Costs are not negative: their bits are ordered as they are.
 extern "C" __global__ void __launch_bounds__(256) cost_pairs(
@@ -340,6 +382,31 @@ extern "C" __global__ void take_pairs(const int* rows, const int* listed, int n,
     }
 }
 
+// Writes listed rows in the order of their turns: the place of each is the number of those before it.
+// Eight threads count for one row.
+extern "C" __global__ void __launch_bounds__(256) put_in_order(const int* rows, int n, const u64* keys,
+                                                               u64 seed, const double* ties,
+                                                               int* ordered) {
+    constexpr int kTile = 1024;
+    __shared__ Turn tile[kTile];
+    const int lane = threadIdx.x & 7, p = (blockIdx.x * 256 + threadIdx.x) >> 3;
+    const i64 i = rows[p < n ? p : n - 1];
+    const u64 key = key_of(i, keys, seed);
+    int n_before = 0;
+    for (int first = 0; first < n; first += kTile) {
+        const int n_here = min(kTile, n - first);
+        __syncthreads();
+        for (int q = threadIdx.x; q < n_here; q += 256) {
+            const i64 row = rows[first + q];
+            tile[q] = {key_of(row, keys, seed), ties ? ties[row] : 0.0, row};
+        }
+        __syncthreads();
+        for (int q = lane; q < n_here; q += 8) n_before += is_before(tile + q, key, ties, i);
+    }
+    for (int o = 4; o; o >>= 1) n_before += __shfl_xor_sync(~0u, n_before, o);
+    if (p < n && lane == 0) ordered[n_before] = (int)i;
+}
+
 // Bit q of row p: whether listed row q lies within lambda of row p, which comes before it. `n_words`
 // words a row. A block takes one or eight words of 32 rows beside kSpan rows.
 constexpr int kSpan = 128;
@@ -362,10 +429,12 @@ extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, 
     }
 }
 #else
+// kTogether rows of the span pass through shared memory at a time.
 extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, int d,
                                                              const int* rows, int n, int n_words,
                                                              double new_penalty, u32* bits) {
-    extern __shared__ double other[];
+    constexpr int kTogether = 4;
+    extern __shared__ double others[];
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3, word = blockIdx.x;
     const u32 mask = 0xffu << (threadIdx.x & 24);
     const int q = word * 32 + group, begin = blockIdx.y * kSpan;
@@ -373,21 +442,28 @@ extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, 
     Row row;
     row.load(points, rows[q < n ? q : n - 1], d, lane);
     const int end = min(min(begin + kSpan, n), word * 32 + 32);
-    for (int p = begin; p < end; ++p) {
+    for (int first = begin; first < end; first += kTogether) {
         __syncthreads();
-        for (int j = threadIdx.x; j < d; j += 256) other[j] = (double)points[(i64)rows[p] * d + j];
+        for (int e = threadIdx.x; e < kTogether * d; e += 256)
+            others[e] = (double)points[(i64)rows[min(first + e / d, n - 1)] * d + e % d];
         __syncthreads();
-        const double s = add_in_halves(row.sum(other, d, lane), mask);
-        if (q < n && lane == 0 && s <= new_penalty)
-            atomicOr(bits + (i64)p * n_words + word, 1u << group);
+        double sums[kTogether];
+        row.sums(others, d, lane, sums);
+#pragma unroll
+        for (int t = 0; t < kTogether; ++t) {
+            const double s = add_in_halves(sums[t], mask);
+            if (q < n && lane == 0 && first + t < end && s <= new_penalty)
+                atomicOr(bits + (i64)(first + t) * n_words + word, 1u << group);
+        }
     }
 }
 #endif
 
 // Visits listed rows in order: each opens a cluster unless it lies within lambda of one opened
 // before. One warp; `n_words` is at most 32 * kWords.
-extern "C" __global__ void __launch_bounds__(32) open_in_order(const u32* bits, int n, int n_words,
-                                                               int* opened, int* n_opened) {
+extern "C" __global__ void __launch_bounds__(32) open_in_order(const u32* bits, const int* rows, int n,
+                                                               int n_words, int* opened,
+                                                               int* n_opened) {
     constexpr int kWords = 8;
     const int lane = threadIdx.x;
     u32 waiting[kWords];
@@ -404,7 +480,7 @@ extern "C" __global__ void __launch_bounds__(32) open_in_order(const u32* bits, 
             if (waiting[w]) mine = (w * 32 + lane) * 32 + __ffs(waiting[w]) - 1;
         const int p = __reduce_min_sync(~0u, mine);
         if (p == 0x7fffffff) break;
-        if (lane == 0) opened[n_found] = p;
+        if (lane == 0) opened[n_found] = rows[p];
         ++n_found;
 #pragma unroll
         for (int w = 0; w < kWords; ++w) {

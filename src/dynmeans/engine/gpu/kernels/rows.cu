@@ -49,15 +49,15 @@ extern "C" __global__ void mix_keys(const u64* hashes, i64 n, u64 key, u64* keys
         keys[i] = mix(hashes[i] ^ key);
 }
 
-// Rows that take part, with a key from `low` to below `high`.
-extern "C" __global__ void __launch_bounds__(256) select_rows(i64 n, const u64* keys, u64 seed,
-                                                              const double* weights, u64 low,
+// Rows that take part, of all or of those in `among`, with a key from `low` to below `high`.
+extern "C" __global__ void __launch_bounds__(256) select_rows(const int* among, i64 n, const u64* keys,
+                                                              u64 seed, const double* weights, u64 low,
                                                               u64 high, int* listed, int* n_listed) {
     Gathered gathered{warp_room()};
     for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
-        const i64 i = first + threadIdx.x;
-        const u64 key = i < n ? key_of(i, keys, seed) : 0;
-        const bool wants = i < n && key >= low && key < high && (!weights || weights[i] > 0.0);
+        const i64 p = first + threadIdx.x, i = among && p < n ? among[p] : p;
+        const u64 key = p < n ? key_of(i, keys, seed) : 0;
+        const bool wants = p < n && key >= low && key < high && (!weights || weights[i] > 0.0);
         gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
     }
     gathered.flush(listed, nullptr, n_listed);
@@ -132,21 +132,6 @@ extern "C" __global__ void __launch_bounds__(256) count_moves(const int* rows, c
     __syncthreads();
     for (int k = threadIdx.x; k < n_counts; k += blockDim.x)
         if (here[k]) atomicAdd(counts + k, (u64)here[k]);
-}
-
-// Rows of a label, from key `low` on, that wish for any slot.
-extern "C" __global__ void __launch_bounds__(256) list_wishes(i64 n, const u64* keys, u64 seed,
-                                                              u64 low, const int* labels,
-                                                              const int* wishes, int* listed,
-                                                              int* n_listed) {
-    Gathered gathered{warp_room()};
-    for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
-        const i64 i = first + threadIdx.x;
-        const bool wants =
-            i < n && wishes[i] >= 0 && labels[i] >= 0 && key_of(i, keys, seed) >= low;
-        gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
-    }
-    gathered.flush(listed, nullptr, n_listed);
 }
 
 // Listed rows that wish for another slot than their own.
