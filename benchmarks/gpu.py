@@ -23,6 +23,7 @@ from dynmeans.engine.batch import Batch, take_batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.gpu import device_rows, kernels, labeled_rows, search, slot_sums, sources
 from dynmeans.engine.gpu.bins import bins_of_batch
+from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.cluster import params
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
@@ -110,15 +111,14 @@ def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
     """Time the first pass, each later pass and each stage of one."""
     n, d = rows_array.shape
     penalties, state = Penalties(penalty, max_gap=5, reach=1.2), ClusterState.empty(d)
-    rows, memory = DeviceRows(rows_array, None), Memory.of(state, penalties)
+    blocks = Blocks(rows_array)
+    rows, memory = DeviceRows(blocks, None), Memory.of(state, penalties)
     bins = bins_of_batch(rows.magnitudes(), n, False, state, penalties)
     passes = Passes(rows, memory, penalty)
     found: dict[str, Any] = {}
     later_results: list[Any] = []
     for seed in (1, 2, 3):
-        order = next(
-            list_device_orders(VisitingOrders(seed, by="row"), rows_array, None, rows.row, 0)
-        )
+        order = next(list_device_orders(VisitingOrders(seed, by="row"), blocks, None, rows.row, 0))
         taken, _ = seconds(lambda order=order: rows.start(order, bins))
         labels_s, n_slots = seconds(passes.first)
         sums_s, n_members = seconds(lambda n_slots=n_slots: rows.sum_up(n_slots))

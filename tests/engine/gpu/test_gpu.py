@@ -206,14 +206,17 @@ def test_bad_rows_on_a_device_are_refused():
         take_batch(points)
 
 
-@pytest.mark.parametrize("d", [2, 24])
-def test_rows_that_do_not_fit_on_the_card_are_read_from_memory(d, monkeypatch):
+@pytest.mark.parametrize("by", ["row", "content"])
+@pytest.mark.parametrize("d", [2, 9, 24, 200])
+def test_rows_that_do_not_fit_on_the_card_cross_in_blocks(d, by, monkeypatch):
     transfer = pytest.importorskip("dynmeans.engine.gpu.transfer")
     monkeypatch.setattr(transfer, "_fits", lambda array: False)
+    monkeypatch.setattr(transfer, "_BLOCK", 7_777 * 8 * d)
     rng = np.random.default_rng(9)
     batches = [Batch(_blobs(rng, 30_000, d, 40)) for _ in range(2)]
+    batches.append(Batch(batches[0].points, rng.choice([0.0, 0.5, 2.0], 30_000)))
     penalties = Penalties(0.4 * d, max_gap=5, reach=1.1)
-    _check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by="row"))
+    _check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by=by))
 
 
 @pytest.mark.parametrize("d", [2, 9, 20])

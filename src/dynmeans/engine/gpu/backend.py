@@ -14,6 +14,7 @@ from dynmeans.engine import native
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.engine.gpu.bins import bins_of_batch
+from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.cluster import Found, cluster
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
@@ -51,9 +52,9 @@ def step(
     """
     if not batch.has_weight:
         return _let_pass(batch, state, penalties, orders, elapsed)
-    points, weights, release = _on_device(batch)
+    blocks, weights, release = _on_device(batch)
     try:
-        return _step_on_device(batch, points, weights, state, penalties, orders, elapsed)
+        return _step_on_device(batch, blocks, weights, state, penalties, orders, elapsed)
     finally:
         cp.cuda.get_current_stream().synchronize()
         release()
@@ -61,14 +62,15 @@ def step(
 
 def _step_on_device(
     batch: Batch | GpuBatch,
-    points: Any,
+    blocks: Blocks,
     weights: Any,
     state: ClusterState,
     penalties: Penalties,
     orders: Orders,
     elapsed: float,
 ) -> tuple[ClusterState, Clustering]:
-    rows, arrived = DeviceRows(points, weights), let_time_pass(state, elapsed, penalties)
+    rows, arrived = DeviceRows(blocks, weights), let_time_pass(state, elapsed, penalties)
+    points = blocks.points
     has_weights = weights is not None
     is_plain = isinstance(batch, Batch) and not has_weights
     room = LabelRoom(len(points) if is_plain else 0)
@@ -76,7 +78,7 @@ def _step_on_device(
     best: Found | None = None
     slots: Any = None
     n_orders = orders.n_init if isinstance(orders, VisitingOrders) else len(orders)
-    for order in list_device_orders(orders, points, weights, rows.row, state.n_steps):
+    for order in list_device_orders(orders, blocks, weights, rows.row, state.n_steps):
         found = cluster(rows, order, bins, arrived, penalties)
         # The first of equals is kept: a later one must be lower.
         if best is None or found.cost_trace[-1] < best.cost_trace[-1] * (1.0 - NO_FALL):
@@ -170,13 +172,13 @@ def _let_pass(
     return after, Clustering(labels, *fields, clustering.n_iter, trace, clustering.execution)
 
 
-def _on_device(batch: Batch | GpuBatch) -> tuple[Any, Any, Callable[[], None]]:
+def _on_device(batch: Batch | GpuBatch) -> tuple[Blocks, Any, Callable[[], None]]:
     """Return rows and weights that kernels can read, and what is to be called in the end."""
     if isinstance(batch, GpuBatch):
-        return batch.points, batch.weights, lambda: None
+        return Blocks(batch.points), batch.weights, lambda: None
     weights = None if batch.weights is None else to_device(batch.weights)
-    points, release = rows_for_device(batch.points)
-    return points, weights, release
+    blocks, release = rows_for_device(batch.points)
+    return blocks, weights, release
 
 
 def _deliver(batch: Batch | GpuBatch, labels: Any) -> Any:

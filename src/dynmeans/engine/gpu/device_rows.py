@@ -95,9 +95,8 @@ class DeviceRows(LabeledRows):
         rest = (self.weights, np.uint64(low))
         grid = self._search.grid(slots, new_penalty)
         if grid is not None:
-            first = (self.values, self._n, *self._key, *rest)
             found = (is_dormant, self.labels, self._list, n_listed)
-            self._search.read_grid("grid_label", first, grid, *found)
+            self._search.read_grid("grid_label", (*self._key, *rest), grid, *found)
             return self._listed(n_listed)
         is_bounded = self._find(slots, new_penalty, self._wishes, bounds=self._bounds)
         bounds = self._bounds.values if is_bounded else None
@@ -118,7 +117,7 @@ class DeviceRows(LabeledRows):
         found = (self.labels, self._list, n_listed)
         grid = self._search.grid(opened, new_penalty)
         if grid is not None:
-            self._search.read_grid("grid_drawn", (self.values, self._n, *order), grid, *found)
+            self._search.read_grid("grid_drawn", order, grid, *found)
             return self._listed(n_listed)
         self._find(opened, new_penalty, self._wishes)
         rows = (self.values, self._n, self.n_features, *order, self._wishes)
@@ -152,10 +151,12 @@ class DeviceRows(LabeledRows):
             versions.since,
             np.zeros(1, np.int32),
         )
-        rows = (self.values, self._n, self.n_features, self.labels, self._is_listed)
-        arguments = (*rows, *self._turn, *there, self._wishes, n_listed)
+        labeled = (self.n_features, self.labels, self._is_listed)
+        arguments = (*labeled, *self._turn, *there, self._wishes, n_listed)
         width = 1 if self.n_features < FEW_FEATURES else 8
-        launch(self._search.exact.get_function("followers"), width * self.n_points, arguments)
+        kernel = self._search.exact.get_function("followers")
+        for rows, n in self._stretches():
+            launch(kernel, width * n, (*rows, *arguments))
         return self._wishes[: int(n_listed[0])].copy()
 
     def compare(self, slots: Slots, new_penalty: float) -> Compared:
@@ -167,9 +168,8 @@ class DeviceRows(LabeledRows):
         moved = (self._list, self._codes, n_moved)
         grid = self._search.grid(slots, new_penalty) if n_bins <= MOST_BINS else None
         if grid is not None:
-            labeled = (self.values, self._n, self.weights, self.labels)
             rest = (self._cost_shifts, within, *moved)
-            self._search.read_grid("grid_compare", labeled, grid, *rest)
+            self._search.read_grid("grid_compare", (self.weights, self.labels), grid, *rest)
         elif self._bounds.follow(slots):
             self._compare_doubtful(slots, new_penalty, within, moved)
         else:
@@ -208,10 +208,12 @@ class DeviceRows(LabeledRows):
         within: Any,
         listed: tuple[Any, ...],
     ) -> None:
-        rows = (self.values, self._n, self.n_features, self.weights, self.labels, *found_by)
+        labeled = (self.n_features, self.weights, self.labels, *found_by)
         bins = (self._cost_shifts, len(self._bins.costs), within)
-        arguments = (*rows, new_penalty, self._search.table(slots)[0], *bins, *listed)
-        launch(self._search.exact.get_function("own_costs"), 2 * self.n_points, arguments)
+        arguments = (*labeled, new_penalty, self._search.table(slots)[0], *bins, *listed)
+        kernel = self._search.exact.get_function("own_costs")
+        for rows, n in self._stretches():
+            launch(kernel, 2 * n, (*rows, *arguments))
 
     def count_moves(
         self, listed: Listed, choices: Listed, n_choices: int

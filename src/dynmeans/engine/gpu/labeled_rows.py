@@ -1,11 +1,13 @@
 """The rows of a batch on a device: their values, visiting order, labels and sums."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
 from dynmeans.engine.gpu.bins import BatchBins, Magnitudes
+from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.bounds import Bounds
 from dynmeans.engine.gpu.device_orders import DeviceOrder
 from dynmeans.engine.gpu.event_log import OPEN_NEW
@@ -17,21 +19,22 @@ from dynmeans.engine.gpu.slots import BoolArray
 from dynmeans.engine.gpu.turns import TURN, TurnArray, in_order
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_WINDOWS = (2**12, 2**16, 2**22)  # rows that end the stretches of a first pass
+_WINDOWS = (2**12, 2**16, 2**20)  # rows that end the stretches of a first pass
 _FEW_ROWS = 2**13  # that are put in order faster by counting than by sorting
 
 
 class LabeledRows:
     """What `DeviceRows` knows of its rows without comparing them with slots."""
 
-    def __init__(self, points: Any, weights: Any) -> None:
-        self.values, self.weights = points, weights
+    def __init__(self, blocks: Blocks, weights: Any) -> None:
+        points = blocks.points
+        self._blocks, self.values, self.weights = blocks, points, weights
         self.n_points, self.n_features = points.shape
         self.row = "double" if points.dtype == np.float64 else "float"
         self._n = np.int64(self.n_points)
         self._module = load_module("rows", self.row)
-        self._search = Search(points, self.row)
-        self._sums = SlotSums(points, weights, self.row)
+        self._search = Search(blocks, self.row)
+        self._sums = SlotSums(blocks, weights, self.row)
         self.labels = cp.empty(self.n_points, np.int32)
         self._wishes, self._list, self._codes = (cp.empty_like(self.labels) for _ in range(3))
         self._is_listed: Any = None
@@ -42,8 +45,9 @@ class LabeledRows:
         """Return the largest coordinates and the range of the weights."""
         farthest = cp.zeros(self.n_features, np.uint64)
         heavy = cp.array([2**64 - 1, 0], dtype=np.uint64)
-        arguments = (self.values, self._n, self.n_features, self.weights, farthest, heavy)
-        launch(self._kernel("magnitudes"), self.values.size, (*arguments, cp.zeros(1, np.int32)))
+        found = (self.n_features, self.weights, farthest, heavy, cp.zeros(1, np.int32))
+        for rows, n in self._stretches():
+            launch(self._kernel("magnitudes"), n * self.n_features, (*rows, *found))
         most = farthest.get().view(np.float64)
         if self.weights is None:
             return Magnitudes(most, 1.0, 1.0)
@@ -98,6 +102,8 @@ class LabeledRows:
     def in_order(self, listed: Listed) -> Listed:
         """Return the rows in the order of their turns."""
         n = len(listed)
+        if n < 2:
+            return listed
         if n > _FEW_ROWS:
             return self.take(listed, in_order(self.turns(listed)))
         ordered = cp.empty(n, np.int32)
@@ -167,6 +173,11 @@ class LabeledRows:
     def totals(self) -> FloatArray:
         """Return the sums of each slot, rounded once."""
         return self._sums.totals()
+
+    def _stretches(self) -> Iterator[tuple[tuple[Any, ...], int]]:
+        """Yield what kernels take for each block of rows, and how many rows it has."""
+        for points, begin, end in self._blocks:
+            yield (points, np.int64(begin), np.int64(end)), end - begin
 
     def _listed(self, n_listed: Any) -> Listed:
         return self._list[: int(n_listed[0])].copy()

@@ -1,11 +1,13 @@
 """The cheapest slot of every row, by whichever way is fastest for the shape; all are exact."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
+from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.bounds import Bounds
 from dynmeans.engine.gpu.kernels import (
     launch,
@@ -43,8 +45,9 @@ def load_exact(n_features: int, row: str) -> Any:
 class Search:
     """Looks up the cheapest of some slots for the rows of one batch."""
 
-    def __init__(self, points: Any, row: str) -> None:
-        self._points, self._n, self._d = points, len(points), points.shape[1]
+    def __init__(self, blocks: Blocks, row: str) -> None:
+        self._blocks, self._points = blocks, blocks.points
+        self._n, self._d = self._points.shape
         self._row = row
         self._last: tuple[Slots, list[Any]] | None = None
         self.exact = load_exact(self._d, row)
@@ -95,16 +98,30 @@ class Search:
     def read_grid(
         self, name: str, first: tuple[Any, ...], grid: tuple[Any, ...], *rest: Any
     ) -> None:
-        """Run a kernel that reads the grid; it is given `first`, the grid and the rest."""
+        """Run a kernel of the grid over all rows: it takes them, `first`, the grid and the rest."""
+        for stretch in self._stretches(None, self._n):
+            self._read_grid(name, stretch, (*first, *grid, *rest), grid)
+
+    def _read_grid(
+        self, name: str, rows: tuple[Any, ...], arguments: tuple[Any, ...], grid: tuple[Any, ...]
+    ) -> None:
         n_slots, n_near, is_near = grid[4], grid[6], grid[7]
         block = 1024 if self._d < 3 else 512
         launch_blocks(
             self._grid_module.get_function(name),
-            min(-(-self._n // block), multiprocessors()),
-            (*first, *grid, *rest),
+            min(-(-int(rows[2] - rows[1]) // block), multiprocessors()),
+            (*rows, *arguments),
             block=block,
             shared=4 * n_near + n_slots * (self._d + 2) * 8 * is_near,
         )
+
+    def _stretches(self, rows: Any, n: int) -> Iterator[tuple[Any, ...]]:
+        """Yield where the listed rows lie, or all, one block after the other, and their numbers."""
+        if rows is not None:
+            yield self._points, np.int64(0), np.int64(n)
+            return
+        for points, begin, end in self._blocks:
+            yield points, np.int64(begin), np.int64(end)
 
     def find(
         self,
@@ -126,7 +143,8 @@ class Search:
             return False
         grid = self.grid(slots, new_penalty)
         if grid is not None:
-            self.read_grid("grid_cheapest", (self._points, rows, np.int64(n)), grid, wishes)
+            for stretch in self._stretches(rows, n):
+                self._read_grid("grid_cheapest", stretch, (rows, *grid, wishes), grid)
             return False
         if self._d >= _FILTER_FEATURES and len(slots) >= _FILTER_SLOTS:
             return self._filter(slots, new_penalty, wishes, choose, rows, bounds)
@@ -136,13 +154,13 @@ class Search:
     def _compare_all(self, slots: Slots, new_penalty: float, wishes: Any, rows: Any) -> None:
         there, n = self.table(slots), len(wishes)
         n_tile = max(1, min(len(slots), 96 * 1024 // (8 * self._d)))
-        shape = (self._points, rows, np.int64(n), self._d)
-        launch_blocks(
-            self.exact.get_function("cheapest"),
-            min(-(-n // (256 if self._d < FEW_FEATURES else 64)), 8 * multiprocessors()),
-            (*shape, *there, len(slots), n_tile, new_penalty, wishes),
-            shared=min(n_tile * self._d * 8, shared_bytes()),
-        )
+        for stretch in self._stretches(rows, n):
+            launch_blocks(
+                self.exact.get_function("cheapest"),
+                min(-(-n // (256 if self._d < FEW_FEATURES else 64)), 8 * multiprocessors()),
+                (*stretch, rows, self._d, *there, len(slots), n_tile, new_penalty, wishes),
+                shared=min(n_tile * self._d * 8, shared_bytes()),
+            )
 
     def _filter(
         self,
@@ -176,22 +194,26 @@ class Search:
         block = 512 if 0 < self._kept <= 4 else 256
         table = (d, origin, rounded, base_scale, n_slots, n_tile, stride, largest)
 
-        def run(name: str, n: int, *rest: Any) -> None:
-            n_blocks = min(multiprocessors(), -(-n // (block if self._kept else block // 2)))
-            arguments = (self._points, rows, np.int64(n), *table, *rest)
+        def run(name: str, stretch: tuple[Any, ...], *rest: Any) -> None:
+            n_here = int(stretch[2] - stretch[1])
+            n_blocks = min(multiprocessors(), -(-n_here // (block if self._kept else block // 2)))
             kernel, shared = module.get_function(name), n_tile * (2 * stride + 8)
+            arguments = (*stretch, rows, *table, *rest)
             launch_blocks(kernel, n_blocks, arguments, block=block, shared=shared)
 
         listed = cp.empty(n, np.int32)
         limits, floors = cp.empty((2, n), np.float32)
         bound = (None, 0.0) if bounds is None else (bounds.values, bounds.drift)
-        run("filter", n, new_penalty, *bound, wishes, listed, limits, floors, counts[:1])
+        found_by = (new_penalty, *bound, wishes, listed, limits, floors, counts[:1])
+        for stretch in self._stretches(rows, n):
+            run("filter", stretch, *found_by)
         n_doubtful = int(counts[0])
         if n_doubtful == 0:
             return bounds is not None
         most, n_pairs = _PAIRS * n_doubtful + 2**16, counts[1:]
         pairs = cp.empty((most, 2), np.int32)
-        run("filter_again", n_doubtful, listed, limits, len(slots), pairs, n_pairs, most)
+        few = (self._points, np.int64(0), np.int64(n_doubtful))
+        run("filter_again", few, listed, limits, len(slots), pairs, n_pairs, most)
         n_kept = int(n_pairs[0])
         if n_kept > most:
             doubtful = listed[:n_doubtful]

@@ -14,12 +14,14 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
+from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.records.arrays import IntArray
 
 _BUFFER, _THREADS = 2**23, 12  # bytes; two buffers for each thread
 _BESIDE = 64  # bytes that a step keeps on the card for each row, and some to spare
 _MAPPED = 2  # cudaHostRegisterMapped
 _SMALL = 2**24  # bytes below which a plain copy is as fast
+_BLOCK = 2**28  # bytes of a block of rows that the card has no room for
 
 
 @cache
@@ -47,19 +49,19 @@ def to_device(array: Any) -> Any:
     return there
 
 
-def rows_for_device(array: Any) -> tuple[Any, Callable[[], None]]:
+def rows_for_device(array: Any) -> tuple[Blocks, Callable[[], None]]:
     """Return rows that kernels can read, and what ends that: a copy on the card if it has room.
 
-    Otherwise the rows stay in memory, pinned there, and the card reads them over the bus whenever
-    a kernel passes over them: a pass takes as long as the bus needs for them.
+    Otherwise the rows stay in memory, pinned there, and cross the bus in every pass.
     """
     if _fits(array):
-        return to_device(array), _nothing
+        return Blocks(to_device(array)), _nothing
     array, runtime = np.ascontiguousarray(array), cp.cuda.runtime
     runtime.hostRegister(array.ctypes.data, array.nbytes, _MAPPED)
     memory = cp.cuda.UnownedMemory(array.ctypes.data, array.nbytes, array, cp.cuda.Device().id)
     there = cp.ndarray(array.shape, array.dtype, cp.cuda.MemoryPointer(memory, 0))
-    return there, partial(runtime.hostUnregister, array.ctypes.data)
+    n_rows = max(1, _BLOCK // array[:1].nbytes)
+    return Blocks(there, n_rows), partial(runtime.hostUnregister, array.ctypes.data)
 
 
 def _fits(array: Any) -> bool:

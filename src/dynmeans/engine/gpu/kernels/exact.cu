@@ -146,11 +146,12 @@ extern "C" __global__ void __launch_bounds__(256) choose(
 #if FEW > 0
 // The cheapest slot of every listed row, or of every row; a thread a row; centers pass through shared memory.
 extern "C" __global__ void __launch_bounds__(256) cheapest(
-    const ROW* points, const int* rows, i64 n, int d, const double* centers, const double* offsets,
-    const double* scales, int n_slots, int n_tile, double new_penalty, int* wishes) {
+    const ROW* points, i64 begin, i64 n, const int* rows, int d, const double* centers,
+    const double* offsets, const double* scales, int n_slots, int n_tile, double new_penalty,
+    int* wishes) {
     extern __shared__ double tile[];
     bool is_loaded = false;
-    for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
+    for (i64 first = begin + (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
         const i64 i = first + threadIdx.x, known = i < n ? i : n - 1;
         WholeRow row;
         row.load(points, rows ? rows[known] : known, d);
@@ -177,13 +178,14 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
 #else
 // The cheapest slot of every listed row, or of every row; two rows at a time; centers pass through shared memory.
 extern "C" __global__ void __launch_bounds__(256) cheapest(
-    const ROW* points, const int* rows, i64 n, int d, const double* centers, const double* offsets,
-    const double* scales, int n_slots, int n_tile, double new_penalty, int* wishes) {
+    const ROW* points, i64 begin, i64 n, const int* rows, int d, const double* centers,
+    const double* offsets, const double* scales, int n_slots, int n_tile, double new_penalty,
+    int* wishes) {
     extern __shared__ double tile[];
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
     const u32 mask = 0xffu << (threadIdx.x & 24);
     bool is_loaded = false;
-    for (i64 first = (i64)blockIdx.x * 64; first < n; first += (i64)gridDim.x * 64) {
+    for (i64 first = begin + (i64)blockIdx.x * 64; first < n; first += (i64)gridDim.x * 64) {
         i64 at[2] = {first + group, first + group + 32};
         Row row[2];
         Best best[2];
@@ -224,8 +226,8 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
 // Otherwise those that wish for another slot than their own. Eight threads read four rows together;
 // then four of them have one each.
 extern "C" __global__ void __launch_bounds__(256) own_costs(
-    const ROW* points, i64 n, int d, const double* weights, const int* labels, const int* wishes,
-    const float* bounds, double drift, double new_penalty, const double* centers,
+    const ROW* points, i64 begin, i64 n, int d, const double* weights, const int* labels,
+    const int* wishes, const float* bounds, double drift, double new_penalty, const double* centers,
     const double* shifts, int n_bins, double* within, int* listed, int* listed_to, int* n_listed) {
     constexpr int kRows = 4;
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
@@ -233,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
     Gathered gathered{warp_room()};
     double sums[kMostBins] = {};
     const i64 n_block = 32 * kRows, step = (i64)gridDim.x * n_block;
-    for (i64 first = (i64)blockIdx.x * n_block; first < n; first += step) {
+    for (i64 first = begin + (i64)blockIdx.x * n_block; first < n; first += step) {
         i64 at[kRows];
         int label[kRows];
         Row row[kRows];
@@ -279,13 +281,14 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
 
 // Rows not listed yet that may prefer one of the versions near their slot.
 extern "C" __global__ void __launch_bounds__(256) followers(
-    const ROW* points, i64 n, int d, const int* labels, u8* is_listed, const u64* keys, u64 seed,
+    const ROW* points, i64 begin, i64 n, int d, const int* labels, u8* is_listed, const u64* keys, u64 seed,
     const double* ties, const double* start_centers, const int* starts, const int* near,
     const double* centers, const double* offsets, const double* scales, const Turn* since,
     int* listed, int* n_listed) {
     constexpr int kWidth = 8 / kVersionsAtOnce;  // threads that look at one row
     const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
-    for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; i < n; i += n_groups) {
+    const i64 first = begin + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth;
+    for (i64 i = first; i < n; i += n_groups) {
         const int label = labels[i];
         if (label < 0) continue;
         const int begin = starts[label], end = starts[label + 1];

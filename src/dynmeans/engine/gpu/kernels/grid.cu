@@ -201,13 +201,13 @@ __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
 
 constexpr int kThreads = D < 3 ? 1024 : 512;
 
-// Looks at all rows, kRows at a time for each thread and all asked for before the first is used; all
+// Looks at the rows from `begin` to below `n`, kRows at a time for each thread and all asked for before the first is used; all
 // threads of a warp look together, at a row behind the last too.
 template <int kRows, typename Look>
-__device__ __forceinline__ void look_at_rows(const ROW* points, i64 n, const Grid& g,
+__device__ __forceinline__ void look_at_rows(const ROW* points, i64 begin, i64 n, const Grid& g,
                                              const Near& near, const Look& look) {
     const i64 step = (i64)gridDim.x * kThreads * kRows;
-    for (i64 first = (i64)blockIdx.x * kThreads * kRows; first < n; first += step) {
+    for (i64 first = begin + (i64)blockIdx.x * kThreads * kRows; first < n; first += step) {
         double y[kRows][D];
         u32 entry[kRows];
 #pragma unroll
@@ -224,11 +224,13 @@ __device__ __forceinline__ void look_at_rows(const ROW* points, i64 n, const Gri
 
 // The cheapest slot of every listed row; of every row if `rows` is null.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_cheapest(
-    const ROW* points, const int* rows, i64 n, const Grid* grid, const u32* cells, const int* lists,
-    const Center* centers, int n_slots, double new_penalty, int n_near, int is_near, int* wishes) {
+    const ROW* points, i64 begin, i64 n, const int* rows, const Grid* grid, const u32* cells,
+    const int* lists, const Center* centers, int n_slots, double new_penalty, int n_near, int is_near,
+    int* wishes) {
     const Grid g = *grid;
     const Near near = bring_near(cells, centers, n_slots, n_near, is_near);
-    for (i64 p = (i64)blockIdx.x * kThreads + threadIdx.x; p < n; p += (i64)gridDim.x * kThreads) {
+    const i64 step = (i64)gridDim.x * kThreads;
+    for (i64 p = begin + (i64)blockIdx.x * kThreads + threadIdx.x; p < n; p += step) {
         double y[D];
         load_row(points, rows ? rows[p] : p, y);
         const u32 entry = entry_at(y, g, near);
@@ -238,13 +240,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_cheapest(
 
 // Labels rows from key `low` on; lists those that would open or revive a cluster.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_label(
-    const ROW* points, i64 n, const u64* keys, u64 seed, const double* weights, u64 low,
+    const ROW* points, i64 begin, i64 n, const u64* keys, u64 seed, const double* weights, u64 low,
     const Grid* grid, const u32* cells, const int* lists, const Center* centers, int n_slots,
     double new_penalty, int n_near, int is_near, const u8* is_dormant, int* labels, int* listed,
     int* n_listed) {
     const Near near = bring_near(cells, centers, n_slots, n_near, is_near);
     Gathered gathered{warp_room<kThreads>()};
-    look_at_rows<4>(points, n, *grid, near, [&](i64 i, const double* y, u32 entry) {
+    look_at_rows<4>(points, begin, n, *grid, near, [&](i64 i, const double* y, u32 entry) {
         bool proposes = false;
         if (i < n && key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0)) {
             const int wish = cheapest_in(entry, y, lists, near.table, n_slots, new_penalty);
@@ -260,13 +262,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_label(
 // their own, of `own_centers`: they take the cheapest if it was there at their turn. Otherwise
 // they are listed.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_drawn(
-    const ROW* points, i64 n, const u64* keys, u64 seed, const double* ties, u64 low,
+    const ROW* points, i64 begin, i64 n, const u64* keys, u64 seed, const double* ties, u64 low,
     const double* own_centers, const int* slots, const Turn* since, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
     int n_near, int is_near, int* labels, int* listed, int* n_listed) {
     const Near near = bring_near(cells, centers, n_slots, n_near, is_near);
     Gathered gathered{warp_room<kThreads>()};
-    look_at_rows<4>(points, n, *grid, near, [&](i64 i, const double* y, u32 entry) {
+    look_at_rows<4>(points, begin, n, *grid, near, [&](i64 i, const double* y, u32 entry) {
         bool waits = false;
         const int label = i < n && entry != kNone ? labels[i] : -1;
         if (label >= 0) {
@@ -287,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_drawn(
 // One reading of the rows: the sum of w |y - theta|^2 in N_BINS bins, and the rows that want to
 // move.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_compare(
-    const ROW* points, i64 n, const double* weights, const int* labels, const Grid* grid,
+    const ROW* points, i64 begin, i64 n, const double* weights, const int* labels, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
     int n_near, int is_near, const double* shifts, double* within, int* moved, int* moved_to,
     int* n_moved) {
@@ -299,7 +301,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_compare(
     const Near near = bring_near(cells, centers, n_slots, n_near, is_near);
     double sums[kMostBins] = {};
     const i64 step = (i64)gridDim.x * kThreads * kRows;
-    for (i64 first = (i64)blockIdx.x * kThreads * kRows; first < n; first += step) {
+    for (i64 first = begin + (i64)blockIdx.x * kThreads * kRows; first < n; first += step) {
         double y[kRows][D], own[kRows];
         u32 entry[kRows];
         int label[kRows];

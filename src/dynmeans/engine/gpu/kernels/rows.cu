@@ -2,15 +2,15 @@
 
 // Bits of the largest |y| of each feature; of the lightest and the heaviest weight. Threads keep
 // one column each: their number is a multiple of the features.
-extern "C" __global__ void magnitudes(const ROW* points, i64 n, int d, const double* weights,
-                                      u64* farthest, u64* range, int* n_bad) {
+extern "C" __global__ void magnitudes(const ROW* points, i64 begin, i64 n, int d,
+                                      const double* weights, u64* farthest, u64* range, int* n_bad) {
     const i64 n_threads = (i64)gridDim.x * blockDim.x / d * d;
     const i64 first = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (first >= n_threads) return;
     double most = 0.0, lightest = kInfinity, heaviest = 0.0;
     bool is_bad = false;
     const int column = (int)(first % d);
-    for (i64 e = first; e < n * d; e += n_threads) {
+    for (i64 e = begin * d + first; e < n * d; e += n_threads) {
         const double y = fabs((double)points[e]);
         is_bad |= !(y <= kInfinity);
         if (weights) {
@@ -29,9 +29,9 @@ extern "C" __global__ void magnitudes(const ROW* points, i64 n, int d, const dou
 }
 
 // A hash of what a row holds (decision 0005).
-extern "C" __global__ void hash_rows(const ROW* points, i64 n, int d, const u64* multipliers,
-                                     u64* hashes) {
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+extern "C" __global__ void hash_rows(const ROW* points, i64 begin, i64 n, int d,
+                                     const u64* multipliers, u64* hashes) {
+    for (i64 i = begin + (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (i64)gridDim.x * blockDim.x) {
         u64 hash = 0;
         for (int j = 0; j < d; ++j) {

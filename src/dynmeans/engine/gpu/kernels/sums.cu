@@ -22,17 +22,17 @@ extern "C" __global__ void __launch_bounds__(512) count_labels(const int* labels
         if (here[k]) atomicAdd(counts + k, (u64)here[k]);
 }
 
-// Writes the rows slot after slot; `next` is where each slot's rows begin, and then end. A block
-// deals out `n_tile` rows at a time and asks for room in each slot once.
-extern "C" __global__ void __launch_bounds__(512) deal_rows(const int* labels, i64 n, int n_slots,
-                                                            int is_shared, i64 n_tile, u64* next,
-                                                            int* dealt) {
+// Writes the rows from `begin` on slot after slot; `next` is where each slot's rows begin, and then
+// end. A block deals out `n_tile` rows at a time and asks for room in each slot once.
+extern "C" __global__ void __launch_bounds__(512) deal_rows(const int* labels, i64 n, int begin,
+                                                            int n_slots, int is_shared, i64 n_tile,
+                                                            u64* next, int* dealt) {
     extern __shared__ u32 here[];
     for (i64 first = (i64)blockIdx.x * n_tile; first < n; first += (i64)gridDim.x * n_tile) {
         const i64 end = first + n_tile < n ? first + n_tile : n;
         if (!is_shared) {
             for (i64 i = first + threadIdx.x; i < end; i += blockDim.x)
-                if (labels[i] >= 0) dealt[atomicAdd(next + labels[i], 1ull)] = (int)i;
+                if (labels[i] >= 0) dealt[atomicAdd(next + labels[i], 1ull)] = begin + (int)i;
             continue;
         }
         for (int k = threadIdx.x; k < n_slots; k += blockDim.x) here[k] = 0;
@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(512) deal_rows(const int* labels, i
             if (here[k]) here[k] = (u32)atomicAdd(next + k, (u64)here[k]);
         __syncthreads();
         for (i64 i = first + threadIdx.x; i < end; i += blockDim.x)
-            if (labels[i] >= 0) dealt[atomicAdd(here + labels[i], 1u)] = (int)i;
+            if (labels[i] >= 0) dealt[atomicAdd(here + labels[i], 1u)] = begin + (int)i;
         __syncthreads();
     }
 }
@@ -157,13 +157,15 @@ extern "C" __global__ void __launch_bounds__(256) add_dealt(
     }
 }
 
-// Takes listed rows out of the sums of one slot and adds them to those of another; -1: none.
+// Takes rows, listed or from `begin` on, out of the sums of one slot and adds them to those of another;
+// -1: none.
 extern "C" __global__ void move_rows(const ROW* points, int d, const double* weights,
-                                     const int* rows, i64 n, const int* before, const int* after,
-                                     const double* shifts, int n_bins, int n_columns, double* sums) {
+                                     const int* rows, i64 begin, i64 n, const int* before,
+                                     const int* after, const double* shifts, int n_bins,
+                                     int n_columns, double* sums) {
     const i64 n_threads = (i64)gridDim.x * blockDim.x;
     for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < n * n_columns; e += n_threads) {
-        const i64 p = e / n_columns, i = rows ? rows[p] : p;
+        const i64 p = e / n_columns, i = rows ? rows[p] : begin + p;
         const int column = (int)(e % n_columns);
         const int from = before ? before[p] : -1, to = after[p];
         if (from < 0 && to < 0) continue;
