@@ -163,14 +163,27 @@ class TwinRows:
 
     def compare(self, slots, new_penalty):
         listed = np.flatnonzero(self.labels >= 0)
-        own = squared_distances(self.points(listed), slots.centers[self.labels[listed]])
-        weights = np.ones(self.n_points) if self.weights is None else self.weights
-        within = _in_bins((weights[listed] * own)[:, None], self.bins.costs[:, None])[:, 0]
+        within = self.within(slots)
         choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)
         moves = choices != self.labels[listed]
         listed, choices = listed[moves], choices[moves]
         counts = self.count_moves(listed, choices, len(slots))
         return Compared(within, listed, choices, *counts)
+
+    def within(self, slots):
+        listed = np.flatnonzero(self.labels >= 0)
+        own = squared_distances(self.points(listed), slots.centers[self.labels[listed]])
+        weights = np.ones(self.n_points) if self.weights is None else self.weights
+        return _in_bins((weights[listed] * own)[:, None], self.bins.costs[:, None])[:, 0]
+
+    def moved_sums(self, listed, before, after, n_slots):
+        sums = np.zeros((n_slots, self.bins.columns.size))
+        for i, a, b in zip(listed, before, after, strict=True):
+            term = _in_bins(self._terms(np.array([i])), self.bins.columns).ravel()
+            sums[b] += term
+            if a >= 0:
+                sums[a] -= term
+        return sums
 
     def count_moves(self, listed, choices, n_choices):
         labels = self.labels[listed]

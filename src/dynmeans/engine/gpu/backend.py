@@ -20,7 +20,7 @@ from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
 from dynmeans.engine.gpu.gpu_batch import GpuBatch, take_batch
 from dynmeans.engine.gpu.kernels import launch, upload
-from dynmeans.engine.gpu.search import load_exact
+from dynmeans.engine.gpu.search import choosing_threads, load_exact
 from dynmeans.engine.gpu.slots import Slots
 from dynmeans.engine.gpu.transfer import (
     LabelRoom,
@@ -127,16 +127,15 @@ def _predict(
     slots = _slots_of(state, penalties, elapsed)
     row = "double" if points.dtype == np.float64 else "float"
     choices, costs = cp.empty(n, np.int32), cp.empty(n)
-    numbers, *table = upload(
+    numbers, centers, *table = upload(
         np.arange(n_slots, dtype=np.int32), slots.centers, slots.offsets, slots.scales
     )
     rows = (points, points.shape[1], None, None, np.int64(n), None, np.uint64(0), None)
     counts = (None, None, n_slots, n_slots, penalties.new_penalty)
-    kernel = load_exact(points.shape[1], row).get_function("choose")
     launch(
-        kernel,
-        8 * n,
-        (*rows, numbers, *table, *counts, choices, costs),
+        load_exact(points.shape[1], row).get_function("choose"),
+        choosing_threads(points.shape[1]) * n,
+        (*rows, numbers, centers, None, *table, *counts, choices, costs),
     )
     return cp.asarray(np.append(state.ids, -1))[choices], costs
 

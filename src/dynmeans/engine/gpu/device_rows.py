@@ -11,9 +11,9 @@ from dynmeans.engine.gpu.kernels import launch, launch_blocks, upload
 from dynmeans.engine.gpu.labeled_rows import LabeledRows
 from dynmeans.engine.gpu.near import near_versions
 from dynmeans.engine.gpu.rows import Compared, Listed
-from dynmeans.engine.gpu.search import FEW_FEATURES, MOST_BINS
+from dynmeans.engine.gpu.search import FEW_FEATURES, MOST_BINS, choosing_threads
 from dynmeans.engine.gpu.slots import BoolArray, Slots, Versions
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
 
 _FEW_TERMS = 2**27  # of distances that are computed faster than a search is prepared
 _SHARED_COUNTS = 6000  # counters that fit into shared memory twice
@@ -27,19 +27,21 @@ class DeviceRows(LabeledRows):
         self, listed: Listed, base: Listed | None, versions: Versions, new_penalty: float
     ) -> Listed:
         """Return the cheapest version that each row sees at its turn, or OPEN_NEW."""
-        there = upload(
+        n_start, choices = versions.n_start, cp.empty(len(listed), np.int32)
+        slots, centers, *there = upload(
             versions.slots.astype(np.int32),
-            versions.centers,
+            versions.centers[n_start:],
             versions.offsets,
             versions.scales,
             versions.since,
             versions.until,
         )
-        choices = cp.empty(len(listed), np.int32)
+        start = self._search.table(versions.start)[0]
         rows = (self.values, self.n_features, listed, base, np.int64(len(listed)))
-        counts = (versions.n_start, len(versions), new_penalty)
-        arguments = (*rows, *self._turn, *there, *counts, choices, None)
-        launch(self._search.exact.get_function("choose"), 8 * len(listed), arguments)
+        counts = (n_start, len(versions), new_penalty)
+        arguments = (*rows, *self._turn, slots, start, centers, *there, *counts, choices, None)
+        threads = choosing_threads(self.n_features) * len(listed)
+        launch(self._search.exact.get_function("choose"), threads, arguments)
         return choices
 
     def cheapest(self, listed: Listed, slots: Slots, new_penalty: float) -> Listed:
@@ -110,9 +112,8 @@ class DeviceRows(LabeledRows):
     def drawn(self, versions: Versions, start: Slots, low: int, new_penalty: float) -> Listed:
         """Label rows from key `low` on that prefer the cheapest version that events added."""
         opened, slots, since = versions.opened()
-        own, numbers, turns, n_listed = upload(
-            start.centers, slots.astype(np.int32), since, np.zeros(1, np.int32)
-        )
+        numbers, turns, n_listed = upload(slots.astype(np.int32), since, np.zeros(1, np.int32))
+        own = self._search.table(start)[0]
         order = (*self._turn, np.uint64(low), own, numbers, turns)
         found = (self.labels, self._list, n_listed)
         grid = self._search.grid(opened, new_penalty)
@@ -183,6 +184,14 @@ class DeviceRows(LabeledRows):
         tally = sums[n_bins + 1 :].view(np.int64)
         lists = (self._list[:n], self._codes[:n])
         return Compared(sums[:n_bins], *lists, tally[:n_slots], tally[n_slots:])
+
+    def within(self, slots: Slots) -> FloatArray:
+        """Return the sum of w |y - theta|^2 over the rows, each beside its own slot, in bins."""
+        within, nobody = cp.zeros(len(self._bins.costs)), cp.zeros(1, np.int32)
+        found_by, listed = (self.labels, None, 0.0), (self._list, None, nobody)
+        self._own_costs(slots, 0.0, found_by, within, listed)
+        found: FloatArray = within.get()
+        return found
 
     def _compare_doubtful(
         self, slots: Slots, new_penalty: float, within: Any, moved: tuple[Any, ...]

@@ -19,7 +19,8 @@ from dynmeans.engine.gpu.slots import BoolArray
 from dynmeans.engine.gpu.turns import TURN, TurnArray, in_order
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_WINDOWS = (2**12, 2**16, 2**20)  # rows that end the stretches of a first pass
+# Rows that end the stretches of a first pass: with few features, and with many.
+_WINDOWS, _WIDE_WINDOWS = (7_900, 2**20), (2**12, 2**16)
 _FEW_ROWS = 2**13  # that are put in order faster by counting than by sorting
 
 
@@ -68,8 +69,8 @@ class LabeledRows:
 
     def window_limits(self) -> list[int]:
         """Return the keys that end the stretches of a first pass, but for the last."""
-        n = self.n_points
-        return [self._order.n_keys * m // n for m in _WINDOWS if 4 * m < n]
+        n, windows = self.n_points, _WINDOWS if self.n_features <= 3 else _WIDE_WINDOWS
+        return [self._order.n_keys * m // n for m in windows if 4 * m < n]
 
     def select(self, low: int, high: int) -> Listed:
         """List the rows that take part and have a key from `low` to below `high`."""
@@ -137,9 +138,9 @@ class LabeledRows:
 
     def label_born(self, born: IntArray, n_start: int) -> None:
         """Label the rows that opened clusters, in the order of these."""
-        if len(born):
-            at, numbers = upload(born, (n_start + np.arange(len(born))).astype(np.int32))
-            self.labels[at] = numbers
+        n, numbers = len(born), n_start + np.arange(len(born), dtype=np.int32)
+        rows, slots = upload(born.astype(np.int32), numbers)
+        launch(self._kernel("relabel"), n, (rows, slots, n, None, self.labels, None, None))
 
     def set_labels(self, listed: Listed, choices: Listed, slots: IntArray) -> None:
         """Label the rows by the slots of the versions they chose, but for those that open one."""
@@ -163,6 +164,12 @@ class LabeledRows:
     def sum_up(self, n_slots: int) -> IntArray:
         """Add all rows to the sums of their slots; return how many each has."""
         return self._sums.add_all(self.labels, n_slots, self._list)
+
+    def moved_sums(self, listed: Listed, before: Listed, after: Listed, n_slots: int) -> FloatArray:
+        """Return what rows that move between slots add to the sums of each, in bins."""
+        self._sums.start(self._bins)
+        self._sums.move(listed, before, after, n_slots)
+        return self._sums.bins()
 
     def keep_slots(self, is_kept: BoolArray) -> None:
         """Close the gaps that other slots leave, in the labels and the sums."""

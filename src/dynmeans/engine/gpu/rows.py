@@ -42,6 +42,7 @@ class Rows(Protocol):
 
     n_points: int
     n_features: int
+    labels: Listed
 
     def magnitudes(self) -> Magnitudes:
         """Return the largest coordinates and the range of the weights."""
@@ -152,6 +153,12 @@ class Rows(Protocol):
 
     def sum_up(self, n_slots: int) -> IntArray:
         """Add all rows to the sums of their slots; return how many each has."""
+
+    def within(self, slots: Slots) -> FloatArray:
+        """Return the sum of w |y - theta|^2 over the rows, each beside its own slot, in bins."""
+
+    def moved_sums(self, listed: Listed, before: Listed, after: Listed, n_slots: int) -> FloatArray:
+        """Return what rows that move between slots add to the sums of each, in bins; -1: none."""
 
     def keep_slots(self, is_kept: BoolArray) -> None:
         """Close the gaps that other slots leave, in the labels and the sums."""

@@ -28,11 +28,19 @@ _FILTER_SLOTS, _FILTER_FEATURES = 32, 4
 FEW_FEATURES = 16  # below, one thread holds a row
 _REGISTER_FEATURES, _FILTER_REGISTER_FEATURES = 64, 128
 _NAMED_SLOTS = 2048  # that a filter can tell apart by the last bits of a cost
-# Cells along each side: of a grid in shared memory, which is the fastest; of coarse and fine ones.
-_SIDES = {1: (8192, 1024, 8192), 2: (192, 256, 1024), 3: (32, 32, 96)}
-_OWN_SHARED = 2**15  # bytes of shared memory that kernels of the grid have beside it, and more
+_SIDES = {
+    1: (1024, 8192),
+    2: (256, 1024),
+    3: (32, 96),
+}  # cells along each, of coarse and fine grids
+_OWN_SHARED = 2**15  # bytes of shared memory that kernels of the grid have beside a table, and more
 _PAIRS = 8  # slots that remain for a row in doubt, on the average
 MOST_BINS = 8  # that kernels keep in registers
+
+
+def choosing_threads(n_features: int) -> int:
+    """Return how many threads look for the choice of one row."""
+    return 8 if n_features < FEW_FEATURES else 32
 
 
 def load_exact(n_features: int, row: str) -> Any:
@@ -49,22 +57,25 @@ class Search:
         self._blocks, self._points = blocks, blocks.points
         self._n, self._d = self._points.shape
         self._row = row
-        self._last: tuple[Slots, list[Any]] | None = None
+        self._tables: list[tuple[Slots, list[Any]]] = []
         self.exact = load_exact(self._d, row)
         if self._d <= 3:
             self.set_bins(1)
-            near, few, many = _SIDES[self._d]
-            self._sides = (near, few, many if self._n > 2**20 else few)
+            few, many = _SIDES[self._d]
+            self._sides = (few, many if self._n > 2**20 else few)
             self._cells = cp.empty(max(self._sides) ** self._d, np.uint32)
             self._lists = cp.empty(max(2**20, 4 * len(self._cells)), np.int32)
         else:
             self._kept = -(-self._d // 32) * 2 if self._d <= _FILTER_REGISTER_FEATURES else 0
 
     def table(self, slots: Slots) -> list[Any]:
-        """Return centers, offsets and scales on the device; those of the last slots are kept."""
-        if self._last is None or self._last[0] is not slots:
-            self._last = (slots, upload(slots.centers, slots.offsets, slots.scales))
-        return self._last[1]
+        """Return centers, offsets and scales on the device; those of the last two are kept."""
+        for known, table in self._tables:
+            if known is slots:
+                return table
+        table = upload(slots.centers, slots.offsets, slots.scales)
+        self._tables = [(slots, table), *self._tables[:1]]
+        return table
 
     def set_bins(self, n_bins: int) -> None:
         """Choose the kernels that add up costs in so many bins."""
@@ -76,15 +87,12 @@ class Search:
         """Build the grid of these slots: what its kernels take, or None where it is of no use."""
         if self._d > 3 or len(slots) < _GRID_SLOTS:
             return None
-        table = np.empty((len(slots), self._d + 2))
-        table[:, :-2], table[:, -2], table[:, -1] = slots.centers, slots.offsets, slots.scales
-        near, few, many = self._sides
-        room = shared_bytes() - _OWN_SHARED - table.nbytes
-        n_near = near**self._d if 4 * near**self._d <= room else 0
-        n_side = near if n_near else few if len(slots) <= _COARSE_SLOTS else many
+        n_side = self._sides[len(slots) > _COARSE_SLOTS]
         grid = _place_grid(slots, new_penalty, n_side)
         if grid is None:
             return None
+        table = np.empty((len(slots), self._d + 2))
+        table[:, :-2], table[:, -2], table[:, -1] = slots.centers, slots.offsets, slots.scales
         there, centers, n_listed = upload(np.array([grid]), table, np.zeros(1, np.uint32))
         arguments = (centers, len(slots), new_penalty, there, self._cells, self._lists)
         launch_blocks(
@@ -92,8 +100,8 @@ class Search:
             n_side**self._d // 256,
             (*arguments, n_listed, np.uint32(len(self._lists))),
         )
-        slots_there = (centers, len(slots), new_penalty)
-        return (there, self._cells, self._lists, *slots_there, n_near, int(room >= 0))
+        is_near = int(table.nbytes <= shared_bytes() - _OWN_SHARED)
+        return (there, self._cells, self._lists, centers, len(slots), new_penalty, is_near)
 
     def read_grid(
         self, name: str, first: tuple[Any, ...], grid: tuple[Any, ...], *rest: Any
@@ -105,14 +113,14 @@ class Search:
     def _read_grid(
         self, name: str, rows: tuple[Any, ...], arguments: tuple[Any, ...], grid: tuple[Any, ...]
     ) -> None:
-        n_slots, n_near, is_near = grid[4], grid[6], grid[7]
+        n_slots, is_near = grid[4], grid[6]
         block = 1024 if self._d < 3 else 512
         launch_blocks(
             self._grid_module.get_function(name),
             min(-(-int(rows[2] - rows[1]) // block), multiprocessors()),
             (*rows, *arguments),
             block=block,
-            shared=4 * n_near + n_slots * (self._d + 2) * 8 * is_near,
+            shared=n_slots * (self._d + 2) * 8 * is_near,
         )
 
     def _stretches(self, rows: Any, n: int) -> Iterator[tuple[Any, ...]]:
@@ -181,8 +189,9 @@ class Search:
         is_plain = int((slots.scales == 1.0).all())
         module = load_module("filter", self._row, KC=self._kept, PLAIN=is_plain)
         centers, offsets, scales = self.table(slots)
-        origin = centers.mean(axis=0)
-        largest, counts = upload(np.zeros(4, np.float32), np.zeros(2, np.int32))
+        origin, largest, counts = upload(
+            slots.centers.mean(axis=0), np.zeros(4, np.float32), np.zeros(2, np.int32)
+        )
         rounded = cp.empty((n_slots, stride), np.uint16)
         base_scale = cp.empty((n_slots, 2), np.float32)
         launch_blocks(

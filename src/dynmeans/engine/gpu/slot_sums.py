@@ -87,6 +87,11 @@ class SlotSums:
         """Drop the sums of the other slots."""
         self._sums = self._sums[cp.asarray(np.flatnonzero(is_kept))]
 
+    def bins(self) -> FloatArray:
+        """Return the sums by slot, in bins."""
+        found: FloatArray = self._sums.reshape(len(self._sums), -1).get()
+        return found
+
     def totals(self) -> FloatArray:
         """Return the sums, rounded once."""
         totals = cp.empty((len(self._sums), self._n_columns))

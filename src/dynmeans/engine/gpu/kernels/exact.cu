@@ -75,10 +75,10 @@ struct WholeRow {
 };
 // Eight threads compare one row with eight versions at a time.
 using ChoosingRow = WholeRow;
-constexpr int kVersionsAtOnce = 8;
+constexpr int kWidth = 1, kChoosing = 8;  // threads for one distance; that look at one row
 #else
-// Eight threads compare one row with one version at a time.
-constexpr int kVersionsAtOnce = 1;
+// 32 threads compare one row with four versions at a time.
+constexpr int kWidth = 8, kChoosing = 32;
 struct ChoosingRow {
     Row row;
     __device__ __forceinline__ void load(const ROW* points, i64 i, int d) {
@@ -93,49 +93,56 @@ struct ChoosingRow {
 
 // The cheapest version that each listed row sees at its turn; all rows if `rows` is null. Where
 // `base` has the cheapest slot at the start of the pass, and it is still there, only versions that
-// events added are compared.
-extern "C" __global__ void __launch_bounds__(256) choose(
+// events added are compared. The centers of slots at the start lie in a table of their own.
+extern "C" __global__ void __launch_bounds__(256, 2) choose(
     const ROW* points, int d, const int* rows, const int* base, i64 n, const u64* keys, u64 seed,
-    const double* ties, const int* slots, const double* centers, const double* offsets,
-    const double* scales, const Turn* since, const Turn* until, int n_start, int n_versions,
-    double new_penalty, int* choices, double* costs) {
-    const int lane = threadIdx.x & 7, place = lane % kVersionsAtOnce;
-    [[maybe_unused]] const u32 mask = 0xffu << (threadIdx.x & 24);
-    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
-    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; p < n; p += n_groups) {
+    const double* ties, const int* slots, const double* start_centers, const double* centers,
+    const double* offsets, const double* scales, const Turn* since, const Turn* until, int n_start,
+    int n_versions, double new_penalty, int* choices, double* costs) {
+    constexpr int kAtOnce = kChoosing / kWidth;
+    const int place = threadIdx.x % kChoosing / kWidth;
+    [[maybe_unused]] const u32 mask = kChoosing == 32 ? ~0u : 0xffu << (threadIdx.x & 24);
+    const i64 n_groups = (i64)gridDim.x * blockDim.x / kChoosing;
+    const i64 first = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kChoosing;
+    for (i64 p = first; p < n; p += n_groups) {
         const i64 i = rows ? rows[p] : p;
         const u64 key = since ? key_of(i, keys, seed) : 0;
         ChoosingRow row;
         row.load(points, i, d);
         Best best{kInfinity, 0x7fffffff, -1};
+        const auto cost_at = [&](int v) {
+            const bool is_new = v >= n_start;
+            const double s = row.squared_distance(is_new ? centers : start_centers,
+                                                  is_new ? v - n_start : v, d);
+            return cost_of(offsets[v], scales[v], s);
+        };
         int from = 0;
         if (base) {
             const int b = base[p];
             if (b < 0) from = n_start;
             else if (!is_before(until + b, key, ties, i)) {
                 from = n_start;
-                const double s = row.squared_distance(centers, b, d);
-                best.consider(cost_of(offsets[b], scales[b], s), slots[b], b);
+                best.consider(cost_at(b), slots[b], b);
             }
         }
         const auto is_there = [&](int v) {
             return !since || (is_before(since + v, key, ties, i) && !is_before(until + v, key, ties, i));
         };
-        for (int v = from + place; v < n_versions; v += kVersionsAtOnce) {
+        for (int v = from + place; v < n_versions; v += kAtOnce) {
             if (!FEW && !is_there(v)) continue;
-            const double cost = cost_of(offsets[v], scales[v], row.squared_distance(centers, v, d));
+            const double cost = cost_at(v);
             // Few features cost less than a look at the turns.
             if (FEW && (cost > best.cost || !is_there(v))) continue;
             best.consider(cost, slots[v], v);
         }
 #pragma unroll
-        for (int o = kVersionsAtOnce / 2; o; o >>= 1) {
+        for (int o = kChoosing / 2; o >= kWidth; o >>= 1) {
             const double cost = __shfl_xor_sync(mask, best.cost, o);
             const int slot = __shfl_xor_sync(mask, best.slot, o);
             const int version = __shfl_xor_sync(mask, best.version, o);
             if (version >= 0) best.consider(cost, slot, version);
         }
-        if (lane == 0) {
+        if (threadIdx.x % kChoosing == 0) {
             const bool opens = best.version < 0 || best.cost > new_penalty;
             choices[p] = opens ? -1 : best.version;
             if (costs) costs[p] = opens ? new_penalty : best.cost;
@@ -285,7 +292,6 @@ extern "C" __global__ void __launch_bounds__(256) followers(
     const double* ties, const double* start_centers, const int* starts, const int* near,
     const double* centers, const double* offsets, const double* scales, const Turn* since,
     int* listed, int* n_listed) {
-    constexpr int kWidth = 8 / kVersionsAtOnce;  // threads that look at one row
     const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
     const i64 first = begin + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth;
     for (i64 i = first; i < n; i += n_groups) {
@@ -317,7 +323,6 @@ extern "C" __global__ void __launch_bounds__(256) take_drawn(
     const double* own_centers, const int* slots, const Turn* since, const int* wishes,
     const double* centers, const double* offsets, const double* scales, int* labels, int* listed,
     int* n_listed) {
-    constexpr int kWidth = 8 / kVersionsAtOnce;  // threads that look at one row
     const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
     for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; i < n; i += n_groups) {
         const int wish = wishes[i], label = labels[i];

@@ -114,19 +114,7 @@ extern "C" __global__ void __launch_bounds__(256) build_grid(const Center* cente
     cells[cell] = entry;
 }
 
-// What a block reads of a grid: the table of slots and, where there is room, the cells lie in shared
-// memory.
-struct Near {
-    const Center* table;
-    const u32* cells;
-    bool has_cells;
-    __device__ __forceinline__ u32 entry(i64 cell) const {
-        extern __shared__ __align__(16) double room[];
-        return has_cells ? ((const u32*)room)[cell] : __ldg(cells + cell);
-    }
-};
-
-__device__ __forceinline__ u32 entry_at(const double* y, const Grid& g, const Near& near) {
+__device__ __forceinline__ u32 entry_at(const double* y, const Grid& g, const u32* cells) {
     i64 cell = 0, stride = 1;
     bool is_inside = true;
 #pragma unroll
@@ -136,7 +124,7 @@ __device__ __forceinline__ u32 entry_at(const double* y, const Grid& g, const Ne
         cell += (is_inside ? (int)at : 0) * stride;
         stride *= g.n_side;
     }
-    return is_inside ? near.entry(cell) : kNone;
+    return is_inside ? __ldg(cells + cell) : kNone;
 }
 
 __device__ __forceinline__ void consider(double cost, int k, double& best, int& found) {
@@ -173,16 +161,13 @@ __device__ __forceinline__ int cheapest_in(u32 entry, const double* y, const int
     return found;
 }
 
-// `n_near` cells, all or none, and the table if `is_near` are brought to shared memory.
-__device__ __forceinline__ Near bring_near(const u32* cells, const Center* centers, int n_slots,
-                                           int n_near, int is_near) {
-    extern __shared__ __align__(16) double room[];
-    for (int e = threadIdx.x; e < n_near / 4; e += blockDim.x) ((uint4*)room)[e] = ((const uint4*)cells)[e];
-    double* table = room + n_near / 2;
-    for (int e = threadIdx.x; e < (is_near ? n_slots * (D + 2) : 0); e += blockDim.x)
-        table[e] = ((const double*)centers)[e];
+// The table of slots in shared memory, if there is room for it.
+__device__ __forceinline__ const Center* near_table(const Center* centers, int n_slots, int is_near) {
+    extern __shared__ double room[];
+    if (!is_near) return centers;
+    for (int e = threadIdx.x; e < n_slots * (D + 2); e += blockDim.x) room[e] = ((const double*)centers)[e];
     __syncthreads();
-    return {is_near ? (const Center*)table : centers, cells, n_near > 0};
+    return (const Center*)room;
 }
 
 __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
@@ -205,7 +190,7 @@ constexpr int kThreads = D < 3 ? 1024 : 512;
 // threads of a warp look together, at a row behind the last too.
 template <int kRows, typename Look>
 __device__ __forceinline__ void look_at_rows(const ROW* points, i64 begin, i64 n, const Grid& g,
-                                             const Near& near, const Look& look) {
+                                             const u32* cells, const Look& look) {
     const i64 step = (i64)gridDim.x * kThreads * kRows;
     for (i64 first = begin + (i64)blockIdx.x * kThreads * kRows; first < n; first += step) {
         double y[kRows][D];
@@ -216,7 +201,7 @@ __device__ __forceinline__ void look_at_rows(const ROW* points, i64 begin, i64 n
             load_row(points, i < n ? i : n - 1, y[u]);
         }
 #pragma unroll
-        for (int u = 0; u < kRows; ++u) entry[u] = entry_at(y[u], g, near);
+        for (int u = 0; u < kRows; ++u) entry[u] = entry_at(y[u], g, cells);
 #pragma unroll
         for (int u = 0; u < kRows; ++u) look(first + u * kThreads + threadIdx.x, y[u], entry[u]);
     }
@@ -225,16 +210,16 @@ __device__ __forceinline__ void look_at_rows(const ROW* points, i64 begin, i64 n
 // The cheapest slot of every listed row; of every row if `rows` is null.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_cheapest(
     const ROW* points, i64 begin, i64 n, const int* rows, const Grid* grid, const u32* cells,
-    const int* lists, const Center* centers, int n_slots, double new_penalty, int n_near, int is_near,
+    const int* lists, const Center* centers, int n_slots, double new_penalty, int is_near,
     int* wishes) {
     const Grid g = *grid;
-    const Near near = bring_near(cells, centers, n_slots, n_near, is_near);
+    const Center* table = near_table(centers, n_slots, is_near);
     const i64 step = (i64)gridDim.x * kThreads;
     for (i64 p = begin + (i64)blockIdx.x * kThreads + threadIdx.x; p < n; p += step) {
         double y[D];
         load_row(points, rows ? rows[p] : p, y);
-        const u32 entry = entry_at(y, g, near);
-        __stcs(wishes + p, cheapest_in(entry, y, lists, near.table, n_slots, new_penalty));
+        const u32 entry = entry_at(y, g, cells);
+        __stcs(wishes + p, cheapest_in(entry, y, lists, table, n_slots, new_penalty));
     }
 }
 
@@ -242,14 +227,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_cheapest(
 extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_label(
     const ROW* points, i64 begin, i64 n, const u64* keys, u64 seed, const double* weights, u64 low,
     const Grid* grid, const u32* cells, const int* lists, const Center* centers, int n_slots,
-    double new_penalty, int n_near, int is_near, const u8* is_dormant, int* labels, int* listed,
+    double new_penalty, int is_near, const u8* is_dormant, int* labels, int* listed,
     int* n_listed) {
-    const Near near = bring_near(cells, centers, n_slots, n_near, is_near);
+    const Center* table = near_table(centers, n_slots, is_near);
     Gathered gathered{warp_room<kThreads>()};
-    look_at_rows<4>(points, begin, n, *grid, near, [&](i64 i, const double* y, u32 entry) {
+    look_at_rows<4>(points, begin, n, *grid, cells, [&](i64 i, const double* y, u32 entry) {
         bool proposes = false;
         if (i < n && key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0)) {
-            const int wish = cheapest_in(entry, y, lists, near.table, n_slots, new_penalty);
+            const int wish = cheapest_in(entry, y, lists, table, n_slots, new_penalty);
             proposes = wish < 0 || is_dormant[wish];
             if (!proposes) __stcs(labels + i, wish);
         }
@@ -265,17 +250,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_drawn(
     const ROW* points, i64 begin, i64 n, const u64* keys, u64 seed, const double* ties, u64 low,
     const double* own_centers, const int* slots, const Turn* since, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
-    int n_near, int is_near, int* labels, int* listed, int* n_listed) {
-    const Near near = bring_near(cells, centers, n_slots, n_near, is_near);
+    int is_near, int* labels, int* listed, int* n_listed) {
+    const Center* table = near_table(centers, n_slots, is_near);
     Gathered gathered{warp_room<kThreads>()};
-    look_at_rows<4>(points, begin, n, *grid, near, [&](i64 i, const double* y, u32 entry) {
+    look_at_rows<4>(points, begin, n, *grid, cells, [&](i64 i, const double* y, u32 entry) {
         bool waits = false;
         const int label = i < n && entry != kNone ? labels[i] : -1;
         if (label >= 0) {
             const u64 key = key_of(i, keys, seed);
             int found = -1;
-            if (key >= low) found = cheapest_in(entry, y, lists, near.table, n_slots, new_penalty);
-            if (found >= 0 && prefers(cost_at(y, near.table, found), slots[found],
+            if (key >= low) found = cheapest_in(entry, y, lists, table, n_slots, new_penalty);
+            if (found >= 0 && prefers(cost_at(y, table, found), slots[found],
                                       squared_distance(y, own_centers + (i64)label * D), label)) {
                 waits = !is_before(since + found, key, ties, i);
                 if (!waits) labels[i] = slots[found];
@@ -291,14 +276,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_drawn(
 extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_compare(
     const ROW* points, i64 begin, i64 n, const double* weights, const int* labels, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
-    int n_near, int is_near, const double* shifts, double* within, int* moved, int* moved_to,
+    int is_near, const double* shifts, double* within, int* moved, int* moved_to,
     int* n_moved) {
     constexpr int kRows = 2;  // more would leave too few registers
     __shared__ double shift[kMostBins];
     Gathered gathered{warp_room<kThreads>()};
     if (threadIdx.x < N_BINS) shift[threadIdx.x] = shifts[threadIdx.x];
+    __syncthreads();
     const Grid g = *grid;
-    const Near near = bring_near(cells, centers, n_slots, n_near, is_near);
+    const Center* table = near_table(centers, n_slots, is_near);
     double sums[kMostBins] = {};
     const i64 step = (i64)gridDim.x * kThreads * kRows;
     for (i64 first = begin + (i64)blockIdx.x * kThreads * kRows; first < n; first += step) {
@@ -314,8 +300,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_compare(
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
             const int at = label[u] < 0 ? 0 : label[u];
-            entry[u] = entry_at(y[u], g, near);
-            own[u] = label[u] < 0 ? 0.0 : squared_distance(y[u], near.table[at].x);
+            entry[u] = entry_at(y[u], g, cells);
+            own[u] = label[u] < 0 ? 0.0 : squared_distance(y[u], table[at].x);
         }
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
@@ -324,7 +310,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_compare(
             add_to_bins(term, shift, 1, N_BINS, sums);
             int wish = label[u];
             if (label[u] >= 0 && (entry[u] ^ kSure) != (u32)label[u])
-                wish = cheapest_in(entry[u], y[u], lists, near.table, n_slots, new_penalty);
+                wish = cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
             gathered.add(wish != label[u], (int)i, wish, moved, moved_to, n_moved);
         }
     }
