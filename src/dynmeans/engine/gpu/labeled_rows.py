@@ -39,7 +39,7 @@ class LabeledRows:
         self.labels = cp.empty(self.n_points, np.int32)
         self._wishes, self._list, self._codes = (cp.empty_like(self.labels) for _ in range(3))
         self._is_listed: Any = None
-        self._bounds = Bounds(self.n_points)
+        self._bounds = Bounds(lambda: cp.empty(self.n_points, np.float32))
         self._early: tuple[int, Any] | None = None
 
     def magnitudes(self) -> Magnitudes:
