@@ -91,12 +91,13 @@ stubs: $(DEV_READY)  ## Write the type stub of the compiled module.
 
 sanitize: $(DEV_READY)  ## The compiled code under ThreadSanitizer, AddressSanitizer and UBSan.
 	mkdir -p build
-	g++ -std=c++17 -O1 -g -ffp-contract=off -fsanitize=thread -Inative tests/native/threads.cpp \
+	g++ -std=c++17 -O1 -g -ffp-contract=off -Wno-psabi -fsanitize=thread -Inative tests/native/threads.cpp \
 	    $(ENGINE) -pthread -o build/threads_tsan
 	TSAN_OPTIONS=halt_on_error=1 build/threads_tsan
 	rm -rf $(SANITIZED)
-	$(PIP) install --no-deps --target $(SANITIZED) . \
-	    -C build-dir=build/sanitize -C cmake.define.DYNMEANS_SANITIZE=ON -C install.strip=false
+	$(PIP) install --no-deps --no-build-isolation --target $(SANITIZED) . \
+	    -C build-dir=build/sanitize -C cmake.define.DYNMEANS_SANITIZE=ON \
+	    -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native -C install.strip=false
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
 	PYTHONPATH=$(CURDIR)/$(SANITIZED) $(BIN)/python -S tools/run_sanitized.py $(VENV)

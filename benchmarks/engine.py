@@ -2,7 +2,8 @@
 
 Run as ``python benchmarks/engine.py`` (``make bench``). Each figure is a ratio of times taken in
 turns in the same run; absolute times depend on the machine. One thread is measured in processor
-time, more threads by the clock. Writes benchmarks/results/engine.json.
+time, more threads by the clock. Writes benchmarks/results/engine.json, unless ``--leave-out`` names
+accelerations to do without; benchmarks/ablation.py leaves out each in turn.
 """
 
 import argparse
@@ -187,7 +188,9 @@ def time_small_step(repeats: int) -> dict[str, float]:
     batches = moving_gaussians(n_steps=100, n_clusters=5, rng=rng).batches
     penalties, state = Penalties(0.04, max_gap=6.8, reach=1.01), ClusterState.empty(2)
     steps, calls, chosen = [], [], native.compiled
-    native.compiled = SimpleNamespace(step=lambda *a: (calls.append(a), chosen.step(*a))[1])
+    native.compiled = SimpleNamespace(
+        step_if_small=lambda *a: (calls.append(a), chosen.step_if_small(*a))[1]
+    )
     try:
         for points in batches:
             orders = np.array([rng.permutation(len(points)) for _ in range(3)])
@@ -197,7 +200,7 @@ def time_small_step(repeats: int) -> dict[str, float]:
         native.compiled = chosen
     model = DynamicMeans(0.04, max_gap=6.8, reach=1.01, random_state=0)
     works: dict[str, Callable[[], Any]] = {
-        "inside": lambda: [chosen.step(*call) for call in calls],
+        "inside": lambda: [chosen.step_if_small(*call) for call in calls],
         "step": lambda: [step(y, before, penalties, orders=o) for y, before, o in steps],
         "partial_fit": lambda: [model.partial_fit(points) for points in batches],
         "fit_sequence": lambda: model.fit_sequence(batches),
@@ -205,22 +208,8 @@ def time_small_step(repeats: int) -> dict[str, float]:
     spent = {name: [] for name in works}
     for _ in range(repeats):
         for name, work in works.items():
-            spent[name].append(timed(work)[1].cpu * 1e6 / len(batches))
+            spent[name].append(timed(work, 0.02)[1].cpu * 1e6 / len(batches))
     return {name: float(np.median(times)) for name, times in spent.items()}
-
-
-def time_without(case: Case, repeats: int) -> dict[str, float]:
-    """Time with each acceleration left out, over that with all, in turns; processor time."""
-    batches, ideas = case.batches(), ["", *native.compiled.idea_names()]
-    spent: dict[str, list[float]] = {idea: [] for idea in ideas}
-    try:
-        for _ in range(repeats):
-            for idea, times in spent.items():
-                native.compiled.leave_out([idea])
-                times.append(timed(lambda: run_steps(case, batches, n_threads=1), 0.05)[1].cpu)
-    finally:
-        native.compiled.leave_out([])
-    return {idea: min(spent[idea]) / min(spent[""]) for idea in ideas[1:]}
 
 
 def measure(names: list[str], options: argparse.Namespace) -> dict[str, Any]:
@@ -258,19 +247,18 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="one repeat; writes nothing")
     parser.add_argument("--wait", type=float, default=30, help="seconds per case for free cores")
-    parser.add_argument("--ablation", action="store_true", help="leave out one idea at a time")
+    parser.add_argument(
+        "--leave-out",
+        default="",
+        help=f"accelerations to do without, of {', '.join(native.compiled.idea_names())}",
+    )
     parser.add_argument("--instruction-sets", help="only print those times of one case, as JSON")
     options = parser.parse_args()
+    native.compiled.leave_out(options.leave_out.split(","))
     if options.instruction_sets:
         case = next(c for c in CASES if c.name == options.instruction_sets)
         with threadpool_limits(1):
             print(json.dumps(time_instruction_sets(case, options.repeats)))
-        return
-    if options.ablation:
-        with threadpool_limits(1):
-            for case in [case for case in CASES if case.name[0] in options.cases]:
-                found = time_without(case, options.repeats)
-                print(case.name, *(f"{idea} {ratio:.2f}" for idea, ratio in found.items()))
         return
     options.repeats = 1 if options.quick else options.repeats
     config = {"cases": options.cases, "repeats": options.repeats, "quiet_below": QUIET}
@@ -278,7 +266,7 @@ def main() -> None:
     print(f"load average {results['machine']['load_average_at_start']:.2f}")
     results["to_reach"] = {"ratio": TO_REACH, "authors": AUTHORS, "tiny": TINY_TO_REACH}
     results["figures"] = measure(list(options.cases), options)
-    if not options.quick:
+    if not options.quick and not options.leave_out:
         write("engine", results)
 
 

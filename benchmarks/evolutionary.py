@@ -29,7 +29,7 @@ from sklearn.metrics import silhouette_score
 from dynmeans import DynamicMeans
 from dynmeans.datasets.moving_gaussians import NOISES
 from dynmeans.experiments.synthetic.config import PAPER_PENALTIES, SyntheticConfig
-from dynmeans.experiments.synthetic.trial import stream_of
+from dynmeans.experiments.synthetic.streams import stream_of
 from dynmeans.metrics import tracking_report
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.stream import LabeledStream

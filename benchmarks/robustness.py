@@ -16,7 +16,7 @@ from cases import machine, write_results
 from dynmeans import DDPMixture, DynamicMeans, Penalties
 from dynmeans.datasets.moving_gaussians import NOISES
 from dynmeans.experiments.synthetic.config import SyntheticConfig
-from dynmeans.experiments.synthetic.trial import stream_of
+from dynmeans.experiments.synthetic.streams import stream_of
 from dynmeans.metrics import tracking_report
 
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -17,14 +17,12 @@ from pathlib import Path
 from cases import machine, write_results
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / name) for name in ("", "runs")]
-import servers  # noqa: E402
 import stream_places as places  # noqa: E402
 
 from dynmeans import Run  # noqa: E402
 
 ROWS_PER_SECOND, SECONDS, BLOCK = 2000, 15, 500
 IDLE = 3.0
-servers.MqttBroker.saving = ""  # as it comes: every half hour, and at the end
 OPTIONS = [
     "-f", "x,y", "-t", "t", "--every", "1", "--lateness", "0.5", "--new-penalty", "1",
     "--until-idle", f"{IDLE:g}s", "--quiet",

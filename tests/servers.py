@@ -5,7 +5,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -96,9 +95,9 @@ class RedisServer(Server):
 
 
 class MqttBroker(Server):
-    """Mosquitto; sessions and messages are written to disk at every change, where it is killed."""
+    """Mosquitto; what it holds is written to disk every half hour, and when it ends."""
 
-    saving = "autosave_on_changes true\nautosave_interval 1\n"
+    saving = ""
 
     def prepare(self) -> None:
         super().prepare()
@@ -164,31 +163,6 @@ class PostgresqlServer(Server):
         except psycopg.OperationalError:
             return False
         return True
-
-
-class MockKafka:
-    """The mock cluster of the client library: a process of its own, so that it can be killed."""
-
-    def __init__(self, n_partitions: int = 1) -> None:
-        code = (
-            "import sys, time, confluent_kafka as k\n"
-            "p = k.Producer({'test.mock.num.brokers': 1, 'log_level': 0})\n"
-            "meta = p.list_topics(timeout=10)\n"
-            "print(next(iter(meta.brokers.values())).port, flush=True)\n"
-            "sys.stdin.read()\n"
-        )
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        assert self._process.stdout is not None
-        self.port = int(self._process.stdout.readline())
-
-    def address(self, topic: str) -> str:
-        return f"kafka://127.0.0.1:{self.port}/{topic}"
-
-    def stop(self) -> None:
-        self._process.kill()
-        self._process.communicate()
 
 
 PROGRAMS = {"redis": "redis-server", "mqtt": "mosquitto"}

@@ -17,7 +17,6 @@ def tiny_config(**changes):
         "search_streams": (1, 2),
         "search_kept": (1.0, 0.5),
         "search_sweeps": (10, 20),
-        "sweep_streams": 2,
         "n_clusters": (2, 3),
         "n_trials": {
             "dynamic_means": (3, 3),

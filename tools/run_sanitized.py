@@ -26,4 +26,8 @@ tests = [
     "--ignore=tests/scale/groups/test_dask_groups.py",
 ]
 # scikit-learn's checks of array handling start many workers; they are run without sanitizers.
-sys.exit(pytest.main([*tests, "-q", "-p", "no:cacheprovider", "--hypothesis-profile=sanitize"]))
+sys.exit(
+    pytest.main(
+        [*tests, *sys.argv[2:], "-q", "-p", "no:cacheprovider", "--hypothesis-profile=sanitize"]
+    )
+)

@@ -29,31 +29,33 @@ class SlotSums {
 
     template <typename Value>
     void update(const Points<Value>& points, const Assignment& assignment, ThreadPool& pool) {
-        switch (bins_.n_columns()) {
-            case 1:
-                return update<1>(points, assignment, pool);
-            case 2:
-                return update<2>(points, assignment, pool);
-            case 3:
-                return update<3>(points, assignment, pool);
-            default:
-                return update<0>(points, assignment, pool);
+        const bool is_first = bins_of_slots_.empty();
+        assignment.follow_slots(bins_of_slots_, bins_.size());
+        // A point that moved is looked at twice.
+        if (is_first || !has(Idea::kMovedSums) || 2 * assignment.moves.size() > points.n_points) {
+            std::fill(bins_of_slots_.begin(), bins_of_slots_.end(), 0.0);
+            share(points.n_points, pool, [&](std::size_t begin, std::size_t end, double* into) {
+                PointAdder adder(sums_);
+                for (std::size_t i = begin; i < end; ++i) {
+                    const Slot k = assignment.labels[i];
+                    if (k == kUnlabeled) continue;
+                    adder.add(points, i, into + k * bins_.size());
+                }
+            });
+            return;
         }
-    }
-
-    // The same in two steps, where whoever calls sums slot by slot.
-    void clear(const Assignment& assignment) {
-        bins_of_slots_.assign(assignment.n_members.size() * bins_.size(), 0.0);
-    }
-
-    template <typename Value>
-    void sum_slot(const Points<Value>& points, std::size_t k, const std::uint32_t* members,
-                  std::size_t n) {
-        PointAdder<0> adder(sums_);
-        for (std::size_t m = 0; m < n; ++m) {
-            if (m + 2 < n) points.prefetch(members[m + 2]);
-            adder.add(points, members[m], bins_of_slots_.data() + k * bins_.size());
-        }
+        const std::vector<Assignment::Move>& moves = assignment.moves;
+        share(moves.size(), pool, [&](std::size_t begin, std::size_t end, double* into) {
+            PointAdder adder(sums_);
+            const std::size_t ahead = look_ahead(kAhead);
+            for (std::size_t m = begin; m < end; ++m) {
+                if (m + ahead < end) points.prefetch(moves[m + ahead].point);
+                const auto i = static_cast<std::size_t>(moves[m].point);
+                adder.add(points, i, into + assignment.labels[i] * bins_.size());
+                if (moves[m].from != kUnlabeled)
+                    adder.take_out(points, i, into + moves[m].from * bins_.size());
+            }
+        });
     }
 
     double count(std::size_t k, const Assignment& assignment) const {
@@ -72,37 +74,6 @@ class SlotSums {
     static constexpr std::size_t kAhead = 8;               // moves
     static constexpr std::size_t kFewest = 4096;           // points for another thread
     static constexpr std::size_t kMostBytes = 64u << 20u;  // of what threads add up apart
-
-    // C is the number of columns where that is small, else 0.
-    template <std::size_t C, typename Value>
-    void update(const Points<Value>& points, const Assignment& assignment, ThreadPool& pool) {
-        const bool is_first = bins_of_slots_.empty();
-        assignment.follow_slots(bins_of_slots_, bins_.size());
-        // A point that moved is looked at twice.
-        if (is_first || !has(Idea::kMovedSums) || 2 * assignment.moves.size() > points.n_points) {
-            std::fill(bins_of_slots_.begin(), bins_of_slots_.end(), 0.0);
-            share(points.n_points, pool, [&](std::size_t begin, std::size_t end, double* into) {
-                PointAdder<C> adder(sums_);
-                for (std::size_t i = begin; i < end; ++i) {
-                    const Slot k = assignment.labels[i];
-                    if (k == kUnlabeled) continue;
-                    adder.add(points, i, into + k * bins_.size());
-                }
-            });
-            return;
-        }
-        const std::vector<Assignment::Move>& moves = assignment.moves;
-        share(moves.size(), pool, [&](std::size_t begin, std::size_t end, double* into) {
-            PointAdder<C> adder(sums_);
-            for (std::size_t m = begin; m < end; ++m) {
-                if (m + kAhead < end) points.prefetch(moves[m + kAhead].point);
-                const auto i = static_cast<std::size_t>(moves[m].point);
-                adder.add(points, i, into + assignment.labels[i] * bins_.size());
-                if (moves[m].from != kUnlabeled)
-                    adder.take_out(points, i, into + moves[m].from * bins_.size());
-            }
-        });
-    }
 
     // Calls work(begin, end, sums) for parts of the items; each part has sums of its own, which are
     // added up in the end.
@@ -140,29 +111,23 @@ inline void write_center(std::size_t k, double n, const double* sum, const Remem
     }
 }
 
-// n of slot k, whose center moves there.
-inline void settle_slot(std::size_t k, const Remembered& remembered, const SlotSums& slot_sums,
-                        Assignment& assignment, std::vector<double>& counts, double* sum) {
-    counts[k] = slot_sums.count(k, assignment);
-    if (assignment.n_members[k] == 0) return;
-    slot_sums.write_sum(k, sum);
-    double* theta = assignment.table.center(k);
-    write_center(k, counts[k], sum, remembered, theta);
-    assignment.table.set(k, theta, 0.0, 1.0);
-}
-
 // n of every slot, whose centers move there; those of slots without a change stand already.
 template <typename Value>
 void assign_params(const Points<Value>& points, const Remembered& remembered, ThreadPool& pool,
                    SlotSums& slot_sums, Assignment& assignment, std::vector<double>& counts) {
-    const std::size_t n_slots = assignment.n_members.size();
     slot_sums.update(points, assignment, pool);
     assignment.follow_slots(counts, 1);
     std::vector<double> sum(points.n_features);
-    for (std::size_t k = 0; k < n_slots; ++k)
-        if (assignment.has_changed[k])
-            settle_slot(k, remembered, slot_sums, assignment, counts, sum.data());
-    assignment.table.shrink(n_slots);
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+        if (!assignment.has_changed[k]) continue;
+        counts[k] = slot_sums.count(k, assignment);
+        if (assignment.n_members[k] == 0) continue;
+        slot_sums.write_sum(k, sum.data());
+        double* theta = assignment.table.center(k);
+        write_center(k, counts[k], sum.data(), remembered, theta);
+        assignment.table.set(k, theta, 0.0, 1.0);
+    }
+    assignment.table.shrink(counts.size());
 }
 
 }  // namespace dynmeans::algorithm

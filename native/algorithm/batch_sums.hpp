@@ -94,6 +94,7 @@ struct BatchSums {
         const double lightest = std::isfinite(magnitudes.lightest) ? magnitudes.lightest : 1.0;
         const double reach = std::sqrt(new_penalty);
         std::vector<Bins::Column> of_columns;
+        of_columns.reserve(magnitudes.farthest.size() + 1);
         if (has_weights) of_columns.push_back({heaviest, unit_exponent(lightest, kCoordinateBits)});
         double widest = 0.0, squares = 0.0;
         for (const double y : magnitudes.farthest) {
@@ -114,26 +115,22 @@ struct BatchSums {
     static constexpr int kCoordinateBits = 60, kCostBits = 80;
 };
 
-// Adds points to the sums of their slots, and takes them out. C is the number of columns where that
-// is known, else 0.
-template <std::size_t C>
+// Adds points to the sums of their slots, and takes them out.
 class PointAdder {
   public:
-    explicit PointAdder(const BatchSums& sums) : sums_(sums) {
-        if constexpr (C == 0) terms_.resize(sums.columns.n_columns());
-    }
+    explicit PointAdder(const BatchSums& sums) : sums_(sums), terms_(sums.columns.n_columns()) {}
 
     template <int Sign = 1, typename Value>
     void add(const Points<Value>& points, std::size_t i, double* sums) {
         const Value* y = points.values + i * points.n_features;
         if constexpr (std::is_same_v<Value, double>)
-            if (!sums_.has_weights) return sums_.columns.template add_row<C, Sign>(y, sums);
+            if (!sums_.has_weights) return sums_.columns.add_row<Sign>(y, sums);
         const double weight = points.weight(i);
-        double few[C > 0 ? C : 1], *terms = C > 0 ? few : terms_.data(), *term = terms;
+        double* term = terms_.data();
         if (sums_.has_weights) *term++ = weight;
-        const std::size_t d = C > 0 ? terms + C - term : points.n_features;
-        for (std::size_t j = 0; j < d; ++j) term[j] = weight * static_cast<double>(y[j]);
-        sums_.columns.template add_row<C, Sign>(terms, sums);
+        for (std::size_t j = 0; j < points.n_features; ++j)
+            term[j] = weight * static_cast<double>(y[j]);
+        sums_.columns.add_row<Sign>(terms_.data(), sums);
     }
 
     template <typename Value>

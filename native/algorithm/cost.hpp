@@ -12,6 +12,7 @@
 #include "algorithm/marked_points.hpp"
 #include "numeric/bins.hpp"
 #include "numeric/squared_distance.hpp"
+#include "records/ideas.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
 #include "threads/blocks.hpp"
@@ -43,10 +44,12 @@ class OwnCosts {
         assignment.follow_slots(highest_, 1);
         changed_.start(highest_.size());
         for (std::size_t k = 0; k < highest_.size(); ++k) {
-            changed_.set(k, assignment.has_changed[k]);
-            if (assignment.has_changed[k]) highest_[k] = 0.0;
+            const bool is_taken = assignment.has_changed[k] || !has(Idea::kMovedCosts);
+            changed_.set(k, is_taken);
+            if (is_taken) highest_[k] = 0.0;
         }
-        start_parts(points.n_features, pool.size());
+        parts_.resize(pool.size());
+        for (Part& part : parts_) part.start(highest_.size(), points.n_features, bins_.n_bins());
         const std::size_t n_tasks = (costs_.size() + kTask - 1) / kTask;
         pool.for_blocks(n_tasks, [&](std::size_t task, std::size_t thread) {
             // Backwards: the last points are those that were summed last, and still near.
@@ -58,22 +61,6 @@ class OwnCosts {
         });
         merge_parts();
     }
-
-    // The same after the first pass, where whoever calls goes slot by slot: start, once for the
-    // members of each slot, end.
-    void start_slots(const Assignment& assignment, std::size_t n_features, std::size_t n_threads) {
-        highest_.assign(assignment.n_members.size(), 0.0);
-        start_parts(n_features, n_threads);
-    }
-
-    template <typename Value>
-    void update_slot(const Points<Value>& points, const Assignment& assignment,
-                     const std::uint32_t* members, std::size_t n, std::size_t thread) {
-        for (std::size_t m = 0; m < n; m += kTask)
-            update_listed(points, assignment, members + m, std::min(kTask, n - m), parts_[thread]);
-    }
-
-    void end_slots() { merge_parts(); }
 
     // The within-cluster term of L_t.
     double total() const { return bins_.total(sums_.data(), 0); }
@@ -95,11 +82,6 @@ class OwnCosts {
         }
     };
 
-    void start_parts(std::size_t n_features, std::size_t n_threads) {
-        parts_.resize(n_threads);
-        for (Part& part : parts_) part.start(highest_.size(), n_features, bins_.n_bins());
-    }
-
     void merge_parts() {
         for (const Part& part : parts_) {
             for (std::size_t k = 0; k < highest_.size(); ++k)
@@ -113,10 +95,11 @@ class OwnCosts {
     template <typename Value>
     void update_listed(const Points<Value>& points, const Assignment& assignment,
                        const std::uint32_t* list, std::size_t n, Part& part) {
+        const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t r = 0; r < n; ++r) {
-            if (r + kAhead < n) {
-                points.prefetch(list[r + kAhead]);
-                __builtin_prefetch(&costs_[list[r + kAhead]], 1);
+            if (r + ahead < n) {
+                points.prefetch(list[r + ahead]);
+                __builtin_prefetch(&costs_[list[r + ahead]], 1);
             }
             const std::size_t i = list[r], k = assignment.labels[i];
             const double weight = points.weight(i);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "records/points.hpp"
@@ -37,25 +36,6 @@ class SlotMarks {
   private:
     static_assert(kUnlabeled == -1);
     std::vector<std::uint8_t> marks_;  // of points without a label, then of the slots
-};
-
-// Counting sort: the points of every slot, in their order.
-class SlotMembers {
-  public:
-    void sort(const std::vector<Slot>& labels, const std::vector<std::int64_t>& n_members) {
-        firsts_.assign(n_members.size() + 1, 0);
-        std::partial_sum(n_members.begin(), n_members.end(), firsts_.begin() + 1);
-        points_.resize(static_cast<std::size_t>(firsts_.back()));
-        std::vector<std::int64_t> next(firsts_.begin(), firsts_.end() - 1);
-        for (std::size_t i = 0; i < labels.size(); ++i)
-            if (labels[i] != kUnlabeled) points_[next[labels[i]]++] = static_cast<std::uint32_t>(i);
-    }
-
-    const std::uint32_t* of(std::size_t k) const { return points_.data() + firsts_[k]; }
-
-  private:
-    std::vector<std::int64_t> firsts_;
-    std::vector<std::uint32_t> points_;
 };
 
 }  // namespace dynmeans::algorithm

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "records/ideas.hpp"
 #include "records/points.hpp"
 
 namespace dynmeans::algorithm {
@@ -71,10 +72,12 @@ class VisitingOrders {
         for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = mix(hashes_[i] ^ key);
     }
 
-    // As numbers that rise along the order; equal where only `write` can tell.
-    void write_keys(double* keys) const {
+    // As numbers that rise along the order and end with that of the row, of which there are n_rows
+    // at most; where only rows tell two of them apart, `write` knows the order.
+    void write_keys(double* keys, std::size_t n_rows) const {
         for (std::size_t i = 0; i < keys_.size(); ++i)
-            keys[i] = static_cast<double>(static_cast<std::int64_t>(keys_[i] >> 11));
+            keys[i] = static_cast<double>(
+                static_cast<std::int64_t>((keys_[i] >> 11) / n_rows * n_rows + i));
     }
 
     void write(std::int64_t* order) {
@@ -91,6 +94,7 @@ class VisitingOrders {
 
     // Mixed keys are spread evenly: dealt out by their first bits, they fall into short runs.
     void sort() {
+        if (!has(Idea::kBucketSort)) return std::sort(keyed_.begin(), keyed_.end());
         const std::size_t n = keyed_.size();
         unsigned n_bits = 1;
         while (n_bits < kMostBits && (std::size_t{1} << n_bits) < n) ++n_bits;
@@ -145,7 +149,9 @@ class Orders {
     virtual ~Orders() = default;
     virtual bool advance() = 0;                 // to the next order; false after the last
     virtual const std::int64_t* listed() = 0;   // the rows as they are visited
+    static constexpr std::size_t kRows = 512;   // at most, where keys are asked for
     virtual void write_keys(double* keys) = 0;  // see VisitingOrders
+    virtual bool can_tie() const = 0;           // whether two keys can differ by their rows alone
 };
 
 // Those that the caller gave.
@@ -160,8 +166,10 @@ class GivenOrders : public Orders {
     }
     const std::int64_t* listed() override { return order_; }
     void write_keys(double* keys) override {
-        for (std::size_t p = 0; p < n_points_; ++p) keys[order_[p]] = static_cast<double>(p);
+        for (std::size_t p = 0; p < n_points_; ++p)
+            keys[order_[p]] = static_cast<double>(p * kRows + order_[p]);
     }
+    bool can_tie() const override { return false; }
 
   private:
     const std::int64_t* order_;
@@ -188,7 +196,8 @@ class MadeOrders : public Orders {
         is_listed_ = true;
         return order_.data();
     }
-    void write_keys(double* keys) override { made_.write_keys(keys); }
+    void write_keys(double* keys) override { made_.write_keys(keys, kRows); }
+    bool can_tie() const override { return true; }
 
   private:
     VisitingOrders made_;

@@ -79,16 +79,6 @@ inline constexpr int kNumpyType<std::uint64_t> = NPY_UINT64;
 template <>
 inline constexpr int kNumpyType<std::int32_t> = NPY_INT32;
 
-// `object` as a table that can be read as it is, or null; never a subclass with ideas of its own.
-template <typename T>
-PyArrayObject* plain_table(nb::handle object) {
-    if (!PyArray_CheckExact(object.ptr())) return nullptr;
-    auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
-    const bool is_plain = PyArray_TYPE(array) == kNumpyType<T> && PyArray_NDIM(array) == 2 &&
-                          PyArray_ISCARRAY_RO(array);
-    return is_plain ? array : nullptr;
-}
-
 inline nb::object checked_new(PyObject* object) {
     if (!object) throw nb::python_error();
     return nb::steal(object);

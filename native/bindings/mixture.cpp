@@ -62,18 +62,19 @@ void run_watched(nb::object progress, Work&& work) {
 }
 
 // The fields of a BatchPrior in their order, after the points.
-using MixtureArrays = std::tuple<Table<double>, Floats, Floats, Table<double>, Floats, double,
-                                 Floats, double, double>;
+using MixtureArrays = std::tuple<Table<double>, Floats, Floats, Table<double>, Floats, Floats,
+                                 double, Floats, double, double>;
 
 Mixture view(const MixtureArrays& arrays) {
-    const auto& [points, log_weights, past_counts, means, variances, log_new_weight, new_mean,
-                 new_variance, noise_variance] = arrays;
+    const auto& [points, log_weights, past_counts, means, variances, first_variances,
+                 log_new_weight, new_mean, new_variance, noise_variance] = arrays;
     return {{points.data(), points.shape(0), points.shape(1)},
             log_weights.size(),
             log_weights.data(),
             past_counts.data(),
             means.data(),
             variances.data(),
+            first_variances.data(),
             log_new_weight,
             new_mean.data(),
             new_variance,

@@ -35,6 +35,15 @@ nb::object frozen_counts(std::vector<double>&& counts, bool has_weights) {
 
 }  // namespace
 
+Penalties read_penalties(const RecordTypes& types, nb::handle penalties, const double* moving) {
+    if (!types.penalties.fits(penalties)) throw nb::type_error("penalties must be a Penalties.");
+    const auto number = [&](std::size_t f) {
+        return nb::cast<double>(nb::handle(types.penalties.field(penalties, f)));
+    };
+    return {number(0), number(1), number(2), is_text(types.penalties.field(penalties, 3), "exact"),
+            moving};
+}
+
 GivenState read_state(const RecordTypes& types, nb::handle state, std::size_t n_features) {
     if (!types.state.fits(state)) throw nb::type_error("state must be a ClusterState.");
     const auto field = [&](std::size_t f) { return types.state.field(state, f); };
@@ -67,7 +76,8 @@ nb::tuple to_records(const RecordTypes& types, StepResult&& result, std::size_t 
          is_shared ? ids : frozen_column(std::move(result.ids)),
          frozen_counts(std::move(result.counts), has_weights),
          is_shared ? centers : frozen_rows(std::move(result.centers), n_active, n_features),
-         nb::float_(cost), nb::int_(n_iter), frozen_column(std::move(result.cost_trace))});
+         nb::float_(cost), nb::int_(n_iter), frozen_column(std::move(result.cost_trace)),
+         nb::borrow(types.backend)});
     nb::object after = types.state.make(
         {std::move(ids), std::move(centers), frozen_column(std::move(state.weights)),
          frozen_column(std::move(state.ages)), nb::int_(state.next_id), nb::int_(n_steps),

@@ -55,23 +55,35 @@ class RecordType {
     std::array<Py_ssize_t, N> offsets_{};
 };
 
+// Classes of Python that cross as they are.
 struct RecordTypes {
     RecordType<11> state{{"ids", "centers", "weights", "ages", "next_id", "n_steps", "counts",
                           "time", "velocities", "velocity_covariances", "scaling"}};
-    RecordType<7> clustering{
-        {"labels", "ids", "counts", "centers", "cost", "n_iter", "cost_trace"}};
+    RecordType<8> clustering{{"labels", "ids", "counts", "centers", "cost", "n_iter", "cost_trace",
+                              "execution"}};
+    RecordType<5> penalties{{"new_penalty", "revival_penalty", "drift", "revival", "motion"}};
+    RecordType<3> orders{{"entropy", "n_init", "by"}};
+    PyObject* backend = nullptr;  // its name
 };
 
-// Where the fields of these two classes lie, found once.
+// Where the fields of these four classes lie, found once.
 inline const RecordTypes& record_types(nb::handle classes) {
     static RecordTypes types;
     static nb::object* known = nullptr;  // lives as long as the process
     if (!known || !known->is(classes)) {
         types.state.find(classes[0]);
         types.clustering.find(classes[1]);
+        types.penalties.find(classes[2]);
+        types.orders.find(classes[3]);
+        types.backend = PyUnicode_InternFromString("native");
         known = new nb::object(nb::borrow(classes));
     }
     return types;
+}
+
+inline bool is_text(nb::handle object, const char* text) {
+    return PyUnicode_Check(object.ptr()) &&
+           PyUnicode_CompareWithASCIIString(object.ptr(), text) == 0;
 }
 
 // What a step reads of a ClusterState, which must stay alive meanwhile.
@@ -80,6 +92,9 @@ struct GivenState {
     std::size_t n_steps;
     double time;
 };
+
+// `moving` as in Penalties, or null.
+Penalties read_penalties(const RecordTypes& types, nb::handle penalties, const double* moving);
 
 GivenState read_state(const RecordTypes& types, nb::handle state, std::size_t n_features);
 

@@ -9,6 +9,7 @@
 
 #include "algorithm/visiting_orders.hpp"
 #include "bindings/interrupts.hpp"
+#include "bindings/plain_arrays.hpp"
 #include "bindings/records.hpp"
 #include "engine/sequence.hpp"
 
@@ -21,44 +22,108 @@ namespace {
 
 using GivenWeights = std::optional<GivenFloats>;
 using GivenMoving = std::optional<GivenFloats>;
-// lambda, Q, tau and whether the revival rule is "exact".
-using GivenPenalties = std::tuple<double, double, double, bool>;
+constexpr double kLeastElapsed = 1e-12;
 
-Penalties view(const GivenPenalties& given, const GivenMoving& moving) {
-    const auto [new_penalty, revival_penalty, drift, exact_revival] = given;
-    return {new_penalty, revival_penalty, drift, exact_revival, moving ? moving->data() : nullptr};
+const double* data_or_null(const std::optional<GivenFloats>& given) {
+    return given ? given->data() : nullptr;
 }
 
 Sgemm to_sgemm(const std::optional<nb::capsule>& capsule) {
     return capsule ? reinterpret_cast<Sgemm>(capsule->data(capsule->name())) : nullptr;
 }
 
-// In the orders given; else in some that are made here, by what the rows hold or by their numbers.
+// Visiting orders that the caller listed, or else a VisitingOrders.
+struct AskedOrders {
+    const std::int64_t* listed;
+    std::size_t n_init;
+    std::uint64_t entropy;
+    bool by_content;
+};
+
+AskedOrders read_orders(const RecordTypes& types, nb::handle orders) {
+    const auto field = [&](std::size_t f) { return nb::handle(types.orders.field(orders, f)); };
+    if (types.orders.fits(orders))
+        return {nullptr, nb::cast<std::size_t>(field(1)), nb::cast<std::uint64_t>(field(0)),
+                is_text(field(2), "content")};
+    PyArrayObject* array = plain_array<std::int64_t, 2>(orders);
+    if (!array) throw nb::type_error("orders must be a table of integers or a VisitingOrders.");
+    return {data_of<std::int64_t>(array), static_cast<std::size_t>(PyArray_DIM(array, 0)), 0, false};
+}
+
 template <typename Value>
-nb::object step_records(GivenTable<Value> points, GivenWeights point_weights,
-                        std::optional<GivenTable<std::int64_t>> orders, std::uint64_t entropy,
-                        std::size_t n_init, bool by_content, nb::handle state,
-                        GivenPenalties given_penalties, GivenMoving moving, double elapsed,
-                        bool is_accelerated, std::size_t n_threads,
+StepResult step_in(const AskedOrders& asked, const Points<Value>& batch, const GivenState& before,
+                   const Penalties& penalties, double elapsed, const Execution& execution,
+                   ThreadPool& pool) {
+    if (asked.listed) {
+        GivenOrders given(asked.listed, asked.n_init, batch.n_points);
+        return step(batch, given, before.view, penalties, elapsed, execution, pool);
+    }
+    const std::uint64_t seed = seed_of_step(asked.entropy, before.n_steps);
+    MadeOrders made(
+        asked.by_content ? VisitingOrders(batch, seed) : VisitingOrders(batch.n_points, seed),
+        asked.n_init, batch.n_points);
+    return step(batch, made, before.view, penalties, elapsed, execution, pool);
+}
+
+template <typename Value>
+nb::object step_records(GivenTable<Value> points, GivenWeights point_weights, nb::handle orders,
+                        nb::handle state, nb::handle given_penalties, GivenMoving moving,
+                        double elapsed, bool is_accelerated, std::size_t n_threads,
                         std::optional<nb::capsule> sgemm, nb::handle records) {
     const RecordTypes& types = record_types(records);
     const Points<Value> batch = view(points, point_weights);
     const GivenState before = read_state(types, state, batch.n_features);
-    const Penalties penalties = view(given_penalties, moving);
+    const Penalties penalties = read_penalties(types, given_penalties, data_or_null(moving));
     const Execution execution{is_accelerated, to_sgemm(sgemm)};
+    const AskedOrders asked = read_orders(types, orders);
     StepResult result = run_released(n_threads, [&](ThreadPool& pool) {
-        if (orders) {
-            GivenOrders given(orders->data(), orders->shape(0), batch.n_points);
-            return step(batch, given, before.view, penalties, elapsed, execution, pool);
-        }
-        const std::uint64_t seed = seed_of_step(entropy, before.n_steps);
-        MadeOrders made(
-            by_content ? VisitingOrders(batch, seed) : VisitingOrders(batch.n_points, seed), n_init,
-            batch.n_points);
-        return step(batch, made, before.view, penalties, elapsed, execution, pool);
+        return step_in(asked, batch, before, penalties, elapsed, execution, pool);
     });
     return to_records(types, std::move(result), batch.n_features, batch.weights != nullptr,
                       penalties.moving != nullptr, before.n_steps + 1, before.time + elapsed);
+}
+
+template <typename Value>
+nb::object step_if_small_of(const RecordTypes& types, nb::handle points, nb::handle weights,
+                            nb::handle orders, nb::handle state, nb::handle penalties,
+                            double elapsed) {
+    PyArrayObject* rows = plain_array<Value, 2>(points);
+    PyArrayObject* centers = plain_array<double, 2>(types.state.field(state, 1));
+    if (!rows || !centers) return nb::none();
+    const std::size_t n = PyArray_DIM(rows, 0), d = PyArray_DIM(rows, 1);
+    if (!is_small_batch(n, d, PyArray_DIM(centers, 0)) || d == 0 ||
+        !plain_batch<Value>(points, PyArray_DIM(centers, 1)))
+        return nb::none();
+    const bool has_weights = !weights.is_none();
+    PyArrayObject* point_weights = has_weights ? plain_weights(weights, n) : nullptr;
+    if (has_weights && !point_weights) return nb::none();
+    if (!types.orders.fits(orders) && !plain_orders(orders, n)) return nb::none();
+    const GivenState before = read_state(types, state, d);
+    const Points<Value> batch{data_of<Value>(rows),
+                              has_weights ? data_of<double>(point_weights) : nullptr, n, d};
+    InterruptCheck interrupts(is_interrupted);
+    ThreadPool nobody_else(1, interrupts);
+    StepResult result =
+        step_in(read_orders(types, orders), batch, before,
+                read_penalties(types, penalties, nullptr), elapsed, {true, nullptr}, nobody_else);
+    return to_records(types, std::move(result), d, has_weights, false, before.n_steps + 1,
+                      before.time + elapsed);
+}
+
+// A whole step in one crossing, checks included, with the GIL held: for a small batch everything
+// around it would take as long. None where anything needs more: conversion, a complaint, courses.
+nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle orders, nb::handle state,
+                         nb::handle penalties, nb::handle elapsed, nb::handle records) {
+    const RecordTypes& types = record_types(records);
+    if (!types.state.fits(state) || !types.penalties.fits(penalties) ||
+        !is_text(types.penalties.field(penalties, 4), "still") || !PyFloat_CheckExact(elapsed.ptr()))
+        return nb::none();
+    const double dt = PyFloat_AS_DOUBLE(elapsed.ptr());
+    if (!(dt >= kLeastElapsed && std::isfinite(dt))) return nb::none();
+    nb::object made =
+        step_if_small_of<double>(types, points, weights, orders, state, penalties, dt);
+    if (!made.is_none()) return made;
+    return step_if_small_of<float>(types, points, weights, orders, state, penalties, dt);
 }
 
 // Many small batches without coming back to Python in between.
@@ -85,12 +150,12 @@ struct Sequence {
 template <typename Value>
 nb::object sequence_records(std::vector<GivenTable<Value>> batches,
                             std::vector<GivenWeights> point_weights, GivenFloats elapsed,
-                            GivenPenalties penalties, GivenMoving moving, bool is_accelerated,
+                            nb::handle penalties, GivenMoving moving, bool is_accelerated,
                             std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
                             nb::handle records) {
     const RecordTypes& types = record_types(records);
     const Sequence<Value> sequence{std::move(batches), std::move(point_weights), elapsed,
-                                   view(penalties, moving)};
+                                   read_penalties(types, penalties, data_or_null(moving))};
     nb::list all;
     double time = 0.0;
     sequence.run(is_accelerated, n_threads, entropy, n_init,
@@ -112,10 +177,11 @@ nb::object sequence_records(std::vector<GivenTable<Value>> batches,
 template <typename Value>
 std::tuple<Column<std::int64_t>, std::size_t, std::int64_t> sequence_labels(
     std::vector<GivenTable<Value>> batches, std::vector<GivenWeights> point_weights,
-    GivenFloats elapsed, GivenPenalties penalties, GivenMoving moving, bool is_accelerated,
-    std::size_t n_threads, std::uint64_t entropy, std::size_t n_init) {
-    const Sequence<Value> sequence{std::move(batches), std::move(point_weights), elapsed,
-                                   view(penalties, moving)};
+    GivenFloats elapsed, nb::handle penalties, GivenMoving moving, bool is_accelerated,
+    std::size_t n_threads, std::uint64_t entropy, std::size_t n_init, nb::handle records) {
+    const Sequence<Value> sequence{
+        std::move(batches), std::move(point_weights), elapsed,
+        read_penalties(record_types(records), penalties, data_or_null(moving))};
     std::vector<std::int64_t> labels;
     std::size_t n_seen = 0;
     State state;
@@ -134,18 +200,19 @@ std::tuple<Column<std::int64_t>, std::size_t, std::int64_t> sequence_labels(
 
 template <typename Value>
 std::tuple<Column<std::int64_t>, Column<double>> predict(GivenTable<Value> points, nb::handle state,
-                                                         GivenPenalties penalties,
+                                                         nb::handle given_penalties,
                                                          GivenMoving moving, double elapsed,
                                                          nb::handle records) {
     const Points<Value> batch = view(points, std::nullopt);
-    const StateView before = read_state(record_types(records), state, batch.n_features).view;
+    const RecordTypes& types = record_types(records);
+    const StateView before = read_state(types, state, batch.n_features).view;
+    const Penalties penalties = read_penalties(types, given_penalties, data_or_null(moving));
     std::vector<std::int64_t> labels(batch.n_points);
     std::vector<double> costs(batch.n_points);
     {
         nb::gil_scoped_release release;
         const Predictor predictor(before.centers, before.weights, before.ages, before.n_clusters,
-                                  batch.n_features, view(penalties, moving), before.courses,
-                                  elapsed);
+                                  batch.n_features, penalties, before.courses, elapsed);
         std::vector<double> buffer(batch.n_features);
         Choice choice{CostTable::kNone, 0.0};
         for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -160,9 +227,8 @@ std::tuple<Column<std::int64_t>, Column<double>> predict(GivenTable<Value> point
 template <typename Value>
 void bind_steps_of(nb::module_& module) {
     module.def("step", &step_records<Value>, "points"_a.noconvert(), "point_weights"_a.none(),
-               "orders"_a.none(), "entropy"_a, "n_init"_a, "by_content"_a, "state"_a, "penalties"_a,
-               "moving"_a.none(), "elapsed"_a, "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none(),
-               "records"_a);
+               "orders"_a, "state"_a, "penalties"_a, "moving"_a.none(), "elapsed"_a,
+               "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none(), "records"_a);
     module.def("predict", &predict<Value>, "points"_a.noconvert(), "state"_a, "penalties"_a,
                "moving"_a.none(), "elapsed"_a, "records"_a);
     module.def("sequence", &sequence_records<Value>, "batches"_a.noconvert(), "point_weights"_a,
@@ -170,12 +236,15 @@ void bind_steps_of(nb::module_& module) {
                "entropy"_a, "n_init"_a, "records"_a);
     module.def("sequence_labels", &sequence_labels<Value>, "batches"_a.noconvert(),
                "point_weights"_a, "elapsed"_a, "penalties"_a, "moving"_a.none(), "is_accelerated"_a,
-               "n_threads"_a, "entropy"_a, "n_init"_a);
+               "n_threads"_a, "entropy"_a, "n_init"_a, "records"_a);
 }
 
 }  // namespace
 
 void bind_steps(nb::module_& module) {
+    module.def("step_if_small", &step_if_small, "points"_a.none(), "point_weights"_a.none(),
+               "orders"_a.none(), "state"_a.none(), "penalties"_a.none(), "elapsed"_a.none(),
+               "records"_a);
     bind_steps_of<double>(module);
     bind_steps_of<float>(module);
 }

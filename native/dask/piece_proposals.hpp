@@ -82,7 +82,7 @@ void propose_unlabeled(const std::vector<Part<Value>>& parts, const ClusterTable
                 search.find(part.points, rows.data(), from,
                             std::min(from + CenterSearch::kChunk, end), clusters.table, 0,
                             choices.data() + from);
-            search.learn(end - begin);
+            search.learn();
         }
         for (std::size_t r = 0; r < rows.size(); ++r) {
             const auto i = static_cast<std::size_t>(rows[r]);

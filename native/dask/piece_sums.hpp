@@ -86,7 +86,7 @@ std::vector<double> sum_moves(const std::vector<Part<Value>>& parts, std::size_t
                               const BatchSums& sums) {
     const std::size_t size = sums.columns.size();
     std::vector<double> found(n_slots * size);
-    PointAdder<0> adder(sums);
+    PointAdder adder(sums);
     for (const Part<Value>& part : parts)
         part.for_each_mover([&](std::size_t i) {
             adder.add(part.points, i, found.data() + part.next[i] * size);

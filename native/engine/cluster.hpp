@@ -54,12 +54,8 @@ class Clusterer {
         while (!has_converged) {
             make_pass(order);
             assignment_.close_gaps(remembered_.n_clusters);
-            if (is_accelerated_ && cost_trace_.empty() && points_.n_features >= kWide) {
-                settle_slot_by_slot();
-            } else {
-                assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_);
-                own_.update(points_, assignment_, pool_);
-            }
+            assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_);
+            own_.update(points_, assignment_, pool_);
             const double cost =
                 cluster_terms(remembered_, penalties_.new_penalty, assignment_.n_members.data(),
                               assignment_.n_members.size(), assignment_.table.center(0)) +
@@ -72,38 +68,17 @@ class Clusterer {
     }
 
   private:
-    static constexpr std::size_t kWide = 16;  // features
-
     void make_pass(const std::int64_t* order) {
         has_moved_ = assignment_.has_changed;
+        if (!has(Idea::kMovedRivals)) has_moved_.assign(has_moved_.size(), 1);
         assignment_.start_pass();
-        if (!is_accelerated_)
+        if (!is_accelerated_ || !(cost_trace_.empty() || has(Idea::kBounds)))
             assign_labels(points_, order, 0, remembered_, penalties_.new_penalty,
                           pool_.interrupts(), assignment_);
         else if (cost_trace_.empty())
             first_pass_->run(order, assignment_);
         else
             later_pass_->run(own_, has_moved_, assignment_);
-    }
-
-    // AssignParams and the costs after the first pass, for many features: what is added up for a
-    // slot stays near, and so do its points until their costs are taken.
-    void settle_slot_by_slot() {
-        const std::size_t n_slots = assignment_.n_members.size();
-        members_.sort(assignment_.labels, assignment_.n_members);
-        counts_.assign(n_slots, 0.0);
-        slot_sums_.clear(assignment_);
-        own_.start_slots(assignment_, points_.n_features, pool_.size());
-        assignment_.table.shrink(n_slots);
-        pool_.for_blocks(n_slots, [&](std::size_t k, std::size_t thread) {
-            const std::size_t n = assignment_.n_members[k];
-            if (n == 0) return;
-            std::vector<double> sum(points_.n_features);
-            slot_sums_.sum_slot(points_, k, members_.of(k), n);
-            settle_slot(k, remembered_, slot_sums_, assignment_, counts_, sum.data());
-            own_.update_slot(points_, assignment_, members_.of(k), n, thread);
-        });
-        own_.end_slots();
     }
 
     void store(Solution& best) const {
@@ -124,7 +99,6 @@ class Clusterer {
     SlotSums slot_sums_;
     std::optional<FirstPass<Value>> first_pass_;
     std::optional<LaterPass<Value>> later_pass_;
-    SlotMembers members_;
     std::vector<double> counts_, cost_trace_;
     std::vector<std::uint8_t> has_moved_;
 };

@@ -19,6 +19,7 @@
 #include "mixture/model.hpp"
 #include "numeric/random.hpp"
 #include "numeric/simd.hpp"
+#include "numeric/vector_math.hpp"
 
 namespace dynmeans::mixture {
 
@@ -125,25 +126,45 @@ class GibbsSampler {
         const double best = measure(y, opening, last);
         const double opening_chance = opening > best - kNegligible ? std::exp(opening - best) : 0.0;
         double total = opening_chance;
-        possible_.clear();
-        for (std::size_t k = 0; k < n_slots_; ++k) {
-            if (k % kSlotBlock == 0 && !is_near_[k / kSlotBlock]) {
-                k += kSlotBlock - 1;
-                continue;
-            }
-            const double below = exponents_[k] - best;
-            if (below <= -kNegligible) continue;
-            chances_[k] = weights_[k] * std::exp(below);
-            total += chances_[k];
-            possible_.push_back(k);
-        }
+        for (std::size_t b = 0; b * kSlotBlock < n_slots_; ++b)
+            if (is_near_[b]) total += block_chances_[b] = weigh_block(b, best);
         double left = random_.uniform() * total - opening_chance;
         if (left < 0.0) return free_slot();
-        for (const std::size_t k : possible_) {
-            left -= chances_[k];
-            if (left < 0.0) return k;
+        std::size_t drawn = 0;  // block; where rounding uses up all chances, the last is meant
+        double inside = left;
+        for (std::size_t b = 0; b * kSlotBlock < n_slots_ && left >= 0.0; ++b) {
+            if (!is_near_[b] || block_chances_[b] == 0.0) continue;
+            drawn = b;
+            inside = left;
+            left -= block_chances_[b];
         }
-        return possible_.back();  // rounding has used up the slots: the last possible one is meant
+        return drawn_of_block(drawn, inside);
+    }
+
+    // Sets the chances of a block's slots, and returns their sum.
+    double weigh_block(std::size_t b, double best) {
+        LaneSums sums;
+        for (std::size_t part = 0; part < kSlotBlock / kSimd; ++part) {
+            const std::size_t k = b * kSlotBlock + part * kSimd;
+            const Doubles below = load(&exponents_[k]) - best;
+            const Doubles chances = load(&weights_[k]) * exp_of(below);
+            const Doubles kept = below > -kNegligible ? chances : fill(0.0);
+            store(&chances_[k], kept);
+            sums.lanes[part % (kLanes / kSimd)] += kept;
+        }
+        return sums.total();
+    }
+
+    // The slot of the block at which the chances before it use up `left`; or its last possible one.
+    std::size_t drawn_of_block(std::size_t b, double left) const {
+        std::size_t possible = 0;
+        for (std::size_t k = b * kSlotBlock; k < (b + 1) * kSlotBlock; ++k) {
+            if (chances_[k] == 0.0) continue;
+            possible = k;
+            left -= chances_[k];
+            if (left < 0.0) break;
+        }
+        return possible;
     }
 
     // Finds the exponents of all slots that may be chosen, and returns the best. The block of the
@@ -198,6 +219,7 @@ class GibbsSampler {
                           capacity = n_blocks * kSlotBlock;
         at_.resize(capacity * d_, 0.0);
         is_near_.resize(n_blocks);
+        block_chances_.resize(n_blocks);
         counts_.resize(capacity, 0.0);
         weights_.resize(capacity, 1.0);
         log_factors_.resize(capacity, -std::numeric_limits<double>::infinity());
@@ -244,15 +266,15 @@ class GibbsSampler {
             return;
         }
         for (std::size_t j = 0; j < d_; ++j) at(k, j) = mixture_.mean(k)[j];
-        scales_[k] = 0.5 / (mixture_.noise_variance + mixture_.variances[k]);
+        scales_[k] = 0.5 / (mixture_.noise_variance + mixture_.first_variance(k));
         log_factors_[k] = opening_factor(k);
     }
 
     // log of weight (sigma / (sigma + v))^(d/2): the factor of a cluster's first point.
     double opening_factor(std::size_t k) const {
         const double sigma = mixture_.noise_variance;
-        return mixture_.log_weight(k) -
-               0.5 * static_cast<double>(d_) * std::log((sigma + mixture_.variance(k)) / sigma);
+        return mixture_.log_weight(k) - 0.5 * static_cast<double>(d_) *
+                                            std::log((sigma + mixture_.first_variance(k)) / sigma);
     }
 
     const Mixture& mixture_;
@@ -264,7 +286,7 @@ class GibbsSampler {
     std::vector<double> exponents_, chances_, sums_, sum_;  // scratch
     std::vector<double> openings_;                          // by point
     std::vector<char> is_near_;                             // by block: measured to the end
-    std::vector<std::size_t> possible_;                     // slots, in order
+    std::vector<double> block_chances_;                     // by block
     std::vector<Slot> names_, order_;
 };
 

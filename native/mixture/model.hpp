@@ -30,18 +30,22 @@ struct Batch {
 struct Mixture {
     Batch points;
     std::size_t n_old;
-    const double* log_weights;  // log(q^dt c)
-    const double* past_counts;  // c
-    const double* means;        // row-major (n_old, n_features)
-    const double* variances;    // sigma_old + xi dt
-    double log_new_weight;      // log(alpha_t)
-    const double* new_mean;     // phi
-    double new_variance;        // rho
-    double noise_variance;      // sigma
+    const double* log_weights;      // log(q^dt c)
+    const double* past_counts;      // c
+    const double* means;            // row-major (n_old, n_features)
+    const double* variances;        // sigma_old + xi dt
+    const double* first_variances;  // the same, or xi dt alone for Eq. 3 as printed
+    double log_new_weight;          // log(alpha_t)
+    const double* new_mean;         // phi
+    double new_variance;            // rho
+    double noise_variance;          // sigma
 
     double log_weight(std::size_t k) const { return k < n_old ? log_weights[k] : log_new_weight; }
     double past_count(std::size_t k) const { return k < n_old ? past_counts[k] : 0.0; }
     double variance(std::size_t k) const { return k < n_old ? variances[k] : new_variance; }
+    double first_variance(std::size_t k) const {
+        return k < n_old ? first_variances[k] : new_variance;
+    }
     const double* mean(std::size_t k) const {
         return k < n_old ? means + k * points.n_features : new_mean;
     }

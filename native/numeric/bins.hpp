@@ -102,21 +102,19 @@ class Bins {
     std::size_t n_bins() const { return n_bins_; }
     std::size_t size() const { return n_columns_ * n_bins_; }  // doubles of one sum
 
-    // Adds one term to each column of a sum, or takes it out (Sign -1). C is the number of columns
-    // where that is known, else 0.
-    template <std::size_t C, int Sign>
+    // Adds one term to each column of a sum, or takes it out (Sign -1).
+    template <int Sign>
     void add_row(const double* terms, double* sums) const {
-        const std::size_t n = C > 0 ? C : n_columns_;
+        const std::size_t n = n_columns_;
         std::size_t c = 0;
-        if constexpr (C == 0)
-            for (; c + kSimd <= n; c += kSimd) {
-                Doubles x = load(terms + c);
-                for (std::size_t at = c; at < size(); at += n) {
-                    const Doubles shift = load(&shifts_[at]), h = (x + shift) - shift;
-                    store(sums + at, load(sums + at) + Sign * h);
-                    x -= h;
-                }
+        for (; c + kSimd <= n; c += kSimd) {
+            Doubles x = load(terms + c);
+            for (std::size_t at = c; at < size(); at += n) {
+                const Doubles shift = load(&shifts_[at]), h = (x + shift) - shift;
+                store(sums + at, load(sums + at) + Sign * h);
+                x -= h;
             }
+        }
         for (; c < n; ++c) {
             double x = terms[c];
             for (std::size_t b = 0; b < n_bins_; ++b) {

@@ -58,11 +58,17 @@ Lanes add_few_in_halves(const Lanes* squares) {
     if constexpr (D == 4) return (squares[0] + squares[2]) + (squares[1] + squares[3]);
 }
 
+template <std::size_t D>
+double squared_distance_of_few(const double* y, const double* theta) {
+    double squares[D];
+    for (std::size_t j = 0; j < D; ++j) squares[j] = (y[j] - theta[j]) * (y[j] - theta[j]);
+    return add_few_in_halves<D>(squares);
+}
+
 inline double squared_distance(const double* y, const double* theta, std::size_t n_features) {
-    if (n_features == 2) {
-        const double a = y[0] - theta[0], b = y[1] - theta[1];
-        return a * a + b * b;
-    }
+    if (n_features == 2) return squared_distance_of_few<2>(y, theta);
+    if (n_features == 3) return squared_distance_of_few<3>(y, theta);
+    if (n_features == 4) return squared_distance_of_few<4>(y, theta);
     LaneSums sums;
     sums.add(y, theta, 0, n_features);
     return sums.total();

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -51,7 +50,7 @@ class FirstPass {
             const std::size_t end = std::min(position + size, points_.n_points);
             search(position, end, assignment);
             const std::size_t reached = walk(position, end, assignment);
-            size = next_size(reached - position, size, reached == end);
+            size = next_size(reached - position, size);
             position = reached;
         }
         count_members(assignment);
@@ -61,19 +60,10 @@ class FirstPass {
     static constexpr std::size_t kShortest = 16, kLongest = 32768, kMostChanges = 16;
     static constexpr std::size_t kAhead = 16;  // rows asked for before their turn
     static constexpr std::size_t kChunk = CenterSearch::kChunk;
-    static constexpr double kPause = 400.0;  // between blocks, in points that could be walked
 
-    // Events are rare if the last block had none. Otherwise a block of s points that expects an
-    // event every g of them costs one pause, and about s / 2g of it is walked: for each point least
-    // in sum at the root of g times twice the pause. With the filter a block also prepares it, so
-    // that it is only made shorter where it was left early.
-    std::size_t next_size(std::size_t n_walked, std::size_t size, bool is_walked_out) const {
-        const bool is_filtered = search_.is_slow_to_prepare();
-        if (changed_.empty() || (is_filtered && is_walked_out)) return std::min(2 * size, kLongest);
-        if (is_filtered) return std::max(kShortest, n_walked);
-        const double gap = static_cast<double>(n_walked) / static_cast<double>(changed_.size());
-        const auto best = static_cast<std::size_t>(std::sqrt(2.0 * kPause * gap));
-        return std::min(std::max(kShortest, best), kLongest);
+    // Longer until events cut a block short.
+    static std::size_t next_size(std::size_t n_walked, std::size_t size) {
+        return n_walked == size ? std::min(2 * size, kLongest) : std::max(kShortest, n_walked);
     }
 
     void search(std::size_t begin, std::size_t end, Assignment& assignment) {
@@ -88,7 +78,7 @@ class FirstPass {
             search_.find(points_, order_, from, to, table, thread, choices);
             has_joined_[chunk] = has(Idea::kJoining) && join(from, to, choices, assignment);
         });
-        search_.learn(end - begin);
+        search_.learn();
     }
 
     // Gives the points of a chunk their labels if each chose an active cluster.
@@ -128,11 +118,12 @@ class FirstPass {
 
     std::size_t walk_chunk(std::size_t begin, std::size_t from, std::size_t to,
                            Assignment& assignment) {
+        const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t p = from; p < to; ++p) {
             const auto i = static_cast<std::size_t>(order_[p]);
-            if (p + kAhead < to) {
-                __builtin_prefetch(&assignment.labels[order_[p + kAhead]], 1);
-                if (!changed_.empty()) points_.prefetch(order_[p + kAhead]);
+            if (p + ahead < to) {
+                __builtin_prefetch(&assignment.labels[order_[p + ahead]], 1);
+                if (!changed_.empty()) points_.prefetch(order_[p + ahead]);
             }
             if (!points_.takes_part(i)) continue;
             Choice choice = choices_[p - begin];

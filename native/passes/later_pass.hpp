@@ -101,8 +101,9 @@ class LaterPass {
                 list[n] = i;
                 n += !(own[i] < neighbors_.keeping_cost_of(assignment.labels[i]));
             }
+            const std::size_t ahead = look_ahead(kAhead);
             for (std::size_t r = 0; r < n; ++r) {
-                if (r + kAhead < n) points_.prefetch(list[r + kAhead]);
+                if (r + ahead < n) points_.prefetch(list[r + ahead]);
                 const std::size_t i = list[r];
                 const Slot a = assignment.labels[i];
                 const double* y = points_.row(i, buffer.data());
@@ -205,8 +206,9 @@ class LaterPass {
     }
 
     void prefetch_ahead(const Turns& waiting, const Assignment& assignment) const {
-        if (waiting.n_past + kAhead >= waiting.wished.size()) return;
-        const std::int64_t i = order_[waiting.wished[waiting.n_past + kAhead].first];
+        const std::size_t ahead = waiting.n_past + look_ahead(kAhead);
+        if (ahead >= waiting.wished.size()) return;
+        const std::int64_t i = order_[waiting.wished[ahead].first];
         points_.prefetch(i);
         __builtin_prefetch(&assignment.labels[i], 1);
     }

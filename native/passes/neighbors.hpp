@@ -22,7 +22,6 @@
 #include "numeric/squared_distance.hpp"
 #include "records/ideas.hpp"
 #include "search/center_line.hpp"
-#include "search/center_tree.hpp"
 #include "search/keeping_cost.hpp"
 #include "threads/thread_pool.hpp"
 
@@ -36,8 +35,7 @@ using namespace algorithm;
 
 class Neighbors {
   public:
-    explicit Neighbors(std::size_t n_features)
-        : moved_(n_features, 0), tree_(n_features), moved_tree_(n_features) {}
+    explicit Neighbors(std::size_t n_features) : moved_(n_features, 0) {}
 
     struct Rival {
         double keeping_cost;
@@ -61,17 +59,11 @@ class Neighbors {
         for (std::size_t k = 0; k < n_slots; ++k)
             least_scale_ = std::min(least_scale_, table.scale(k));
         least_share_ = keeping_share(least_scale_);
-        const bool by_tree = n_features <= CenterTree::kMaxFeatures && n_slots >= kTreeSlots &&
-                             n_features >= kTreeFeatures;
-        const bool by_line = has(Idea::kLine) && n_features <= kFewFeatures && !by_tree;
+        const bool by_line = has(Idea::kLine) && n_features <= kFewFeatures;
         if (by_line)
             sort_by_widest_feature(has_moved, table, n_features);
         else
             find_moved(has_moved, assignment);
-        if (by_tree) {
-            tree_.build(table, [](std::size_t) { return true; });
-            moved_tree_.build(table, [&](std::size_t k) { return has_moved[k] != 0; });
-        }
         gaps_.resize(pool.size());
         const std::size_t n_groups = (n_slots + kGroup - 1) / kGroup;
         pool.for_blocks(n_groups, [&](std::size_t group, std::size_t thread) {
@@ -79,15 +71,11 @@ class Neighbors {
             for (std::size_t k = begin; k < end; ++k) {
                 if (assignment.n_members[k] == 0) continue;
                 rivals_[k].clear();
-                if (by_tree)
-                    rivals_in_tree(k, has_moved[k] ? tree_ : moved_tree_, table, own.highest(k),
-                                   n_features);
-                else if (by_line)
+                if (by_line)
                     rivals_on_line(k, has_moved[k] ? line_ : moved_line_, table, own.highest(k),
                                    n_features);
             }
-            if (!by_tree && !by_line)
-                rivals_of_group(begin, end, assignment, has_moved, own, gaps_[thread]);
+            if (!by_line) rivals_of_group(begin, end, assignment, has_moved, own, gaps_[thread]);
             for (std::size_t k = begin; k < end; ++k)
                 if (assignment.n_members[k] > 0) finish(k, new_penalty);
         });
@@ -96,7 +84,6 @@ class Neighbors {
   private:
     static constexpr std::size_t kGroup = 64;
     static constexpr std::size_t kFewFeatures = 3;  // above, one feature tells little
-    static constexpr std::size_t kTreeSlots = 128, kTreeFeatures = 3;  // docs/speed.md
 
     void sort_by_widest_feature(const std::vector<std::uint8_t>& has_moved, const CostTable& table,
                                 std::size_t n_features) {
@@ -125,15 +112,6 @@ class Neighbors {
     double radius_of(double highest_own) const {
         const double u = std::sqrt(std::max(highest_own, kTiny));
         return (u + u / std::sqrt(least_scale_)) * (1.0 + kSlack);
-    }
-
-    void rivals_in_tree(std::size_t k, const CenterTree& tree, const CostTable& table,
-                        double highest_own, std::size_t n_features) {
-        const double* center = table.center(k);
-        tree.visit_within(center, radius_of(highest_own), [&](Slot other) {
-            consider(k, other, squared_distance(center, table.center(other), n_features),
-                     table.offset(other), table.scale(other), highest_own);
-        });
     }
 
     void rivals_on_line(std::size_t k, const CenterLine& line, const CostTable& table,
@@ -220,7 +198,6 @@ class Neighbors {
     std::vector<double> keeping_;
     std::vector<std::vector<Rival>> rivals_;
     CostTable moved_;
-    CenterTree tree_, moved_tree_;
     std::vector<Slot> moved_slots_;
     CenterLine line_, moved_line_;
     std::vector<std::vector<double>> gaps_;  // one for each thread

@@ -2,6 +2,7 @@
 #include "passes/run_small.hpp"
 
 #include "passes/small_batch.hpp"
+#include "records/ideas.hpp"
 
 namespace dynmeans::passes {
 
@@ -10,7 +11,8 @@ namespace {
 template <std::size_t D, typename Value>
 Solution run(const Points<Value>& points, Orders& orders, const Remembered& remembered,
              const Penalties& penalties, const BatchSums& sums) {
-    thread_local SmallBatch<D> batch;
+    thread_local SmallBatch<D> memory;
+    SmallBatch<D>& batch = memory;  // found once
     batch.take(points, remembered, penalties, sums);
     Solution best;
     while (orders.advance()) batch.run(orders, best);
@@ -22,7 +24,7 @@ Solution run(const Points<Value>& points, Orders& orders, const Remembered& reme
 template <typename Value>
 Solution run_small(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                    const Penalties& penalties, const BatchSums& sums) {
-    switch (points.n_features) {
+    switch (has(Idea::kFewFeatures) ? points.n_features : 0) {
         case 1:
             return run<1>(points, orders, remembered, penalties, sums);
         case 2:

@@ -136,12 +136,18 @@ class SmallBatch {
     // Points that their cheapest active slot does not settle look at all slots, in turn.
     void visit_those_not_settled() {
         const double *costs = active_costs_, *limits = limits_;
-        while (turns_.next([=](std::size_t at) { return load(costs + at) >= load(limits + at); })) {
+        const auto wait = [=](std::size_t at, auto) {
+            return load(costs + at) >= load(limits + at);
+        };
+        bool is_any_left = turns_.next(wait);
+        while (is_any_left) {
             const std::size_t i = turns_.point();
             std::size_t k = first_choice(i);
             if (k == kNone || (k < n_remembered_ && !is_awake_[k])) {
                 k = slots_.wake(i, k);
-                compare_with(k);
+                is_any_left = k < n_remembered_ ? next_after<true>(k) : next_after<false>(k);
+            } else {
+                is_any_left = turns_.next(wait);
             }
             active_slots_[i] = static_cast<double>(k);
         }
@@ -162,23 +168,32 @@ class SmallBatch {
         return choice.slot;
     }
 
-    // Brings the cheapest active slot of the points still to come up to date: slot k woke.
-    void compare_with(std::size_t k) {
-        const bool was_remembered = k < n_remembered_;
-        if (was_remembered) is_awake_[k] = 1;
-        const double *theta = slots_.center(k), *keys = turns_.keys(), now = turns_.now();
+    // Slot k woke: the cheapest active slot of the points still to come is brought up to date, and
+    // the next one that is not settled found.
+    template <bool WasRemembered>
+    bool next_after(std::size_t k) {
+        if (WasRemembered) is_awake_[k] = 1;
+        double *active_costs = active_costs_, *active_slots = active_slots_, *limits = limits_;
+        const double *theta = slots_.center(k), *dormant_slots = dormant_slots_,
+                     *seconds = dormant_seconds_;
         const Doubles slot = fill(static_cast<double>(k));
-        for (std::size_t at = 0; at < points_.n_padded(); at += kSimd) {
+        return turns_.next([=](std::size_t at, auto is_later) {
             const Doubles costs = points_.squared_distances(theta, at);
-            const Doubles lowest = load(active_costs_ + at), slots = load(active_slots_ + at);
+            Doubles lowest = load(active_costs + at), slots = load(active_slots + at);
+            Doubles limit = load(limits + at);
+            // A new slot has the highest number, and so loses a tie.
             const auto is_first =
-                (load(keys + at) > now) & ((costs < lowest) | ((costs == lowest) & (slot < slots)));
-            store(active_costs_ + at, is_first ? costs : lowest);
-            store(active_slots_ + at, is_first ? slot : slots);
-            if (was_remembered)
-                store(limits_ + at, load(dormant_slots_ + at) == slot ? load(dormant_seconds_ + at)
-                                                                      : load(limits_ + at));
-        }
+                WasRemembered ? is_later & ((costs < lowest) | ((costs == lowest) & (slot < slots)))
+                              : is_later & (costs < lowest);
+            lowest = is_first ? costs : lowest;
+            store(active_costs + at, lowest);
+            store(active_slots + at, is_first ? slot : slots);
+            if (WasRemembered) {
+                limit = load(dormant_slots + at) == slot ? load(seconds + at) : limit;
+                store(limits + at, limit);
+            }
+            return lowest >= limit;
+        });
     }
 
     void move() {
@@ -191,7 +206,7 @@ class SmallBatch {
         const double *wishes = wishes_, *labels = slots_.labels();
         turns_.restart();
         while (
-            turns_.next([=](std::size_t at) { return load(wishes + at) != load(labels + at); })) {
+            turns_.next([=](std::size_t at, auto) { return load(wishes + at) != load(labels + at); })) {
             const std::size_t i = turns_.point();
             const bool opens = wishes_[i] == kOpenNew;
             for (const std::size_t k :
@@ -237,12 +252,17 @@ class SmallBatch {
         for (; at + 4 * kSimd <= n; at += 4 * kSimd) find_cheapest<4>(at);
         for (; at < n; at += kSimd) find_cheapest<1>(at);
         const double *wishes = wishes_, *labels = slots_.labels();
-        for (at = 0; at < n; at += kSimd) {
-            const Doubles label = load(labels + at);
-            const unsigned stays = lanes_equal(label, load(wishes + at)) |
-                                   lanes_at_most(label, SmallSlots<D>::kOutside);
-            for (unsigned left = stays ^ ((1u << kSimd) - 1); left != 0; left &= left - 1)
-                movers_.push_back(static_cast<std::uint32_t>(at + __builtin_ctz(left)));
+        for (at = 0; at < n;) {
+            std::uint64_t moves = 0;  // of 64 points
+            const std::size_t begin = at;
+            for (; at < std::min(begin + 64, n); at += kSimd) {
+                const Doubles label = load(labels + at);
+                const unsigned stays = lanes_equal(label, load(wishes + at)) |
+                                       lanes_at_most(label, SmallSlots<D>::kOutside);
+                moves |= std::uint64_t{stays ^ ((1u << kSimd) - 1)} << (at - begin);
+            }
+            for (; moves != 0; moves &= moves - 1)
+                movers_.push_back(static_cast<std::uint32_t>(begin + __builtin_ctzll(moves)));
         }
     }
 

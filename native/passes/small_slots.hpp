@@ -14,6 +14,7 @@
 #include "algorithm/cost.hpp"
 #include "passes/small_points.hpp"
 #include "records/remembered.hpp"
+#include "records/solution.hpp"
 
 namespace dynmeans::passes {
 
@@ -123,16 +124,19 @@ class SmallSlots {
     // Closes the gaps, then moves the centers of slots that changed and takes their columns anew.
     void update() {
         if (has_gaps_) close_gaps();
-        const std::size_t d = n_features(), first = sums_->has_weights ? 1 : 0;
-        for (std::size_t k = 0; k < n_slots_; ++k) {
-            const double n = counts_[k] = sums_->has_weights ? sums_->columns.total(bins(k), 0)
-                                                             : static_cast<double>(members_[k]);
-            if (!has_changed_[k] || members_[k] == 0) continue;
-            for (std::size_t j = 0; j < d; ++j) sum_[j] = sums_->columns.total(bins(k), first + j);
-            write_center(k, n, sum_.data(), *remembered_, centers_.data() + k * d);
+        changed_.resize(n_slots_);
+        std::size_t n_changed = 0;
+        for (std::size_t k = 0; k < n_slots_; ++k) {  // without a branch: who has is random
+            changed_[n_changed] = static_cast<Slot>(k);
+            n_changed += (has_changed_[k] != 0) & (members_[k] > 0);
         }
-        for (std::size_t k = 0; k < n_slots_; ++k)
-            if (has_changed_[k] && members_[k] > 0) take_active_column(k);
+        const std::size_t d = n_features(), first = sums_->has_weights ? 1 : 0;
+        for (std::size_t c = 0; c < n_changed; ++c) {
+            const std::size_t k = changed_[c];
+            for (std::size_t j = 0; j < d; ++j) sum_[j] = sums_->columns.total(bins(k), first + j);
+            write_center(k, count(k), sum_.data(), *remembered_, centers_.data() + k * d);
+        }
+        for (std::size_t c = 0; c < n_changed; ++c) take_active_column(changed_[c]);
     }
 
     double cluster_terms(double new_penalty) const {
@@ -144,13 +148,18 @@ class SmallSlots {
         best.labels.resize(points_->size());
         for (std::size_t i = 0; i < points_->size(); ++i)
             best.labels[i] = static_cast<Slot>(labels_[i]);
-        best.counts.assign(counts_.begin(), counts_.begin() + n_slots_);
+        best.counts.resize(n_slots_);
+        for (std::size_t k = 0; k < n_slots_; ++k) best.counts[k] = count(k);
         best.centers.assign(centers_.begin(), centers_.begin() + n_slots_ * n_features());
     }
 
   private:
     std::size_t n_features() const { return points_->n_features(); }
     std::size_t width() const { return sums_->columns.size(); }
+    double count(std::size_t k) const {
+        return sums_->has_weights ? sums_->columns.total(bins_.data() + k * width(), 0)
+                                  : static_cast<double>(members_[k]);
+    }
     double* bins(std::size_t k) { return bins_.data() + k * width(); }
     double* column_at(std::size_t c) { return columns_.data() + c * points_->n_padded(); }
     const double* column_at(std::size_t c) const {
@@ -160,7 +169,6 @@ class SmallSlots {
     void reserve(std::size_t n_slots) {
         if (members_.size() < n_slots) {
             members_.resize(n_slots);
-            counts_.resize(n_slots);
             columns_of_.resize(n_slots);
             has_changed_.resize(n_slots);
         }
@@ -247,7 +255,8 @@ class SmallSlots {
     std::vector<std::int64_t> members_;
     std::vector<std::size_t> columns_of_;  // where the column of a slot is now
     std::vector<std::uint8_t> has_changed_;
-    std::vector<double> counts_, centers_, bins_, sum_, renamed_;
+    std::vector<Slot> changed_;
+    std::vector<double> centers_, bins_, sum_, renamed_;
 };
 
 }  // namespace dynmeans::passes

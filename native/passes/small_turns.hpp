@@ -23,6 +23,7 @@ class SmallTurns {
         n_padded_ = n_padded;
         keys_ = memory_.at_least(n_padded);
         orders.write_keys(keys_);
+        can_tie_ = orders.can_tie();
         for (std::size_t at = 0; at < n_padded; at += kSimd)
             store(keys_ + at, load(weights + at) == 0.0 ? fill(kPassed) : load(keys_ + at));
         restart();
@@ -38,8 +39,8 @@ class SmallTurns {
     const double* keys() const { return keys_; }  // rise along the order
     double now() const { return now_; }           // the key of that point
 
-    // On to the next point after this one for which waits(at), of whole registers, is set; false if
-    // there is none.
+    // On to the next point after this one for which waits(at, is_later), of whole registers, is
+    // set; false if there is none. `is_later` is set for the points after this one.
     template <typename Waits>
     bool next(const Waits& waits) {
         const double *keys = keys_, now = now_;
@@ -47,18 +48,14 @@ class SmallTurns {
         Doubles first = fill(kNever);
         for (std::size_t at = 0; at < n; at += kSimd) {
             const Doubles key = load(keys + at);
-            const Doubles turn = (key > now) & waits(at) ? key : fill(kNever);
+            const auto is_later = key > now;
+            const Doubles turn = is_later & waits(at, is_later) ? key : fill(kNever);
             first = turn < first ? turn : first;
         }
         const double turn = lowest_lane(first);
         if (!(turn < kNever)) return false;
-        std::size_t n_found = 0, point = 0;
-        for (std::size_t at = 0; at < n; at += kSimd) {
-            const unsigned equal = lanes_equal(load(keys + at), fill(turn));
-            n_found += __builtin_popcount(equal);
-            point = equal != 0 ? at + __builtin_ctz(equal) : point;
-        }
-        if (n_found > 1) {
+        const auto point = static_cast<std::uint64_t>(turn) % kRows;
+        if (can_tie_ && has_twin(turn - static_cast<double>(point))) {
             list_keys();
             return next(waits);
         }
@@ -68,18 +65,32 @@ class SmallTurns {
     }
 
   private:
+    static constexpr std::size_t kRows = Orders::kRows;
     static constexpr double kPassed = -1.0, kNever = std::numeric_limits<double>::infinity();
 
+    // Whether several keys differ from `base` in the number of the row alone.
+    bool has_twin(double base) const {
+        Doubles n_found = fill(0.0);
+        for (std::size_t at = 0; at < n_padded_; at += kSimd) {
+            const Doubles above = load(keys_ + at) - base;
+            n_found += (above >= 0.0) & (above < static_cast<double>(kRows)) ? fill(1.0) : fill(0.0);
+        }
+        return sum_of_lanes(n_found) > 1.0;
+    }
+
     void list_keys() {
+        can_tie_ = false;
         const std::int64_t* order = orders_->listed();
         for (std::size_t p = 0; p < n_points_; ++p)
-            if (weights_[order[p]] != 0.0) keys_[order[p]] = static_cast<double>(p);
+            if (weights_[order[p]] != 0.0)
+                keys_[order[p]] = static_cast<double>(p * kRows + order[p]);
         if (point_ != kNobody) now_ = keys_[point_];
     }
 
     Orders* orders_ = nullptr;
     const double* weights_ = nullptr;
     std::size_t n_points_ = 0, n_padded_ = 0, point_ = kNobody;
+    bool can_tie_ = true;
     double now_ = kPassed, *keys_ = nullptr;
     RegisterArray memory_;
 };

@@ -1,21 +1,46 @@
 // Ablation switches: accelerations that can be left out one at a time, so that
-// `benchmarks/engine.py --ablation` can tell what each brings. They are set between steps and
-// looked at once for a pass or a block of points; no result depends on them.
+// `benchmarks/ablation.py` can tell what each brings. They are set between steps and looked at once
+// for a pass or a block of points; no result depends on them.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <string>
 
 namespace dynmeans::records {
 
-enum class Idea { kGrid, kTree, kFilter, kLine, kSmallTable, kJoining, kReplay, kMovedSums };
+enum class Idea {
+    kGrid,
+    kTree,
+    kFilter,
+    kFilterFeatures,
+    kFewFeatures,
+    kBounds,
+    kMovedRivals,
+    kLine,
+    kReplay,
+    kJoining,
+    kMovedSums,
+    kMovedCosts,
+    kSmallTable,
+    kBucketSort,
+    kPrefetch
+};
 
-inline const std::array<std::string, 8> kIdeaNames = {
-    "grid", "tree", "filter", "line", "small_table", "joining", "replay", "moved_sums"};
+inline const std::array<std::string, 15> kIdeaNames = {
+    "grid",       "tree",         "filter",      "filter_features", "few_features",
+    "bounds",     "moved_rivals", "line",        "replay",          "joining",
+    "moved_sums", "moved_costs",  "small_table", "bucket_sort",     "prefetch"};
 
-inline std::array<bool, 8> is_left_out{};
+inline std::array<bool, kIdeaNames.size()> is_left_out{};
+static_assert(is_left_out.size() == static_cast<std::size_t>(Idea::kPrefetch) + 1);
 
 inline bool has(Idea idea) { return !is_left_out[static_cast<std::size_t>(idea)]; }
+
+// How many rows before its turn a row is asked for; never, where that is left out.
+inline std::size_t look_ahead(std::size_t n_rows) {
+    return has(Idea::kPrefetch) ? n_rows : std::numeric_limits<std::size_t>::max() / 2;
+}
 
 }  // namespace dynmeans::records

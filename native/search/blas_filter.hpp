@@ -22,6 +22,7 @@
 
 #include "numeric/simd.hpp"
 #include "numeric/squared_distance.hpp"
+#include "records/ideas.hpp"
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
 
@@ -42,7 +43,9 @@ class BlasFilter {
         : sgemm_(sgemm),
           n_features_(n_features),
           n_groups_((n_features + kGroup - 1) / kGroup),
-          n_used_(std::min(n_groups_, std::max(kFewest, (n_groups_ + 3) / 4))) {}
+          n_used_(has(Idea::kFilterFeatures)
+                      ? std::min(n_groups_, std::max(kFewest, (n_groups_ + 3) / 4))
+                      : n_groups_) {}
 
     // The bound on the error needs n_features * 2^-24 well below 1.
     bool is_available() const { return sgemm_ != nullptr && n_features_ <= 100000; }
@@ -87,8 +90,9 @@ class BlasFilter {
         scratch.products.resize(n_rows * n_slots);
         scratch.likely.resize(n_rows);
         scratch.buffer.resize(n_features_);
+        const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t r = 0; r < n_rows; ++r) {
-            if (r + kAhead < n_rows) prefetch_used(points, order[begin + r + kAhead]);
+            if (r + ahead < n_rows) prefetch_used(points, order[begin + r + ahead]);
             scratch.norms[r] = shift(points.row(order[begin + r], scratch.buffer.data()),
                                      scratch.rows.data() + r * width());
         }
@@ -96,10 +100,10 @@ class BlasFilter {
         for (std::size_t r = 0; r < n_rows; ++r)
             scratch.likely[r] = lowest_of(scratch.products.data() + r * n_slots, scratch.norms[r]);
         for (std::size_t r = 0; r < n_rows; ++r) {
-            if (end + r < points.n_points) prefetch_used(points, order[end + r]);
-            if (r + 1 < n_rows) {
-                points.prefetch(order[begin + r + 1]);
-                if (n_slots > 0) table.prefetch(slots_[scratch.likely[r + 1]]);
+            if (ahead == kAhead && end + r < points.n_points) prefetch_used(points, order[end + r]);
+            if (r + ahead < n_rows) {
+                points.prefetch(order[begin + r + ahead]);
+                if (n_slots > 0) table.prefetch(slots_[scratch.likely[r + ahead]]);
             }
             const double* y = points.row(order[begin + r], scratch.buffer.data());
             choices[r] = is_in_range(scratch.norms[r])
@@ -123,7 +127,7 @@ class BlasFilter {
 
   private:
     static constexpr std::size_t kGroup = 8, kFewest = 4;  // features; groups of them
-    static constexpr std::size_t kMostCompared = 3, kAhead = 3;
+    static constexpr std::size_t kMostCompared = 3, kAhead = 2;
     static constexpr double kNearlyAll = 0.9;
 
     std::size_t width() const { return n_used_ * kGroup; }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "numeric/squared_distance.hpp"
+#include "records/ideas.hpp"
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
 #include "search/keeping_cost.hpp"
@@ -125,8 +126,9 @@ class CenterGrid {
         double* rows = scratch.rows.data();
         std::int32_t* cells = scratch.cells.data();
         std::uint32_t* places = scratch.places.data();
+        const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t r = 0; r < n; ++r) {
-            if (r + kAhead < n) __builtin_prefetch(points.values + order[r + kAhead] * D);
+            if (r + ahead < n) __builtin_prefetch(points.values + order[r + ahead] * D);
             const Value* from = points.values + order[r] * D;
             for (std::size_t j = 0; j < D; ++j) rows[j * n + r] = from[j];
         }
@@ -139,7 +141,7 @@ class CenterGrid {
         for (std::size_t r = 0; r < n; ++r) places[r] = bucket(cell_at(r));
         for (std::size_t r = 0; r < n; ++r) {
             places[r] = heads_[places[r]];
-            if (places[r] == kEnd) continue;
+            if (places[r] == kEnd || ahead != kAhead) continue;
             const char* block = reinterpret_cast<const char*>(&blocks_[places[r]]);
             for (std::size_t at = 0; at < sizeof(Block); at += 64) __builtin_prefetch(block + at);
         }

@@ -25,7 +25,6 @@ class CenterSearch {
     CenterSearch(std::size_t n_features, double new_penalty, Sgemm sgemm, std::size_t n_threads)
         : n_features_(n_features),
           new_penalty_(new_penalty),
-          likely_cost_(new_penalty),
           grid_(n_features, new_penalty),
           tree_(n_features),
           filter_(sgemm, n_features),
@@ -37,7 +36,7 @@ class CenterSearch {
         has_grid_ = has(Idea::kGrid) && n_features_ <= CenterGrid::kMaxFeatures;
         if (has_grid_) grid_.build(table);
         has_tree_ = has(Idea::kTree) && !has_grid_ && n_features_ <= CenterTree::kMaxFeatures;
-        if (has_tree_) rebuild_tree(table);
+        if (has_tree_) tree_.build(table);
     }
 
     // Slot k has changed, or is new.
@@ -45,9 +44,6 @@ class CenterSearch {
         if (has_grid_) grid_.insert(k, table);
         if (has_tree_) tree_.update(k, table);
     }
-
-    // Whether preparing for some points costs as much as looking at many of them.
-    bool is_slow_to_prepare() const { return !has_grid_ && !has_tree_; }
 
     // Chooses the way for the next n_points points.
     void prepare(const CostTable& table, std::size_t n_points) {
@@ -58,7 +54,7 @@ class CenterSearch {
             table.size() >= kFilterSlots && n_points >= kFilterPoints)
             way_ = Way::kFilter;
         if (way_ == Way::kFilter) filter_.prepare(table, new_penalty_);
-        if (way_ == Way::kTree && tree_.is_outdated(n_points)) rebuild_tree(table);
+        if (way_ == Way::kTree && tree_.is_outdated(n_points)) tree_.build(table);
     }
 
     // The cheapest slots of the points at order[begin .. end), at most kChunk of them.
@@ -70,28 +66,25 @@ class CenterSearch {
         ThreadScratch& scratch = of_threads_[thread];
         if (way_ == Way::kGrid) return grid_.find(points, order, begin, end, scratch.grid, choices);
         scratch.buffer.resize(n_features_);
+        const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t p = begin; p < end; ++p) {
-            if (p + kAhead < end) points.prefetch(order[p + kAhead]);
+            if (p + ahead < end) points.prefetch(order[p + ahead]);
             const double* y = points.row(order[p], scratch.buffer.data());
             if (way_ != Way::kTree) {
                 choices[p - begin] = table.cheapest(y, new_penalty_, CostTable::kNone);
                 continue;
             }
-            Choice& choice = choices[p - begin];
             std::size_t n_looks = 0;
-            choice = tree_.cheapest(y, likely_cost_, n_looks);
-            if (choice.slot == CostTable::kNone && likely_cost_ < new_penalty_)
-                choice = tree_.cheapest(y, new_penalty_, n_looks);
+            choices[p - begin] = tree_.cheapest(y, new_penalty_, n_looks);
             // A point that opens a cluster looks at all within lambda, whatever the way.
-            if (choice.slot == CostTable::kNone) continue;
+            if (choices[p - begin].slot == CostTable::kNone) continue;
             ++scratch.n_found;
             scratch.n_looks += n_looks;
-            scratch.costs += choice.cost;
         }
     }
 
     // Learns from the points since `prepare`.
-    void learn(std::size_t n_points) {
+    void learn() {
         if (way_ == Way::kFilter) filter_.learn(filter_scratch_);
         if (way_ == Way::kTree) judge_tree();
     }
@@ -116,31 +109,19 @@ class CenterSearch {
     struct ThreadScratch {
         CenterGrid::Scratch grid;
         std::vector<double> buffer;
-        // Since last asked: points that found a slot, what those cost, and the leaves of the tree
-        // that they looked at.
+        // Since last asked: points that found a slot, and the leaves of the tree they looked at.
         std::size_t n_found = 0, n_looks = 0;
-        double costs = 0.0;
     };
-
-    void rebuild_tree(const CostTable& table) {
-        tree_.build(table, [](std::size_t) { return true; });
-    }
 
     // Without structure in the data most boxes have to be opened, and the plain way is faster.
     void judge_tree() {
         std::size_t n_found = 0, n_looks = 0;
-        double costs = 0.0;
-        for (ThreadScratch& scratch : of_threads_) {
+        for (const ThreadScratch& scratch : of_threads_) {
             n_found += scratch.n_found;
             n_looks += scratch.n_looks;
-            costs += scratch.costs;
         }
         if (n_found < kJudged) return;
-        for (ThreadScratch& scratch : of_threads_) {
-            scratch.n_found = scratch.n_looks = 0;
-            scratch.costs = 0.0;
-        }
-        likely_cost_ = std::min(new_penalty_, 2.0 * costs / static_cast<double>(n_found));
+        for (ThreadScratch& scratch : of_threads_) scratch.n_found = scratch.n_looks = 0;
         const auto n_all = static_cast<double>(n_found * tree_.n_leaves());
         if (static_cast<double>(n_looks) > kMostLooks * n_all) has_tree_ = false;
     }
@@ -155,8 +136,6 @@ class CenterSearch {
 
     std::size_t n_features_;
     double new_penalty_;
-    // Most points cost no more; what is farther off is looked at only where nothing else is found.
-    double likely_cost_;
     bool has_grid_ = false, has_tree_ = false;
     Way way_ = Way::kAll;
     CenterGrid grid_;

@@ -34,16 +34,13 @@ class CenterTree {
           leaves_(n_features, 0),
           pending_(n_features, 0) {}
 
-    // Of the slots that `is_in` names.
-    template <typename IsIn>
-    void build(const CostTable& table, const IsIn& is_in) {
+    void build(const CostTable& table) {
         slots_.clear();
         nodes_.clear();
         boxes_.clear();
         broods_.clear();
         for (std::size_t k = 0; k < table.size(); ++k)
-            if (table.offset(k) != CostTable::kNever && is_in(k))
-                slots_.push_back(static_cast<Slot>(k));
+            if (table.offset(k) != CostTable::kNever) slots_.push_back(static_cast<Slot>(k));
         if (!slots_.empty()) divide(0, slots_.size(), table);
         leaves_.shrink(0);
         place_of_.assign(table.size(), kNowhere);
@@ -113,31 +110,6 @@ class CenterTree {
             stack[depth++] = is_left_nearer ? left : right;
         }
         return choice;
-    }
-
-    // Calls visit(slot) for every slot whose center may lie within this distance of y.
-    template <typename Visit>
-    void visit_within(const double* y, double radius, const Visit& visit) const {
-        double padded[kMostPadded] = {};
-        std::copy_n(y, n_features_, padded);
-        const double limit = radius * radius * (1.0 + 4.0 * kSlack);
-        std::uint32_t stack[kDeepest];
-        std::size_t depth = 0;
-        if (!nodes_.empty()) stack[depth++] = 0;
-        while (depth > 0) {
-            const std::uint32_t at = stack[--depth];
-            if (least_squared_distance(padded, at) > limit) continue;
-            const Node& node = nodes_[at];
-            if (node.right != 0) {
-                stack[depth++] = node.right;
-                stack[depth++] = at + 1;
-                continue;
-            }
-            double squares[kBrood];
-            leaf_squares(y, node, squares);
-            for (std::size_t s = node.begin; s < node.end; ++s)
-                if (squares[(s - node.begin) / kLeaf] <= limit) visit(slots_[s]);
-        }
     }
 
   private:

@@ -16,10 +16,12 @@
 #include "numeric/prefetch.hpp"
 #include "numeric/simd.hpp"
 #include "numeric/squared_distance.hpp"
+#include "records/ideas.hpp"
 
 namespace dynmeans::search {
 
 using namespace numeric;
+using namespace records;
 
 struct Choice {
     std::size_t slot;
@@ -31,7 +33,8 @@ class CostTable {
     static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
     static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-    CostTable(std::size_t n_features, std::size_t capacity) : n_features_(n_features) {
+    CostTable(std::size_t n_features, std::size_t capacity)
+        : n_features_(n_features), n_special_(has(Idea::kFewFeatures) ? n_features : 0) {
         reserve(capacity);
     }
 
@@ -108,7 +111,7 @@ class CostTable {
     Choice cheapest(const double* y, double limit, std::size_t hint) const {
         Choice choice{kNone, limit};
         if (hint < size_) consider(choice, hint, cost(y, hint));
-        switch (n_features_) {
+        switch (n_special_) {
             case 1:
                 return search<1>(y, choice);
             case 2:
@@ -204,6 +207,7 @@ class CostTable {
     }
 
     std::size_t n_features_;
+    std::size_t n_special_;
     std::size_t size_ = 0;
     std::vector<double> rows_;    // (capacity, n_features)
     std::vector<double> panels_;  // (capacity / kSimd, n_features, kSimd)

@@ -182,6 +182,16 @@ def test_families_that_split_are_told(tmp_path, told):
     ("text", "message"),
     [
         ("rule = 3", "must hold tables"),
+        ("a = " + "[" * 9999, "is not TOML"),
+        (f"a = {'9' * 5000}", "is not TOML"),
+        (
+            f'[[rule]]\nname="a"\nwhen="enters"\nbox={{x=[0, {"9" * 400}]}}\ncommand=["a"]',
+            "two numbers for x",
+        ),
+        ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http://[a"', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nwhen="born"\nwebhook=["http://a"]', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http:///x"', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http://a\\tb"', "webhook must be an address"),
         ("not toml", "is not TOML"),
         ('[[rule]]\nwhen = "born"', "needs a name"),
         ('[[rule]]\nname = "a"\nwhen = "flies"', "when must be one of"),

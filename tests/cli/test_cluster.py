@@ -18,6 +18,7 @@ from dynmeans.cli import cluster_result  # noqa: F401  (loaded while every file 
 from dynmeans.cli.__main__ import main
 
 CUT = ["--time", "when", "--every", "1min"]
+STRICT = ["--on-missing", "error"]
 USUAL = ["-f", "x,y", *CUT, "--new-penalty", "1"]
 
 
@@ -132,7 +133,7 @@ def test_times_nobody_can_read_make_no_run(rows, capsys):
     frame = pd.read_csv(rows, dtype=str)
     frame.loc[3, "when"] = "soon"
     frame.to_csv(rows, index=False)
-    message = error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
+    message = error_of(capsys, "cluster", rows, *USUAL, *STRICT, "-o", "run")
     assert "row 3 of the input (from 0) has 'soon' in column 'when'" in message
     assert not Path("run").exists()
 
@@ -141,9 +142,10 @@ def test_missing_values_stop_the_run_or_are_counted(rows, capsys):
     frame = pd.read_csv(rows)
     frame.loc[40, "x"] = np.nan
     frame.to_csv(rows, index=False)
-    assert "row 40 of the input" in error_of(capsys, "cluster", rows, *USUAL, "-o", "stopped")
-    assert main(["cluster", rows, *USUAL, "--on-missing", "drop", "-o", "run"]) == 0
-    assert "1 row dropped for a missing value" in capsys.readouterr().err
+    message = error_of(capsys, "cluster", rows, *USUAL, *STRICT, "-o", "stopped")
+    assert "row 40 of the input" in message
+    assert main(["cluster", rows, *USUAL, "-o", "run"]) == 0
+    assert "1 without a value for x" in capsys.readouterr().err
 
 
 def test_what_came_before_a_missing_value_is_kept(rows, capsys):
@@ -151,7 +153,7 @@ def test_what_came_before_a_missing_value_is_kept(rows, capsys):
     frame.loc[40, "x"] = np.nan
     frame.to_csv(rows, index=False)
     # One chunk is read whole, so the error comes before the first window of it.
-    error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
+    error_of(capsys, "cluster", rows, *USUAL, *STRICT, "-o", "run")
     run_cases.moving_table(8).to_csv(rows, index=False)
     assert main(["cluster", rows, *USUAL, "-o", "run", "-q"]) == 0
     with Run.open("run") as run:
@@ -169,8 +171,8 @@ def test_a_run_that_failed_before_its_first_window_is_replaced_by_other_options(
     frame = pd.read_csv(rows)
     frame.loc[40, "x"] = np.nan
     frame.to_csv(rows, index=False)
-    error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
-    assert main(["cluster", rows, *USUAL, "--on-missing", "drop", "-o", "run", "-q"]) == 0
+    error_of(capsys, "cluster", rows, *USUAL, *STRICT, "-o", "run")
+    assert main(["cluster", rows, *USUAL, "-o", "run", "-q"]) == 0
     with Run.open("run") as run:
         assert (run.config.source["on_missing"], run.status().n_rows) == ("drop", 95)
 

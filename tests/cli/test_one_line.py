@@ -67,7 +67,7 @@ def test_a_bad_line_of_a_stream_is_one_line(tmp_path, monkeypatch, capsys, line)
     data = line.encode("utf-8", "surrogatepass")
     text = io.BytesIO(b'{"t": 0, "x": 0}\n' + data + b"\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(text))
-    fails(capsys, *LIVE)
+    fails(capsys, *LIVE, "--on-missing", "error")
 
 
 def test_escapes_in_an_error_are_shown_not_sent(tmp_path, monkeypatch, capsys):

@@ -89,6 +89,18 @@ def test_accelerated_equals_plain_to_the_bit_on_many_streams(seed):
     check_stream(seed)
 
 
+@pytest.mark.parametrize("idea", native.compiled.idea_names())
+def test_any_acceleration_left_out_changes_no_bit(idea):
+    streams = [random_stream(np.random.default_rng(seed)) for seed in range(12)]
+    expected = [run(*stream, "paper", n_threads=2) for stream in streams]
+    native.compiled.leave_out([idea])
+    try:
+        for stream, before in zip(streams, expected, strict=True):
+            assert_same_bits(run(*stream, "paper", n_threads=2), before)
+    finally:
+        native.compiled.leave_out([])
+
+
 @pytest.mark.parametrize("n_points", [40, 320], ids=["small", "medium"])
 @pytest.mark.parametrize("seed", range(100))
 def test_crowds_in_which_clusters_empty_and_revive_within_a_pass_equal_plain(seed, n_points):

@@ -1,5 +1,7 @@
 """river's own checks, and windows that give what the estimator gives."""
 
+import math
+
 import numpy as np
 import pytest
 from river import checks, datasets
@@ -55,6 +57,26 @@ def test_row_that_is_no_number_changes_nothing():
     model.learn_one({"x": 1.0})
     with pytest.raises(ValueError, match=r"got 'red' for 'x'.*river.preprocessing"):
         model.learn_one({"x": "red"})
+    model.learn_one({"x": 9.0})
+    assert len(model.centers) == 2
+
+
+@pytest.mark.parametrize("value", [1e200, 10**400, float("nan"), -math.inf])
+def test_value_that_no_window_could_hold_is_refused_with_its_row_alone(value):
+    model = RiverDynamicMeans(2, 1.0)
+    model.learn_one({"x": 1.0})
+    with pytest.raises(ValueError, match="finite numbers of at most 1e\\+100"):
+        model.learn_one({"x": value})
+    model.learn_one({"x": 9.0})
+    assert len(model.centers) == 2
+
+
+def test_window_that_cannot_be_clustered_keeps_its_rows():
+    model = RiverDynamicMeans(2, "red")
+    model.learn_one({"x": 1.0})
+    with pytest.raises((TypeError, ValueError), match="penalties"):
+        model.learn_one({"x": 9.0})
+    model.penalties = 1.0
     model.learn_one({"x": 9.0})
     assert len(model.centers) == 2
 

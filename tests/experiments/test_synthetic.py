@@ -1,5 +1,6 @@
 from dataclasses import asdict, replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from tiny_experiment import tiny_config
@@ -66,6 +67,34 @@ def test_second_rung_tries_the_best_settings_of_the_first(results_path):
     rows = frame[(frame["part"] == "search") & (frame["method"] == "gibbs")]
     first = rows[rows["effort"] == 10].set_index("motion_variance")[config.score]
     assert set(rows.loc[rows["effort"] == 20, "motion_variance"]) == {first.idxmax()}
+
+
+def race(scores):
+    """Rows of the first rung in which particle learning has these scores, a row a setting."""
+    config = tiny_config(
+        motion_variances=(0.001, 0.0025, 0.05), search_streams=(8, 10), search_kept=(1.0, 1.0)
+    )
+    tasks = search_tasks(config, 0, {"particle": grid(config, "particle")})
+    of_motion = dict(zip(config.motion_variances, scores, strict=True))
+    frame = pd.DataFrame(
+        {**t, config.score: of_motion[t["motion_variance"]][t["trial"]]} for t in tasks
+    )
+    return [s["motion_variance"] for s in settings_of_rung(config, frame, 1)["particle"]]
+
+
+def test_setting_two_standard_errors_behind_is_out_of_the_race():
+    # Behind by 0.1 +- 0 and by 0.05 +- 0.033 (eight streams, deviation 0.094).
+    best = np.full(8, 0.8)
+    uncertain = best - 0.05 + 0.0875 * np.tile([1, -1], 4)
+    assert race([best - 0.1, uncertain, best]) == [0.05, 0.0025]
+
+
+def test_dynamic_means_is_tried_at_all_settings_but_in_the_last_rung(results_path):
+    config = tiny_config()
+    frame = read_results(results_path, EXPERIMENT).frame
+    rows = frame[(frame["part"] == "search") & (frame["method"] == "dynamic_means")]
+    assert rows.groupby("trial").size().tolist() == [8, 4]
+    assert len(settings_of_rung(config, frame, 1)["dynamic_means"]) == 4
 
 
 def test_no_rung_is_begun_before_the_one_below_is_done(results_path):
@@ -177,7 +206,8 @@ def test_grids_hold_the_papers_settings(size):
 
 def test_full_size_has_fifty_trials_of_everything():
     config = SyntheticConfig.of_size("full")
-    assert config.search_streams[-1] == config.sweep_streams == 50
+    assert config.search_streams[-1] == 50
+    assert config.search_sweeps[-1] == 5000
     assert config.n_trials == dict.fromkeys(METHODS, (50,) * 5)
 
 

@@ -91,7 +91,7 @@ def test_best_setting_is_that_of_the_highest_mean():
 
 
 def test_nothing_is_best_before_all_settings_were_tried():
-    frame = swept({0.04: (0.9, 0.5), 0.06: (0.75, 0.75), 0.1: (0.7,)})
+    frame = swept({0.04: (0.9, 0.5), 0.06: (0.75, 0.75)})
     assert best_settings(SWEEP, frame) == {}
 
 

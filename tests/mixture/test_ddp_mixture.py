@@ -16,6 +16,7 @@ from labelings import (
 )
 from scipy.special import logsumexp
 
+from dynmeans import DDPMixture
 from dynmeans.mixture.model import (
     batch_prior,
     carry_over,
@@ -160,3 +161,32 @@ def test_logarithms_take_the_place_of_the_parameters():
         MixtureParameters(log_survival=0.1)
     with pytest.raises(ValueError, match=r"log_survival must be the logarithm of survival, 0\.5"):
         replace(given, survival=0.5)
+
+
+@pytest.mark.parametrize(("revival", "expected"), [("exact", 0.767), ("paper", 0.426)])
+def test_first_point_sees_an_old_position_as_uncertain_or_known(revival, expected):
+    # Old: 0.5 N(0.45 | 0, 0.03) = 0.0394, or with its own variance, 0.01, left out 0.0089.
+    # New: 1.5 N(0.45 | 0, 2500) = 0.0120.
+    model = DDPMixture(
+        noise_variance=0.01,
+        motion_variance=0.01,
+        prior_variance=2500.0,
+        revival=revival,
+        n_samples=4000,
+        thin=1,
+        random_state=0,
+    )
+    model.partial_fit([[0.0]]).partial_fit([[0.45]])
+    assert abs(np.mean(model.samples_ == 0) - expected) < 0.03  # four standard errors
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"revival": "printed"}, "revival must be one of paper, exact, got 'printed'"),
+        ({"revival": "paper", "inference": "particle"}, "unless inference is 'gibbs'"),
+    ],
+)
+def test_revival_that_cannot_be_sampled_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        DDPMixture(**changes).fit([[0.0]])

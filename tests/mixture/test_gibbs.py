@@ -91,21 +91,16 @@ def test_equation_3_as_printed_does_not_draw_from_the_posterior():
     assert chi_square_p(np.array(list(drawn)), *second_posterior()) < 1e-6
 
 
-def test_equation_3_as_printed_is_not_for_the_compiled_sampler():
-    printed = replace(second_prior(), first_variances=np.ones(2))
-    with pytest.raises(ValueError, match="is sampled by plain_gibbs alone"):
-        gibbs(SECOND, printed, n_samples=1, seed=0)
-
-
+@pytest.mark.parametrize("revival", ["exact", "paper"])
 @pytest.mark.parametrize("seed", range(5))
-def test_same_random_numbers_give_the_labels_of_the_specification(seed):
+def test_same_random_numbers_give_the_labels_of_the_specification(seed, revival):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(25, 3)) * 1.5
     state = MixtureState(
         [0, 4], [6.0, 2.0], rng.normal(size=(2, 3)), [0.1, 0.3], [1.0, 3.0], 5, 4, 4.0
     )
     parameters = MixtureParameters(noise_variance=0.4, motion_variance=0.2, prior_variance=2.0)
-    prior = batch_prior(state, parameters)
+    prior = batch_prior(state, parameters, revival=revival)
     expected = np.array(list(islice(plain_gibbs(points, prior, Xoshiro(seed)), 60)))
     found = gibbs(points, prior, n_samples=60, seed=seed)
     np.testing.assert_array_equal(found.labels, expected)

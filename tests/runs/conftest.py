@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 import run_cases
+import servers
+import stream_places as places
 
 
 @pytest.fixture
@@ -29,3 +31,30 @@ def finished(table, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "run"
     run_cases.follow(table, folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def servers_of_session(tmp_path_factory):
+    """Each server is started once, when the first test asks for it."""
+    started = {}
+
+    def get(kind):
+        if kind != "kafka":
+            servers.need(kind)
+        if kind not in started:
+            started[kind] = places.PLACES[kind](tmp_path_factory.mktemp(kind))
+        return started[kind]
+
+    yield get
+    for place in started.values():
+        place.stop()
+
+
+@pytest.fixture
+def place(request, servers_of_session):
+    return servers_of_session(request.param)
+
+
+@pytest.fixture
+def redis(servers_of_session):
+    return servers_of_session("redis")

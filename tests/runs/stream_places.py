@@ -1,6 +1,7 @@
 """Places that streams live in, for tests: each can be sent rows and be read by a run."""
 
 import json
+import signal
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import confluent_kafka
 import paho.mqtt.client as mqtt
 import servers
+from mock_kafka import MockKafka
 
 from dynmeans import Penalties, Run
 from dynmeans.runs.configuration import RunConfig
@@ -41,7 +43,7 @@ class RedisPlace:
 
 class KafkaPlace:
     def __init__(self, folder: Path) -> None:
-        self.server = servers.MockKafka()
+        self.server = MockKafka()
 
     def make(self, name: str) -> str:
         self.send(name, [])
@@ -111,7 +113,7 @@ class PostgresqlPlace:
             cursor.executemany(insert, [(body,) for body in bodies])
 
     def stop(self) -> None:
-        self.server.stop()
+        self.server.stop(signal.SIGINT)  # gives its shared memory back
 
 
 PLACES = {
@@ -153,8 +155,6 @@ def follow(
     """Make the run or resume it, until the stream is idle or so many windows were taken in."""
     config, stop = config_of(options, **settings), threading.Event()
     is_there = (folder / "run.sqlite").exists()
-    if until_idle is not None and address.startswith("kafka"):
-        until_idle *= 8  # its first fetch may take seconds on a busy machine
     n_windows = 0
 
     def count(record: Any, window: Any) -> None:
@@ -172,3 +172,14 @@ def follow(
         except StoppedError:
             assert stop_after is not None
     return windows
+
+
+def labels_of(folder: Path) -> list[Row]:
+    with Run.open(folder) as run:
+        table = run.labels(frame="arrow").select(["step", "row_id", "time", "cluster_id"])
+    return table.to_pylist()
+
+
+def name_of(request: Any) -> str:
+    """A name of a stream or table that no other test uses."""
+    return "".join(c if c.isalnum() else "_" for c in request.node.name).lower()[-40:]

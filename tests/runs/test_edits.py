@@ -47,6 +47,42 @@ def test_the_last_name_counts_and_an_empty_one_takes_it_away(folder):
         assert run.edits.names == {0: "b"}
 
 
+def test_names_of_a_file_are_given_all_or_none(folder, capsys):
+    Path("names.csv").write_text("cluster_id,name\n0,TUG\n99,nobody\n")
+    assert main(["name", "run", "--names", "names.csv"]) == 1
+    assert "there is no cluster 99" in capsys.readouterr().err
+    with Run.open(folder) as run:
+        assert run.edits.log == ()
+
+
+def test_a_name_for_a_cluster_that_is_shown_as_another_is_refused(folder):
+    with Run.open(folder) as run:
+        run.merge_clusters(0, 1)
+        with pytest.raises(ValueError, match="1 is shown as 0; name that one, or undo the merger"):
+            run.name_cluster(1, "TUG")
+        run.name_cluster(0, "TUG")
+        assert run.edits.name_of(1) == "TUG"
+
+
+@pytest.mark.parametrize(
+    ("cluster_id", "name", "error"),
+    [
+        (2**70, "a", "there is no cluster 1180591620717411303424"),
+        (-1, "a", "there is no cluster -1"),
+        (True, "a", "cluster_id must be an integer, got True"),
+        (1.5, "a", "cluster_id must be an integer, got 1.5"),
+        ("1", "a", "cluster_id must be an integer, got '1'"),
+        (0, "\ud800", "name must be text that UTF-8 can hold"),
+        (0, b"a", "name must be text"),
+    ],
+)
+def test_odd_numbers_and_names_are_refused_by_name(folder, cluster_id, name, error):
+    with Run.open(folder) as run:
+        with pytest.raises((ValueError, TypeError), match=error):
+            run.name_cluster(cluster_id, name)
+        assert run.edits.log == ()
+
+
 def test_a_merger_shows_all_of_a_group_as_the_one_that_stays(folder):
     with Run.open(folder) as run:
         run.merge_clusters(2, 3)

@@ -245,7 +245,10 @@ def test_labels_on_standard_output_are_rows_and_nothing_else(tmp_path, monkeypat
     frame.to_csv("rows.csv", index=False)
     options = ["-t", "t", "--every", "1", "-f", "x", "--new-penalty", "1", "--distinct"]
     assert main(["cluster", "rows.csv", *options, "-o", "run"]) == 0
-    assert b"1 row left out: each equals an earlier one" in capfdbinary.readouterr().err
+    assert (
+        b"1 row was left out and has no label: 1 that equals an earlier row"
+        in capfdbinary.readouterr().err
+    )
     assert main(["labels", "run", "-o", "-"]) == 0
     found = pd.read_csv(io.BytesIO(capfdbinary.readouterr().out))
     assert found["cluster_id"].fillna(-1).tolist() == [0, -1, 0]

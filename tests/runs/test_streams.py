@@ -13,6 +13,7 @@ from run_cases import contents
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.runs.reading.live_windows import LiveWindows
+from dynmeans.runs.streams.addresses import open_stream
 from dynmeans.runs.streams.message import RowsLostError
 
 # Making a database takes seconds.
@@ -21,63 +22,26 @@ ROWS = places.rows_of(150)
 
 
 @pytest.fixture(scope="session")
-def servers_of_session(tmp_path_factory):
-    """Each server is started once, when the first test asks for it."""
-    started = {}
-
-    def get(kind):
-        if kind != "kafka":
-            servers.need(kind)
-        if kind not in started:
-            started[kind] = places.PLACES[kind](tmp_path_factory.mktemp(kind))
-        return started[kind]
-
-    yield get
-    for place in started.values():
-        place.stop()
-
-
-@pytest.fixture(scope="session")
 def unbroken(tmp_path_factory):
     """What standard input makes of the same rows."""
     folder = tmp_path_factory.mktemp("unbroken") / "run"
     with Run.create(folder, places.config_of()) as run:
         run.follow(LiveWindows(places.bodies_of(ROWS), places.OPTIONS), commit_seconds=0.0)
-    return labels_of(folder)
-
-
-@pytest.fixture
-def place(request, servers_of_session):
-    return servers_of_session(request.param)
-
-
-@pytest.fixture
-def redis(servers_of_session):
-    return servers_of_session("redis")
-
-
-def labels_of(folder):
-    with Run.open(folder) as run:
-        table = run.labels(frame="arrow").select(["step", "row_id", "time", "cluster_id"])
-    return table.to_pylist()
-
-
-def name_of(request):
-    return "".join(c if c.isalnum() else "_" for c in request.node.name).lower()[-40:]
+    return places.labels_of(folder)
 
 
 @pytest.mark.parametrize("place", KINDS, indirect=True)
 def test_a_stream_gives_what_standard_input_gives(place, unbroken, tmp_path, request):
-    name = name_of(request)
+    name = places.name_of(request)
     address = place.make(name)
     place.send(name, places.bodies_of(ROWS))
     places.follow(address, tmp_path / "run")
-    assert labels_of(tmp_path / "run") == unbroken
+    assert places.labels_of(tmp_path / "run") == unbroken
 
 
 @pytest.mark.parametrize("place", KINDS, indirect=True)
 def test_a_stream_stopped_anywhere_is_the_unbroken_run(place, unbroken, tmp_path, request):
-    name = name_of(request)
+    name = places.name_of(request)
     address = place.make(name)
     bodies = places.bodies_of(ROWS)
     place.send(name, bodies[:80])
@@ -85,12 +49,12 @@ def test_a_stream_stopped_anywhere_is_the_unbroken_run(place, unbroken, tmp_path
     places.follow(address, tmp_path / "run", stop_after=1, until_idle=None)
     place.send(name, bodies[80:])
     places.follow(address, tmp_path / "run")
-    assert labels_of(tmp_path / "run") == unbroken
+    assert places.labels_of(tmp_path / "run") == unbroken
 
 
 @pytest.mark.parametrize("place", KINDS, indirect=True)
 def test_messages_that_are_no_rows_are_kept_once_with_the_reason(place, tmp_path, request):
-    name = name_of(request)
+    name = places.name_of(request)
     address = place.make(name)
     good = places.bodies_of(ROWS[:40])
     bad = '{"t": 3, "x": null, "y": 1, "name": "hole"}'
@@ -148,7 +112,7 @@ def test_rows_that_come_too_late_are_letters_or_counted(redis, tmp_path):
     ids=["text", "list", "time", "deep", "empty", "large", "far"],
 )  # fmt: skip
 def test_no_message_stops_a_run(redis, tmp_path, body, request):
-    name = name_of(request)
+    name = places.name_of(request)
     address = redis.make(name)
     redis.send(name, [*places.bodies_of(ROWS[:20]), body, *places.bodies_of(ROWS[20:40])])
     places.follow(address, tmp_path / "run", until_idle=0.3)
@@ -191,7 +155,7 @@ def test_entries_trimmed_after_they_were_read_are_not_missed(redis, unbroken, tm
     redis.server.client().xtrim("tidy", minid=f"{ms}-{number}", approximate=False)
     redis.send("tidy", places.bodies_of(ROWS[60:]))
     places.follow(address, tmp_path / "run")
-    assert labels_of(tmp_path / "run") == unbroken
+    assert places.labels_of(tmp_path / "run") == unbroken
 
 
 @pytest.mark.slow
@@ -206,7 +170,7 @@ def test_a_server_that_is_killed_is_waited_for(unbroken, tmp_path):
         end.start()
         places.follow(address, tmp_path / "run", until_idle=1.5)
         end.join()
-        assert labels_of(tmp_path / "run") == unbroken
+        assert places.labels_of(tmp_path / "run") == unbroken
     finally:
         place.stop()
 
@@ -219,7 +183,7 @@ def test_a_row_sent_twice_is_taken_in_once(redis, unbroken, tmp_path):
     windows = places.follow(
         address, tmp_path / "run", options=replace(places.OPTIONS, unique_ids=True)
     )
-    assert labels_of(tmp_path / "run") == unbroken
+    assert places.labels_of(tmp_path / "run") == unbroken
     assert windows.n_repeated == 150
 
 
@@ -236,7 +200,7 @@ def test_a_row_of_a_transaction_that_ends_late_is_not_missed(servers_of_session,
         end.start()
         places.follow(address, tmp_path / "run")
         end.join()
-    assert "slow" in {row["row_id"] for row in labels_of(tmp_path / "run")}
+    assert "slow" in {row["row_id"] for row in places.labels_of(tmp_path / "run")}
 
 
 @pytest.mark.slow
@@ -252,7 +216,39 @@ def test_a_kafka_partition_that_lags_behind_loses_no_rows(
         producer.produce(topic, body.encode(), partition=i // lines_of_partition % 4)
     producer.flush(10)
     places.follow(place.server.address(topic), tmp_path / "run")
-    assert labels_of(tmp_path / "run") == unbroken
+    assert places.labels_of(tmp_path / "run") == unbroken
+
+
+def test_a_kafka_topic_is_not_idle_before_its_first_answer(servers_of_session):
+    address = servers_of_session("kafka").make("unheard")
+    stream = open_stream(address, (), threading.Event())
+    stream.open({}, None)
+    assert stream.poll(0.0) is None  # assigned, and nothing was fetched yet
+    while stream.poll(0.1) is None:
+        pass
+    assert stream.poll(0.0) == []
+    stream.close()
+
+
+@pytest.mark.slow
+def test_a_kafka_broker_that_is_down_is_not_idle(unbroken, tmp_path):
+    place = places.KafkaPlace(tmp_path)
+    bodies = places.bodies_of(ROWS)
+    try:
+        address = place.make("rows")
+        place.send("rows", bodies[:80])
+        steps = [
+            threading.Timer(1.0, place.server.down),
+            threading.Timer(4.0, lambda: (place.server.up(), place.send("rows", bodies[80:]))),
+        ]
+        for step in steps:
+            step.start()
+        places.follow(address, tmp_path / "run", until_idle=1.5)
+        for step in steps:
+            step.join()
+        assert places.labels_of(tmp_path / "run") == unbroken
+    finally:
+        place.stop()
 
 
 def test_messages_received_before_the_first_window_outlive_a_stop(servers_of_session, tmp_path):
@@ -314,7 +310,7 @@ def test_an_address_that_lacks_something_is_told(address, message, tmp_path, cap
 def test_a_column_that_cannot_tell_where_to_begin_is_refused(
     servers_of_session, tmp_path, columns, message, request
 ):
-    place, name = servers_of_session("postgresql"), name_of(request)
+    place, name = servers_of_session("postgresql"), places.name_of(request)
     with place.server.client() as client:
         client.execute(f"CREATE TABLE {name} ({columns}, t float8, x float8, y float8, name text)")
     with pytest.raises(ValueError, match=message):

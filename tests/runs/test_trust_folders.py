@@ -17,6 +17,8 @@ from dynmeans import Run
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.exports import export_labels
 from dynmeans.runs.reading.window import Window
+from dynmeans.runs.store.dead_letters import dead_letter
+from dynmeans.runs.store.sent import first_unsent, next_to_send, note_sent
 from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
 CONFIG = RunConfig(("x", "y"), run_cases.PENALTIES)
@@ -42,6 +44,10 @@ CHANGES = {
     "a missing event": "DELETE FROM events WHERE step = 1 AND number = 0",
     "tokens": "UPDATE tokens SET token = 'epoch 2'",
     "a missing token": "DELETE FROM tokens",
+    "dead_letters": "UPDATE dead_letters SET body = x'00'",
+    "a missing letter": "DELETE FROM dead_letters",
+    "what was sent": "UPDATE manifest SET value = replace(value, '3', '2') WHERE name = 'sent'",
+    "what was sent is missing": "DELETE FROM manifest WHERE name = 'sent'",
 }
 
 
@@ -56,6 +62,8 @@ def folder(tmp_path):
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(batches_of(3), commit_seconds=0.0)
         run.process(batches_of(1, seed=4), token="epoch 1")
+        run.note_letters({}, [dead_letter("line 3", "no row", b"{")])
+        note_sent(run.store, "events a", 3)
     return tmp_path / "run"
 
 
@@ -72,6 +80,28 @@ def test_verifying_finds_a_change_in_any_table(folder, change):
     execute(folder, change)
     with pytest.raises(ValueError, match="damaged"), Run.open(folder) as run:
         run.verify()
+
+
+def test_a_missing_table_is_damage_told_in_one_line(folder):
+    with sqlite3.connect(folder / "run.sqlite") as connection:
+        connection.execute("DROP TABLE samples")
+    connection.close()
+    with (
+        pytest.raises(ValueError, match="no such table: samples"),
+        Run.open(folder) as run,
+    ):
+        run.verify()
+
+
+def test_a_run_that_sent_windows_before_there_were_digests_sends_on_from_there(folder):
+    with Run.open(folder) as run:
+        run.lock()
+        run.store.note({"sent": None})
+        with run.store.transaction() as connection:
+            connection.execute("INSERT INTO sent VALUES ('labels a', 2)")
+        assert (next_to_send(run.store, "labels a"), first_unsent(run.store)) == (2, 2)
+        note_sent(run.store, "labels a", 3)
+        assert (next_to_send(run.store, "labels a"), next_to_send(run.store, "b")) == (3, None)
 
 
 @pytest.mark.parametrize(

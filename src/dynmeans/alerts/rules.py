@@ -1,5 +1,6 @@
 """Rules of one TOML file: what is watched for, and who is told."""
 
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,8 +70,9 @@ def read_rules(path: Path, features: Sequence[str]) -> list[Rule]:
     """
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError("alerts", ": {!r} is not TOML: {}", str(path), str(error)) from error
+    except (ValueError, RecursionError) as error:  # also integers of thousands of digits
+        told = " ".join(str(error).split())
+        raise InputError("alerts", ": {!r} is not TOML: {}", str(path), told) from error
     rules = found.get("rule")
     if set(found) != {"rule"} or not isinstance(rules, list):
         raise InputError("alerts", ": {!r} must hold tables [[rule]], and nothing else", str(path))
@@ -100,7 +102,7 @@ def _rule(values: Any, features: Sequence[str]) -> Rule:
 def _check_numbers(rule: Rule) -> None:
     for key in ("percent", "level", "min_points"):
         value = getattr(rule, key)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e100:
+        if not _is_real(value) or not 0 <= value < 1e100:
             _refuse(rule.name, f"{key} must be a number of at least 0")
     windows = rule.windows
     if isinstance(windows, bool) or not isinstance(windows, int):
@@ -116,12 +118,20 @@ def _check_numbers(rule: Rule) -> None:
 def _check_targets(rule: Rule) -> None:
     if rule.command is None and rule.webhook is None and rule.stream is None:
         _refuse(rule.name, "say who is told: command, webhook or stream")
-    if rule.webhook is not None and (
-        not isinstance(rule.webhook, str) or urlsplit(rule.webhook).scheme not in ("http", "https")
-    ):
+    if rule.webhook is not None and not _is_web_address(rule.webhook):
         _refuse(rule.name, "webhook must be an address that begins with http:// or https://")
     if rule.stream is not None and not is_address(rule.stream):
         _refuse(rule.name, "stream must be an address such as redis://HOST/DB?stream=NAME")
+
+
+def _is_web_address(text: Any) -> bool:
+    if not isinstance(text, str) or not text.isprintable():
+        return False
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # a bracket without its other half
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _command(name: str, values: dict[str, Any]) -> tuple[str, ...] | None:
@@ -145,11 +155,18 @@ def _box(
         if feature not in features:
             _refuse(name, f"there is no feature {feature!r}; there are {', '.join(features)}")
         is_pair = isinstance(ends, list) and len(ends) == 2
-        if not is_pair or not all(isinstance(end, int | float) for end in ends):
+        if not is_pair or not all(_is_real(end) for end in ends):
             _refuse(name, f"box must give two numbers for {feature}")
         if not ends[0] <= ends[1]:
             _refuse(name, f"the ends of {feature} must rise")
     return {feature: (float(low), float(high)) for feature, (low, high) in box.items()}
+
+
+def _is_real(value: Any) -> bool:
+    """Say whether a value is a number that a float can hold, or infinity."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, float) or abs(value) <= sys.float_info.max
 
 
 def _refuse(name: str, what: str) -> None:

@@ -16,6 +16,7 @@ from dynmeans.runs.run import Run
 from dynmeans.runs.run_families import families_of_run
 from dynmeans.runs.store.digests import row_digest
 from dynmeans.runs.store.run_tables import step_records
+from dynmeans.runs.store.sent import add_sent, next_to_send
 
 _PLACE = "alerts"
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0
@@ -34,13 +35,12 @@ class Watch:
         self._by_name = {rule.name: rule for rule in rules}
         self._pause, self._next_try = _FIRST_PAUSE, 0.0
         store = run.store
-        if not store.query("SELECT 1 FROM sent WHERE place = ?", [_PLACE]):
+        if next_to_send(store, _PLACE) is None:
             self._keep([], run.status().n_windows)  # rules speak of windows to come
 
     def look(self, *, is_last: bool = False) -> None:
         """Look at the windows committed since the last time, and deliver what is due."""
-        (row,) = self._run.store.query("SELECT next_step FROM sent WHERE place = ?", [_PLACE])
-        first = int(row["next_step"])
+        first = next_to_send(self._run.store, _PLACE) or 0
         records = list(self._records(max(0, first - lookback(self._rules))))
         for place, record in enumerate(records):
             if record.step >= first:
@@ -87,7 +87,7 @@ class Watch:
                     "INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?)",
                     (*row, row_digest(row)),
                 )
-            connection.execute("REPLACE INTO sent VALUES (?, ?)", (_PLACE, next_step))
+            add_sent(connection, self._run.store, _PLACE, next_step)
 
     def _deliver(self) -> None:
         """Deliver in order; what cannot be delivered waits, and what follows it too."""

@@ -143,7 +143,7 @@ def cluster(
     encoding: options.Encoding = "utf-8",
     distinct: options.Distinct = False,
     network: options.Network = False,
-    on_missing: options.OnMissing = "error",
+    on_missing: options.OnMissing = None,
     lateness: Annotated[
         str,
         typer.Option(
@@ -266,6 +266,7 @@ def cluster(
     from dynmeans.runs.reading.durations import parse_seconds
     from dynmeans.runs.reading.reading_options import ReadingOptions
     from dynmeans.runs.reading.window_options import WindowOptions
+    from dynmeans.runs.streams.addresses import is_address
 
     window_options = WindowOptions(
         features=tuple(features),
@@ -279,7 +280,7 @@ def cluster(
         id=id_column,
         weight=weight,
         truth=truth,
-        on_missing=on_missing,
+        on_missing=on_missing or ("error" if is_address(table) else "drop"),
         hold_last=hold_last,
         lateness=lateness,
         on_late=on_late,
@@ -326,4 +327,4 @@ def cluster(
             progress=cluster_result.show_nothing if is_quiet else cluster_result.show_progress,
         )
     families = cluster_result.find_families(out) if is_families else None
-    cluster_result.show_result(result, families, as_json=as_json, quiet=quiet)
+    cluster_result.show_result(result, families, time=time, as_json=as_json, quiet=quiet)

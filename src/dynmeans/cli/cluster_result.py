@@ -1,14 +1,16 @@
 """What `dynmeans cluster` shows: how far it is, and what it did."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from dynmeans.cli.flags import with_flags
 from dynmeans.cli.output import named, print_json, say, tell
 from dynmeans.cli.suggestion_text import explanation_lines, warn
+from dynmeans.frames.summary import left_out_text
 from dynmeans.inputs.plural import counted
 from dynmeans.records.families import Families
 from dynmeans.records.suggestion import Suggestion
@@ -25,16 +27,20 @@ def show_suggestion(found: Suggestion) -> None:
     warn(found)
 
 
-def show_progress(total: int | None, done: int) -> AbstractContextManager[Any]:
+def show_progress(
+    total: int | None, done: int, features: Sequence[str]
+) -> AbstractContextManager[Any]:
     """Show a terminal how far the run is; load what draws it only then."""
     if not sys.stderr.isatty():
         return nullcontext()
     from dynmeans.cli.live_view import live_view
 
-    return live_view(total, done)
+    return live_view(total, done, features)
 
 
-def show_nothing(total: int | None, done: int) -> AbstractContextManager[Any]:
+def show_nothing(
+    total: int | None, done: int, features: Sequence[str]
+) -> AbstractContextManager[Any]:
     """Show nothing."""
     return nullcontext()
 
@@ -65,9 +71,14 @@ def families_fields(families: Families) -> dict[str, Any]:
 
 
 def show_result(
-    result: ClusterResult, families: Families | None, *, as_json: bool, quiet: bool
+    result: ClusterResult,
+    families: Families | None,
+    *,
+    time: str | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
-    """Say what was done: one JSON object, or lines for people and logs."""
+    """Say what was done: one JSON object, or lines for people and logs; `time` is a column."""
     if as_json:
         found = {} if families is None else {"families": families_fields(families)}
         print_json({**_result_fields(result), **found})
@@ -75,6 +86,7 @@ def show_result(
     if quiet:
         return
     _say_result(result)
+    _tell_left_out(result, time)
     if families is not None:
         show_families(families)
 
@@ -87,6 +99,7 @@ def _result_fields(result: ClusterResult) -> dict[str, Any]:
         "new_rows": result.n_rows,
         "repeated_rows": result.n_repeated,
         "duplicate_rows": result.n_duplicates,
+        "missing_values": dict(result.missing),
         "seconds": round(result.seconds, 3),
         "is_stopped": result.is_stopped,
         "doubts": list(result.suggestion.doubts) if result.suggestion else [],
@@ -108,10 +121,13 @@ def _say_result(result: ClusterResult) -> None:
     if status.n_dead_letters:
         letters = counted(status.n_dead_letters, "message")
         tell(f"{letters} could not be read as rows: dynmeans dead-letters {status.folder}")
-    if result.n_duplicates:
-        tell(f"{counted(result.n_duplicates, 'row')} left out: each equals an earlier one.")
-    if status.n_dropped or status.n_late or result.n_repeated:
-        tell(
-            f"{counted(status.n_dropped, 'row')} dropped for a missing value, "
-            f"{status.n_late:,} too late, {result.n_repeated:,} taken in before."
-        )
+
+
+def _tell_left_out(result: ClusterResult, time: str | None) -> None:
+    """Say how many rows have no label, and why."""
+    status = result.status
+    if text := left_out_text(status.n_dropped, result.missing, result.n_duplicates, time):
+        tell(with_flags(text, ["cluster"]))
+    if status.n_late or result.n_repeated:
+        late = f"{counted(status.n_late, 'row')} left out because they came too late"
+        tell(f"{late}, {result.n_repeated:,} because they were taken in before.")

@@ -1,11 +1,12 @@
 """The view of a run while it is written: a bar with the rate, and a table of clusters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -20,8 +21,8 @@ _MAX_FEATURES = 4
 
 
 @contextmanager
-def live_view(total: int | None, done: int) -> Iterator[OnWindow]:
-    """Show a terminal how far the run is, four times a second."""
+def live_view(total: int | None, done: int, features: Sequence[str]) -> Iterator[OnWindow]:
+    """Show a terminal how far the run is, four times a second; `features` name the columns."""
     console = Console(stderr=True)
     progress = Progress(
         TextColumn("{task.fields[window]}", markup=False),
@@ -47,14 +48,16 @@ def live_view(total: int | None, done: int) -> Iterator[OnWindow]:
 
     def render() -> Group:
         record = shown["record"]
-        return Group(progress) if record is None else Group(progress, cluster_table(record))
+        if record is None:
+            return Group(progress)
+        return Group(progress, cluster_table(record, features))
 
     with Live(get_renderable=render, console=console, refresh_per_second=4, transient=True):
         yield on_window
 
 
-def cluster_table(record: StepRecord) -> Table:
-    """Return the largest clusters of a window as a table."""
+def cluster_table(record: StepRecord, features: Sequence[str]) -> Table:
+    """Return the largest clusters of a window as a table, its centers under the features' names."""
     n_shown = min(_MAX_CLUSTERS, len(record.ids))
     n_seen = counted(len(record.ids), "cluster")
     title = f"window {record.step}: {n_seen}, {record.n_remembered} remembered"
@@ -63,8 +66,8 @@ def cluster_table(record: StepRecord) -> Table:
     table.add_column("points", justify="right")
     table.add_column("since")
     n_features = min(_MAX_FEATURES, record.centers.shape[1])
-    for j in range(n_features):
-        table.add_column(f"center {j}", justify="right")
+    for name in features[:n_features]:
+        table.add_column(escape(printable(f"center {name}")), justify="right")
     largest = sorted(range(len(record.ids)), key=lambda i: (-record.counts[i], record.ids[i]))
     for i in largest[:n_shown]:
         age = record.ages[i]

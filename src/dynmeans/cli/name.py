@@ -58,8 +58,7 @@ def name(
     if cluster is not None and text is not None:
         given |= {cluster: text}
     with Run.open(run_folder) as run:
-        for cluster_id, given_name in given.items():
-            run.name_cluster(cluster_id, given_name, who=who)
+        run.name_clusters(given, who=who)
         known = run.edits.names
     if output is not None:
         write_names(known, output)

@@ -160,10 +160,10 @@ DatabaseTable = Annotated[
     ),
 ]
 OnMissing = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="What to do with rows that lack a finite value or a readable time: "
-        "error, or drop (and count them).",
+        help="What to do with rows that lack a finite value or a readable time: drop (and count "
+        "them), or error. drop by default; a stream keeps such messages as dead letters.",
         rich_help_panel=SOURCE,
     ),
 ]

@@ -48,7 +48,7 @@ def suggest(
     encoding: options.Encoding = "utf-8",
     distinct: options.Distinct = False,
     network: options.Network = False,
-    on_missing: options.OnMissing = "error",
+    on_missing: options.OnMissing = None,
     picture: Annotated[
         Path | None,
         typer.Option(
@@ -72,7 +72,8 @@ def suggest(
 
     dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
     """
-    from dynmeans.cli.output import check_picture, standard_input, suggestion_bar
+    from dynmeans.cli.output import check_picture, standard_input, suggestion_bar, tell
+    from dynmeans.inputs.plural import counted
     from dynmeans.runs.cluster_job import LIVE
     from dynmeans.runs.first_windows import first_windows, suggest_on_windows
     from dynmeans.runs.reading.live_windows import LiveWindows
@@ -93,7 +94,7 @@ def suggest(
         timezone=timezone,
         time_unit=time_unit,
         time_format=tuple(time_format or ()),
-        on_missing=on_missing,
+        on_missing=on_missing or "drop",
     )
     reading: dict[str, Any] = {
         "query": sql,
@@ -110,6 +111,8 @@ def suggest(
         )
         first = first_windows(windows, n_batches)
         found = suggest_on_windows(first, standardize=standardize, n_clusters=about)
+    if n_dropped := sum(window.n_dropped for window in first):
+        tell(f"{counted(n_dropped, 'row')} left out: a value is missing.")
     if picture is not None:
         _draw(found, picture)
     _show(found, picture, as_json)

@@ -47,7 +47,7 @@ class AnyBatch(Protocol):
         """Return the module that runs a step on this kind of batch."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen: that would take as long as the check
 class Batch:
     """Y_t in memory, checked. A `DaskBatch` answers the same questions on a cluster.
 

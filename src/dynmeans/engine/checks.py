@@ -10,11 +10,11 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
-MAX_POINTS = 2**31 - 1
 # As compiled code reads arrays: by rows, aligned (those off a network may not be), no subclass.
 READABLE: tuple[Literal["C"], Literal["A"], Literal["E"]] = ("C", "A", "E")
-# Weighted squares of differences, summed over any number of points, must stay finite.
-MAX_COORDINATE, MAX_WEIGHT = 1e100, 1e50
+MAX_POINTS: int = compiled.MAX_POINTS
+MAX_COORDINATE: float = compiled.MAX_COORDINATE
+MAX_WEIGHT: float = compiled.MAX_WEIGHT
 
 
 # Whether two tuples hold the very same objects.
@@ -31,7 +31,7 @@ def check_size(name: str, n_points: int) -> None:
 
 def is_checked_batch(points: object, n_features: int, *, allow_float32: bool = True) -> bool:
     """Say whether this is a plain array that needs neither conversion nor complaint."""
-    return compiled.is_plain_batch(points, n_features, MAX_POINTS, MAX_COORDINATE, allow_float32)
+    return compiled.is_plain_batch(points, n_features, allow_float32)
 
 
 def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points") -> BatchArray:
@@ -89,7 +89,7 @@ def checked_weights(
     """Return one weight for each point, or None where every point weighs 1."""
     if weights is None:
         return None
-    if compiled.are_plain_weights(weights, n_points, MAX_WEIGHT):
+    if compiled.are_plain_weights(weights, n_points):
         return cast(FloatArray, weights)
     array = as_floats(name, np.asarray(weights))
     if array.shape != (n_points,):

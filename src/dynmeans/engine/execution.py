@@ -5,7 +5,6 @@ import importlib.util
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from numbers import Integral
-from types import NoneType
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
@@ -82,12 +81,16 @@ DEFAULT = Execution()
 
 
 def execution_of(*values: Any) -> Execution:
-    """Return the same record for the same plain values: checking takes as long as a small step."""
-    return _known(*values) if _PLAIN.issuperset(map(type, values)) else Execution(*values)
+    """Return the same record for the same values: checking takes as long as a small step."""
+    try:
+        return _known(*values)
+    except TypeError:  # of a value that cannot be hashed, too
+        return Execution(*values)
 
 
-_PLAIN = frozenset((int, str, NoneType))
-_known = lru_cache(maxsize=64)(Execution)
+_known = lru_cache(maxsize=64, typed=True)(
+    lambda *values: DEFAULT if (made := Execution(*values)) == DEFAULT else made
+)
 
 
 @cache

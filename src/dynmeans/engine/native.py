@@ -18,8 +18,7 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
 # What compiled code makes and reads without their constructors.
-_RECORDS = (ClusterState, Clustering)
-_set_execution: Any = vars(Clustering)["execution"].__set__
+_RECORDS = (ClusterState, Clustering, Penalties, VisitingOrders)
 _FEWEST_FOR_BLAS = blas.FEW_POINTS * blas.FEW_FEATURES
 
 
@@ -41,16 +40,12 @@ def step(
     size, sgemm, n_threads = points.size, None, execution.n_threads
     if size >= _FEWEST_FOR_BLAS and is_accelerated:
         sgemm = blas.sgemm_for(points)
-    if type(orders) is VisitingOrders:
-        visits = None, orders.entropy, orders.n_init, orders.by == "content"
-    else:
-        visits = orders, 0, 0, False  # type: ignore[assignment]
     arguments: Any = (
         points,
         batch.weights,
-        *visits,
+        orders,
         state,
-        _numbers(penalties),
+        penalties,
         None if penalties.motion == "still" else moving_factors(penalties.moving, points.shape[1]),
         elapsed,
         is_accelerated,
@@ -59,21 +54,24 @@ def step(
         _RECORDS,
     )
     if sgemm is None:
-        stepped: Any = compiled.step(*arguments)
-    else:
-        with blas.one_thread():
-            stepped = compiled.step(*arguments)
-    _set_execution(stepped[1], "native")
-    return cast(tuple[ClusterState, Clustering], stepped)
+        return cast(tuple[ClusterState, Clustering], compiled.step(*arguments))
+    with blas.one_thread():
+        return cast(tuple[ClusterState, Clustering], compiled.step(*arguments))
 
 
-def _numbers(penalties: Penalties) -> tuple[float, float, float, bool]:
-    return (
-        penalties.new_penalty,
-        penalties.revival_penalty,
-        penalties.drift,
-        penalties.revival == "exact",
+def step_if_small(
+    points: Any,
+    weights: Any,
+    state: ClusterState,
+    penalties: Penalties,
+    orders: Any,
+    elapsed: Any,
+) -> tuple[ClusterState, Clustering] | None:
+    """Check and cluster a small batch in one crossing; None where anything needs more than that."""
+    stepped: Any = compiled.step_if_small(
+        points, weights, orders, state, penalties, elapsed, _RECORDS
     )
+    return stepped  # type: ignore[no-any-return]
 
 
 def predict_labels(
@@ -81,7 +79,7 @@ def predict_labels(
 ) -> tuple[IntArray, FloatArray]:
     """Return the identity and the cost of each point `elapsed` steps later, changing nothing."""
     moving = moving_features(penalties, state.n_features)
-    return compiled.predict(points, state, _numbers(penalties), moving, elapsed, _RECORDS)
+    return compiled.predict(points, state, penalties, moving, elapsed, _RECORDS)
 
 
 def sequence(
@@ -93,11 +91,7 @@ def sequence(
 ) -> list[tuple[ClusterState, Clustering]]:
     """Cluster a sequence of small batches from nothing, without coming back in between."""
     arguments: Any = _sequence_arguments(batches, penalties, orders, elapsed, execution)
-    arguments = (*arguments, _RECORDS)
-    stepped = cast(list[tuple[ClusterState, Clustering]], compiled.sequence(*arguments))
-    for _, clustering in stepped:
-        _set_execution(clustering, "native")
-    return stepped
+    return cast(list[tuple[ClusterState, Clustering]], compiled.sequence(*arguments))
 
 
 def sequence_labels(
@@ -129,10 +123,11 @@ def _sequence_arguments(
         rows,
         [batch.weights for batch in batches],
         np.array(elapsed, dtype=np.float64),
-        _numbers(penalties),
+        penalties,
         moving_features(penalties, batches[0].n_features) if batches else None,
         execution.is_accelerated,
         n_threads,
         orders.entropy,
         orders.n_init,
+        _RECORDS,
     )

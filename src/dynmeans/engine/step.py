@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dynmeans.engine.batch import AnyBatch, take_batch
+from dynmeans.engine.batch import AnyBatch, Batch, take_batch
 from dynmeans.engine.checks import checked_elapsed
 from dynmeans.engine.execution import DEFAULT, Execution, execution_of
 from dynmeans.engine.guard import check_growth, foresee
+from dynmeans.engine.native import step_if_small
 from dynmeans.engine.orders import Orders, take_orders
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -23,6 +24,11 @@ def step_batch(
     execution: Execution = DEFAULT,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one checked batch (Algorithm 2, restarts and UpdateC); every caller comes by here."""
+    if type(batch) is Batch and execution is DEFAULT:
+        small = step_if_small(batch.points, batch.weights, state, penalties, orders, elapsed)
+        if small is not None:
+            check_growth(state, small[0], None)
+            return small
     foresee(batch, state, penalties, elapsed, execution)
     stepped: tuple[ClusterState, Clustering] = batch.engine(execution).step(
         batch, state, penalties, orders, elapsed, execution
@@ -91,11 +97,16 @@ def step(
     >>> first.labels.tolist(), second.labels.tolist()
     ([0, 0, 1], [1, 0])
     """
+    execution = execution_of(backend, acceleration, n_threads, max_clusters)
+    if execution is DEFAULT:
+        small = step_if_small(points, sample_weight, state, penalties, orders, elapsed)
+        if small is not None:
+            check_growth(state, small[0], None)
+            return small
     if not isinstance(state, ClusterState):
         raise TypeError(f"state must be a ClusterState, got {type(state).__name__}.")
     if not isinstance(penalties, Penalties):
         raise TypeError(f"penalties must be a Penalties, got {type(penalties).__name__}.")
-    execution = execution_of(backend, acceleration, n_threads, max_clusters)
     elapsed = checked_elapsed(elapsed)
     batch = take_batch(points, sample_weight, state.n_features)
     visits = take_orders(orders, batch.n_points)

@@ -102,7 +102,7 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         return (
             is_checked_batch(X, self.state_.n_features, allow_float32=allow_float32)
             and len(X) > 0
-            and not hasattr(self, "feature_names_in_")
+            and "feature_names_in_" not in self.__dict__
         )
 
     def _start_over(self) -> None:
@@ -139,14 +139,16 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
 class _AllOrNothing:
     """A plain class: a generator would cost a tenth of a small step."""
 
-    __slots__ = ("_attributes", "_before", "_thread")
+    __slots__ = ("_attributes", "_before", "_key", "_thread")
 
     def __init__(self, attributes: dict[str, Any]) -> None:
         self._attributes = attributes
+        self._key = id(attributes)
         self._thread = get_ident()
 
     def __enter__(self) -> None:
-        if _in_use.setdefault(id(self._attributes), self)._thread != self._thread:
+        first = _in_use.setdefault(self._key, self)
+        if first is not self and first._thread != self._thread:
             raise RuntimeError(
                 "this estimator is taking in a batch in another thread. Give each thread an "
                 "estimator of its own, or let them wait for each other."
@@ -157,8 +159,8 @@ class _AllOrNothing:
         if kind is not None:
             self._attributes.clear()
             self._attributes.update(self._before)
-        if _in_use[id(self._attributes)] is self:  # and not one inside another
-            del _in_use[id(self._attributes)]
+        if _in_use[self._key] is self:  # and not one inside another
+            del _in_use[self._key]
 
 
 # Who is taking in a batch now. Not kept in the estimators: they can be copied and pickled.

@@ -25,6 +25,7 @@ from dynmeans.mixture.variational import VariationalPosterior, variational
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.mixture import MixtureParameters, MixtureState
+from dynmeans.records.penalties import REVIVAL_RULES
 
 INFERENCES = ("gibbs", "variational", "particle")
 _logger = logging.getLogger(__name__)
@@ -53,6 +54,10 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         rho. Variance of new clusters around `prior_mean`, along each axis.
     parameters : MixtureParameters, optional
         All six as one value in place of them, such as `low_variance_mixture` returns.
+    revival : {"exact", "paper"}, default="exact"
+        How the first point of an old cluster sees its position: as uncertain as it is, or known
+        exactly, as Eq. 3 is printed. The latter is for Gibbs sampling alone, and its samples are
+        not from the posterior.
     n_samples, burn_in, thin : int, default=200, 100, 2
         Gibbs: samples recorded, sweeps before the first, and sweeps for each.
     n_particles : int, default=100
@@ -116,6 +121,7 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         prior_mean: Any = 0.0,
         prior_variance: float = 1.0,
         parameters: MixtureParameters | None = None,
+        revival: str = "exact",
         n_samples: int = 200,
         burn_in: int = 100,
         thin: int = 2,
@@ -135,6 +141,7 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         self.prior_mean = prior_mean
         self.prior_variance = prior_variance
         self.parameters = parameters
+        self.revival = revival
         self.n_samples = n_samples
         self.burn_in = burn_in
         self.thin = thin
@@ -234,7 +241,8 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         parameters = self._parameters()
         check_carry(self.carry)
         window = self._checked_window()
-        prior = batch_prior(state, parameters, elapsed)
+        self._check_revival()
+        prior = batch_prior(state, parameters, elapsed, self.revival)
         labels, seen, costs = self._infer(points, prior, state)
         self.state_, clustering = remember(state, labels, seen, parameters, elapsed, costs)
         sigma = parameters.noise_variance
@@ -243,6 +251,17 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         self._record(window)
         self.labels_ = clustering.labels
         self.cost_ = clustering.cost
+
+    def _check_revival(self) -> None:
+        if self.revival not in REVIVAL_RULES:
+            raise ValueError(
+                f"revival must be one of {', '.join(REVIVAL_RULES)}, got {self.revival!r}."
+            )
+        if self.revival == "paper" and self.inference != "gibbs":
+            raise ValueError(
+                "revival must be 'exact' unless inference is 'gibbs': Eq. 3 as printed is a step "
+                f"of Gibbs sampling, got {self.revival!r} with {self.inference!r}."
+            )
 
     def _infer(
         self, points: FloatArray, prior: BatchPrior, state: MixtureState

@@ -1,6 +1,5 @@
 """RiverDynamicMeans: Dynamic Means behind the interface of river, row by row."""
 
-import math
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 from river import base
 
+from dynmeans.engine.checks import MAX_COORDINATE
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.records.arrays import FloatArray
@@ -108,11 +108,15 @@ class RiverDynamicMeans(base.Clusterer):
         if not features:
             raise ValueError("x must have a feature in at least one row of the first window.")
         model = self._made() if self._model is None else self._model
+        before = self._features, dict(self._sums), dict(self._counts)
         self._keep(row)
         self._features = features
-        self._rows = []
-        model.partial_fit(np.vstack([self._point(known) for known in rows]))
-        self._model = model
+        try:
+            model.partial_fit(np.vstack([self._point(known) for known in rows]))
+        except BaseException:
+            self._features, self._sums, self._counts = before
+            raise
+        self._model, self._rows = model, []
 
     def predict_one(self, x: Mapping[Any, Any]) -> int:
         """Return the identity that would take the row now; -1 for none."""
@@ -145,9 +149,12 @@ class RiverDynamicMeans(base.Clusterer):
 
 
 def _number(name: Any, value: Any) -> float:
-    if not isinstance(value, Real) or not math.isfinite(value):
+    # A value that a window cannot hold is refused now: later, all rows of the window would be lost.
+    is_real = isinstance(value, Real)
+    if not is_real or not -MAX_COORDINATE <= value <= MAX_COORDINATE:
         raise ValueError(
-            f"x must hold finite numbers, got {value!r} for {name!r}. river.preprocessing and "
-            "river.compose turn other values into numbers or leave them out."
+            f"x must hold finite numbers of at most {MAX_COORDINATE:g}, got {str(value)[:80]!r} "
+            f"for {name!r}. river.preprocessing and river.compose turn other values into numbers "
+            "or leave them out."
         )
     return float(value)

@@ -59,9 +59,9 @@ class ClosestToTruth:
         started = time.thread_time()
         true, weights = next(self._truth), next(self._weights)
         true_ids, rows = np.unique(true, return_inverse=True)
-        found_ids, cols = np.unique(samples, return_inverse=True)
+        found_ids, cols = _numbered(samples)
         shape = (len(true_ids), len(found_ids))
-        counts = _sum_pairs(rows, cols.reshape(samples.shape), weights, shape)
+        counts = _sum_pairs(rows, cols, weights, shape)
         kept = np.array(
             [[self._found_of.get(int(k)) == int(f) for f in found_ids] for k in true_ids]
         )
@@ -79,6 +79,16 @@ class ClosestToTruth:
         self.scores.append(float(scores[best]))
         self.seconds += time.thread_time() - started
         return np.asarray(scores)
+
+
+def _numbered(ids: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the ids that occur, in order, and the place of each entry among them.
+
+    As `np.unique` does, without sorting all samples: ids are numbers below that of all clusters.
+    """
+    is_found = np.zeros(int(ids.max()) + 1, dtype=np.bool_)
+    is_found[ids] = True
+    return np.flatnonzero(is_found), (np.cumsum(is_found) - 1)[ids]
 
 
 def _sum_pairs(

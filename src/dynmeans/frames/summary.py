@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.status import RunStatus
+
+_UNREAD = "{:,} whose {} is missing or unread (see {time_format})"
 
 
 def summary_lines(
@@ -45,16 +48,12 @@ def left_out_text(
     n_rows = n_dropped + n_duplicates
     if not n_rows:
         return ""
-    unreadable = {time: f"whose {time} is missing or unread (see time_format)"}
-    reasons = [
-        f"{n:,} {unreadable.get(name, f'without a value for {name}')}"
-        for name, n in missing.items()
-        if n
-    ]
+    lacking = {name: n for name, n in missing.items() if n}
+    reasons = [_UNREAD if name == time else "{:,} without a value for {}" for name in lacking]
+    values = [value for name, n in lacking.items() for value in (n, name)]
     if n_duplicates:
-        reasons.append(
-            f"{n_duplicates:,} that equal{'s' if n_duplicates == 1 else ''} an earlier row"
-        )
+        reasons.append(f"{{:,}} that equal{'s' if n_duplicates == 1 else ''} an earlier row")
+        values.append(n_duplicates)
     verbs = ("was", "has") if n_rows == 1 else ("were", "have")
     told = f"{counted(n_rows, 'row')} {verbs[0]} left out and {verbs[1]} no label"
-    return f"{told}: {', '.join(reasons)}." if reasons else f"{told}."
+    return ArgumentText(f"{told}: {', '.join(reasons)}." if reasons else f"{told}.", *values)

@@ -4,6 +4,8 @@ import importlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
 
 LABEL = "cluster_id"
+_WRITTEN = (str, int, float, np.number, Decimal, datetime, type(None))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +113,7 @@ def _from_pandas(frame: Any, named: list[str]) -> pa.Table:
     columns = {}
     for name, values in parts.items():
         try:
-            columns[name] = pa.array(_with_dates(values), from_pandas=True)
+            columns[name] = _as_arrow(values)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             if name in named:
                 text = str(error).partition("\n")[0].rstrip(".")
@@ -119,11 +122,21 @@ def _from_pandas(frame: Any, named: list[str]) -> pa.Table:
     return pa.table(columns)
 
 
-def _with_dates(values: Any) -> Any:
-    """Return periods of pandas as the dates they begin with: a table would hold bare numbers."""
-    if not str(values.dtype).startswith("period"):
-        return values
-    return (values.dt if hasattr(values, "dt") else values).to_timestamp()
+def _as_arrow(values: Any) -> pa.Array:
+    """Convert one column; a word among numbers, as spreadsheets have it, makes all of them text."""
+    dtype = str(values.dtype)
+    if dtype.startswith("period"):
+        # The dates they begin with: a table would hold bare numbers.
+        values = (values.dt if hasattr(values, "dt") else values).to_timestamp()
+    elif dtype == "float16":
+        values = values.astype("float32")  # DuckDB knows no shorter one
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        if not all(isinstance(value, _WRITTEN) for value in values):
+            raise
+        texts = [None if value != value else str(value) for value in values]
+        return pa.array(texts, from_pandas=True)
 
 
 def _polars() -> Any:

@@ -33,6 +33,7 @@ MixtureArrays = tuple[
     FloatArray,
     FloatArray,
     FloatArray,
+    FloatArray,
     float,
     FloatArray,
     float,
@@ -63,7 +64,7 @@ class BatchPrior:
         sigma.
     first_variances : FloatArray of shape (n_old,), optional
         Variance of each old position as the first point of the cluster sees it; `variances` by
-        default. `plain_gibbs` alone takes another one, for Eq. 3 as printed.
+        default. Gibbs sampling alone takes another one, for Eq. 3 as printed.
     """
 
     log_weights: FloatArray
@@ -84,16 +85,13 @@ class BatchPrior:
     def arrays(self, points: FloatArray) -> MixtureArrays:
         """Return the points and the fields as the compiled code takes them."""
         self._check_scale(points)
-        if self.first_variances is not None:
-            raise ValueError(
-                "first_variances must be None: Eq. 3 as printed is sampled by plain_gibbs alone."
-            )
         return (
             points,
             self.log_weights,
             self.past_counts,
             self.means,
             self.variances,
+            self.variances if self.first_variances is None else self.first_variances,
             self.log_new_weight,
             self.new_mean,
             self.new_variance,

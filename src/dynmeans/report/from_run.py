@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dynmeans.inputs.plural import counted
 from dynmeans.records.history import History
 from dynmeans.report.build import report_data
 from dynmeans.report.data import ReportData
@@ -12,6 +13,7 @@ from dynmeans.report.descriptions import descriptions
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.profiles import describe_clusters
 from dynmeans.runs.run import Run
+from dynmeans.runs.status import RunStatus
 from dynmeans.runs.streams.addresses import is_address
 from dynmeans.runs.truth_counts import score_run
 
@@ -73,7 +75,17 @@ def run_report(
             "chosen by a hash of their numbers."
         )
         data = replace(data, notes=(rule, *data.notes))
-    return data
+    return replace(data, notes=(*data.notes, *_left_out(run.status())))
+
+
+def _left_out(status: RunStatus) -> list[str]:
+    """Say how many rows are not on the page because they were not clustered."""
+    counts = (
+        (status.n_dropped, "because a value is missing"),
+        (status.n_late, "because they came too late"),
+        (status.n_dead_letters, "because they could not be read"),
+    )
+    return [f"{counted(n, 'row')} left out {reason}." for n, reason in counts if n]
 
 
 def _parameters(config: RunConfig) -> dict[str, object]:

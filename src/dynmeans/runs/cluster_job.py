@@ -18,6 +18,7 @@ from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.deciding import UNDECIDED
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.reading_options import AS_USUAL, ReadingOptions
@@ -27,14 +28,15 @@ from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
 from dynmeans.runs.status import RunStatus
-from dynmeans.runs.stopping import StoppedError
+from dynmeans.runs.stopping import StoppedError, stopped
 from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
 from dynmeans.runs.streams.addresses import is_address, open_stream, parse_address
 
 LIVE = "-"
-# From the rows of the source, if they are known, and those read before, to what sees each window.
-Progress = Callable[[int | None, int], AbstractContextManager[OnWindow | None]]
+# From the rows of the source, if they are known, those read before, and the names of the features,
+# to what sees each window.
+Progress = Callable[[int | None, int, tuple[str, ...]], AbstractContextManager[OnWindow | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class ClusterJob:
         overwrite: bool = False,
         n_threads: int | None = None,
         max_clusters: int | None = None,
-        progress: Progress = lambda total, done: nullcontext(),
+        progress: Progress = lambda total, done, features: nullcontext(),
     ) -> ClusterResult:
         """Make the run, or resume it, until the source ends."""
         self._check()
@@ -140,7 +142,8 @@ class ClusterJob:
             run, windows, suggestion = opened
             before = run.status()
             total = None if source is None else windows.n_rows
-            with progress(total, (run.position or {}).get("rows_read", 0)) as on_window:
+            done = (run.position or {}).get("rows_read", 0)
+            with progress(total, done, run.config.features) as on_window:
                 is_stopped = self._is_stopped(
                     run,
                     windows,
@@ -150,6 +153,13 @@ class ClusterJob:
                     commit_seconds=0.0 if source is None else 2.0,
                 )
             status = replace(run.status(), is_running=False)  # as soon as this block is left
+        missing: Mapping[str, int] = getattr(windows, "missing", {})
+        if status.n_dropped and not (status.n_rows or is_stopped or self.options.hold_last):
+            raise InputError(
+                "",
+                "every row of the input lacks a value: {}",
+                ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n),
+            )
         return ClusterResult(
             status=status,
             n_windows=status.n_windows - before.n_windows,
@@ -159,7 +169,7 @@ class ClusterJob:
             seconds=time.monotonic() - begin,
             is_resumed=is_there,
             suggestion=suggestion,
-            missing=getattr(windows, "missing", {}),
+            missing=missing,
             is_stopped=is_stopped,
         )
 
@@ -169,6 +179,7 @@ class ClusterJob:
             try:
                 if self._is_stream:
                     run.process(windows, after_commit=after_commit, **options)
+                    windows.settle()
                 else:
                     run.follow(windows, stop=self.stop, after_commit=after_commit, **options)
             except StoppedError:
@@ -214,8 +225,6 @@ class ClusterJob:
         if self.reading != AS_USUAL and self._is_live:
             names = [name for name in self.reading.to_source_fields()] or ["network"]
             raise InputError(names[0], "is for files, not for live sources")
-        if self.suggest and self._is_stream:
-            raise InputError("suggest", "is for files and standard input, not for streams")
         if self.options.unique_ids and not self._is_stream:
             raise InputError("unique_ids", "is for streams")
 
@@ -269,10 +278,19 @@ class ClusterJob:
             config = self._config(source, self._stored_or_given_penalties(source))
             with Run.open(self.out, config) as run:
                 run.lock()  # before the position is read: nobody may move it
-                if self._is_stream:
+                if run.is_undecided:
+                    yield run, *self._decided(run)
+                elif self._is_stream:
                     yield run, self._stream_windows(run), None
                 else:
                     yield run, self._windows(source, run.position), None
+            return
+        if self._is_stream and self.suggest:
+            # Rows must be kept where their place does not: the run is made before the choice.
+            undecided = self._config(source, UNDECIDED)
+            with Run.create(self.out, undecided, overwrite=overwrite) as run:
+                run.leave_undecided()
+                yield run, *self._decided(run)
             return
         windows, found = self._windows(source, None), None
         if self.suggest:
@@ -283,6 +301,19 @@ class ClusterJob:
         config = self._config(source, penalties)
         with Run.create(self.out, config, overwrite=overwrite) as run:
             yield run, self._stream_windows(run) if self._is_stream else windows, found
+
+    def _decided(self, run: Run) -> tuple[Any, Suggestion | None]:
+        """Choose on the first windows of a stream; return all of them, and the choice."""
+        windows, found = self._stream_windows(run), None
+        if not self.suggest:
+            run.decide(self._config(None, self._given_penalties(None)))
+            return windows, None
+        try:
+            windows, found = self._suggested(windows, None)
+        except StoppedError:
+            return stopped(), None
+        run.decide(self._config(None, found.penalties.with_revival(self.revival)))
+        return windows, found
 
     def _config(self, source: Source | None, penalties: Penalties) -> RunConfig:
         table = os.fspath(self.table) if self._is_path else None
@@ -318,17 +349,16 @@ class ClusterJob:
 
     def _stored_or_given_penalties(self, source: Source | None) -> Penalties:
         """What was suggested then is kept."""
-        if not self.suggest:
-            return self._given_penalties(source)
         with Run.open(self.out) as run:
-            return run.config.penalties
+            is_kept = self.suggest or run.is_undecided
+            return run.config.penalties if is_kept else self._given_penalties(source)
 
     def _suggested(self, windows: Any, source: Source | None) -> tuple[Any, Suggestion]:
         """Choose on the first windows; return the choice, and all windows to resume with."""
         # Loads what only a suggestion needs.
         first_windows = importlib.import_module("dynmeans.runs.first_windows")
         with self.while_suggesting():
-            ahead = first_windows.ReadAhead(windows)
+            ahead = first_windows.ReadAhead(windows, is_live=source is None)
             found: Suggestion = first_windows.suggest_on_windows(
                 ahead.first,
                 standardize=self.settings.get("standardize", 0),
@@ -340,6 +370,8 @@ class ClusterJob:
                 moving=self._moving_features(source),
             )
         if not found.is_followed:
+            if ahead.error is not None:
+                raise ahead.error
             if self.on_refusal is not None:
                 standardize = self.settings.get("standardize", 0)
                 first = first_windows.batches_of(ahead.first, standardize=standardize)

@@ -12,6 +12,9 @@ from dynmeans.records.penalties import DEFAULT_MOTION, Penalties
 _PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival")
 _MOTION = ("motion", "moving")  # stored where clusters keep a course; runs without it are still
 
+# No window that was taken in depends on it: a run may be resumed with another choice.
+_FREE = ("source.on_missing",)
+
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
@@ -109,7 +112,7 @@ class RunConfig:
 
 def describe_differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[ArgumentText]:
     """Say which fields differ, one line each."""
-    names = [*was, *(name for name in now if name not in was)]
+    names = [name for name in {**was, **now} if name not in _FREE]
     return [
         ArgumentText(
             f"{{{_argument(name)}}} was {{}}, is {{}}",

@@ -1,5 +1,7 @@
 """Editing: what people make of the clusters of a run, as methods of the run."""
 
+from collections.abc import Mapping
+
 from dynmeans.runs import edits
 from dynmeans.runs.edits import Edit, Edits
 from dynmeans.runs.store.store import Store
@@ -27,7 +29,11 @@ class Editing:
         who : str, optional
             Who says so; by default the user of this computer.
         """
-        return edits.name_cluster(self._store, cluster_id, name, who=who)
+        return self.name_clusters({cluster_id: name}, who=who)[0]
+
+    def name_clusters(self, names: Mapping[int, str], *, who: str | None = None) -> list[Edit]:
+        """Give several clusters names; if one is refused, none is given."""
+        return edits.name_clusters(self._store, names, who=who)
 
     def merge_clusters(self, kept_id: int, other_id: int, *, who: str | None = None) -> Edit:
         """Show `other_id`, and all that are shown as it, as `kept_id`; no label is modified."""

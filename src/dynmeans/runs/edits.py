@@ -133,16 +133,31 @@ def edits_of(store: Store) -> Edits:
     return _replayed(read_edits(store))
 
 
-def name_cluster(store: Store, cluster_id: int, name: str, *, who: str | None = None) -> Edit:
-    """Give a cluster a name; an empty one takes it away."""
+def name_clusters(store: Store, names: Mapping[int, str], *, who: str | None = None) -> list[Edit]:
+    """Give clusters names, an empty one takes it away; if one is refused, none is given."""
+    texts = {k: _checked_name(name) for k, name in names.items()}
+    merged = edits_of(store).merged
+    for cluster_id in texts:
+        _check_known(store, cluster_id)
+        if cluster_id in merged:
+            rule = ": {} is shown as {}; name that one, or undo the merger first"
+            raise InputError("cluster", rule, cluster_id, merged[cluster_id])
+    made = [{"kind": NAME, "cluster_id": int(k), "text": text} for k, text in texts.items()]
+    return [_append(store, who, lambda _, edit=edit: edit) for edit in made]
+
+
+def _checked_name(name: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"name must be text, got {name!r}.")
     text = " ".join(name.split())
     if len(text) > MOST_CHARACTERS:
         rule = f"must have at most {MOST_CHARACTERS} characters"
         raise InputError("name", rule, got=f"{text[:40]}...")
-    _check_known(store, cluster_id)
-    return _append(store, who, lambda _: {"kind": NAME, "cluster_id": cluster_id, "text": text})
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError("name", "must be text that UTF-8 can hold", got=text) from error
+    return text
 
 
 def merge_clusters(store: Store, kept_id: int, other_id: int, *, who: str | None = None) -> Edit:
@@ -155,7 +170,7 @@ def merge_clusters(store: Store, kept_id: int, other_id: int, *, who: str | None
         if kept == other:
             rule = ": {} and {} are shown as one cluster already"
             raise InputError("clusters", rule, kept_id, other_id)
-        return {"kind": MERGE, "cluster_id": kept_id, "other_id": other_id}
+        return {"kind": MERGE, "cluster_id": int(kept_id), "other_id": int(other_id)}
 
     return _append(store, who, make)
 
@@ -163,7 +178,7 @@ def merge_clusters(store: Store, kept_id: int, other_id: int, *, who: str | None
 def pin_cluster(store: Store, cluster_id: int, *, who: str | None = None) -> Edit:
     """Keep a cluster confirmed, however small or short-lived it is."""
     _check_known(store, cluster_id)
-    return _append(store, who, lambda _: {"kind": PIN, "cluster_id": cluster_id})
+    return _append(store, who, lambda _: {"kind": PIN, "cluster_id": int(cluster_id)})
 
 
 def undo_edit(store: Store, number: int | None = None, *, who: str | None = None) -> Edit:
@@ -198,7 +213,7 @@ def _edit_of(row: dict[str, Any]) -> Edit:
 
 def _checked_who(who: str | None) -> str:
     if who is not None:
-        return " ".join(who.split())[:MOST_CHARACTERS]
+        return _checked_name(who[:MOST_CHARACTERS])
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a process of no known user
@@ -206,7 +221,10 @@ def _checked_who(who: str | None) -> str:
 
 
 def _check_known(store: Store, cluster_id: int) -> None:
-    if not list(store.rows("clusters", "WHERE cluster_id = ?", [cluster_id])):
+    if isinstance(cluster_id, bool) or not isinstance(cluster_id, int | np.integer):
+        raise TypeError(f"cluster_id must be an integer, got {cluster_id!r}.")
+    is_id = 0 <= cluster_id < 2**63
+    if not is_id or not list(store.rows("clusters", "WHERE cluster_id = ?", [int(cluster_id)])):
         (row,) = store.query("SELECT count(*) AS n FROM clusters")
         rule = ": there is no cluster {}; the run has {}, from number 0"
         raise InputError("cluster", rule, cluster_id, counted(row["n"], "cluster"))

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.excel import write_sheet
 from dynmeans.runs.label_view import AS_STORED, LabelView
 from dynmeans.runs.labeled_rows import label_stream, labeled_rows
-from dynmeans.runs.reading.columns import quote_name, quote_text
+from dynmeans.runs.reading.columns import TEXT, number_expression, quote_name, quote_text
 from dynmeans.runs.reading.file_kinds import find_files
 from dynmeans.runs.reading.locked_duckdb import source_errors
 from dynmeans.runs.reading.reading_options import ReadingOptions
@@ -92,10 +92,13 @@ def export_labels(
 
     The ending says what is written: Parquet, CSV, JSON lines or an Excel sheet; ``-`` is CSV on
     standard output. `view` adds families, and marks who is not confirmed with -1. Rows that were
-    left out keep an empty `cluster_id`. The file appears once it is complete. Text that a
-    spreadsheet would run as a formula gets an apostrophe before it in CSV, and is counted: what
-    begins with ``=``, ``@``, a tab or a return, or with a sign and holds ``(``, ``|`` or ``!``.
-    The other formats hold all text as it is.
+    left out keep an empty `cluster_id`. The file appears once it is complete.
+
+    A feature that is text in the input, because some of its cells are no numbers, is written as
+    the numbers that were clustered, and such cells are empty. Other text that a spreadsheet would
+    run as a formula gets an apostrophe before it in CSV, and is counted: what begins with ``=``,
+    ``@``, a tab or a return, or with a sign and holds ``(``, ``|`` or ``!``. The other formats
+    hold all text as it is.
     """
     ending = _checked_ending(path)
     if ending != STANDARD_OUTPUT:
@@ -108,7 +111,19 @@ def export_labels(
         return Export(_write(label_stream(run, view=view), path, ending), n_formulas)
     with open_source(run.config.source, table, trust=trust, network=network) as source:
         n_formulas = _count_formulas(source) if ending in _FORMULA_RUNNERS else 0
-        return Export(_write(labeled_rows(source, run, view=view), path, ending), n_formulas)
+        rows = labeled_rows(source, run, as_clustered(source, run.config.features), view)
+        return Export(_write(rows, path, ending), n_formulas)
+
+
+def as_clustered(source: Source, features: Sequence[str]) -> str:
+    """Return SQL of all columns; features that the source has as text are the numbers they hold."""
+    columns, decimal = source.columns, source.reading.decimal
+    numbers = {
+        name: f"{number_expression(name, TEXT, 'DOUBLE', decimal)} AS {quote_name(name)}"
+        for name in features
+        if columns.get(name) == TEXT
+    }
+    return ", ".join(numbers.get(name, quote_name(name)) for name in columns)
 
 
 def _checked_ending(path: str | os.PathLike[str]) -> str:

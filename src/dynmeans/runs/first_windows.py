@@ -18,9 +18,14 @@ if TYPE_CHECKING:
     from dynmeans.runs.reading.windows import Windows
 
 
-def first_windows(windows: Iterable[Window], n_windows: int | None = None) -> list[Window]:
-    """Return the first `n_windows`; by default 30 with points, and more up to 4,000 points."""
-    taken: list[Window] = []
+def first_windows(
+    windows: Iterable[Window], n_windows: int | None = None, taken: list[Window] | None = None
+) -> list[Window]:
+    """Return the first `n_windows`; by default 30 with points, and more up to 4,000 points.
+
+    They are also added to `taken`, one by one.
+    """
+    taken = [] if taken is None else taken
     n_filled = n_points = 0
     for window in windows:
         taken.append(window)
@@ -72,16 +77,28 @@ class ReadAhead:
     ----------
     windows : Windows or LiveWindows
         Those of a source.
+    is_live : bool
+        Whether rows are gone once they are read. An error then waits until the windows before it
+        are taken in, as it does where nothing is read ahead.
 
     Attributes
     ----------
     first : list of Window
         The first windows, as `first_windows` takes them.
+    error : ValueError or None
+        What ended the reading of a live source before there were enough of them.
     """
 
-    def __init__(self, windows: "Windows | LiveWindows", n_windows: int | None = None) -> None:
+    def __init__(self, windows: "Windows | LiveWindows", *, is_live: bool) -> None:
         self._windows, self._rest = windows, iter(windows)
-        self.first = first_windows(self._rest, n_windows)
+        self.first: list[Window] = []
+        self.error: ValueError | None = None
+        try:
+            first_windows(self._rest, taken=self.first)
+        except ValueError as error:
+            if not (is_live and self.first):
+                raise
+            self.error, self._rest = error, _raising(error)
 
     def __iter__(self) -> Iterator[Window]:
         """Yield all windows; those read ahead are not kept any longer."""
@@ -93,3 +110,8 @@ class ReadAhead:
     def __getattr__(self, name: str) -> Any:
         """Return what the source says about itself: its position, what it left out."""
         return getattr(self._windows, name)
+
+
+def _raising(error: ValueError) -> Iterator[Window]:
+    raise error
+    yield

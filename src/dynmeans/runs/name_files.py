@@ -33,7 +33,10 @@ def read_names(path: str | os.PathLike[str]) -> dict[int, str]:
 
 def write_names(names: Mapping[int, str], path: str | os.PathLike[str]) -> None:
     """Write names by identity; one that a spreadsheet would run gets an apostrophe."""
-    with whole_file(path) as temporary, Path(temporary).open("w", newline="") as file:
+    with (
+        whole_file(path) as temporary,
+        Path(temporary).open("w", newline="", encoding="utf-8") as file,
+    ):
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         writer.writerows([k, plain_cell(names[k])] for k in sorted(names))

@@ -18,6 +18,7 @@ from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
+from dynmeans.runs.deciding import Deciding
 from dynmeans.runs.edited_tables import with_edits, with_names
 from dynmeans.runs.editing import Editing
 from dynmeans.runs.reading.sampling import Sample
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 OnWindow = Callable[[StepRecord, Window], None]
 
 
-class Run(Editing, Closing):
+class Run(Editing, Deciding, Closing):
     """A clustering that lives in a folder: durable, resumable, readable while it is written.
 
     Make one with `Run.create` or `Run.open`; use it in a ``with`` block.
@@ -173,7 +174,7 @@ class Run(Editing, Closing):
     def note_letters(self, position: Mapping[str, Any], letters: Sequence[DeadLetter]) -> bool:
         """Store messages that are no rows, and where the source stands; False if it must wait."""
         self._store.begin_writing()
-        return self._ready_stepper(None).note_letters(position, letters)
+        return not self.is_undecided and self._ready_stepper(None).note_letters(position, letters)
 
     def inbox(self) -> Inbox:
         """Return where messages are kept that their place does not keep."""

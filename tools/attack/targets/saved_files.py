@@ -132,6 +132,10 @@ def _states() -> list[ClusterState]:
     states = [ClusterState.empty(2)]
     for _ in range(3):
         states.append(model.partial_fit(rng.normal(0, 3, size=(20, 2))).state_)
+    batches = [rng.normal(0, 3, size=(15, 2)) + t for t in range(4)]
+    for settings in ({"motion": "steady"}, {"scale": "standard"}):
+        model = DynamicMeans(1.0, random_state=0, **settings)
+        states += [model.partial_fit(batch).state_ for batch in batches][2:]
     return states
 
 
@@ -152,7 +156,15 @@ def _groups() -> list[GroupStates]:
 def _histories() -> list[History]:
     rng = np.random.default_rng(0)
     batches = [rng.normal(0, 3, size=(n, 2)) for n in (9, 0, 12, 5)]
-    return [DynamicMeans(1.0, random_state=0).fit_sequence(batches)[1], History()]
+    plain = DynamicMeans(1.0, random_state=0).fit_sequence(batches)[1]
+    when = pd.date_range("2026-03-29", periods=4, freq="h", tz="Europe/Berlin")
+    frame = pd.DataFrame(np.vstack(batches), columns=["lon", "Größe 📏"])
+    frame["when"] = np.repeat(when, [len(batch) for batch in batches])
+    model = DynamicMeans(1.0, motion="steady", random_state=0)
+    columns = ["lon", "Größe 📏"]
+    named = model.fit_sequence({t: part[columns] for t, part in frame.groupby("when")})[1]
+    named.cluster_names = {0: "TUG 17", 1: "</script>\x1b[31m"}
+    return [plain, named, History()]
 
 
 _RECORDS = {

@@ -1,6 +1,7 @@
 """Requests to `dynmeans serve`: random paths, tokens, hosts, queries and bodies."""
 
 import asyncio
+import copy
 import json
 import random
 import tempfile
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from attack.mutate import damaged
+from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans import Penalties, Run
 from dynmeans.runs.configuration import RunConfig
@@ -60,7 +61,7 @@ def _request(rng: random.Random, token: str | None) -> tuple[dict[str, Any], byt
     path = rng.choice(_PATHS)
     if rng.random() < 0.3:
         path = damaged(path.encode(), rng, []).decode("latin-1")
-    body = json.dumps(rng.choice(_BODIES)).encode()
+    body = json.dumps(_body(rng)).encode()
     if rng.random() < 0.5:
         body = damaged(body, rng, [])
     host = rng.choice([b"localhost:8765", b"127.0.0.1", b"evil.example", b"", b"[::1", b"\xff"])
@@ -88,6 +89,17 @@ def _request(rng: random.Random, token: str | None) -> tuple[dict[str, Any], byt
         "server": ("127.0.0.1", 8765), "client": ("127.0.0.1", 1), "root_path": "",
     }  # fmt: skip
     return scope, body, is_allowed
+
+
+def _body(rng: random.Random) -> Any:
+    """A body that is asked for, often with one wild value or without one of its fields."""
+    body = copy.deepcopy(rng.choice(_BODIES))
+    if isinstance(body, dict) and rng.random() < 0.4:
+        pool = rng.choice([TEXTS, INTEGERS, FLOATS, (None, [], {}, [[]], [[1e101, 0]], "\ud800")])
+        body[rng.choice([*body, "who", "number"])] = rng.choice(pool)
+    if isinstance(body, dict) and rng.random() < 0.1:
+        body.pop(rng.choice([*body]))
+    return body
 
 
 async def _answer(app: Any, scope: dict[str, Any], body: bytes) -> tuple[int, set[bytes], bytes]:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from attack.targets import Case, Skipped
 
@@ -28,18 +28,20 @@ def ready(name: str) -> Iterator[Case]:
     known = _PROGRAMS.get(kind)
     if known is not None and not any(Path(path).exists() or shutil.which(path) for path in known):
         raise Skipped(f"{kind} is not installed: make system-deps")
-    yield lambda rng: _attack(kind, rng)
+    yield lambda rng: sum(
+        attack_stream(kind, rng.randint(10, 30), rng.randrange(10**6))["kills"].values()
+    )
 
 
-def _attack(kind: str, rng: random.Random) -> int:
-    """Attack one stream; return how many kills there were."""
-    with tempfile.TemporaryDirectory() as folder:
+def attack_stream(kind: str, n_kills: int, seed: int) -> dict[str, Any]:
+    """Attack one stream; return the counts of its driver."""
+    memory = Path("/dev/shm")  # processes are killed, not machines
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         os.chmod(folder, 0o755)  # PostgreSQL runs as another user
         command = [sys.executable, str(_TESTS / "runs" / "stream_kill_driver.py"), kind, folder]
-        command += [str(rng.randint(10, 30)), str(rng.randrange(10**6))]
         paths = [str(_TESTS), str(_TESTS / "runs"), *sys.path]
         done = subprocess.run(
-            command,
+            [*command, str(n_kills), str(seed)],
             capture_output=True,
             text=True,
             check=False,
@@ -47,4 +49,5 @@ def _attack(kind: str, rng: random.Random) -> int:
         )
         if done.returncode != 0:
             raise AssertionError(f"{kind}: {done.stderr.strip()[-500:]}")
-        return sum(json.loads(done.stdout).values())
+        counts: dict[str, Any] = json.loads(done.stdout)
+        return counts

@@ -43,10 +43,9 @@ class SyntheticConfig:
     search_clusters : int
         Clusters in the streams of the search.
     search_streams, search_kept, search_sweeps : tuple of int, float, int
-        The rungs of the search for the samplers, by successive halving: streams of each rung,
-        share of all settings that is tried in it, and sweeps of the Gibbs sampler.
-    sweep_streams : int
-        Streams on which Dynamic Means is tried at every setting of its grid.
+        The rungs of the search, by successive halving: streams of each rung, share of all
+        settings that is tried in it at most, and sweeps of the Gibbs sampler. Dynamic Means is
+        tried at every setting of its grid in all rungs but the last.
     n_clusters : tuple of int
         Clusters in the streams of the comparison.
     n_trials : mapping of method to tuple of int
@@ -75,7 +74,6 @@ class SyntheticConfig:
     search_streams: tuple[int, ...] = (2, 10)
     search_kept: tuple[float, ...] = (1.0, 0.1)
     search_sweeps: tuple[int, ...] = (100, 250)
-    sweep_streams: int = 10
     n_clusters: tuple[int, ...] = (2, 5, 10, 20, 50)
     n_trials: Mapping[str, tuple[int, ...]] = field(
         default_factory=lambda: {
@@ -151,7 +149,6 @@ _SIZES: dict[str, dict[str, Any]] = {
         "search_streams": (2, 4),
         "search_kept": (1.0, 0.5),
         "search_sweeps": (100, 250),
-        "sweep_streams": 4,
         "n_clusters": (2, 5, 10),
         "n_trials": {
             "dynamic_means": (8, 8, 8),
@@ -171,10 +168,9 @@ _SIZES: dict[str, dict[str, Any]] = {
         "concentrations": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0),
         "survivals": (0.0001, 0.001, 0.01, 0.05, 0.3, 0.95),
         "motion_variances": (0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.0025, 0.01, 0.05),
-        "search_streams": (4, 12, 50),
-        "search_kept": (1.0, 0.15, 0.03),
-        "search_sweeps": (100, 1000, N_SWEEPS),
-        "sweep_streams": 50,
+        "search_streams": (2, 8, 20, 50),
+        "search_kept": (1.0, 0.15, 0.04, 0.015),
+        "search_sweeps": (50, 250, 1000, N_SWEEPS),
         "n_trials": dict.fromkeys(METHODS, (50,) * 5),
         "restarts": (1, 3, 10, 30, 100),
         "sweeps": (50, 250, 1000, 5000),

@@ -90,8 +90,7 @@ def stages(config: SyntheticConfig) -> Iterator[Stage]:
 
 
 def _rung(config: SyntheticConfig, rung: int, frame: pd.DataFrame) -> Iterator[Task]:
-    settings = {"dynamic_means": grid(config, "dynamic_means")}
-    return search_tasks(config, rung, settings | settings_of_rung(config, frame, rung))
+    return search_tasks(config, rung, settings_of_rung(config, frame, rung))
 
 
 def work_done(config: SyntheticConfig, frame: pd.DataFrame) -> float:

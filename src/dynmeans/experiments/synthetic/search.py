@@ -1,9 +1,10 @@
-"""The search for the best setting of every method, by successive halving.
+"""The search for the best setting of every method: successive halving and racing.
 
 All settings are tried on a few streams; the best share of them on more, with more sweeps where
-the method has sweeps; and so on, rung by rung (Jamieson and Talwalkar, 2016). A setting that is
-out of the race is not tried again. Dynamic Means takes no part in it: the paper's figures show
-all of its settings, on all streams.
+the method has sweeps; and so on, rung by rung (Jamieson and Talwalkar, 2016). Where there are
+streams enough to know the error of a mean, a setting that is behind the best by more than two
+standard errors of their difference is out as well (racing; Maron and Moore, 1997). Dynamic Means
+takes part in the last rung alone: the paper's figures show all of its settings.
 """
 
 import math
@@ -11,20 +12,22 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from dynmeans.experiments.synthetic.config import METHODS, SAMPLERS, Setting, SyntheticConfig
+from dynmeans.experiments.synthetic.config import METHODS, Setting, SyntheticConfig
 from dynmeans.experiments.synthetic.tasks import (
     SEARCH,
     grid,
     paper_settings,
     search_effort,
-    streams_of_rung,
 )
+
+_FEWEST_FOR_RACE = 8  # streams
+_BEHIND = 2.0  # standard errors of the difference
 
 
 def settings_of_rung(
     config: SyntheticConfig, frame: pd.DataFrame, rung: int
 ) -> dict[str, list[Setting]]:
-    """Return the settings that each sampler is to try in this rung; none before the last is done.
+    """Return the settings that each method is to try in this rung; none before the last is done.
 
     Parameters
     ----------
@@ -35,20 +38,20 @@ def settings_of_rung(
     rung : int
         Counted from 0.
     """
-    settings = {method: grid(config, method) for method in SAMPLERS}
+    settings = {method: grid(config, method) for method in METHODS}
     for before in range(rung):
         settings = {
-            method: ranked[: n_settings(config, method, before + 1)]
+            method: _passed(scores, n_settings(config, method, before + 1))
             for method, tried in settings.items()
-            if (ranked := _ranked(config, frame, method, before, tried)) is not None
+            if (scores := _scores(config, frame, method, before, tried)) is not None
         }
     return settings
 
 
 def n_settings(config: SyntheticConfig, method: str, rung: int) -> int:
-    """Return how many settings of a method are tried in this rung."""
-    n_all = len(grid(config, method))
-    if method == "dynamic_means":
+    """Return how many settings of a method are tried in this rung at most."""
+    n_all, is_last = len(grid(config, method)), rung == len(config.search_streams) - 1
+    if method == "dynamic_means" and not is_last:
         return n_all
     return max(1, math.ceil(config.search_kept[rung] * n_all))
 
@@ -56,15 +59,11 @@ def n_settings(config: SyntheticConfig, method: str, rung: int) -> int:
 def best_settings(config: SyntheticConfig, frame: pd.DataFrame) -> dict[str, Setting]:
     """Return the best setting of each method in the last rung that is done, if any is."""
     best = {}
-    last = len(config.search_streams) - 1
-    everything = _ranked(config, frame, "dynamic_means", last, grid(config, "dynamic_means"))
-    if everything is not None:
-        best["dynamic_means"] = everything[0]
-    for rung in range(last + 1):
+    for rung in range(len(config.search_streams)):
         for method, tried in settings_of_rung(config, frame, rung).items():
-            ranked = _ranked(config, frame, method, rung, tried)
-            if ranked is not None:
-                best[method] = ranked[0]
+            scores = _scores(config, frame, method, rung, tried)
+            if scores is not None:
+                best[method] = _passed(scores, 1)[0]
     return {method: best[method] for method in METHODS if method in best}
 
 
@@ -78,21 +77,32 @@ def edges(config: SyntheticConfig, best: dict[str, Setting]) -> Iterator[tuple[s
                 yield method, name
 
 
-def _ranked(
+def _scores(
     config: SyntheticConfig, frame: pd.DataFrame, method: str, rung: int, tried: list[Setting]
-) -> list[Setting] | None:
-    """Order the settings by their mean score on the streams of the rung; None if one is missing."""
-    names, n_streams = list(paper_settings()[method]), streams_of_rung(config, method, rung)
+) -> pd.DataFrame | None:
+    """Return the score of every setting on every stream of the rung; None if one is missing."""
+    names, n_streams = list(paper_settings()[method]), config.search_streams[rung]
     rows = frame[
         (frame["part"] == SEARCH)
         & (frame["method"] == method)
         & (frame["effort"] == search_effort(config, method, rung))
         & (frame["trial"] < n_streams)
     ]
-    scores = rows.groupby(names)[config.score].agg(["mean", "count"])
-    places = pd.MultiIndex.from_tuples([tuple(s[name] for name in names) for s in tried])
-    found = scores.reindex(places)
-    if (found["count"] != n_streams).any():
-        return None
-    order = found["mean"].to_numpy().argsort(kind="stable")[::-1]
-    return [tried[i] for i in order]
+    places = pd.MultiIndex.from_tuples(
+        [tuple(s[name] for name in names) for s in tried], names=names
+    )
+    found = rows.pivot_table(config.score, names, "trial").reindex(places)
+    is_complete = found.shape[1] == n_streams and not found.isna().any(axis=None)
+    return found if is_complete else None
+
+
+def _passed(scores: pd.DataFrame, at_most: int) -> list[Setting]:
+    """Return the settings that are still in the race, the best first."""
+    ranked = scores.iloc[scores.mean(axis=1).to_numpy().argsort(kind="stable")[::-1]]
+    n_streams = ranked.shape[1]
+    if n_streams >= _FEWEST_FOR_RACE:
+        behind = ranked.iloc[0] - ranked
+        errors = behind.std(axis=1) / math.sqrt(n_streams)
+        ranked = ranked[(behind.mean(axis=1) <= _BEHIND * errors).to_numpy()]
+    names = list(scores.index.names)
+    return [dict(zip(names, place, strict=True)) for place in ranked.index[:at_most]]

@@ -74,18 +74,11 @@ def search_tasks(
     config: SyntheticConfig, rung: int, settings: Mapping[str, Sequence[Setting]]
 ) -> Iterator[Task]:
     """One rung of the search: these settings on its streams, one stream after the other."""
-    n_streams = {method: streams_of_rung(config, method, rung) for method in settings}
-    for trial in range(max(n_streams.values())):
-        for method in (name for name in settings if trial < n_streams[name]):
+    for trial in range(config.search_streams[rung]):
+        for method in settings:
             for setting in settings[method]:
                 effort = search_effort(config, method, rung)
                 yield _task(SEARCH, method, setting, config.search_clusters, trial, effort=effort)
-
-
-def streams_of_rung(config: SyntheticConfig, method: str, rung: int) -> int:
-    """Return the streams of this rung; the last has all that Dynamic Means is tried on."""
-    is_sweep_complete = method == "dynamic_means" and rung == len(config.search_streams) - 1
-    return config.sweep_streams if is_sweep_complete else config.search_streams[rung]
 
 
 def search_effort(config: SyntheticConfig, method: str, rung: int) -> int:

@@ -3,21 +3,23 @@
 import gc
 import time
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.estimators.ddp_mixture import DDPMixture
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.experiments.handicap import ClosestToTruth
 from dynmeans.experiments.synthetic.config import THIN, TOL, SyntheticConfig
+from dynmeans.experiments.synthetic.streams import (
+    PRIOR_MEAN,
+    PRIOR_VARIANCE,
+    method_seed,
+    score_labels,
+    stream_of,
+)
 from dynmeans.experiments.synthetic.tasks import HANDICAP, HONEST, KEY, KEY_FIELDS, SEARCH
-from dynmeans.metrics.accuracy import score_history, score_steps
-from dynmeans.metrics.label_streams import read_label_streams
-from dynmeans.metrics.matching import match_frozen, match_over_history, match_per_step
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.stream import LabeledStream
 
@@ -29,68 +31,24 @@ SCHEMA = pa.schema(
         ("accuracy_per_step", pa.float64()),
         ("n_found", pa.int64()),  # identities given in all
         ("n_true", pa.int64()),
-        ("cpu_s", pa.float64()),  # processor time of clustering the whole stream, one thread
+        (
+            "cpu_s",
+            pa.float64(),
+        ),  # processor time of the stream, one thread; none on a GPU
     ]
 )
-_UNIT_SQUARE_MEAN, _UNIT_SQUARE_VARIANCE = 0.5, 1 / 12
 _FEWEST_STICKS = 20
 
 
 def run_trial(config: SyntheticConfig, task: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row of one trial: a pure function, but for the time."""
     _warm_up(task["method"])
-    spawn_key = (int(task["part"] == SEARCH), task["n_clusters"], task["trial"])
-    for_method = np.random.SeedSequence(config.seed, spawn_key=spawn_key).spawn(2)[1]
-    stream = stream_of(config, *spawn_key)
-    seed = int(for_method.generate_state(1)[0])
+    place = (int(task["part"] == SEARCH), task["n_clusters"], task["trial"])
+    stream, seed = stream_of(config, *place), method_seed(config, *place)
     follow = _follow if task["method"] == "dynamic_means" else _sample
     labels, seconds = follow(config, task, stream, seed)
-    streams = read_label_streams(stream.labels, labels)
-    return {
-        **{name: task[name] for name in KEY},
-        "accuracy_frozen": score_steps(streams, match_frozen(streams)),
-        "accuracy_global": score_history(streams, match_over_history(streams)),
-        "accuracy_per_step": score_steps(streams, match_per_step(streams)),
-        "n_found": len(np.unique(np.concatenate(labels))),
-        "n_true": len(np.unique(np.concatenate(stream.labels))),
-        "cpu_s": seconds,
-    }
-
-
-def stream_of(
-    config: SyntheticConfig, is_search: int, n_clusters: int, trial: int
-) -> LabeledStream:
-    """Return a stream of the search (1) or the comparison (0), the same for all methods."""
-    return _stream(
-        (is_search, n_clusters, trial),
-        *(config.seed, config.n_steps, config.noise),
-        *(config.points_per_cluster, config.spread, config.motion, config.death),
-    )
-
-
-@lru_cache(maxsize=8)
-def _stream(
-    spawn_key: tuple[int, int, int],
-    seed: int,
-    n_steps: int,
-    noise: str,
-    points_per_cluster: int,
-    spread: float,
-    motion: float,
-    death: float,
-) -> LabeledStream:
-    """Make a stream, or take the one that another setting was tried on just now."""
-    sequence = np.random.SeedSequence(seed, spawn_key=spawn_key).spawn(2)[0]
-    return moving_gaussians(
-        n_steps,
-        spawn_key[1],
-        rng=np.random.default_rng(sequence),
-        points_per_cluster=points_per_cluster,
-        spread=spread,
-        motion=motion,
-        death=death,
-        noise=noise,
-    )
+    scores = score_labels(stream, labels)
+    return {**{name: task[name] for name in KEY}, **scores, "cpu_s": seconds}
 
 
 @cache
@@ -127,8 +85,8 @@ def _sample(
         survival=task["survival"],
         noise_variance=config.noise_variance,
         motion_variance=task["motion_variance"],
-        prior_mean=_UNIT_SQUARE_MEAN,
-        prior_variance=_UNIT_SQUARE_VARIANCE,
+        prior_mean=PRIOR_MEAN,
+        prior_variance=PRIOR_VARIANCE,
         carry="best" if task["choice"] == HONEST else closest,
         random_state=seed,
         **_effort(task),

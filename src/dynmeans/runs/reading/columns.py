@@ -115,12 +115,18 @@ def no_number_condition(name: str, decimal: str = ".") -> str:
     """Return SQL that finds text that is neither a number nor a word for a missing one."""
     column = quote_name(name)
     words = ", ".join(map(quote_text, _NO_NUMBER))
-    number = f"TRY_CAST({_with_point(column, decimal)} AS DOUBLE)"
-    return f"{number} IS NULL AND lower(trim({column})) NOT IN ({words})"
+    return f"NOT {number_condition(name, decimal)} AND lower(trim({column})) NOT IN ({words})"
+
+
+def number_condition(name: str, decimal: str = ".") -> str:
+    """Return SQL that finds text that is a number."""
+    return f"({number_expression(name, TEXT, 'DOUBLE', decimal)} IS NOT NULL)"
 
 
 def _with_point(column: str, decimal: str) -> str:
-    return column if decimal == "." else f"replace({column}, {quote_text(decimal)}, '.')"
+    """Write numbers as SQL reads them; what else groups digits makes text that is no number."""
+    groups = {".": ("_", ":"), ",": (",._", ".::")}
+    return f"translate({column}, {', '.join(map(quote_text, groups[decimal]))})"
 
 
 def time_expression(

@@ -1,6 +1,7 @@
 """Rows as they arrive, read one by one from JSON objects."""
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,6 +54,7 @@ class LiveRows:
         self._zone = parse_zone(options.timezone)
         self._features: tuple[str, ...] | None = None
         self.time_is_number: bool | None = None
+        self.missing: Counter[str] = Counter()
 
     @property
     def is_ready(self) -> bool:
@@ -69,6 +71,9 @@ class LiveRows:
         """
         options = self._options
         if self._features is None:
+            if options.on_missing == "drop" and record.get(options.time or "", 0) is None:
+                self.missing[str(options.time)] += 1  # it does not say what times look like
+                return None
             self._learn_kinds(record)
         features = self._features or ()
         missing = [name for name in features if not is_finite(record.get(name))]
@@ -85,6 +90,7 @@ class LiveRows:
                     ", ".join(map(repr, missing)),
                     hint="{on_missing='drop'} leaves such rows out, and counts them.",
                 )
+            self.missing.update(missing)
             return None
         return LiveRow(
             number=number,

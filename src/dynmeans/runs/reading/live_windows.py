@@ -37,6 +37,8 @@ class LiveWindows:
         Rows left out since the last window.
     n_repeated : int
         Rows skipped because an earlier pass took them in.
+    missing : Counter of str
+        How many of the dropped rows lacked each column.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class LiveWindows:
     ) -> None:
         self._lines, self._options = lines, options
         self._rows = LiveRows(options, "line {}".format)
+        self.missing = self._rows.missing
         self._taken_in: Any = (position or {}).get("key")
         self._open = OpenWindows(self._rows, options, self._taken_in)
         self._latest: tuple[float, int] = -math.inf, 0

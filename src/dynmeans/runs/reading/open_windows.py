@@ -29,7 +29,8 @@ class OpenWindows:
             return cut.length.index_of(row.time)
         if self._options.count is not None:
             return 0
-        key: Key = row.batch if isinstance(row.batch, int) else str(row.batch)
+        is_whole = isinstance(row.batch, float) and row.batch.is_integer()
+        key: Key = int(row.batch) if is_whole or isinstance(row.batch, int) else str(row.batch)
         known = next(iter(self.held), self.closed)
         is_like_others = known is None or isinstance(known, str) == isinstance(key, str)
         if not is_like_others or (isinstance(key, int) and abs(key) > LARGEST_EXACT):

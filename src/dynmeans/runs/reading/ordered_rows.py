@@ -11,9 +11,10 @@ from dynmeans.engine.checks import are_in_range, checked_coordinates
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.plural import counted
 from dynmeans.records.arrays import BatchArray
+from dynmeans.runs.reading.batch_names import batch_expression
 from dynmeans.runs.reading.columns import (
+    TEXT,
     check_column,
-    is_integer,
     is_number,
     match_features,
     number_expression,
@@ -34,12 +35,14 @@ class OrderedRows:
 
     def __init__(self, source: Source, options: WindowOptions) -> None:
         self.features = match_features(options.features, source.columns, is_text_allowed=True)
-        self.time_is_number = False
+        self.time_is_number = self._is_batch_integer = False
         self._source, self._options = source, options
         source.set_timezone(options.timezone)
         self._expressions = self._named_expressions()
         check_times(source, options, self._expressions.get("time", ""))
-        check_numbers(source, self.features)
+        weights = [] if options.weight is None else [options.weight]
+        for argument, names in (("features", self.features), ("weight", weights)):
+            check_numbers(source, argument, names, is_dropped=options.on_missing == "drop")
         self.missing: Counter[str] = Counter()
         self._bounds: TimeBounds | None = None
         if options.time is not None:
@@ -207,10 +210,13 @@ class OrderedRows:
                     column, dtype, options.timezone, time_unit=unit, time_forms=forms
                 )
             elif name == "weight":
-                if not is_number(dtype):
+                if not (is_number(dtype) or dtype == TEXT):
                     rule = "must be a numeric column, but {!r} is {}"
                     raise InputError("weight", rule, column, dtype)
-                expression = f"CAST({quote_name(column)} AS DOUBLE)"
+                decimal = self._source.reading.decimal
+                expression = number_expression(column, dtype, "DOUBLE", decimal)
+            elif name == "batch":
+                expression, self._is_batch_integer = batch_expression(self._source, column)
             else:
                 expression = plain_expression(column, dtype)
             expressions[name] = expression
@@ -225,8 +231,7 @@ class OrderedRows:
     def _survey(self) -> tuple[int, bool]:
         """Count the rows, see whether they are in order, and that times are in bounds."""
         keys = [name for name in ("batch", "time") if name in self._expressions]
-        batch = self._options.batch
-        is_sorted = len(keys) < 2 and (batch is None or is_integer(self._source.columns[batch]))
+        is_sorted = len(keys) < 2 and ("batch" not in keys or self._is_batch_integer)
         n_rows, last = 0, None
         columns = ", ".join(f"{self._expressions[k]} AS {k}" for k in keys) or "1 AS nothing"
         for table in self._source.batches(columns):

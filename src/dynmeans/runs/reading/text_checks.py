@@ -1,9 +1,14 @@
 """Columns of text looked at before a row is taken in: are they times, are they numbers?"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.reading.columns import TEXT, no_number_condition, quote_name
+from dynmeans.runs.reading.columns import (
+    TEXT,
+    no_number_condition,
+    number_condition,
+    quote_name,
+)
 from dynmeans.runs.reading.json_lines import shown
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions
@@ -13,6 +18,9 @@ _OTHER_FORM = "If it has another form, give that as {time_format=...}, say '%d.%
 
 _COMMA = "If the comma is a decimal comma, say so with {decimal=...}."
 _QUERY = "A query ({query=...}) may turn such text into numbers."
+_DROP_OR_QUERY = f"{{on_missing='drop'}} leaves such rows out, and counts them. {_QUERY}"
+# Digits with separators: a number to a reader, whatever it is written with.
+_LIKE_A_NUMBER = r"'[-+]?[0-9][0-9.,''_ ]*([eE][-+]?[0-9]+)?'"
 
 
 def check_times(source: Source, options: WindowOptions, expression: str) -> None:
@@ -42,27 +50,33 @@ def check_times(source: Source, options: WindowOptions, expression: str) -> None
     )
 
 
-def check_numbers(source: Source, features: Sequence[str]) -> None:
-    """Refuse text that is no number, naming the first such row."""
-    for name in features:
+def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dropped: bool) -> None:
+    """Refuse text that is no number, naming the first such row.
+
+    Where rows are dropped, words such as ``k.A.`` go with the values that are missing. A number
+    that is written another way is refused all the same, and so is a column without any number.
+    """
+    for name in names:
         if source.columns[name] != TEXT:
             continue
-        columns = f"{source.row}, {quote_name(name)}"
-        is_bad = no_number_condition(name, source.reading.decimal)
-        if bad := source.rows(columns, where=is_bad):
+        decimal = source.reading.decimal
+        is_bad = no_number_condition(name, decimal)
+        if is_dropped and _has_rows(source, number_condition(name, decimal)):
+            is_bad += f" AND regexp_full_match(trim({quote_name(name)}), {_LIKE_A_NUMBER})"
+        if bad := source.rows(f"{source.row}, {quote_name(name)}", where=is_bad):
             row, text = bad[0]
             raise InputError(
-                "features",
+                argument,
                 "must be numbers, but row {} of the input (from 0) has {} in column {!r}",
                 row,
                 shown(text),
                 name,
-                hint=_COMMA if _is_with_comma(text) else _QUERY,
+                hint=_COMMA if _is_with_comma(text) else _QUERY if is_dropped else _DROP_OR_QUERY,
             )
 
 
 def _is_with_comma(text: str) -> bool:
-    return text.count(",") == 1 and text.replace(",", "").lstrip("+-").isdigit()
+    return text.count(",") == 1 and text.replace(",", "").strip().lstrip("+-").isdigit()
 
 
 def _has_rows(source: Source, where: str) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.numbers import checked_count
 from dynmeans.runs.reading.columns import TIME_UNITS
 from dynmeans.runs.reading.durations import parse_zone
 
@@ -85,8 +86,8 @@ class WindowOptions:
             raise InputError("every", "needs a column of times", hint="Name it with {time=...}.")
         if self.time_format is not None and self.time_unit is not None:
             raise InputError("", "give {time_unit} or {time_format}, not both")
-        if self.count is not None and self.count < 1:
-            raise InputError("count", "must be at least 1", got=self.count)
+        if self.count is not None:
+            object.__setattr__(self, "count", checked_count("count", self.count))
         for name, allowed in (
             ("on_missing", ON_MISSING),
             ("on_late", ON_LATE),

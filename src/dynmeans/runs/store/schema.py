@@ -149,7 +149,7 @@ def database_errors(path: Path) -> Iterator[None]:
                 f"no space, or a failing disk, under {str(path.parent)!r}: {text}. Committed "
                 "work is safe; make room and run the same command to resume."
             ) from error
-        if "decode" in text:
+        if "decode" in text or text.startswith("no such"):
             raise ValueError(f"the run is damaged: {str(path)!r}: {text}.") from error
         if "readonly" in text or "unable to open" in text:
             raise PermissionError(f"cannot write {str(path)!r}: {text}.") from error

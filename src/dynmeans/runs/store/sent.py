@@ -1,23 +1,39 @@
-"""How far what a run found was sent elsewhere."""
+"""How far what a run found was sent elsewhere, in the manifest and so under its digest."""
 
+import sqlite3
+
+from dynmeans.runs.store.commit import write_manifest
 from dynmeans.runs.store.store import Store
 
+_SENT = "sent"
+_TO_LABELS = "labels "
 
-def next_to_send(store: Store, place: str) -> int:
-    """Return the first window that was not sent to a place."""
-    if not store.has("sent"):
-        return 0
-    found = store.query("SELECT next_step FROM sent WHERE place = ?", [place])
-    return int(found[0]["next_step"]) if found else 0
+
+def next_to_send(store: Store, place: str) -> int | None:
+    """Return the first window that was not sent to a place; None if nothing ever was."""
+    return _sent(store).get(place)
 
 
 def first_unsent(store: Store) -> int | None:
     """Return the first window whose labels some place still waits for; None if none does."""
-    found = store.query("SELECT min(next_step) AS step FROM sent WHERE place LIKE 'labels %'")
-    return None if found[0]["step"] is None else int(found[0]["step"])
+    steps = [step for place, step in _sent(store).items() if place.startswith(_TO_LABELS)]
+    return min(steps, default=None)
 
 
 def note_sent(store: Store, place: str, next_step: int) -> None:
     """Remember that all windows before `next_step` have arrived."""
     with store.transaction() as connection:
-        connection.execute("REPLACE INTO sent VALUES (?, ?)", (place, next_step))
+        add_sent(connection, store, place, next_step)
+
+
+def add_sent(connection: sqlite3.Connection, store: Store, place: str, next_step: int) -> None:
+    """Do so as part of a transaction."""
+    write_manifest(connection, {_SENT: {**_sent(store), place: next_step}})
+
+
+def _sent(store: Store) -> dict[str, int]:
+    found: dict[str, int] | None = store.manifest(_SENT)
+    if found is not None or not store.has(_SENT):
+        return found or {}
+    # A table of that name, without a digest, is what folders of earlier releases have.
+    return {row["place"]: row["next_step"] for row in store.query("SELECT * FROM sent")}

@@ -78,8 +78,7 @@ class Store:
             fresh = folder / _FRESH
             create_database(fresh)
             with database_errors(fresh), sqlite3.connect(fresh) as connection:
-                rows = [(name, json.dumps(value)) for name, value in fields.items()]
-                connection.executemany("INSERT INTO configuration VALUES (?, ?)", rows)
+                _insert_configuration(connection, fields)
                 write_manifest(connection, {"made_by": dynmeans.__version__})
             connection.close()
             fresh.rename(folder / DATABASE)
@@ -244,6 +243,14 @@ class Store:
         with self.transaction() as connection:
             write_manifest(connection, entries)
 
+    def configure(self, fields: Mapping[str, Any], entries: Mapping[str, Any]) -> None:
+        """Replace the configuration, and put entries into the manifest."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM configuration")
+            _insert_configuration(connection, fields)
+            write_manifest(connection, entries)
+        self._opened_with = self._settings("configuration")
+
     def forget_parts(self, parts: list[Part]) -> None:
         """Remove the oldest parts of labels: from the manifest first, then from the disk."""
         entries = {
@@ -299,6 +306,11 @@ class Store:
         first, last = commit.windows[0].record.step, commit.windows[-1].record.step
         table = pa.concat_tables(commit.labels)
         return label_parts.write_part(self.labels_folder, table, first, last)
+
+
+def _insert_configuration(connection: sqlite3.Connection, fields: Mapping[str, Any]) -> None:
+    rows = [(name, json.dumps(value)) for name, value in fields.items()]
+    connection.executemany("INSERT INTO configuration VALUES (?, ?)", rows)
 
 
 def check_may_create(folder: Path, overwrite: bool) -> None:

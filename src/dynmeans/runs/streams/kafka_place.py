@@ -64,18 +64,21 @@ class KafkaTopic:
             "enable.partition.eof": True,
             "isolation.level": "read_committed",
             "socket.keepalive.enable": True,
+            "error_cb": self._note_error,
         }
         self._consumer = _made(kafka.Consumer, settings, address)
         self._backoff = Backoff(str(address), stop)
         self._after: dict[str, Any] = {}
-        self._behind: set[str] | None = None
+        self._behind: set[str] | None = None  # None until partitions are assigned
+        self._unheard: set[str] = set()  # assigned, and no fetch was answered yet
+        self._outage = ""
 
     def open(self, after: Mapping[str, Any], inbox: Inbox) -> None:
         """Begin after the given offsets, as soon as the brokers are there."""
         self._after = dict(after)
 
     def poll(self, seconds: float) -> list[Message] | None:
-        """Return the next messages of any partition."""
+        """Return the next messages of any partition; None before each has answered."""
         try:
             if self._behind is None:
                 self._assign()
@@ -86,9 +89,19 @@ class KafkaTopic:
             self._backoff.wait(_told(error))
             return None
         messages = [message for one in found for message in self._messages(one)]
-        if messages or not any(one.error() for one in found):
+        if messages:
+            self._outage = ""
             self._backoff.reset()
-        return messages
+        elif self._outage:
+            # The client reconnects by itself, but does not tell when; another assignment does.
+            self._behind, outage, self._outage = None, self._outage, ""
+            self._backoff.wait(outage)
+            return None
+        return messages if messages or not self._unheard else None
+
+    def _note_error(self, error: Any) -> None:
+        if error.code() in _PASSING:
+            self._outage = error.str()
 
     def _assign(self) -> None:
         topic = self._address.path
@@ -103,6 +116,7 @@ class KafkaTopic:
             starts.append(kafka.TopicPartition(topic, number, offset))
         self._consumer.assign(starts)
         self._behind = {str(number) for number in known.partitions}
+        self._unheard = set(self._behind)
 
     def _check_kept(self, number: int, after: int | None) -> None:
         """Refuse a partition that has lost rows that were not read, or that were."""
@@ -119,17 +133,20 @@ class KafkaTopic:
         if error is None:
             number, offset = found.partition(), found.offset()
             behind.add(str(number))
+            self._unheard.discard(str(number))
+            self._after[str(number)] = offset
             body = found.value() or b""
             return [Message(str(number), offset, f"{number}-{offset}", body)]
         if error.code() == kafka.KafkaError._PARTITION_EOF:
             behind.discard(str(found.partition()))
+            self._unheard.discard(str(found.partition()))
         elif error.code() in (
             kafka.KafkaError._AUTO_OFFSET_RESET,
             kafka.KafkaError.OFFSET_OUT_OF_RANGE,
         ):
             raise RowsLostError(str(self._address), error.str())
         elif error.code() in _PASSING:
-            self._backoff.wait(error.str())
+            self._outage = error.str()
         else:
             raise ConnectionError(f"{self._address}: {error.str()}.")
         return []

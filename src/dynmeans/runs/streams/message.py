@@ -39,7 +39,10 @@ class Stream(Protocol):
         """
 
     def poll(self, seconds: float) -> list[Message] | None:
-        """Return the next messages: none came in that time if empty; None if the place is away."""
+        """Return the next messages; an empty list if none came in that time.
+
+        None if that is not known: the place is away, or did not answer yet.
+        """
 
     def behind(self) -> set[str]:
         """Return partitions that hold messages that were not read yet, as far as is known."""

@@ -70,7 +70,7 @@ class Forwarder:
         """Send the windows that were not sent yet; False if the place is away."""
         if time.monotonic() < self._next_try and not is_last:
             return False
-        for step, items in self._windows(next_to_send(self._run.store, self._place)):
+        for step, items in self._windows(next_to_send(self._run.store, self._place) or 0):
             for begin in range(0, len(items), _AT_ONCE):
                 if not self._sink.send(self._name, items[begin : begin + _AT_ONCE]):
                     self._next_try = time.monotonic() + self._pause

@@ -118,6 +118,10 @@ class StreamWindows:
     def _note(self, **more: Any) -> None:
         """Commit letters and position between two windows."""
         self.position = self._position() | more
+        self.settle()
+
+    def settle(self) -> None:
+        """Commit letters and position that had to wait until windows read ahead were committed."""
         if self._run.note_letters(self.position, self._letters):
             self._letters = []
 

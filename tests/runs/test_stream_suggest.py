@@ -1,0 +1,113 @@
+"""Parameters chosen on the first rows of a stream, which are then clustered, each once."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import stream_places as places
+
+from dynmeans import Run
+from dynmeans.cli.__main__ import main
+from dynmeans.runs.cluster_job import ClusterJob
+
+SLOW = pytest.mark.slow
+KINDS = [*(pytest.param(kind, marks=SLOW) for kind in ("kafka", "mqtt", "postgresql")), "redis"]
+ROWS = places.rows_of(150)
+LONG = places.rows_of(5000, per_window=150)
+
+
+@pytest.fixture(scope="session")
+def suggested(tmp_path_factory):
+    """What standard input makes of a stream that is long enough to choose on."""
+    folder = tmp_path_factory.mktemp("suggested") / "run"
+    lines = [f"{body}\n".encode() for body in places.bodies_of(LONG)]
+    ClusterJob("-", folder, places.OPTIONS, {}, {}, suggest=True, lines=lines).start()
+    return folder
+
+
+def penalties_of(folder):
+    with Run.open(folder) as run:
+        return run.config.penalties
+
+
+def suggest_command(address, folder, *more):
+    options = ["-f", "x,y", "-t", "t", "--every", "10", "--lateness", "5", "--id", "name"]
+    return ["cluster", address, *options, "--suggest", "-o", str(folder), "--quiet", *more]
+
+
+@pytest.mark.parametrize("place", KINDS, indirect=True)
+def test_parameters_chosen_on_a_stream_are_those_of_standard_input(
+    place, suggested, tmp_path, request
+):
+    name = places.name_of(request)
+    address = place.make(name)
+    place.send(name, places.bodies_of(LONG))
+    assert main(suggest_command(address, tmp_path / "run", "--until-idle", "400ms")) == 0
+    assert penalties_of(tmp_path / "run") == penalties_of(suggested)
+    assert places.labels_of(tmp_path / "run") == places.labels_of(suggested)
+    with Run.open(tmp_path / "run") as run:
+        assert run.status().is_finished
+
+
+@pytest.mark.parametrize("place", KINDS, indirect=True)
+def test_a_kill_while_rows_to_choose_on_are_waited_for_loses_none(
+    place, suggested, tmp_path, request
+):
+    name = places.name_of(request)
+    address = place.make(name)
+    bodies = places.bodies_of(LONG)
+    place.send(name, bodies[:300])
+    command = [sys.executable, "-m", "dynmeans.cli", *suggest_command(address, tmp_path / "run")]
+    waiting = subprocess.Popen(command)
+    wait_until(lambda: is_read(place, tmp_path / "run"), waiting)
+    waiting.kill()
+    waiting.wait()
+    place.send(name, bodies[300:])
+    assert main(suggest_command(address, tmp_path / "run", "--until-idle", "400ms")) == 0
+    assert places.labels_of(tmp_path / "run") == places.labels_of(suggested)
+
+
+def is_read(place, folder):
+    """Whether the first rows were taken: seen in the inbox of a run, where there is one."""
+    if not (folder / "run.sqlite").exists():
+        return False
+    with Run.open(folder) as run:
+        return not isinstance(place, places.MqttPlace) or not run.is_empty
+
+
+def wait_until(is_so, process):
+    while not is_so():
+        assert process.poll() is None
+        time.sleep(0.05)
+
+
+def test_a_run_that_waits_for_a_choice_takes_parameters_that_are_given(
+    servers_of_session, tmp_path, request
+):
+    place, name, folder = servers_of_session("mqtt"), places.name_of(request), tmp_path / "run"
+    address = place.make(name)
+    place.send(name, places.bodies_of(ROWS))
+    stop = threading.Event()
+    job = ClusterJob(address, folder, places.OPTIONS, {}, {}, suggest=True, stop=stop)
+    threading.Timer(1.0, stop.set).start()
+    assert job.start().is_stopped
+    with Run.open(folder) as run:
+        assert run.is_undecided
+        assert run.status().n_windows == 0
+    given = {"new_penalty": 1.0, "max_gap": 5, "reach": 1.5}
+    job = ClusterJob(address, folder, places.OPTIONS, given, {}, until_idle=0.4)
+    assert job.start().n_rows == len(ROWS)
+    assert not Run.open(folder).is_undecided
+
+
+def test_a_bad_message_after_the_last_window_of_a_short_stream_is_kept(redis, tmp_path):
+    address = redis.make("short")
+    redis.send("short", [*places.bodies_of(ROWS), "no row"])
+    given, folder = {"new_penalty": 1.0}, tmp_path / "run"
+    settings = {"standardize": 500}  # more windows than there are
+    ClusterJob(address, folder, places.OPTIONS, given, settings, until_idle=0.2).start()
+    with Run.open(folder) as run:
+        assert run.status().n_dead_letters == 1
+        assert run.status().is_finished
