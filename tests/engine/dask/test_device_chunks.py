@@ -6,7 +6,7 @@ Where there is no GPU the kernels' twin in NumPy stands for it.
 import numpy as np
 import pytest
 from dask_streams import DaskStream, assert_same_bits
-from distributed import Client
+from distributed import Client, LocalCluster
 from gpu_twin import TwinRows
 
 from dynmeans.engine import native
@@ -63,8 +63,9 @@ class _Twin:
 
 @pytest.fixture(scope="module")
 def threads():
-    with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as one:
-        yield one
+    workers = {"n_workers": 2, "threads_per_worker": 1, "processes": False}
+    with LocalCluster(**workers, dashboard_address=":0") as cluster, Client(cluster) as client:
+        yield client
 
 
 @pytest.fixture

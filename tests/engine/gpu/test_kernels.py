@@ -13,7 +13,7 @@ from dynmeans.engine.gpu.sources import FAMILIES, digest, source_of
 RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "gpu.json"
 CONSTANTS = {
     "rows": [{}],
-    "sums": [{}],
+    "sums": [{"N_BINS": bins, "WIDTH": width} for bins, width in ((3, 2), (8, 32), (1, 8))],
     "grid": [{"D": d, "N_BINS": bins} for d, bins in ((1, 2), (2, 5), (3, 8))],
     "exact": [{"R": r, "FEW": few} for r, few in ((1, 2), (2, 15), (2, 0), (8, 0), (0, 0))],
     "filter": [{"KC": kept, "PLAIN": p} for kept, p in ((2, 1), (4, 1), (8, 1), (0, 1), (4, 0))],

@@ -179,7 +179,7 @@ def _describe_points(chunk: Any) -> ChunkFacts:
         return ChunkFacts(error=error)
     bad_row, bad_value = None, 0.0
     if not _all_within(rows):
-        allowed = abs(rows) <= np.float64(MAX_COORDINATE)
+        allowed = np.abs(rows) <= np.float64(MAX_COORDINATE)
         bad_row = int(allowed.all(axis=1).argmin())
         bad_value = float(rows[bad_row][~allowed[bad_row]][0])
     n_rows, n_features = rows.shape
@@ -195,7 +195,7 @@ def _describe_points(chunk: Any) -> ChunkFacts:
 
 def _all_within(rows: BatchArray) -> bool:
     if device.is_on_device(rows):
-        return bool((abs(rows) <= np.float64(MAX_COORDINATE)).all())
+        return bool((np.abs(rows) <= np.float64(MAX_COORDINATE)).all())
     return compiled.all_within(rows, MAX_COORDINATE)
 
 

@@ -19,8 +19,8 @@ from dynmeans.engine.gpu.slots import BoolArray
 from dynmeans.engine.gpu.turns import TURN, TurnArray, in_order
 from dynmeans.records.arrays import FloatArray, IntArray
 
-# Rows that end the stretches of a first pass: with few features, and with many.
-_WINDOWS, _WIDE_WINDOWS = (7_900, 2**20), (2**12, 2**16)
+# Rows that end the stretches of a first pass, for up to so many features.
+_WINDOWS = {3: (7_900, 2**20), 128: (2**12, 2**18), np.inf: (2**11,)}
 _FEW_ROWS = 2**13  # that are put in order faster by counting than by sorting
 
 
@@ -69,7 +69,8 @@ class LabeledRows:
 
     def window_limits(self) -> list[int]:
         """Return the keys that end the stretches of a first pass, but for the last."""
-        n, windows = self.n_points, _WINDOWS if self.n_features <= 3 else _WIDE_WINDOWS
+        n = self.n_points
+        windows = next(rows for most, rows in _WINDOWS.items() if self.n_features <= most)
         return [self._order.n_keys * m // n for m in windows if 4 * m < n]
 
     def select(self, low: int, high: int) -> Listed:

@@ -467,35 +467,78 @@ extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, 
 }
 #endif
 
+// Rows that may still open a cluster, as bits: word w * 32 + lane is the w-th of a lane.
+struct Waiting {
+    static constexpr int kWords = 8;
+    u32 bits[kWords];
+
+    __device__ __forceinline__ explicit Waiting(int n) {
+#pragma unroll
+        for (int w = 0; w < kWords; ++w) {
+            const int first = (w * 32 + (int)threadIdx.x) * 32;
+            bits[w] = first + 32 <= n ? ~0u : first >= n ? 0u : (1u << (n - first)) - 1;
+        }
+    }
+
+    // The first of them but `other`; kNobody if there is none.
+    static constexpr int kNobody = 0x7fffffff;
+    __device__ __forceinline__ int first_but(int other) const {
+        int mine = kNobody;
+#pragma unroll
+        for (int w = kWords - 1; w >= 0; --w) {
+            const int word = w * 32 + threadIdx.x;
+            const u32 left = bits[w] & ~(word == other >> 5 ? 1u << (other & 31) : 0u);
+            if (left) mine = word * 32 + __ffs(left) - 1;
+        }
+        return __reduce_min_sync(~0u, mine);
+    }
+
+    __device__ __forceinline__ bool has(int p) const {
+        bool is_here = false;
+#pragma unroll
+        for (int w = 0; w < kWords; ++w)
+            is_here |= w * 32 + (int)threadIdx.x == p >> 5 && (bits[w] >> (p & 31) & 1u);
+        return __any_sync(~0u, is_here);
+    }
+
+    // Row p opens a cluster: it and those near to it wait no more.
+    __device__ __forceinline__ void open(int p, const u32 (&near)[kWords]) {
+#pragma unroll
+        for (int w = 0; w < kWords; ++w) {
+            bits[w] &= ~near[w];
+            if (w * 32 + (int)threadIdx.x == p >> 5) bits[w] &= ~(1u << (p & 31));
+        }
+    }
+};
+
 // Visits listed rows in order: each opens a cluster unless it lies within lambda of one opened
-// before. One warp; `n_words` is at most 32 * kWords.
+// before. One warp; `n_words` is at most 32 * Waiting::kWords. What lies near the next row is asked for
+// together with what lies near the first: it mostly opens a cluster, too.
 extern "C" __global__ void __launch_bounds__(32) open_in_order(const u32* bits, const int* rows, int n,
                                                                int n_words, int* opened,
                                                                int* n_opened) {
-    constexpr int kWords = 8;
-    const int lane = threadIdx.x;
-    u32 waiting[kWords];
-#pragma unroll
-    for (int w = 0; w < kWords; ++w) {
-        const int first = (w * 32 + lane) * 32;
-        waiting[w] = first + 32 <= n ? ~0u : first >= n ? 0u : (1u << (n - first)) - 1;
-    }
+    constexpr int kWords = Waiting::kWords;
+    Waiting waiting(n);
     int n_found = 0;
     while (true) {
-        int mine = 0x7fffffff;
-#pragma unroll
-        for (int w = kWords - 1; w >= 0; --w)
-            if (waiting[w]) mine = (w * 32 + lane) * 32 + __ffs(waiting[w]) - 1;
-        const int p = __reduce_min_sync(~0u, mine);
-        if (p == 0x7fffffff) break;
-        if (lane == 0) opened[n_found] = rows[p];
-        ++n_found;
+        const int p = waiting.first_but(-1);
+        if (p == Waiting::kNobody) break;
+        const int next = waiting.first_but(p);
+        u32 near[kWords], near_next[kWords];
 #pragma unroll
         for (int w = 0; w < kWords; ++w) {
-            const int word = w * 32 + lane;
-            if (word < n_words && word >= p >> 5) waiting[w] &= ~__ldg(bits + (i64)p * n_words + word);
-            if (word == p >> 5) waiting[w] &= ~(1u << (p & 31));
+            const int word = w * 32 + threadIdx.x;
+            near[w] = word < n_words && word >= p >> 5 ? __ldg(bits + (i64)p * n_words + word) : 0u;
+            const bool is_word = next != Waiting::kNobody && word < n_words && word >= next >> 5;
+            near_next[w] = is_word ? __ldg(bits + (i64)next * n_words + word) : 0u;
         }
+        waiting.open(p, near);
+        if (threadIdx.x == 0) opened[n_found] = rows[p];
+        ++n_found;
+        if (next == Waiting::kNobody || !waiting.has(next)) continue;
+        waiting.open(next, near_next);
+        if (threadIdx.x == 0) opened[n_found] = rows[next];
+        ++n_found;
     }
-    if (lane == 0) *n_opened = n_found;
+    if (threadIdx.x == 0) *n_opened = n_found;
 }
