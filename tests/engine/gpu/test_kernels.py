@@ -11,13 +11,11 @@ from nvrtc import compile_kernels, find_compiler
 from dynmeans.engine.gpu.sources import FAMILIES, digest, source_of
 
 RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "gpu.json"
-WIDTHS = ((1, 2), (2, 15), (2, 0), (8, 0), (0, 0))
 CONSTANTS = {
     "rows": [{}],
     "sums": [{"N_BINS": bins, "WIDTH": width} for bins, width in ((3, 2), (8, 32), (1, 8))],
-    "grid": [{"D": d, "N_BINS": bins} for d, bins in ((1, 2), (2, 4), (2, 8), (3, 8))],
-    "exact": [{"R": r, "FEW": few} for r, few in WIDTHS],
-    "births": [{"R": r, "FEW": few} for r, few in WIDTHS],
+    "grid": [{"D": d, "N_BINS": bins} for d, bins in ((1, 2), (2, 5), (3, 8))],
+    "exact": [{"R": r, "FEW": few} for r, few in ((1, 2), (2, 15), (2, 0), (8, 0), (0, 0))],
     "filter": [{"KC": kept, "PLAIN": p} for kept, p in ((2, 1), (4, 1), (8, 1), (0, 1), (4, 0))],
 }
 CASES = [(family, constants) for family in FAMILIES for constants in CONSTANTS[family]]

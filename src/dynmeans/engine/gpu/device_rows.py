@@ -61,7 +61,7 @@ class DeviceRows(LabeledRows):
             return np.empty(0, np.int64)
         n_words, is_few = -(-n // 32), self.n_features < FEW_FEATURES
         bits, found = cp.zeros((n, n_words), np.uint32), cp.empty(n + 1, np.int32)
-        kernel = self._search.births.get_function
+        kernel = self._search.exact.get_function
         launch_blocks(
             kernel("near_pairs"),
             (-(-n_words // 8) if is_few else n_words, -(-n // 128)),

@@ -109,7 +109,7 @@ class LabeledRows:
         if n > _FEW_ROWS:
             return self.take(listed, in_order(self.turns(listed)))
         ordered = cp.empty(n, np.int32)
-        kernel = self._search.births.get_function("put_in_order")
+        kernel = self._search.exact.get_function("put_in_order")
         launch_blocks(kernel, -(-n // 32), (listed, n, *self._turn, ordered))
         return ordered
 

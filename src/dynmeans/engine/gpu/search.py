@@ -43,11 +43,11 @@ def choosing_threads(n_features: int) -> int:
     return 8 if n_features < FEW_FEATURES else 32
 
 
-def load_exact(n_features: int, row: str, family: str = "exact") -> Any:
-    """Load the kernels of exact costs, or of births."""
+def load_exact(n_features: int, row: str) -> Any:
+    """Load the kernels of exact costs."""
     held = -(-n_features // 8) if n_features <= _REGISTER_FEATURES else 0
     few = n_features if n_features < FEW_FEATURES else 0
-    return load_module(family, row, R=held, FEW=few)
+    return load_module("exact", row, R=held, FEW=few)
 
 
 class Search:
@@ -59,7 +59,6 @@ class Search:
         self._row = row
         self._tables: list[tuple[Slots, list[Any]]] = []
         self.exact = load_exact(self._d, row)
-        self.births = load_exact(self._d, row, "births")
         if self._d <= 3:
             self.set_bins(1)
             few, many = _SIDES[self._d]
@@ -82,7 +81,6 @@ class Search:
         """Choose the kernels that add up costs in so many bins."""
         if self._d <= 3:
             constants = {"D": self._d, "N_BINS": min(n_bins, MOST_BINS)}
-            self._block = 1024 if self._d < 3 and n_bins <= 4 else 512
             self._grid_module = load_module("grid", self._row, **constants)
 
     def grid(self, slots: Slots, new_penalty: float) -> tuple[Any, ...] | None:
@@ -116,7 +114,7 @@ class Search:
         self, name: str, rows: tuple[Any, ...], arguments: tuple[Any, ...], grid: tuple[Any, ...]
     ) -> None:
         n_slots, is_near = grid[4], grid[6]
-        block = self._block
+        block = 1024 if self._d < 3 else 512
         launch_blocks(
             self._grid_module.get_function(name),
             min(-(-int(rows[2] - rows[1]) // block), multiprocessors()),

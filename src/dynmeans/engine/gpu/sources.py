@@ -3,15 +3,13 @@
 import hashlib
 from importlib.resources import files
 
-FAMILIES = ("rows", "exact", "births", "grid", "filter", "sums")
-_SHARED = {"exact": ("distances",), "births": ("distances",)}  # beside what all share
+FAMILIES = ("rows", "exact", "grid", "filter", "sums")
 _FOLDER = files("dynmeans.engine.gpu") / "kernels"
 
 
 def source_of(family: str) -> str:
-    """Return the source of one family of kernels, with what it shares with others."""
-    names = ("common", *_SHARED.get(family, ()), family)
-    return "\n".join((_FOLDER / f"{name}.cu").read_text() for name in names)
+    """Return the source of one family of kernels, with what all families share."""
+    return "\n".join((_FOLDER / f"{name}.cu").read_text() for name in ("common", family))
 
 
 def digest() -> str:

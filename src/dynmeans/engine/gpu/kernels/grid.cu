@@ -184,7 +184,7 @@ __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
         for (int j = 0; j < D; ++j) y[j] = (double)__ldcs(points + i * D + j);
 }
 
-constexpr int kThreads = D < 3 && N_BINS <= 4 ? 1024 : 512;  // More bins need more registers.
+constexpr int kThreads = D < 3 ? 1024 : 512;
 
 // Looks at the rows from `begin` to below `n`, kRows at a time for each thread and all asked for before the first is used; all
 // threads of a warp look together, at a row behind the last too.
