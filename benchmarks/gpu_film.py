@@ -14,18 +14,21 @@ import numpy as np
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 
-N_SWARMS, N_BATCHES, N_CELLS, NOISE, SIDE = 150, 36, 128, 0.06, 20.0
+N_SWARMS, N_BATCHES, N_CELLS, NOISE, SIDE = 150, 36, 128, 0.16, 20.0
 AWAY = {3: (8, 14), 40: (10, 19), 77: (14, 22), 110: (5, 12)}  # swarms that leave, from and until
 
 
 def places(rng: np.random.Generator) -> np.ndarray:
-    """Where each swarm is in each batch: it circles about its home."""
-    homes = np.stack(np.meshgrid(*[np.linspace(1, SIDE - 1, 13)] * 2), axis=-1).reshape(-1, 2)
-    homes = rng.permutation(homes)[:N_SWARMS]
-    rates = rng.choice([-1, 1], N_SWARMS) * rng.uniform(0.1, 0.25, N_SWARMS)
-    angles = rng.uniform(0, 2 * np.pi, N_SWARMS) + np.outer(np.arange(N_BATCHES), rates)
-    radii = rng.uniform(0.2, 0.42, N_SWARMS)[:, None]
-    return homes + radii * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    """Where each swarm is in each batch: it wanders, and turns back at the borders."""
+    grid = np.stack(np.meshgrid(*[np.linspace(1, SIDE - 1, 13)] * 2), axis=-1).reshape(-1, 2)
+    found = np.empty((N_BATCHES, N_SWARMS, 2))
+    found[0] = rng.permutation(grid)[:N_SWARMS] + rng.normal(0, 0.1, (N_SWARMS, 2))
+    speed = rng.normal(0, 0.06, (N_SWARMS, 2))
+    for t in range(1, N_BATCHES):
+        speed = 0.9 * speed + rng.normal(0, 0.025, speed.shape)
+        speed[(found[t - 1] + speed < 0.5) | (found[t - 1] + speed > SIDE - 0.5)] *= -1
+        found[t] = found[t - 1] + speed
+    return found
 
 
 def draw(random: Any, centers: np.ndarray, n: int) -> Any:
@@ -43,7 +46,7 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=10**8)
     options = parser.parse_args()
     rng, random = np.random.default_rng(5), cp.random.RandomState(5)
-    where, penalties = places(rng), Penalties(0.6**2, max_gap=12, reach=1.5)
+    where, penalties = places(rng), Penalties(1.1**2, max_gap=12, reach=1.5)
     state, orders = ClusterState.empty(2), VisitingOrders(0, by="row")
     found: dict[str, list[Any]] = {"cells": [], "ids": [], "centers": [], "seconds": []}
     edges = cp.linspace(0, SIDE, N_CELLS + 1)
