@@ -13,6 +13,7 @@ namespace dynmeans::records {
 
 using namespace numeric;
 
+using Row = std::uint32_t;
 using Slot = std::int32_t;
 constexpr Slot kUnlabeled = -1;
 // A batch has at most 2^31 - 1 points (engine/checks.py), and so no more slots or positions.
