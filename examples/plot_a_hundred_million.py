@@ -30,7 +30,7 @@ names, n_seen = np.unique(film["ids"], return_counts=True)
 print(f"{len(names)} identities, {np.sum(n_seen == n_frames)} of them in every frame")
 
 # %%
-# The film: brightness is the number of points in a cell, color the identity of the nearest cluster.
+# The film: the more points a cell has, the stronger its color, which is the identity of the nearest cluster.
 side = float(film["side"])
 middles = (np.arange(n_cells) + 0.5) * side / n_cells
 places = np.stack(np.meshgrid(middles, middles, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -45,8 +45,8 @@ def picture(step):
     return np.swapaxes(1 - share * (1 - palette[owners % len(palette)]), 0, 1)
 
 
-figure, ax = plt.subplots(figsize=(5.2, 5.2), layout="constrained")
-image = ax.imshow(picture(0), origin="lower", extent=(0, side, 0, side))
+figure, ax = plt.subplots(figsize=(5.2, 5.2), dpi=72, layout="constrained")
+image = ax.imshow(picture(0), interpolation="nearest", origin="lower", extent=(0, side, 0, side))
 title = ax.set_title("")
 ax.set(xticks=[], yticks=[])
 
