@@ -36,6 +36,13 @@ _SYMBOLS = {
 }
 
 
+_AIRCRAFT = {
+    "real": "aircraft-real",
+    "real, own GP": "aircraft-real-own-gp",
+    "simulated": "aircraft-simulated-quick",
+}
+
+
 def synthetic(noise: str) -> Results:
     """Return the committed results of one noise."""
     return read_results(RESULTS / f"synthetic-{noise}-global.parquet", "synthetic")
@@ -194,7 +201,7 @@ def low_variance_limit() -> str:
 def aircraft() -> str:
     """Table 1 in the paper's form: plain feature, half-hour windows; the scaled one beside it."""
     lines = []
-    for name, path in (("real", "aircraft-real"), ("simulated", "aircraft-simulated-quick")):
+    for name, path in _AIRCRAFT.items():
         table = table_frame(read_results(RESULTS / f"{path}.parquet", "aircraft").frame)
         for row in table[table["hours"].isin([0.0, 0.5])].itertuples():
             method = AIRCRAFT_NAMES[row.method]
