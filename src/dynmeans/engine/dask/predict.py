@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 from dynmeans.engine import native
 from dynmeans.engine.checks import checked_points
+from dynmeans.engine.dask import device
 from dynmeans.engine.dask.chunks import to_rows
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.records.penalties import Penalties
@@ -62,4 +63,7 @@ def _distances(state: ClusterState, chunk: Any) -> FloatArray:
 
 
 def _rows(chunk: Any, state: ClusterState) -> BatchArray:
-    return checked_points(to_rows(chunk), state.n_features, "X")
+    rows = to_rows(chunk)
+    if device.is_on_device(rows):
+        rows = device.find_device().in_memory(rows)
+    return checked_points(rows, state.n_features, "X")
