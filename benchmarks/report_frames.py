@@ -37,6 +37,15 @@ window.requestAnimationFrame = (callback) => ask((now) => {
   else frameTimes.push([now, spent]);
 });
 """
+# A stream that came to its end is played again at once.
+_PLAY = """
+const { view } = dynmeansReport;
+const again = () => { view.goTo(0); view.set({ isPlaying: true }); };
+view.onChange(() => { if (!view.isPlaying) setTimeout(again, 0); });
+view.set({ speed: arguments[0] });
+again();
+frameTimes.length = 0;
+"""
 
 
 def stream(n_batches: int, n_alive: int) -> tuple[History, list[np.ndarray]]:
@@ -89,18 +98,9 @@ def play(
     driver.get(path.as_uri())
     time.sleep(1.0)
     driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
-    driver.execute_script(
-        f"const {{view}} = dynmeansReport; view.set({{speed: {speed}}}); view.goTo(0);"
-        "document.getElementById('play').click(); frameTimes.length = 0;"
-    )
+    driver.execute_script(_PLAY, speed)
     before = processor_time(driver)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        time.sleep(0.5)
-        driver.execute_script(
-            "const {view} = dynmeansReport; if (!view.isPlaying) {"
-            " view.goTo(0); view.set({isPlaying: true}); }"
-        )
+    time.sleep(seconds)
     spent = processor_time(driver) - before
     times = np.array(driver.execute_script("return frameTimes"))
     return times, spent / len(times)

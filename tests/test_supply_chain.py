@@ -40,6 +40,20 @@ def test_the_lock_has_what_its_extra_asks_for(lock, extra):
     assert asked <= locked_names(ROOT / f"requirements/{lock}.txt"), "run make lock"
 
 
+def test_the_oldest_lock_has_the_oldest_versions_that_users_may_have():
+    lock = (ROOT / "requirements/oldest.txt").read_text()
+    extras = PROJECT["project"]["optional-dependencies"]
+    names = ("frames", "plots", "runs", "excel", "redis", "kafka", "mqtt", "serve", "dask", "spark")
+    asked = [*PROJECT["project"]["dependencies"], *(r for name in names for r in extras[name])]
+    for requirement in asked:
+        found = re.fullmatch(r"([a-z-]+)(?:\[[a-z,]+\])?>=([0-9.]+)", requirement)
+        if name_of(requirement) != "dynmeans":
+            assert found, requirement
+            assert re.search(rf"^{found[1]}=={re.escape(found[2])}(\.\d+)* ", lock, re.M), (
+                requirement
+            )
+
+
 def test_builds_in_the_environment_have_what_isolated_builds_have():
     lines = (ROOT / "requirements/build.in").read_text().splitlines()
     assert set(PROJECT["build-system"]["requires"]) <= set(lines)

@@ -19,8 +19,13 @@ lock dev $package --extra dev
 lock demo $package --extra runs --constraint requirements/dev.txt
 lock docs $package --extra docs --constraint requirements/dev.txt
 lock release requirements/release.in
-# The oldest versions that pyproject.toml allows, for the test workflow.
-lock oldest pyproject.toml --extra dev --resolution lowest-direct
+# The oldest versions that pyproject.toml allows, for the test workflow: of what users install, not
+# of what develops it.
+extras=""
+for extra in experiments excel notebook redis kafka mqtt postgresql serve dask spark; do
+    extras="$extras --extra $extra"
+done
+lock oldest pyproject.toml requirements/oldest.in $extras --resolution lowest-direct
 
 if grep -nE '://|--(extra-)?index-url|--find-links' requirements/*.txt; then
     echo "A lock names packages and hashes; where they were downloaded from stays out of it." >&2

@@ -33,11 +33,11 @@ struct Assignment {
     bool has_any_changed = false;
 
     Assignment(std::size_t n_points, const Remembered& remembered)
-        : labels(n_points), table(remembered.n_features, remembered.n_clusters + 8) {}
+        : table(remembered.n_features, remembered.n_clusters + 8), n_points_(n_points) {}
 
     // Nothing is labeled, every remembered cluster waits to be revived.
     void start(const Remembered& remembered) {
-        std::fill(labels.begin(), labels.end(), kUnlabeled);
+        labels.assign(n_points_, kUnlabeled);
         has_gaps_ = false;
         moves.clear();
         renamed.clear();
@@ -144,6 +144,7 @@ struct Assignment {
         }
     }
 
+    std::size_t n_points_;
     bool has_gaps_ = false;
 };
 
@@ -151,7 +152,7 @@ struct Assignment {
 // a cluster is created or revived at its first point and gone with its last. Points of weight 0
 // take no part.
 template <typename Value>
-void assign_labels(const Points<Value>& points, const std::int64_t* order, std::size_t position,
+void assign_labels(const Points<Value>& points, const Row* order, std::size_t position,
                    const Remembered& remembered, double new_penalty, InterruptCheck& interrupts,
                    Assignment& assignment) {
     std::vector<double> buffer(points.n_features);

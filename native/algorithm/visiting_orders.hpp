@@ -65,82 +65,93 @@ class VisitingOrders {
         for (std::size_t i = 0; i < n_points; ++i) hashes_[i] = i;
     }
 
-    // The next order begins: a key for each row.
-    void advance() {
-        const std::uint64_t key = random_.next();
-        keys_.resize(hashes_.size());
-        for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = mix(hashes_[i] ^ key);
-    }
+    void advance() { key_ = random_.next(); }
 
     // As numbers that rise along the order and end with that of the row, of which there are n_rows
     // at most; where only rows tell two of them apart, `write` knows the order.
     void write_keys(double* keys, std::size_t n_rows) const {
-        for (std::size_t i = 0; i < keys_.size(); ++i)
+        for (std::size_t i = 0; i < hashes_.size(); ++i)
             keys[i] = static_cast<double>(
-                static_cast<std::int64_t>((keys_[i] >> 11) / n_rows * n_rows + i));
+                static_cast<std::int64_t>((key_of(i) >> 11) / n_rows * n_rows + i));
     }
 
-    void write(std::int64_t* order) {
-        const std::size_t n = keys_.size();
-        keyed_.resize(n);
-        for (std::size_t i = 0; i < n; ++i) keyed_[i] = {keys_[i], static_cast<std::int32_t>(i)};
-        sort();
-        if (weights_) sort_equal_rows();
-        for (std::size_t i = 0; i < n; ++i) order[i] = keyed_[i].second;
+    // The rows as they are visited. A large batch is sorted share by share, by the first bits of
+    // its keys: what is sorted at a time takes less memory than the order itself.
+    template <typename Index>
+    void write(Index* order) const {
+        const unsigned n_bits = bits_for(hashes_.size() / kShare, kMostShares);
+        std::vector<std::uint64_t> keyed, dealt;  // the next 32 bits of a key, and its row
+        keyed.reserve((hashes_.size() >> n_bits) + (n_bits > 0 ? kShare / 16 : 0));
+        for (std::uint64_t share = 0; share >> n_bits == 0; ++share) {
+            keyed.clear();
+            for (std::size_t i = 0; i < hashes_.size(); ++i) {
+                const std::uint64_t key = key_of(i);
+                if (key >> 1 >> (63 - n_bits) == share)
+                    keyed.push_back((key << n_bits >> 32 << 32) + i);
+            }
+            sort(keyed, dealt);
+            sort_ties(keyed);
+            for (const std::uint64_t next : keyed) *order++ = static_cast<Index>(row_of(next));
+        }
     }
 
   private:
-    using Keyed = std::pair<std::uint64_t, std::int32_t>;
+    static constexpr std::size_t kShare = std::size_t{1} << 20;
+    static constexpr unsigned kMostShares = 4, kMostRuns = 12;  // bits
 
-    // Mixed keys are spread evenly: dealt out by their first bits, they fall into short runs.
-    void sort() {
-        if (!has(Idea::kBucketSort)) return std::sort(keyed_.begin(), keyed_.end());
-        const std::size_t n = keyed_.size();
-        unsigned n_bits = 1;
-        while (n_bits < kMostBits && (std::size_t{1} << n_bits) < n) ++n_bits;
-        const auto run_of = [&](const Keyed& keyed) { return keyed.first >> (64 - n_bits); };
-        ends_.assign((std::size_t{1} << n_bits) + 1, 0);
-        for (const Keyed& keyed : keyed_) ++ends_[run_of(keyed) + 1];
-        for (std::size_t b = 1; b < ends_.size(); ++b) ends_[b] += ends_[b - 1];
-        dealt_.resize(n);
-        for (const Keyed& keyed : keyed_) dealt_[ends_[run_of(keyed)]++] = keyed;
-        keyed_.swap(dealt_);
-        if (n <= std::size_t{1} << kMostBits) {
-            sort_short_runs();
-            return;
-        }
-        for (std::size_t b = 0, begin = 0; b + 1 < ends_.size(); begin = ends_[b++])
-            std::sort(keyed_.begin() + begin, keyed_.begin() + ends_[b]);
+    std::uint64_t key_of(std::size_t i) const { return mix(hashes_[i] ^ key_); }
+    static std::size_t row_of(std::uint64_t keyed) { return keyed & 0xFFFFFFFFu; }
+
+    // To tell n apart.
+    static unsigned bits_for(std::size_t n, unsigned most) {
+        unsigned n_bits = 0;
+        while (n_bits < most && (std::size_t{1} << n_bits) < n) ++n_bits;
+        return n_bits;
     }
 
-    void sort_equal_rows() {
-        for (std::size_t begin = 0, end; begin < keyed_.size(); begin = end) {
+    // Mixed keys are spread evenly: dealt out by their first bits, they fall into short runs.
+    static void sort(std::vector<std::uint64_t>& keyed, std::vector<std::uint64_t>& dealt) {
+        if (!has(Idea::kBucketSort)) return std::sort(keyed.begin(), keyed.end());
+        const std::size_t n = keyed.size();
+        const unsigned n_bits = std::max(1u, bits_for(n, kMostRuns));
+        std::vector<std::uint32_t> ends((std::size_t{1} << n_bits) + 1);
+        for (const std::uint64_t next : keyed) ++ends[(next >> (64 - n_bits)) + 1];
+        for (std::size_t b = 1; b < ends.size(); ++b) ends[b] += ends[b - 1];
+        dealt.resize(n);
+        for (const std::uint64_t next : keyed) dealt[ends[next >> (64 - n_bits)]++] = next;
+        keyed.swap(dealt);
+        if (n > std::size_t{1} << kMostRuns) {
+            for (std::size_t b = 0, begin = 0; b + 1 < ends.size(); begin = ends[b++])
+                std::sort(keyed.begin() + begin, keyed.begin() + ends[b]);
+            return;
+        }
+        for (std::size_t i = 1; i < n; ++i) {  // nearly every one stands where it belongs
+            const std::uint64_t next = keyed[i];
+            std::size_t at = i;
+            for (; at > 0 && next < keyed[at - 1]; --at) keyed[at] = keyed[at - 1];
+            keyed[at] = next;
+        }
+    }
+
+    // Rows whose keys begin alike stand by their numbers: they go by the whole key, then by weight.
+    void sort_ties(std::vector<std::uint64_t>& keyed) const {
+        for (std::size_t begin = 0, end; begin < keyed.size(); begin = end) {
             end = begin + 1;
-            while (end < keyed_.size() && keyed_[end].first == keyed_[begin].first) ++end;
-            std::stable_sort(keyed_.begin() + begin, keyed_.begin() + end,
-                             [&](const Keyed& a, const Keyed& b) {
-                                 return weights_[a.second] < weights_[b.second];
+            while (end < keyed.size() && keyed[end] >> 32 == keyed[begin] >> 32) ++end;
+            if (end == begin + 1) continue;
+            std::stable_sort(keyed.begin() + begin, keyed.begin() + end,
+                             [&](std::uint64_t a, std::uint64_t b) {
+                                 const std::size_t i = row_of(a), j = row_of(b);
+                                 if (hashes_[i] != hashes_[j]) return key_of(i) < key_of(j);
+                                 return weights_ && weights_[i] < weights_[j];
                              });
         }
     }
 
-    // By insertion: nearly every one stands where it belongs.
-    void sort_short_runs() {
-        for (std::size_t i = 1; i < keyed_.size(); ++i) {
-            const Keyed keyed = keyed_[i];
-            std::size_t at = i;
-            for (; at > 0 && keyed < keyed_[at - 1]; --at) keyed_[at] = keyed_[at - 1];
-            keyed_[at] = keyed;
-        }
-    }
-
-    static constexpr unsigned kMostBits = 12;
-
     SplitMix random_;
-    std::vector<std::uint64_t> hashes_, keys_;
+    std::uint64_t key_ = 0;  // of this order
+    std::vector<std::uint64_t> hashes_;
     const double* weights_ = nullptr;
-    std::vector<Keyed> keyed_, dealt_;
-    std::vector<std::uint32_t> ends_;  // of the runs
 };
 
 // Visiting orders one after the other.
@@ -148,7 +159,7 @@ class Orders {
   public:
     virtual ~Orders() = default;
     virtual bool advance() = 0;                 // to the next order; false after the last
-    virtual const std::int64_t* listed() = 0;   // the rows as they are visited
+    virtual const Row* listed() = 0;            // the rows as they are visited
     static constexpr std::size_t kRows = 512;   // at most, where keys are asked for
     virtual void write_keys(double* keys) = 0;  // see VisitingOrders
     virtual bool can_tie() const = 0;           // whether two keys can differ by their rows alone
@@ -164,7 +175,10 @@ class GivenOrders : public Orders {
         order_ += n_points_;
         return n_left_-- > 0;
     }
-    const std::int64_t* listed() override { return order_; }
+    const Row* listed() override {
+        listed_.assign(order_, order_ + n_points_);
+        return listed_.data();
+    }
     void write_keys(double* keys) override {
         for (std::size_t p = 0; p < n_points_; ++p)
             keys[order_[p]] = static_cast<double>(p * kRows + order_[p]);
@@ -174,6 +188,7 @@ class GivenOrders : public Orders {
   private:
     const std::int64_t* order_;
     std::size_t n_left_, n_points_;
+    std::vector<Row> listed_;
 };
 
 // Those that are made one at a time, and listed where that is needed.
@@ -188,7 +203,7 @@ class MadeOrders : public Orders {
         is_listed_ = false;
         return true;
     }
-    const std::int64_t* listed() override {
+    const Row* listed() override {
         if (!is_listed_) {
             order_.resize(n_points_);
             made_.write(order_.data());
@@ -203,7 +218,7 @@ class MadeOrders : public Orders {
     VisitingOrders made_;
     std::size_t n_left_, n_points_;
     bool is_listed_ = false;
-    std::vector<std::int64_t> order_;
+    std::vector<Row> order_;
 };
 
 }  // namespace dynmeans::algorithm

@@ -66,14 +66,14 @@ void propose_unlabeled(const std::vector<Part<Value>>& parts, const ClusterTable
                        double new_penalty, Sgemm sgemm, KeyRange range, ProposalList& proposals) {
     CenterSearch search(clusters.n_features, new_penalty, sgemm, 1);
     search.build(clusters.table);
-    std::vector<std::int64_t> rows;
+    std::vector<Row> rows;
     std::vector<Choice> choices;
     for (std::size_t p = 0; p < parts.size(); ++p) {
         const Part<Value>& part = parts[p];
         rows.clear();
         for (std::size_t i = 0; i < part.points.n_points; ++i)
             if (range.has(part.key(i)) && part.points.takes_part(i))
-                rows.push_back(static_cast<std::int64_t>(i));
+                rows.push_back(static_cast<Row>(i));
         choices.resize(rows.size());
         for (std::size_t begin = 0; begin < rows.size(); begin += kPointBlock) {
             const std::size_t end = std::min(begin + kPointBlock, rows.size());

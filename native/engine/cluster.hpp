@@ -43,7 +43,7 @@ class Clusterer {
     }
 
     // Runs from nothing in the given order; the result replaces `best` if it is cheaper.
-    void run(const std::int64_t* order, Solution& best) {
+    void run(const Row* order, Solution& best) {
         assignment_.start(remembered_);
         slot_sums_.start();
         own_.start();
@@ -68,7 +68,7 @@ class Clusterer {
     }
 
   private:
-    void make_pass(const std::int64_t* order) {
+    void make_pass(const Row* order) {
         has_moved_ = assignment_.has_changed;
         if (!has(Idea::kMovedRivals)) has_moved_.assign(has_moved_.size(), 1);
         assignment_.start_pass();
@@ -81,8 +81,8 @@ class Clusterer {
             later_pass_->run(own_, has_moved_, assignment_);
     }
 
-    void store(Solution& best) const {
-        best.labels = assignment_.labels;
+    void store(Solution& best) {
+        best.labels.swap(assignment_.labels);
         best.counts = counts_;
         best.centers.assign(assignment_.table.center(0),
                             assignment_.table.center(assignment_.table.size()));

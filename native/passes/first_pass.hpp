@@ -42,7 +42,7 @@ class FirstPass {
           search_(points.n_features, new_penalty, sgemm, pool.size()),
           buffer_(points.n_features) {}
 
-    void run(const std::int64_t* order, Assignment& assignment) {
+    void run(const Row* order, Assignment& assignment) {
         order_ = order;
         search_.build(assignment.table);
         std::size_t position = 0, size = kShortest;
@@ -165,7 +165,7 @@ class FirstPass {
     const Points<Value>& points_;
     const Remembered& remembered_;
     ThreadPool& pool_;
-    const std::int64_t* order_ = nullptr;
+    const Row* order_ = nullptr;
     CenterSearch search_;
     std::vector<Choice> choices_;
     std::vector<std::uint8_t> has_joined_;           // of the chunks of this block

@@ -50,7 +50,7 @@ class LaterPass {
           lists_(pool.size()) {}
 
     // Forgets the visiting order of the last run.
-    void start(const std::int64_t* order) {
+    void start(const Row* order) {
         order_ = order;
         position_.clear();
     }
@@ -198,7 +198,7 @@ class LaterPass {
     void prefetch_ahead(const Turns& waiting, const Assignment& assignment) const {
         const std::size_t ahead = waiting.n_past + look_ahead(kAhead);
         if (ahead >= waiting.wished.size()) return;
-        const std::int64_t i = order_[waiting.wished[ahead].first];
+        const Row i = order_[waiting.wished[ahead].first];
         points_.prefetch(i);
         __builtin_prefetch(&assignment.labels[i], 1);
     }
@@ -270,7 +270,7 @@ class LaterPass {
     const Remembered& remembered_;
     double new_penalty_;
     ThreadPool& pool_;
-    const std::int64_t* order_ = nullptr;
+    const Row* order_ = nullptr;
     std::vector<std::int32_t> position_;
     Neighbors neighbors_;
     std::vector<std::vector<Wish>> wishes_of_block_;

@@ -81,7 +81,7 @@ class SmallTurns {
 
     void list_keys() {
         can_tie_ = false;
-        const std::int64_t* order = orders_->listed();
+        const Row* order = orders_->listed();
         for (std::size_t p = 0; p < n_points_; ++p)
             if (weights_[order[p]] != 0.0)
                 keys_[order[p]] = static_cast<double>(p * kRows + order[p]);

@@ -13,6 +13,7 @@ namespace dynmeans::records {
 
 using namespace numeric;
 
+using Row = std::uint32_t;
 using Slot = std::int32_t;
 constexpr Slot kUnlabeled = -1;
 // Points of a batch, and so slots and positions too: numbered in 32 bits, with

@@ -46,7 +46,7 @@ def error_of(capsys, *arguments):
 
 
 def test_an_odd_word_among_numbers_leaves_its_row_out(table, capsys):
-    rows = write(table, x=["k.A.", "", "n/a"])
+    rows = write(table, x=["k.A.", "", "#DIV/0!"])
     assert main(["cluster", rows, *USUAL, *COMMA, "-o", "run"]) == 0
     told = capsys.readouterr().err
     assert "3 rows were left out and have no label: 3 without a value for x." in told
@@ -78,7 +78,7 @@ def test_asked_to_refuse_missing_values_the_command_names_the_row(table, capsys)
     assert "--on-missing drop leaves such rows out" in message
 
 
-@pytest.mark.parametrize("number", ["1.5", "1.234,5", "1.234", "12 345", "1'000", "1_5"])
+@pytest.mark.parametrize("number", ["1.5", "1.234,5", "12 345", "1_5", "50%", "3 km"])
 def test_a_number_written_another_way_is_never_taken_for_a_missing_one(table, capsys, number):
     rows = write(table, x=[number])
     message = error_of(capsys, "cluster", rows, *USUAL, *COMMA, "-o", "run")
@@ -171,6 +171,41 @@ def test_lines_before_a_broken_one_make_a_run_while_parameters_are_chosen(
     assert "line 2001 of the input is not JSON" in capsys.readouterr().err
     with Run.open("run") as run:
         assert run.status().n_rows == 1960  # the last window was still open
+
+
+def test_a_number_sent_as_text_is_not_dropped_as_a_missing_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = b'{"x": 1.0}\n{"x": "k.A."}\n{"x": "2.5"}\n'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    options = ["--count", "1", "-f", "x", "--new-penalty", "1", "-o", "run"]
+    message = error_of(capsys, "cluster", "-", *options)
+    assert "features: line 3 has '2.5' for 'x', which is text. Send it as a number." in message
+
+
+@pytest.mark.parametrize("seconds", ["", " 10:00:00"])
+def test_dates_that_may_begin_with_day_or_month_are_refused_until_told(
+    tmp_path, monkeypatch, capsys, seconds
+):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{day:02}/02/2024{seconds},1.0" for day in (1, 2, 3)]
+    options = ["-t", "when", "--every", "1d", "-f", "x", "--new-penalty", "1", "-o", "run"]
+    with open("rows.csv", "w") as file:
+        file.write("\n".join(["when,x", *rows]))
+    message = error_of(capsys, "cluster", "rows.csv", *options)
+    assert "dates such as 01/02/2024" in message
+    assert "Give --time-format: '%d/%m/%Y" in message
+    form = "%m/%d/%Y" + (" %H:%M:%S" if seconds else "")
+    assert main(["cluster", "rows.csv", *options, "--time-format", form, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["last_window"].startswith("2024-03-02")
+
+
+def test_dates_that_can_only_begin_with_the_day_are_read(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with open("rows.csv", "w") as file:
+        file.write("when,x\n01/02/2024,1.0\n13/02/2024,1.0\n")
+    options = ["-t", "when", "--every", "1d", "-f", "x", "--new-penalty", "1", "-o", "run"]
+    assert main(["cluster", "rows.csv", *options, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["first_window"].startswith("2024-02-01")
 
 
 def test_a_first_line_without_a_time_leaves_only_itself_out(tmp_path, monkeypatch, capsys):

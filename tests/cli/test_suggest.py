@@ -42,7 +42,7 @@ def test_it_prints_options_for_cluster_and_an_explanation(table, capsys):
         f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}"
     )
     assert lines[2].startswith(f"--new-penalty {p.new_penalty:.4g}: a point farther than")
-    assert "12 batches given (216 points)" in lines[-1]
+    assert "12 windows given (216 points)" in lines[-1]
 
 
 def test_json_holds_the_choice_and_all_candidates(table, capsys):
@@ -123,7 +123,7 @@ WINDOWS = ("-f", "x,y", "--time", "ms", "--every", "1min", "--time-unit", "ms")
 )
 def test_it_reads_what_cluster_reads(lone_ships, capsys, options):
     path, n_rows = lone_ships
-    assert f"6 batches given ({n_rows} points)" in printed(capsys, path, *WINDOWS, *options)
+    assert f"6 windows given ({n_rows} points)" in printed(capsys, path, *WINDOWS, *options)
 
 
 def test_a_choice_that_should_not_be_trusted_is_warned_of(lone_ships, capsys):
@@ -131,14 +131,14 @@ def test_a_choice_that_should_not_be_trusted_is_warned_of(lone_ships, capsys):
     captured = capsys.readouterr()
     assert captured.out.startswith("--new-penalty ")
     (line,) = captured.err.splitlines()
-    assert line.startswith("dynmeans: warning: 60 of 60 clusters in all batches hold a single")
+    assert line.startswith("dynmeans: warning: 60 of 60 clusters in all windows hold a single")
     assert line.endswith("or give --new-penalty yourself.")
 
 
 def test_json_holds_the_doubts(lone_ships, capsys):
     told = json.loads(printed(capsys, lone_ships[0], *WINDOWS, "--table", "ships", "--json"))
     assert [doubt.split(":")[0] for doubt in told["doubts"]] == [
-        "60 of 60 clusters in all batches hold a single point"
+        "60 of 60 clusters in all windows hold a single point"
     ]
 
 

@@ -4,10 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from river import checks, datasets
-from river.checks import common
 
-from dynmeans import DynamicMeans, RiverDynamicMeans
+from dynmeans import DynamicMeans
+
+river = pytest.importorskip("river")
+from river import checks, datasets  # noqa: E402
+from river.checks import common  # noqa: E402
+
+from dynmeans import RiverDynamicMeans  # noqa: E402
 
 WITH_ROWS = [
     common.check_learn_one,

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from trackeval.metrics import CLEAR, HOTA, Identity
 
 from dynmeans.metrics import HotaScores, fragmentations, hota, id_switches, idf1
 
@@ -145,11 +144,12 @@ def trackeval_data(true, found, weights):
 
 
 def trackeval_scores(true, found, weights):
+    metrics = pytest.importorskip("trackeval.metrics")
     data = trackeval_data(true, found, weights)
-    higher_order = HOTA().eval_sequence(data)
-    clear = CLEAR(QUIET).eval_sequence(data)
+    higher_order = metrics.HOTA().eval_sequence(data)
+    clear = metrics.CLEAR(QUIET).eval_sequence(data)
     return {
-        "idf1": Identity(QUIET).eval_sequence(data)["IDF1"],
+        "idf1": metrics.Identity(QUIET).eval_sequence(data)["IDF1"],
         "hota": np.mean(higher_order["HOTA"]),
         "assa": np.mean(higher_order["AssA"]),
         "deta": np.mean(higher_order["DetA"]),

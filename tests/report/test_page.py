@@ -13,7 +13,7 @@ from dynmeans import History
 from dynmeans.records.history import StepRecord
 from dynmeans.report import render_report, report_data, write_report
 from dynmeans.report.packing import pack_chunk, pack_report
-from dynmeans.report.page import LIVE_SCRIPT, SCRIPTS, STYLES
+from dynmeans.report.page import LIVE_SCRIPTS, SCRIPTS, STYLES
 
 
 def data_of(text):
@@ -49,7 +49,7 @@ def test_the_same_data_give_the_same_bytes(stream):
 
 def test_all_parts_of_the_page_are_used():
     parts = {part.name for part in files("dynmeans.report").joinpath("page").iterdir()}
-    assert parts == {"page.html", LIVE_SCRIPT, *STYLES, *SCRIPTS}
+    assert parts == {"page.html", *LIVE_SCRIPTS, *STYLES, *SCRIPTS}
 
 
 def test_packed_places_are_within_half_a_step_of_the_range(stream):

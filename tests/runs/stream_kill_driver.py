@@ -35,7 +35,7 @@ OPTIONS = replace(places.OPTIONS, lateness="80", unique_ids=True)
 NAME = "rows"
 PAUSE = 0.004  # of the producer, between rows
 # Before most kills the run commits a window, so that it is killed at work; seconds.
-SHARE_AT_WORK, LONGEST_WAIT = 0.7, 2.0
+SHARE_AT_WORK, LONGEST_WAIT = 0.7, 4.0
 # What the broker acknowledged it must have written: at every change.
 servers.MqttBroker.saving = "autosave_on_changes true\nautosave_interval 1\n"
 VICTIMS = ("producer", "broker", "run")
@@ -111,7 +111,7 @@ class Attack:
         self.kind, self.folder, self.n_kills = kind, folder, n_kills
         self.rng, self.kills = random.Random(seed), Counter[str]()
         # About as many rows as it takes to be still at work when the last kill comes.
-        rows = places.rows_of(200 + 60 * n_kills)
+        rows = places.rows_of(200 + 40 * n_kills)
         self.bodies = places.bodies_of(rows)
         self.place = places.PLACES[kind](folder / "server")
         self.place.progress, self.place.note = self._progress, self._note

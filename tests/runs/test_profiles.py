@@ -130,7 +130,7 @@ def test_the_command_tells_it_in_lines_and_as_a_file(ports, capsys):
     assert main(words) == 0
     told = capsys.readouterr().out
     assert "0  harbor  1,600 points in 8 windows, 0 to 7\n" in told
-    assert "    port   Rotterdam\n" in told
+    assert "    port    Rotterdam\n" in told
     table = pd.read_csv("out.csv")
     assert {"mean_x", "deviation_x", "apart", "telling_port", "truth_share"} <= {*table.columns}
     assert main(["clusters", "run", "--top", "1"]) == 0

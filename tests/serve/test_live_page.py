@@ -1,33 +1,138 @@
-"""The live page in a real browser: it grows, takes names, and needs no reload."""
+"""The live page in a real browser: it grows, takes edits, and needs no reload."""
 
 import pytest
 from browser import find_browser, open_browser
-from report_pages import Page
+from report_pages import PHONE, Page
 from run_cases import PENALTIES
 from serving import served, windows
 
 from dynmeans import Run
+from dynmeans.report import write_report
+from dynmeans.report.from_run import run_report
 from dynmeans.runs.configuration import RunConfig
 
+pytestmark = pytest.mark.slow
+EXPECTED = ("favicon", " 422 ")  # what a browser says of names that are refused
 
-@pytest.mark.slow
-def test_a_live_page_grows_and_takes_names(tmp_path):
-    folder = tmp_path / "run"
-    with Run.create(folder, RunConfig(("x", "y"), PENALTIES)) as run:
+
+@pytest.fixture
+def folder(tmp_path):
+    with Run.create(tmp_path / "run", RunConfig(("x", "y"), PENALTIES)) as run:
         run.process(windows(3))
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def page(folder, tmp_path):
     with served(folder) as address, open_browser(find_browser(), tmp_path / "browser") as driver:
-        page = Page(driver)
         driver.get(address)
+        page = Page(driver)
         page.wait("window.dynmeansReport && dynmeansReport.store.batches.length === 3")
-        with Run.open(folder) as run:
-            run.process(windows(4, first=3))
-        page.wait("dynmeansReport.store.batches.length === 7")
-        assert page.run("return dynmeansReport.view.index") == 6
-        driver.execute_async_script(
-            "const done = arguments[0]; dynmeansReport.rename(1, '<b>tug</b>').then(() => done())"
-        )
-        page.wait("dynmeansReport.store.header.cluster_names[1] === '<b>tug</b>'")
-        page.settle()
-        assert page.run("return document.querySelectorAll('b').length") == 0
-        severe = [text for text in page.messages() if "favicon" not in text]
-        assert severe == []
+        yield page
+        assert [
+            text for text in page.messages() if not any(word in text for word in EXPECTED)
+        ] == []
+
+
+def choose(page, k):
+    page.run("dynmeansReport.view.select(arguments[0])", k)
+    page.wait("document.querySelector('#rename') !== null")
+    page.settle()
+
+
+def type_name(page, text):
+    page.click("#rename")
+    page.run("document.querySelector('#edit-text').value = ''")
+    page.find("#edit-text").send_keys(text)
+
+
+def test_a_live_page_grows(page, folder):
+    with Run.open(folder) as run:
+        run.process(windows(4, first=3))
+    page.wait("dynmeansReport.store.batches.length === 7")
+    assert page.run("return dynmeansReport.view.index") == 6
+
+
+def test_a_name_typed_on_one_page_is_on_every_page(page, folder):
+    first, address = page.driver.current_window_handle, page.driver.current_url
+    page.driver.switch_to.new_window("tab")
+    page.driver.get(address)
+    page.wait("window.dynmeansReport && dynmeansReport.store.batches.length === 3")
+    choose(page, 1)
+    type_name(page, "<b>tug</b>\n")
+    page.wait("document.querySelector('#details-name').textContent === 'Cluster 1, <b>tug</b>'")
+    page.driver.switch_to.window(first)
+    page.wait("dynmeansReport.store.label(1) === '<b>tug</b>'")
+    page.settle()
+    assert page.run("return document.querySelectorAll('b').length") == 0
+    with Run.open(folder) as run:
+        assert run.edits.names == {1: "<b>tug</b>"}
+
+
+def test_what_is_typed_outlives_a_window_that_comes_meanwhile(page, folder):
+    choose(page, 0)
+    type_name(page, "harb ")
+    with Run.open(folder) as run:
+        run.process(windows(1, first=3))
+    page.wait("dynmeansReport.store.batches.length === 4")
+    page.settle()
+    page.driver.switch_to.active_element.send_keys("or")
+    assert page.find("#edit-text").get_attribute("value") == "harb or"
+    assert page.run("return dynmeansReport.view.isPlaying") is False  # the blank is no command
+    page.click("#edit-save")
+    page.wait("dynmeansReport.store.label(0) === 'harb or'")
+
+
+def test_a_name_that_is_refused_is_told_and_an_escape_saves_nothing(page, folder):
+    choose(page, 1)
+    page.click("#rename")
+    page.run("const i = document.querySelector('#edit-text'); i.maxLength = 999;"
+             "i.value = 'x'.repeat(300)")  # fmt: skip
+    page.click("#edit-save")
+    page.wait("document.querySelector('.edits').textContent.includes('at most 200 characters')")
+    page.find("#edit-text").send_keys("\ue00c")
+    page.wait("document.querySelector('#edit-text') === null")
+    assert page.run("return dynmeansReport.view.selected") == 1
+    with Run.open(folder) as run:
+        assert run.edits.log == ()
+
+
+def test_clusters_are_merged_pinned_and_parted_again(page, folder):
+    choose(page, 1)
+    page.click("#pin")
+    page.wait("document.querySelector('.facts').textContent.includes('Pinned')")
+    page.run("dynmeansReport.view.set({minSize: 1000})")
+    assert page.run("return [0, 1].map((k) => dynmeansReport.view.isConfirmed(k))") == [False, True]
+    page.settle()
+    page.click("#merge")
+    page.find("#edit-text").send_keys("0\n")
+    page.wait("document.querySelector('#details-name').textContent === 'Cluster 1, shown as 0'")
+    page.run("dynmeansReport.view.set({minSize: 1})")
+    assert page.run("return dynmeansReport.player.looks.bearer(1)") == 0
+    page.settle()
+    page.click("#undo")
+    page.wait("document.querySelector('#details-name').textContent === 'Cluster 1'")
+    with Run.open(folder) as run:
+        assert (dict(run.edits.merged), run.edits.pinned) == ({}, {1})
+
+
+def test_a_file_offers_no_edit_and_tells_those_there_are(page, folder, tmp_path):
+    with Run.open(folder) as run:
+        run.merge_clusters(0, 1)
+        run.pin_cluster(0)
+        path = write_report(run_report(run), tmp_path / "report.html")
+    page.open(path)
+    page.run("dynmeansReport.view.select(1)")
+    page.settle()
+    assert page.find_all(".edits") == []
+    assert "Shown as" in page.text("#details")
+    notes = page.text("#notes")
+    assert "1 cluster shown as another" in notes
+    assert "1 cluster pinned" in notes
+
+
+def test_a_cluster_is_renamed_on_a_phone(page):
+    page.show_as(PHONE)
+    choose(page, 1)
+    type_name(page, "tug\n")
+    page.wait("dynmeansReport.store.label(1) === 'tug'")

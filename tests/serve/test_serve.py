@@ -120,7 +120,8 @@ def test_a_name_given_over_http_reaches_the_page(address, folder):
         done = httpx.post(address + "/api/names", json={"cluster_id": 1, "name": "tug"})
         assert done.status_code == 200
         found = events_of(response, 2)
-    assert ("names", None, {"1": "tug"}) in found
+    (names,) = [data["cluster_names"] for kind, _, data in found if kind == "edits"][-1:]
+    assert names == {"1": "tug"}
     assert httpx.get(address + "/api/names").json() == {"1": "tug"}
     with Run.open(folder) as run:
         assert run.edits.names[1] == "tug"

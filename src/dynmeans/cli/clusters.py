@@ -46,10 +46,11 @@ def clusters(
     network: options.NetworkAgain = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say what each cluster is: its life, means, what sets it apart, and rows that are like it.
+    """Say what each cluster is: its life, means, what sets it apart, and a typical row.
 
     apart lists features whose mean differs most from that of all other rows, in standard
-    deviations. Means are those of the rows that the run keeps, up to 200 of each window.
+    deviations; typical is the row nearest to the mean. Means are those of the rows that the run
+    keeps, up to 200 of each window.
 
     [bold]Example[/bold]
 
@@ -111,5 +112,5 @@ def _lines(found: "Profiles", row: int) -> list[str]:
     facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.telling.items()}
     for window, values in zip(found.typical_windows[row][:1], found.typical[row], strict=False):
         told = ", ".join(f"{n} {v:.4g}" for n, v in zip(found.features, values, strict=True))
-        facts["like"] = f"{told} ({window})"
-    return lines + [f"    {fact:<6} {text}" for fact, text in facts.items() if text]
+        facts["typical"] = f"{told} ({window})"
+    return lines + [f"    {fact:<7} {text}" for fact, text in facts.items() if text]

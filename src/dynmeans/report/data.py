@@ -147,6 +147,10 @@ class ReportData:
         What the page leaves out, and by which rule.
     cluster_names : mapping of int to str
         What clusters are called beside their numbers; those without are numbers alone.
+    merged : mapping of int to int
+        The cluster that each merged one is shown as.
+    pinned : frozenset of int
+        Clusters that are confirmed, however small or short-lived.
     backdrop : Backdrop, optional
     families : FamilyLevels, optional
         Which clusters belong together, at every level.
@@ -172,6 +176,8 @@ class ReportData:
     scores: tuple[Score, ...]
     notes: tuple[str, ...]
     cluster_names: Mapping[int, str] = field(default_factory=dict)
+    merged: Mapping[int, int] = field(default_factory=dict)
+    pinned: frozenset[int] = frozenset()
     backdrop: Backdrop | None = None
     families: FamilyLevels | None = None
     min_cluster_size: float = 1.0
@@ -200,6 +206,11 @@ class ReportData:
     def with_names(self, names: Mapping[int, str]) -> "ReportData":
         """Return the same report, with clusters called by these names."""
         return replace(self, cluster_names={int(k): str(name) for k, name in names.items()})
+
+    def with_edits(self, merged: Mapping[int, int], pinned: Iterable[int]) -> "ReportData":
+        """Return the same report, with clusters shown as others, and some always confirmed."""
+        shown = {int(k): int(other) for k, other in merged.items()}
+        return replace(self, merged=shown, pinned=frozenset(map(int, pinned)))
 
     def with_backdrop(self, x: str, y: str, lines: Iterable[FloatArray]) -> "ReportData":
         """Return the same report, with lines under the points where axes x and y are drawn."""

@@ -1,7 +1,10 @@
 """What each cluster of a run is, in sentences for the panel and the search of a page."""
 
+import math
+
 import numpy as np
 
+from dynmeans.records.arrays import FloatArray
 from dynmeans.runs.profiles import Profiles
 
 # Of the page's 5 MB; clusters with the most points come first.
@@ -24,9 +27,9 @@ def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[i
 
 
 def _apart(profiles: Profiles, row: int) -> list[str]:
-    means = dict(zip(profiles.features, profiles.means[row].tolist(), strict=True))
+    means = dict(zip(profiles.features, _told(profiles, row, profiles.means[row]), strict=True))
     return [
-        f"{name} {means[name]:.6g}, {abs(by):.1f} deviations "
+        f"{name} {means[name]}, {abs(by):.1f} standard deviations "
         f"{'above' if by > 0 else 'below'} the others"
         for name, by in profiles.apart(row)[:_N_APART]
         if abs(by) >= _MANY_DEVIATIONS
@@ -45,8 +48,23 @@ def _typical(profiles: Profiles, row: int) -> list[str]:
     rows = profiles.typical[row, :_N_TYPICAL, :_N_FEATURES]
     told = (
         "typical: "
-        + ", ".join(f"{name} {value:.6g}" for name, value in zip(names, values, strict=True))
-        for values in rows.tolist()
+        + ", ".join(
+            f"{n} {value}" for n, value in zip(names, _told(profiles, row, values), strict=True)
+        )
+        for values in rows
         if np.isfinite(values).all()
     )
     return list(dict.fromkeys(told))
+
+
+def _told(profiles: Profiles, row: int, values: FloatArray) -> list[str]:
+    """Write values to two digits of the cluster's deviation: more would say nothing about it."""
+    spread = profiles.deviations[row, : len(values)].tolist()
+    return [_rounded(value, dev) for value, dev in zip(values.tolist(), spread, strict=True)]
+
+
+def _rounded(value: float, deviation: float) -> str:
+    if not 0 < deviation < 1e9 or abs(value) >= 1e9:
+        return f"{value:.6g}"
+    decimals = 1 - math.floor(math.log10(deviation))
+    return f"{round(value, decimals) + 0.0:.{min(max(decimals, 0), 9)}f}"

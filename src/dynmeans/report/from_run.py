@@ -65,7 +65,9 @@ def run_report(
         parameters=_parameters(run.config),
         scores=scores,
         title=title or _title(run),
-    ).with_names(run.edits.shown_names() | dict(names or {}))
+    )
+    data = data.with_names(run.edits.shown_names() | dict(names or {}))
+    data = data.with_edits(run.edits.merged, run.edits.pinned)
     if run.config.sample_size:
         profiles = describe_clusters(run, describe=describe, table=table, trust=trust)
         data = data.with_descriptions(descriptions(profiles))

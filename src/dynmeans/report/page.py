@@ -32,6 +32,7 @@ SCRIPTS = (
     "courses.js",
     "scene_axes.js",
     "point_layer.js",
+    "stamps.js",
     "svg_canvas.js",
     "marks.js",
     "scene_pointer.js",
@@ -47,7 +48,7 @@ SCRIPTS = (
     "permalink.js",
     "main.js",
 )
-LIVE_SCRIPT = "live.js"  # of a page that a server feeds
+LIVE_SCRIPTS = ("editing.js", "live.js")  # of a page that a server feeds
 
 
 _BESIDE = '\n<script type="application/json" id="report-data-beside">{}</script>'
@@ -70,7 +71,7 @@ def render_report(
     '<!DOCTYPE html>'
     """
     style = "\n".join(_part(name) for name in STYLES)
-    names = (*SCRIPTS, LIVE_SCRIPT) if is_live else SCRIPTS
+    names = (*SCRIPTS, *LIVE_SCRIPTS) if is_live else SCRIPTS
     script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in names) + "})();\n"
     parts = {
         "policy": _policy(style, script) + ("; connect-src 'self'" if is_live else ""),

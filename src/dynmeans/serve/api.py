@@ -14,6 +14,7 @@ from starlette.routing import Route
 from dynmeans.engine.checks import checked_points
 from dynmeans.engine.predict import predict_labels
 from dynmeans.records.events import KINDS
+from dynmeans.runs.edits import UNDO
 from dynmeans.runs.run import Run
 from dynmeans.serve.feed import RunFeed
 from dynmeans.serve.metrics import metrics_text
@@ -149,7 +150,7 @@ class Api:
         return _json(asdict(done))
 
     async def stream(self, request: Request) -> Response:
-        """Server-sent events: windows as they are committed, and names as they change."""
+        """Server-sent events: windows as they are committed, and edits as they are made."""
         if self.n_readers >= MOST_READERS:
             raise HTTPException(503, f"there are {MOST_READERS} readers already")
         given = request.headers.get("last-event-id", request.query_params.get("after", "-1"))
@@ -165,8 +166,8 @@ class Api:
             while True:
                 if self._feed.n_edits != n_edits:
                     n_edits = self._feed.n_edits
-                    names = _json_text(await self._feed.read(_names))
-                    yield f"event: names\ndata: {names}\n\n"
+                    edits = _json_text(await self._feed.read(_edits_in_force))
+                    yield f"event: edits\ndata: {edits}\n\n"
                 while self._feed.last_step > step:
                     step, chunk = await self._feed.chunk_after(step)
                     yield b"id: %d\nevent: windows\ndata: %b\n\n" % (step, chunk)
@@ -194,6 +195,19 @@ def _predicted(run: Run, points: list[Any]) -> Any:
 
 def _names(run: Run) -> dict[str, str]:
     return {str(k): name for k, name in run.edits.shown_names().items()}
+
+
+def _edits_in_force(run: Run) -> dict[str, Any]:
+    """Return what edits come to, as fields of the header of a page."""
+    edits = run.edits
+    undone = edits.undone()
+    kept = [edit for edit in edits.log if edit.kind != UNDO and edit.number not in undone]
+    return {
+        "cluster_names": {str(k): name for k, name in edits.shown_names().items()},
+        "merged": {str(k): shown for k, shown in edits.merged.items()},
+        "pinned": sorted(edits.pinned),
+        "last_edit": asdict(kept[-1]) if kept else None,
+    }
 
 
 async def _body(request: Request) -> dict[str, Any]:

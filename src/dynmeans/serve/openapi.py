@@ -61,7 +61,7 @@ def openapi() -> dict[str, Any]:
             "/api/stream": {
                 "get": _answer(
                     "Server-sent events: `windows`, chunks of the report's format, with the "
-                    "number of the last window as id; `names`.",
+                    "number of the last window as id; `edits`, fields of its header.",
                     "text/event-stream",
                     parameters=[_query("after", {"type": "integer", "minimum": -1})],
                 )

@@ -16,6 +16,7 @@ class Details {
   }
 
   draw() {
+    if (this.editor?.isOpen) return;
     const hadFocus = this.element.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     this.element.replaceChildren(...this.parts());
     if (hadFocus) this.element.querySelector(`[data-key="${hadFocus}"]`)?.focus();
@@ -111,6 +112,7 @@ class Details {
         make("h2", { id: "details-name" }, this.store.fullName(cluster.id)),
         make("span", { class: `status ${status}` }, STATUS_TEXT[status]),
         this.closeButton({ selected: null })),
+      ...(this.editor?.parts(cluster) ?? []),
       ...this.described(cluster),
       this.factList(cluster),
       this.sizeChart(cluster),
@@ -137,6 +139,7 @@ class Details {
       ...(end ? [["Forgotten", when(end.batch.index)]] : []),
       ...this.courseOf(cluster),
       ...this.familyOf(cluster),
+      ...this.editsOf(cluster),
       ["Seen in", `${formatCount(n)} of ${plural(batches.length, "batch")}`],
       ["Points in all", formatCount(cluster.total)],
       ["Largest", `${formatCount(cluster.counts[most])} at ${this.text.short(batches[cluster.batches[most]])}`],
@@ -157,6 +160,17 @@ class Details {
     const family = view.family(id);
     const n = [...store.clusters.keys()].filter((other) => view.family(other) === family).length;
     return [["Family", n > 1 ? `${family}, ${plural(n, "cluster")}` : "on its own"]];
+  }
+
+  // What people made of it.
+  editsOf({ id }) {
+    const { store } = this;
+    const others = [...store.merged.keys()].filter((other) => store.shownAs(other) === id);
+    return [
+      ...(store.shownAs(id) === id ? [] : [["Shown as", store.label(store.shownAs(id))]]),
+      ...(others.length ? [["Stands for", `${others.slice(0, MAX_LISTED).join(", ")}${others.length > MAX_LISTED ? ", …" : ""}`]] : []),
+      ...(store.isPinned(id) ? [["Pinned", "always confirmed"]] : []),
+    ];
   }
 
   here(cluster) {

@@ -13,8 +13,9 @@ class Facts {
     this.drawNumbers();
     this.drawPairs("parameters", store.header.parameters.map(([name, value]) => [name, "", value]));
     this.drawPairs("scores", store.header.scores.map(({ name, value, meaning }) => [scoreName(name), meaning, scoreText(name, value)]));
-    byId("notes").replaceChildren(...store.header.notes.map((note) => make("li", {}, note)));
-    byId("notes").hidden = store.header.notes.length === 0;
+    const notes = [...store.header.notes, ...editNotes(store)];
+    byId("notes").replaceChildren(...notes.map((note) => make("li", {}, note)));
+    byId("notes").hidden = notes.length === 0;
   }
 
   drawNumbers() {
@@ -41,6 +42,14 @@ class Facts {
       return make("div", {}, make("dt", {}, name, ...hint), make("dd", {}, value));
     }));
   }
+}
+
+// What people changed in what is shown.
+function editNotes({ merged, pinned }) {
+  return [
+    ...(merged.size ? [`${plural(merged.size, "cluster")} shown as another: merged by hand, found apart.`] : []),
+    ...(pinned.size ? [`${plural(pinned.size, "cluster")} pinned: confirmed at any size.`] : []),
+  ];
 }
 
 const HEADLINES = { accuracy_per_step: "well grouped", accuracy_global: "identity kept" };

@@ -56,8 +56,9 @@ class Filters {
   levelText(n) {
     const { tree, level } = this.view;
     if (level === 0) return `${plural(n, "cluster")}, nothing joined`;
-    const height = formatNumber(tree.levels[level], 3);
-    return `${tree.levels[level] <= 0 ? "touching" : "level"} ${height}: ${n} ${n === 1 ? "family" : "families"}`;
+    const height = tree.levels[level];
+    const how = height <= 0 ? "where they touch" : `up to ${formatNumber(Math.sqrt(height), 3)} apart`;
+    return `joined ${how}: ${formatCount(n)} ${n === 1 ? "family" : "families"}`;
   }
 
   // The largest families of the level to choose from.

@@ -74,7 +74,7 @@ class Looks {
   bearerOf(cluster) {
     if (cluster.lookVersion !== this.version) {
       cluster.lookVersion = this.version;
-      cluster.bearer = this.view.isConfirmed(cluster.id) ? this.view.family(cluster.id) : -1;
+      cluster.bearer = this.view.isConfirmed(cluster.id) ? this.view.family(this.view.store.shownAs(cluster.id)) : -1;
     }
     return cluster.bearer;
   }

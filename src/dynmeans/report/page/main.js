@@ -34,7 +34,7 @@ function start() {
   markNames(store);
   const player = new Player(store, view, looks, text);
   new Transport(store, view, text, player);
-  new Details(store, view, looks, text);
+  const details = new Details(store, view, looks, text);
   new Charts(store, view, looks, scale);
   new Timeline(store, view, looks, scale);
   new EventList(store, view, looks, text);
@@ -49,16 +49,17 @@ function start() {
     if (isUntouched || view.index === end) view.goTo(store.last);
     end = store.last;
   });
-  // Other names, descriptions, families or scores than the header had, while the page is open.
+  // Other names, edits, descriptions, families or scores than the header had, while the page is open.
   const update = (fields) => {
     Object.assign(store.header, fields);
+    store.readEdits();
     view.readFamilies();
     markNames(store);
     facts.draw();
     store.notify();
     looks.notify();
   };
-  window.dynmeansReport = { append: (chunk) => store.append(chunk), update, store, view, player, downloads, csv: csvText };
+  window.dynmeansReport = { append: (chunk) => store.append(chunk), update, store, view, player, details, downloads, csv: csvText };
 }
 
 if (byId(OTHER_DATA)) showBeside();

@@ -3,32 +3,34 @@
 const MAX_MARKED = 800; // Of more centers than these, outlines and tails could not be told apart.
 const TAIL_SHADES = 4;
 const EDGE = 20; // pixels around the picture in which a mark is still seen
-const N_LOOKS = 56; // colors times markers
+const N_CANDIDATES = 400; // of the largest clusters, for names
 const [LARGEST_MARK, SMALLEST_MARK] = [7.2, 2.6];
 
 class Marks {
   constructor(player) {
     this.player = player;
-    this.layer = new PointLayer(player.looks);
+    this.stamps = new Stamps(player);
+    [this.xs, this.ys] = [new Float32Array(0), new Float32Array(0)];
   }
 
-  // From all of which the player asks for, the marks of the centers.
+  // The picture of the batch; returns the marks of the centers, of very many only those that may be named.
   draw(context, share) {
     const { view, scene, store } = this.player;
     this.spreads = null;
-    const clusters = scene.clusters(view.index, view.batch.ids.length > MAX_MARKED ? 0 : view.tail);
+    this.isCrowded = view.batch.ids.length > MAX_MARKED;
+    const clusters = scene.clusters(view.index, this.isCrowded ? 0 : view.tail);
     const chosen = view.selected === null ? null : store.clusters.get(view.selected);
-    this.marks = view.batch.ids.length > MAX_MARKED ? this.batchMarks(share) : this.centerMarks(clusters, chosen, share);
-    const inside = this.marks.filter((mark) => this.isInside(mark));
-    this.nInside = inside.length;
-    const isDense = this.nInside > MAX_MARKED && !context.isVector;
-    this.drawPoints(context, share, isDense ? inside : []);
+    const marks = this.isCrowded ? this.crowdMarks(share, context.isVector) : this.centerMarks(clusters, chosen, share);
+    const isDense = this.isCrowded && this.nInside > MAX_MARKED && !context.isVector;
+    this.drawPoints(context, share, isDense);
     if (clusters.length <= MAX_MARKED) this.drawTails(context, clusters);
     if (chosen?.batches.length) this.drawWholeTrack(context, chosen);
-    if (isDense) return this.marks;
+    if (isDense) return marks;
+    const inside = marks.filter((mark) => this.isInside(mark));
+    this.nInside = inside.length;
     this.drawArrows(context, inside);
     for (const mark of inside) this.drawCenter(context, mark);
-    return this.marks;
+    return marks;
   }
 
   isInside({ x, y }) {
@@ -37,70 +39,29 @@ class Marks {
   }
 
   isFaint(id) {
-    const { view } = this.player;
-    return (view.selected !== null && id !== view.selected) || !view.isWanted(id);
+    return isFaint(this.player.view, id);
   }
 
-  // The points, and where there are too many centers for marks of their own, these too.
-  drawPoints(context, share, centers) {
-    const { player } = this;
-    const { from, view, store } = player;
-    const batches = from ? [[store.batches[from.index], 1 - share], [view.batch, share]] : [[view.batch, 1]];
+  drawPoints(context, share, isDense) {
+    const { from, view, store } = this.player;
+    const { batch } = view;
     if (context.isVector) {
-      this.tracePoints(context, view.batch);
+      this.tracePoints(context, batch);
       return;
     }
-    const { width, height } = player.canvas;
-    this.layer.begin(width, height);
-    this.paints = new Map(); // by radius
-    for (const [batch, opacity] of batches) this.stampPoints(batch, opacity);
-    this.stampCenters(centers);
-    this.layer.end(context, player.width, player.height);
-  }
-
-  pointRadius(batch) {
-    const { domain, whole } = this.player;
-    const share = (spanOf(domain.x) * spanOf(domain.y)) / (spanOf(whole.x) * spanOf(whole.y));
-    const n = batch.slots.length * Math.min(1, share);
-    return n > 6000 ? 1.4 : n > 1500 ? 2 : n > 400 ? 2.6 : 3.2;
-  }
-
-  stampPoints(batch, opacity) {
-    const { player, layer } = this;
-    const { view, ratio } = player;
-    const radius = this.pointRadius(batch) * ratio;
-    const paints = batch.clusters.map((cluster) => this.paint(cluster, radius));
-    const nobody = this.paint(null, radius);
-    const [xs, ys] = [view.x, view.y].map((axis) => (axis === TIME_AXIS ? null : batch.points[axis]));
-    for (let row = 0; row < batch.slots.length; row += 1) {
-      const paint = batch.slots[row] === NO_CLUSTER ? nobody : paints[batch.slots[row]];
-      const x = player.toX(xs ? xs[row] : batch.time);
-      const y = player.toY(ys ? ys[row] : batch.time);
-      layer.stamp(paint.mask, x * ratio, y * ratio, paint.color, opacity * (paint.isFaint ? 0.13 : 0.6));
-    }
-    if (batch === view.batch) this.spreads = this.spreadsOf(batch, xs, ys);
-  }
-
-  // The look of a cluster's points or center: few differ, so each is made once for a picture.
-  paint(cluster, radius) {
-    const { looks } = this.player;
-    const bearer = cluster ? looks.bearerOf(cluster) : -1;
-    const isFaint = this.isFaint(cluster?.id ?? -1);
-    if (!this.paints.has(radius)) this.paints.set(radius, new Array(2 * N_LOOKS + 2));
-    const paints = this.paints.get(radius);
-    const key = 2 * (bearer < 0 ? N_LOOKS : bearer % N_LOOKS) + (isFaint ? 1 : 0);
-    if (!paints[key]) {
-      const id = cluster?.id ?? -1;
-      paints[key] = { mask: this.layer.mask(looks.marker(id), radius), color: pixelColor(looks.color(id)), isFaint };
-    }
-    return paints[key];
+    this.stamps.begin();
+    if (from) this.stamps.drawPoints(store.batches[from.index], 1 - share);
+    this.stamps.drawPoints(batch, from ? share : 1);
+    if (isDense) this.stamps.drawCenters(batch, this.xs, this.ys);
+    this.stamps.end(context);
+    if (!this.isCrowded) this.spreads = this.spreadsOf(batch);
   }
 
   // How far the points of each cluster lie from its center, in pixels.
-  spreadsOf(batch, xs, ys) {
+  spreadsOf(batch) {
     const { player } = this;
     const n = batch.ids.length;
-    if (n > MAX_MARKED) return null;
+    const [xs, ys] = [player.view.x, player.view.y].map((axis) => (axis === TIME_AXIS ? null : batch.points[axis]));
     const centers = Array.from(batch.ids, (_, slot) => player.pixel(player.scene.center(batch, slot)));
     const [sums, counts] = [new Float64Array(n), new Uint32Array(n)];
     batch.slots.forEach((slot, row) => {
@@ -118,7 +79,7 @@ class Marks {
     for (let row = 0; row < batch.slots.length; row += 1) {
       const id = batch.slots[row] === NO_CLUSTER ? -1 : batch.ids[batch.slots[row]];
       if (!paths.has(id)) paths.set(id, context.newPath());
-      player.looks.trace(paths.get(id), id, ...player.pixel(player.scene.point(batch, row)), this.pointRadius(batch));
+      player.looks.trace(paths.get(id), id, ...player.pixel(player.scene.point(batch, row)), pointRadius(player, batch));
     }
     for (const [id, path] of paths) {
       context.globalAlpha = this.isFaint(id) ? 0.13 : 0.6;
@@ -207,23 +168,59 @@ class Marks {
     return marks.sort((a, b) => a.isSeen - b.isSeen || a.count - b.count || a.id - b.id);
   }
 
-  // The same for the clusters of the batch alone, where there are very many.
-  batchMarks(share) {
-    const { player } = this;
-    const { view, store, from } = player;
+  // The same for the clusters of the batch alone, where there are very many: places in arrays that are
+  // used again, and marks for those in sight if these are few, else for the largest.
+  crowdMarks(share, isVector) {
+    const { view, box } = this.player;
     const { batch } = view;
-    const before = from && share < 1 ? store.batches[from.index] : null;
-    const column = (one, axis) => (axis === TIME_AXIS ? null : one.centers[axis]);
-    const [xs, ys] = [column(batch, view.x), column(batch, view.y)];
-    const marks = new Array(batch.ids.length);
-    for (let slot = 0; slot < marks.length; slot += 1) {
-      let [x, y] = [xs ? xs[slot] : batch.time, ys ? ys[slot] : batch.time];
-      const old = before ? slotOf(before, batch.ids[slot]) : -1;
-      if (old >= 0 && xs) x = before.centers[view.x][old] + share * (x - before.centers[view.x][old]);
-      if (old >= 0 && ys) y = before.centers[view.y][old] + share * (y - before.centers[view.y][old]);
-      marks[slot] = { id: batch.ids[slot], x: player.toX(x), y: player.toY(y), count: batch.counts[slot], isSeen: true, slot };
+    this.placeCenters(batch, share);
+    const [left, right, top, bottom] = [box.left - EDGE, box.right + EDGE, box.top - EDGE, box.bottom + EDGE];
+    const isWhole = !view.camera && !isVector;
+    const slots = [];
+    this.nInside = 0;
+    for (let slot = 0; slot < batch.ids.length; slot += 1) {
+      const [x, y] = [this.xs[slot], this.ys[slot]];
+      if (x <= left || x >= right || y <= top || y >= bottom) continue;
+      this.nInside += 1;
+      if (!isWhole || this.nInside <= MAX_MARKED) slots.push(slot);
     }
-    return marks;
+    const isDense = isWhole && this.nInside > MAX_MARKED;
+    if (isDense) batch.largest ??= largest(batch.counts, N_CANDIDATES, () => true);
+    return (isDense ? batch.largest : slots).map((slot) => this.crowdMark(batch, slot));
+  }
+
+  crowdMark(batch, slot) {
+    return { id: batch.ids[slot], x: this.xs[slot], y: this.ys[slot], count: batch.counts[slot], isSeen: true, slot };
+  }
+
+  placeCenters(batch, share) {
+    const { view, store, from, toX, toY } = this.player;
+    const n = batch.ids.length;
+    if (this.xs.length < n) [this.xs, this.ys] = [new Float32Array(n), new Float32Array(n)];
+    const before = from && share < 1 ? store.batches[from.index] : null;
+    const olds = before ? slotsBefore(batch, before) : null;
+    for (const [axis, to, places] of [[view.x, toX, this.xs], [view.y, toY, this.ys]]) {
+      const values = axis === TIME_AXIS ? null : batch.centers[axis];
+      const past = values && before ? before.centers[axis] : null;
+      for (let slot = 0; slot < n; slot += 1) {
+        let value = values ? values[slot] : batch.time;
+        if (past && olds[slot] >= 0) value = past[olds[slot]] + share * (value - past[olds[slot]]);
+        places[slot] = to(value);
+      }
+    }
+  }
+
+  // The cluster whose mark is nearest to a place, within so many pixels.
+  nearest(x, y, within) {
+    let [best, distance] = [null, within];
+    const look = (id, markX, markY) => {
+      const away = Math.hypot(markX - x, markY - y);
+      if (away < distance) [best, distance] = [id, away];
+    };
+    const { batch } = this.player.view;
+    if (this.isCrowded) batch.ids.forEach((id, slot) => look(id, this.xs[slot], this.ys[slot]));
+    else for (const mark of this.player.marks ?? []) look(mark.id, mark.x, mark.y);
+    return best;
   }
 
   drawArrows(context, marks) {
@@ -263,15 +260,15 @@ class Marks {
     context.fill(path);
     context.stroke(path);
   }
+}
 
-  stampCenters(marks) {
-    const { ratio } = this.player;
-    const { clusters } = this.player.store;
-    for (const { id, x, y, isSeen } of marks) {
-      const paint = this.paint(clusters.get(id), (isSeen ? 2.4 : 1.4) * ratio);
-      this.layer.stamp(paint.mask, x * ratio, y * ratio, paint.color, paint.isFaint ? 0.3 : 1);
-    }
+// The row of each cluster in the batch it is drawn from; worked out once for a pair.
+function slotsBefore(batch, before) {
+  if (batch.before !== before) {
+    batch.before = before;
+    batch.oldSlots = Int32Array.from(batch.ids, (id) => slotOf(before, id));
   }
+  return batch.oldSlots;
 }
 
 const newPath = (context) => (context.isVector ? context.newPath() : new Path2D());

@@ -2,6 +2,7 @@
 
 const MAX_NAMES = 40; // More numbers than these cannot be told apart in one picture.
 const NAME_HEIGHT = 14;
+const MAX_WIDTHS = 20000;
 
 // The chosen cluster first, then the largest; a number without a free place is left out.
 function placeNames(marks, chosen, box, measure) {
@@ -30,3 +31,21 @@ function nameBoxes(x, y, width) {
 
 const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 const isInside = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+
+// How wide texts are; measured once.
+class TextWidths {
+  constructor() {
+    this.context = document.createElement("canvas").getContext("2d");
+    this.known = new Map();
+  }
+
+  of(text, font) {
+    const key = `${font} ${text}`;
+    if (!this.known.has(key)) {
+      if (this.known.size > MAX_WIDTHS) this.known.clear();
+      this.context.font = font;
+      this.known.set(key, this.context.measureText(text).width);
+    }
+    return this.known.get(key);
+  }
+}

@@ -9,12 +9,20 @@ function readColumn(column, Type) {
   return new Type(bytes.buffer);
 }
 
+// To make a format takes as long as to use it a hundred times.
+const FORMATS = new Map();
+
+function formatted(value, name, digits) {
+  const key = `${name}${digits}`;
+  if (!FORMATS.has(key)) FORMATS.set(key, new Intl.NumberFormat("en-GB", { [name]: digits }));
+  return FORMATS.get(key).format(value);
+}
+
 function formatNumber(value, digits = 4) {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e9 || size < 1e-4)) return value.toExponential(2);
-  const options = size >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: digits };
-  return value.toLocaleString("en-GB", options);
+  return size >= 1000 ? formatCount(value) : formatted(value, "maximumSignificantDigits", digits);
 }
 
 function median(values) {
@@ -22,7 +30,7 @@ function median(values) {
 }
 
 function formatCount(value) {
-  return Math.round(value).toLocaleString("en-GB");
+  return formatted(Math.round(value), "maximumFractionDigits", 0);
 }
 
 function plural(n, word) {

@@ -13,6 +13,8 @@ class Player {
     this.glide = GLIDE;
     this.shownIndex = view.index;
     this.drawing = new Marks(this);
+    this.widths = new TextWidths();
+    this.frame = new Frame(this);
     this.pointer = new ScenePointer(this);
     watchSize(this.canvas, this.ask);
     view.onChange((changed) => this.onChange(changed));
@@ -41,7 +43,7 @@ class Player {
     if (canvas.width !== across || canvas.height !== down) [canvas.width, canvas.height] = [across, down];
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    this.readTheme();
+    if (this.themeVersion !== this.looks.version) this.readTheme();
     this.paint(context, width, height);
     if (this.from) this.ask();
   }
@@ -50,6 +52,7 @@ class Player {
     const style = getComputedStyle(this.canvas);
     this.ink = Object.fromEntries(["ink", "muted", "grid", "card", "accent"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
     this.font = style.fontFamily;
+    this.themeVersion = this.looks.version;
   }
 
   // On a canvas, or into an SVG.
@@ -57,12 +60,11 @@ class Player {
     Object.assign(this, { width, height });
     this.scale(width, height);
     const { left, top, right, bottom } = this.box;
-    drawAxes(this, context, height);
+    this.frame.draw(context);
     context.save();
     context.beginPath();
     context.rect(left, top, right - left, bottom - top);
     context.clip();
-    drawBackdrop(this, context);
     this.marks = this.drawing.draw(context, this.glideShare());
     this.drawNames(context);
     context.globalAlpha = 1;
@@ -83,6 +85,7 @@ class Player {
     this.domain = camera ? this.fitted([camera.x, camera.y]) : this.home;
     const [[xLow, xHigh], [yLow, yHigh]] = [this.domain.x, this.domain.y];
     const [xScale, yScale] = [(width - left - right) / (xHigh - xLow), (height - top - bottom) / (yHigh - yLow)];
+    this.affine = [xScale, left - xLow * xScale, -yScale, height - bottom + yLow * yScale];
     this.toX = (value) => left + (value - xLow) * xScale;
     this.toY = (value) => height - bottom - (value - yLow) * yScale;
     this.fromPixel = (x, y) => [xLow + (x - left) / xScale, yLow + (height - bottom - y) / yScale];
@@ -90,9 +93,8 @@ class Player {
 
   // Room for the longest number at the axis, and for the name beside it.
   leftMargin(height) {
-    this.context.font = `12px ${this.font}`;
-    const ticks = axisTicks(this, this.view.y, this.view.camera?.y ?? this.scene.limits()[1], height / 50);
-    const longest = ticks.reduce((most, [, name]) => Math.max(most, this.context.measureText(name).width), 20);
+    const ticks = this.frame.ticks(this.view.y, this.view.camera?.y ?? this.scene.limits()[1], height / 50);
+    const longest = ticks.reduce((most, [, name]) => Math.max(most, this.widths.of(name, `12px ${this.font}`)), 20);
     return Math.ceil(longest) + 30;
   }
 
@@ -111,25 +113,22 @@ class Player {
   }
 
   drawNames(context) {
-    const { view } = this;
-    const font = (isChosen) => `700 ${isChosen ? 14 : 12}px ${this.font}`;
-    const measure = (id) => {
-      this.context.font = font(id === view.selected);
-      return this.context.measureText(this.store.label(id)).width;
-    };
+    const { view, store } = this;
+    const font = (id) => `700 ${id === view.selected ? 14 : 12}px ${this.font}`;
+    const isNamed = ({ id, isSeen }) => id === view.selected || (isSeen && this.looks.bearer(id) >= 0);
+    const named = this.marks.filter((mark) => this.drawing.isInside(mark) && isNamed(mark));
+    const measure = (id) => this.widths.of(store.label(id), font(id));
     context.textAlign = "left";
     context.textBaseline = "middle";
     context.lineWidth = 3.5;
     context.lineJoin = "round";
     context.strokeStyle = this.ink.card;
     context.fillStyle = this.ink.ink;
-    const isNamed = ({ id, isSeen }) => id === view.selected || (isSeen && this.looks.bearer(id) >= 0);
-    const named = this.marks.filter((mark) => this.drawing.isInside(mark) && isNamed(mark));
     for (const { id, left, top } of placeNames(named, view.selected, this.box, measure)) {
-      context.font = font(id === view.selected);
+      context.font = font(id);
       context.globalAlpha = this.drawing.isFaint(id) ? 0.35 : 1;
-      context.strokeText(this.store.label(id), left, top + NAME_HEIGHT / 2);
-      context.fillText(this.store.label(id), left, top + NAME_HEIGHT / 2);
+      context.strokeText(store.label(id), left, top + NAME_HEIGHT / 2);
+      context.fillText(store.label(id), left, top + NAME_HEIGHT / 2);
     }
   }
 
@@ -168,11 +167,10 @@ class Player {
   clusterAt(event) {
     const { offsetX, offsetY } = event;
     const near = (x, y) => Math.hypot(x - offsetX, y - offsetY);
-    let [best, distance] = [null, event.pointerType === "touch" ? 24 : 14];
-    for (const { id, x, y } of this.marks ?? []) if (near(x, y) < distance) [best, distance] = [id, near(x, y)];
+    let best = this.drawing.nearest(offsetX, offsetY, event.pointerType === "touch" ? 24 : 14);
     if (best !== null) return best;
     const { batch } = this.view;
-    distance = 8;
+    let distance = 8;
     batch.slots.forEach((slot, row) => {
       const away = slot === NO_CLUSTER ? Infinity : near(...this.pixel(this.scene.point(batch, row)));
       if (away < distance) [best, distance] = [batch.ids[slot], away];

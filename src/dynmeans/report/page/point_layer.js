@@ -1,8 +1,7 @@
 // Points as stamps in a picture of their own: tens of thousands are drawn within a frame, on any screen.
 
 class PointLayer {
-  constructor(looks) {
-    this.looks = looks;
+  constructor() {
     this.canvas = document.createElement("canvas");
     this.context = this.canvas.getContext("2d", { willReadFrequently: true });
     this.masks = new Map();
@@ -18,24 +17,32 @@ class PointLayer {
     this.pixels.fill(0);
   }
 
-  // The pixels that a marker covers, and how much of each, from 0 to 255.
-  mask(marker, radius) {
+  // A marker in a color: steps from its middle to its pixels, and what is put there once it is shaded.
+  stampOf(marker, radius, color) {
     const key = `${marker}${radius}`;
     if (!this.masks.has(key)) this.masks.set(key, makeMask(marker, radius));
-    return this.masks.get(key);
+    const { half, across, down, cover } = this.masks.get(key);
+    const steps = Int32Array.from(cover, (_, k) => down[k] * this.width + across[k]);
+    return { half, steps, cover, color, values: new Uint32Array(cover.length) };
   }
 
-  // Where stamps overlap, the stronger one is seen: as many points lie in one place, it is no darker.
-  stamp(mask, x, y, color, opacity) {
+  shade({ cover, color, values }, opacity) {
+    for (let k = 0; k < cover.length; k += 1) values[k] = (((cover[k] * opacity) | 0) << 24) | color;
+  }
+
+  // Stamps all rows: the stamp of each by its number, its place in pixels from its values.
+  stampRows(n, lookOf, stamps, { xs, ys, ax, bx, ay, by }) {
     const { pixels, width, height } = this;
-    const { half, across, down, cover } = mask;
-    const [left, top] = [Math.round(x), Math.round(y)];
-    if (left < half || top < half || left + half >= width || top + half >= height) return;
-    const middle = top * width + left;
-    for (let k = 0; k < cover.length; k += 1) {
-      const at = middle + down[k] * width + across[k];
-      const alpha = (cover[k] * opacity) | 0;
-      if (alpha > pixels[at] >>> 24) pixels[at] = (alpha << 24) | color;
+    for (let row = 0; row < n; row += 1) {
+      const { half, steps, values } = stamps[lookOf[row]];
+      const left = Math.round(xs ? ax * xs[row] + bx : bx);
+      const top = Math.round(ys ? ay * ys[row] + by : by);
+      if (left < half || top < half || left + half >= width || top + half >= height) continue;
+      const middle = top * width + left;
+      // Where stamps overlap, the stronger is seen: as many points lie in one place, it is no darker.
+      for (let k = 0; k < steps.length; k += 1) {
+        if (values[k] > pixels[middle + steps[k]]) pixels[middle + steps[k]] = values[k];
+      }
     }
   }
 

@@ -2,6 +2,52 @@
 
 const SCALE_BAR = 120; // the longest, in pixels
 
+// What does not move while the page plays: drawn once, then copied.
+class Frame {
+  constructor(player) {
+    this.player = player;
+    this.canvas = document.createElement("canvas");
+    this.known = new Map(); // ticks
+  }
+
+  draw(context) {
+    const { width, height, ratio, domain, view, box, themeVersion, canvas } = this.player;
+    if (context.isVector) {
+      this.paint(context);
+      return;
+    }
+    const key = JSON.stringify([width, height, ratio, domain, view.x, view.y, box, themeVersion]);
+    if (this.key !== key) {
+      this.key = key;
+      [this.canvas.width, this.canvas.height] = [canvas.width, canvas.height];
+      const still = this.canvas.getContext("2d");
+      still.setTransform(ratio, 0, 0, ratio, 0, 0);
+      this.paint(still);
+    }
+    context.drawImage(this.canvas, 0, 0, width, height);
+  }
+
+  paint(context) {
+    const { left, top, right, bottom } = this.player.box;
+    drawAxes(this.player, context, this.player.height);
+    context.save();
+    context.beginPath();
+    context.rect(left, top, right - left, bottom - top);
+    context.clip();
+    drawBackdrop(this.player, context);
+    context.restore();
+  }
+
+  ticks(axis, limits, n) {
+    const key = `${axis} ${limits} ${n}`;
+    if (!this.known.has(key)) {
+      this.known.clear();
+      this.known.set(key, axisTicks(this.player, axis, limits, n));
+    }
+    return this.known.get(key);
+  }
+}
+
 function drawAxes(player, context, height) {
   const { box, ink, view, store, domain } = player;
   context.font = `12px ${player.font}`;

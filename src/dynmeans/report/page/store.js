@@ -2,6 +2,7 @@
 
 const NO_CLUSTER = 65535;
 const TIME_AXIS = -1;
+const NEARLY = 0.9;
 
 class ReportStore {
   constructor(header) {
@@ -16,6 +17,7 @@ class ReportStore {
     this.usualTime = 1; // between two batches
     this.limits = header.axes.map(() => [Infinity, -Infinity]);
     this.listeners = [];
+    this.readEdits();
     for (const chunk of header.chunks) this.append(chunk);
   }
 
@@ -137,9 +139,10 @@ class ReportStore {
     return this.batches.length - 1;
   }
 
-  // The first batch with the most clusters: where a reader sees what there is.
-  get fullest() {
-    return this.batches.reduce((best, batch, index) => (batch.ids.length > this.batches[best].ids.length ? index : best), 0);
+  // The last batch with nearly the most clusters: a reader sees what there is, and where it came from.
+  get lastFull() {
+    const most = this.batches.reduce((n, batch) => Math.max(n, batch.ids.length), 0);
+    return this.batches.findLastIndex((batch) => batch.ids.length >= NEARLY * most);
   }
 
   // Whether nothing lies between a batch and the one before: windows without rows are not batches.
@@ -165,6 +168,20 @@ class ReportStore {
     return after === before + 1 && this.isNext(after);
   }
 
+  // What people made of the clusters: which is shown as which other, and which are pinned.
+  readEdits() {
+    this.merged = new Map(Object.entries(this.header.merged ?? {}).map(([id, shown]) => [Number(id), shown]));
+    this.pinned = new Set(this.header.pinned ?? []);
+  }
+
+  shownAs(id) {
+    return this.merged.get(id) ?? id;
+  }
+
+  isPinned(id) {
+    return this.pinned.has(id);
+  }
+
   // What a cluster is called: its name if it has one, else its number.
   label(id) {
     return this.header.cluster_names?.[id] ?? String(id);
@@ -172,6 +189,8 @@ class ReportStore {
 
   fullName(id) {
     const name = this.header.cluster_names?.[id];
+    const shown = this.shownAs(id);
+    if (shown !== id) return `Cluster ${id}, shown as ${this.label(shown)}`;
     return name === undefined ? `Cluster ${id}` : `Cluster ${id}, ${name}`;
   }
 

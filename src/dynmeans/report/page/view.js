@@ -5,7 +5,7 @@ const READING = 250; // milliseconds
 class View {
   constructor(store) {
     this.store = store;
-    this.index = store.fullest;
+    this.index = store.lastFull;
     this.selected = null;
     [this.x, this.y] = store.header.view;
     this.tail = 10;
@@ -76,7 +76,7 @@ class View {
   // Whether a cluster held enough points, in enough batches, to be more than an outlier.
   isConfirmed(id) {
     const cluster = this.store.clusters.get(id);
-    return cluster.total >= this.minSize && cluster.batches.length >= this.minLife;
+    return this.store.isPinned(id) || (cluster.total >= this.minSize && cluster.batches.length >= this.minLife);
   }
 
   // Whether a cluster is among those looked at.

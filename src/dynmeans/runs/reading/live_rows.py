@@ -14,6 +14,7 @@ from dynmeans.runs.reading.columns import TIME_UNITS, check_column, match_featur
 from dynmeans.runs.reading.cuts import Cut, make_cut
 from dynmeans.runs.reading.durations import microseconds_of, parse_lateness, parse_zone
 from dynmeans.runs.reading.json_lines import is_finite, shown
+from dynmeans.runs.reading.text_checks import is_number_to_a_reader
 from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window_options import WindowOptions
 
@@ -81,6 +82,11 @@ class LiveRows:
         missing += [name for name in needed if record.get(name) is None]
         if options.weight is not None and not is_finite(record.get(options.weight)):
             missing.append(options.weight)
+        for name in missing:
+            if is_number_to_a_reader(record.get(name)) and name not in needed:
+                rule = ": {} has {} for {!r}, which is text"
+                place, told = self.place_of(number), shown(record[name])
+                raise InputError("features", rule, place, told, name, hint="Send it as a number.")
         if missing:
             if options.on_missing == "error":
                 raise InputError(

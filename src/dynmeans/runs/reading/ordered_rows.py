@@ -25,7 +25,7 @@ from dynmeans.runs.reading.columns import (
 from dynmeans.runs.reading.rolling_digest import RollingDigest
 from dynmeans.runs.reading.rows import Place, Rows
 from dynmeans.runs.reading.sources import Source
-from dynmeans.runs.reading.text_checks import check_numbers, check_times
+from dynmeans.runs.reading.text_checks import check_day_order, check_numbers, check_times
 from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window_options import WindowOptions
 
@@ -39,6 +39,7 @@ class OrderedRows:
         self._source, self._options = source, options
         source.set_timezone(options.timezone)
         self._expressions = self._named_expressions()
+        check_day_order(source, options)
         check_times(source, options, self._expressions.get("time", ""))
         weights = [] if options.weight is None else [options.weight]
         for argument, names in (("features", self.features), ("weight", weights)):

@@ -94,6 +94,8 @@ class Source(Closing):
         self._spill_handle: int | None = hold(self._spill)
         self._connection = locked_duckdb.connect(memory_limit, self._spill)
         self._is_locked, self._timezone = False, "UTC"
+        self._sniffed: str | None = None
+        self._is_queried = query is not None
         self.reading, self.n_duplicates = reading, 0
         try:
             with source_errors():
@@ -136,6 +138,18 @@ class Source(Closing):
             self._connection.execute("SET lock_configuration = true")
             self._is_locked = True
         return self._connection
+
+    def date_form(self, name: str) -> str | None:
+        """Return the form in which a CSV file has dates that are not written as ISO 8601."""
+        dtype = self.columns.get(name, "")
+        if self._sniffed is None or self._is_queried or dtype not in ("DATE", "TIMESTAMP"):
+            return None
+        with source_errors():
+            found = self.connection.execute(
+                f"SELECT {'DateFormat' if dtype == 'DATE' else 'TimestampFormat'} "
+                f"FROM sniff_csv({quote_text(without_patterns(self._sniffed))})"
+            ).fetchall()
+        return None if found[0][0] is None else str(found[0][0])
 
     def close(self) -> None:
         """Give memory and spilled files back."""
@@ -220,6 +234,7 @@ class Source(Closing):
         # A folder named x=5 is a name, not a column that takes the place of x.
         reading = f"([{names}], hive_partitioning = false"
         if kind is CSV:
+            self._sniffed = None if is_remote(files[0]) else files[0]
             reading = f"read_csv{reading}, decimal_separator = {quote_text(self.reading.decimal)}"
         elif kind is JSON_LINES:
             reading = f"read_json{reading}, format = 'newline_delimited'"

@@ -1,13 +1,17 @@
 """Columns of text looked at before a row is taken in: are they times, are they numbers?"""
 
+import re
 from collections.abc import Iterable
+from typing import Any
 
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import (
     TEXT,
     no_number_condition,
     number_condition,
     quote_name,
+    quote_text,
 )
 from dynmeans.runs.reading.json_lines import shown
 from dynmeans.runs.reading.sources import Source
@@ -19,8 +23,8 @@ _OTHER_FORM = "If it has another form, give that as {time_format=...}, say '%d.%
 _COMMA = "If the comma is a decimal comma, say so with {decimal=...}."
 _QUERY = "A query ({query=...}) may turn such text into numbers."
 _DROP_OR_QUERY = f"{{on_missing='drop'}} leaves such rows out, and counts them. {_QUERY}"
-# Digits with separators: a number to a reader, whatever it is written with.
-_LIKE_A_NUMBER = r"'[-+]?[0-9][0-9.,''_ ]*([eE][-+]?[0-9]+)?'"
+# 1.234,5, 50 % and 3 km are numbers to a reader, whatever they are written with; #DIV/0! is none.
+_DIGITS, _NO_VALUE = r"[0-9]", "#"
 
 
 def check_times(source: Source, options: WindowOptions, expression: str) -> None:
@@ -53,8 +57,8 @@ def check_times(source: Source, options: WindowOptions, expression: str) -> None
 def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dropped: bool) -> None:
     """Refuse text that is no number, naming the first such row.
 
-    Where rows are dropped, words such as ``k.A.`` go with the values that are missing. A number
-    that is written another way is refused all the same, and so is a column without any number.
+    Where rows are dropped, words such as ``k.A.`` go with the values that are missing. Text with
+    a digit in it is refused all the same, and so is a column without any number.
     """
     for name in names:
         if source.columns[name] != TEXT:
@@ -62,7 +66,7 @@ def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dro
         decimal = source.reading.decimal
         is_bad = no_number_condition(name, decimal)
         if is_dropped and _has_rows(source, number_condition(name, decimal)):
-            is_bad += f" AND regexp_full_match(trim({quote_name(name)}), {_LIKE_A_NUMBER})"
+            is_bad += f" AND {_digits_condition(name)}"
         if bad := source.rows(f"{source.row}, {quote_name(name)}", where=is_bad):
             row, text = bad[0]
             raise InputError(
@@ -73,6 +77,41 @@ def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dro
                 name,
                 hint=_COMMA if _is_with_comma(text) else _QUERY if is_dropped else _DROP_OR_QUERY,
             )
+
+
+def is_number_to_a_reader(value: Any) -> bool:
+    """Say whether a value is text that must not be taken for a missing number.
+
+    Examples
+    --------
+    >>> [is_number_to_a_reader(value) for value in ("50 %", "k.A.", "#DIV/0!", None)]
+    [True, False, False, False]
+    """
+    is_text = isinstance(value, str) and not value.strip().startswith(_NO_VALUE)
+    return is_text and re.search(_DIGITS, value) is not None
+
+
+def _digits_condition(name: str) -> str:
+    column, digits = quote_name(name), quote_text(_DIGITS)
+    return f"regexp_matches({column}, {digits}) AND NOT starts_with(trim({column}), '{_NO_VALUE}')"
+
+
+def check_day_order(source: Source, options: WindowOptions) -> None:
+    """Refuse dates such as 01/02/2024 that may begin with the day or with the month."""
+    if options.time is None or not (form := source.date_form(options.time)):
+        return
+    column = quote_name(options.time)
+    if not form.startswith(("%d", "%m")) or _has_rows(source, f"day({column}) > 12"):
+        return
+    other = form.translate(str.maketrans("dm", "md"))
+    first = source.rows(f"strftime({column}, {quote_text(form)})", where=f"{column} IS NOT NULL")
+    raise InputError(
+        "time",
+        ": dates such as {} in column {!r} may begin with the day or with the month",
+        first[0][0],
+        options.time,
+        hint=ArgumentText("Give {time_format=...}: {!r} or {!r}.", form, other),
+    )
 
 
 def _is_with_comma(text: str) -> bool:

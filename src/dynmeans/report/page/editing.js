@@ -1,0 +1,96 @@
+// Names, pins and mergers from a page of `dynmeans serve`: sent to the server, which tells every page.
+
+const EDIT_TEXT = {
+  name: ({ cluster_id: id, text }) => (text ? `name of ${id}, “${text}”` : `name of ${id} taken away`),
+  pin: ({ cluster_id: id }) => `pin of ${id}`,
+  merge: ({ cluster_id: id, other_id: other }) => `${other} shown as ${id}`,
+};
+
+class Editor {
+  constructor(report) {
+    Object.assign(this, report);
+    this.form = null; // what is asked for: a name, or a cluster to be shown as
+    this.message = "";
+    this.view.onChange((changed) => {
+      if (changed.has("selected")) this.close();
+    });
+  }
+
+  // The panel is not drawn anew under the hands of someone who types.
+  get isOpen() {
+    return this.form !== null;
+  }
+
+  parts({ id }) {
+    const { header } = this.store;
+    const button = (key, text, title, onclick) => make("button", { type: "button", class: "plain", id: key, "data-key": key, title, onclick }, text);
+    const isPinned = this.store.isPinned(id);
+    const last = header.last_edit;
+    return [make("div", { class: "edits" },
+      button("rename", "Rename", "Give it a name that everybody sees", () => this.open(id, "name")),
+      ...(isPinned ? [] : [button("pin", "Pin", "Keep it confirmed, however small or short-lived", () => this.send("edits", { kind: "pin", cluster_id: id }))]),
+      button("merge", "Show as…", "Show it as another cluster; no label is modified", () => this.open(id, "merge")),
+      ...(last ? [button("undo", "Undo", `The last edit of this run: ${EDIT_TEXT[last.kind](last)}`, () => this.send("edits", { kind: "undo", number: last.number }))] : []),
+      make("p", { class: "hint", role: "status" }, this.message))];
+  }
+
+  open(id, kind) {
+    const isName = kind === "name";
+    const value = isName ? this.store.header.cluster_names?.[id] ?? "" : "";
+    const input = make("input", { type: "text", id: "edit-text", maxlength: 200, value, placeholder: isName ? "" : "number or name" });
+    const ok = () => this.save(id, kind, input.value);
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.isComposing) ok();
+      if (event.key === "Escape") this.close();
+      event.stopPropagation(); // The keys of the page are not meant.
+    });
+    const button = (key, text, onclick) => make("button", { type: "button", class: "plain", id: key, onclick }, text);
+    this.form = make("div", { class: "edits" },
+      make("label", {}, isName ? `Name of cluster ${id} ` : `Show cluster ${id} as `, input),
+      button("edit-save", "Save", ok),
+      button("edit-cancel", "Cancel", () => this.close()),
+      make("p", { class: "hint", role: "status" }, isName ? "Everybody sees it. An empty one takes it away." : "Everybody sees it. Labels stay as they are."));
+    this.details.element.querySelector(".edits").replaceWith(this.form);
+    input.focus();
+    input.select();
+  }
+
+  close(message = "") {
+    if (!this.isOpen && message === this.message) return;
+    Object.assign(this, { form: null, message });
+    this.details.redraw();
+  }
+
+  save(id, kind, text) {
+    if (kind === "name") return this.send("names", { cluster_id: id, name: text });
+    const kept = this.clusterCalled(text);
+    if (kept === null) return this.tell(`There is no cluster “${text.trim()}”.`);
+    return this.send("edits", { kind: "merge", cluster_id: kept, other_id: id });
+  }
+
+  clusterCalled(text) {
+    const wanted = text.trim();
+    if (/^\d+$/.test(wanted) && this.store.clusters.has(Number(wanted))) return Number(wanted);
+    return [...this.store.clusters.keys()].find((id) => this.store.label(id) === wanted) ?? null;
+  }
+
+  tell(message) {
+    if (this.isOpen) this.form.querySelector(".hint").textContent = message;
+    else this.close(message);
+  }
+
+  // What the server answers comes to all pages as an event; here only what went wrong is told.
+  async send(address, body) {
+    try {
+      const answer = await fetch(`api/${address}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      if (answer.ok) return this.close("Saved.");
+      return this.tell(`Not saved: ${(await answer.json()).error}`);
+    } catch {
+      return this.tell("Not saved: the server did not answer.");
+    }
+  }
+}

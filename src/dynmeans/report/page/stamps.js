@@ -1,0 +1,99 @@
+// The points of a batch, and its centers where they are too many for marks of their own, as stamps.
+
+const N_LOOKS = 56; // colors times markers
+const [POINT_OPACITY, FAINT] = [0.6, 0.13];
+
+class Stamps {
+  constructor(player) {
+    this.player = player;
+    this.layer = new PointLayer();
+    this.rowLooks = new Uint8Array(0);
+    this.stamps = new Map(); // by radius
+  }
+
+  begin() {
+    const { width, height } = this.player.canvas;
+    this.layer.begin(width, height);
+  }
+
+  end(context) {
+    this.layer.end(context, this.player.width, this.player.height);
+  }
+
+  drawPoints(batch, opacity) {
+    const { view, ratio } = this.player;
+    const n = batch.slots.length;
+    if (this.rowLooks.length < n) this.rowLooks = new Uint8Array(n);
+    const looks = this.looksOf(batch);
+    const nobody = 2 * N_LOOKS + (isFaint(view, -1) ? 1 : 0);
+    for (let row = 0; row < n; row += 1) this.rowLooks[row] = batch.slots[row] === NO_CLUSTER ? nobody : looks[batch.slots[row]];
+    const stamps = this.stampsFor(pointRadius(this.player, batch) * ratio, opacity * POINT_OPACITY, opacity * FAINT);
+    const column = (axis) => (axis === TIME_AXIS ? null : batch.points[axis]);
+    this.layer.stampRows(n, this.rowLooks, stamps, this.line(column(view.x), column(view.y), batch.time));
+  }
+
+  // Centers that were placed in pixels.
+  drawCenters(batch, xs, ys) {
+    const { ratio } = this.player;
+    const stamps = this.stampsFor(2.4 * ratio, 1, 0.3);
+    this.layer.stampRows(batch.ids.length, this.looksOf(batch), stamps, { xs, ys, ax: ratio, bx: 0, ay: ratio, by: 0 });
+  }
+
+  // From values to pixels of the layer; an axis of time has one value.
+  line(xs, ys, time) {
+    const { affine, ratio, toX, toY } = this.player;
+    const [ax, bx, ay, by] = affine.map((number) => number * ratio);
+    return { xs, ys, ax, ay, bx: xs ? bx : toX(time) * ratio, by: ys ? by : toY(time) * ratio };
+  }
+
+  // The look of each cluster of a batch as a number; worked out once until looks change.
+  looksOf(batch) {
+    const { looks, view } = this.player;
+    const state = `${looks.version} ${view.selected}`;
+    if (batch.looksState !== state) {
+      batch.looksState = state;
+      batch.looks = Uint8Array.from(batch.clusters, (cluster) => {
+        const bearer = looks.bearerOf(cluster);
+        return 2 * (bearer < 0 ? N_LOOKS : bearer % N_LOOKS) + (isFaint(view, cluster.id) ? 1 : 0);
+      });
+    }
+    return batch.looks;
+  }
+
+  // A stamp for each look, plain and faint; made once for a radius, shaded anew for an opacity.
+  stampsFor(radius, opacity, faint) {
+    const { layer } = this;
+    const { version } = this.player.looks;
+    if (this.version !== version || this.layerWidth !== layer.width) {
+      Object.assign(this, { version, layerWidth: layer.width });
+      this.stamps.clear();
+    }
+    if (!this.stamps.has(radius)) this.stamps.set(radius, this.newStamps(radius));
+    const stamps = this.stamps.get(radius);
+    if (stamps.opacity !== opacity || stamps.faint !== faint) {
+      Object.assign(stamps, { opacity, faint });
+      stamps.forEach((stamp, look) => layer.shade(stamp, look % 2 ? faint : opacity));
+    }
+    return stamps;
+  }
+
+  newStamps(radius) {
+    const { palette, looks } = this.player.looks;
+    return Array.from({ length: 2 * N_LOOKS + 2 }, (_, at) => {
+      const look = at >> 1;
+      if (look === N_LOOKS) return this.layer.stampOf("o", radius, pixelColor(looks.unassigned));
+      return this.layer.stampOf(looks.markers[look % looks.markers.length], radius, pixelColor(palette[look % palette.length]));
+    });
+  }
+}
+
+function pointRadius({ domain, whole }, batch) {
+  const share = (spanOf(domain.x) * spanOf(domain.y)) / (spanOf(whole.x) * spanOf(whole.y));
+  const n = batch.slots.length * Math.min(1, share);
+  return n > 6000 ? 1.4 : n > 1500 ? 2 : n > 400 ? 2.6 : 3.2;
+}
+
+// Whether a cluster is drawn faintly: another is chosen, or another family.
+function isFaint(view, id) {
+  return (view.selected !== null && id !== view.selected) || !view.isWanted(id);
+}
