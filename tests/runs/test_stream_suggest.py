@@ -84,7 +84,7 @@ def wait_until(is_so, process):
 
 
 def test_a_run_that_waits_for_a_choice_takes_parameters_that_are_given(
-    servers_of_session, tmp_path, request
+    servers_of_session, tmp_path, request, capsys
 ):
     place, name, folder = servers_of_session("mqtt"), places.name_of(request), tmp_path / "run"
     address = place.make(name)
@@ -96,6 +96,8 @@ def test_a_run_that_waits_for_a_choice_takes_parameters_that_are_given(
     with Run.open(folder) as run:
         assert run.is_undecided
         assert run.status().n_windows == 0
+    assert main(["status", str(folder)]) == 0
+    assert "waiting   for rows that --suggest chooses" in capsys.readouterr().out
     given = {"new_penalty": 1.0, "max_gap": 5, "reach": 1.5}
     job = ClusterJob(address, folder, places.OPTIONS, given, {}, until_idle=0.4)
     assert job.start().n_rows == len(ROWS)

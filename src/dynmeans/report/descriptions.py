@@ -10,7 +10,7 @@ from dynmeans.runs.profiles import Profiles
 # Of the page's 5 MB; clusters with the most points come first.
 DESCRIPTION_BYTES = 250_000
 _MANY_DEVIATIONS = 0.5  # less sets nothing apart
-_N_APART, _N_TYPICAL, _N_FEATURES = 3, 3, 6
+_N_APART, _N_FEATURES = 3, 6
 
 
 def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[int, list[str]]:
@@ -43,18 +43,12 @@ def _telling(profiles: Profiles, row: int) -> list[str]:
 
 
 def _typical(profiles: Profiles, row: int) -> list[str]:
-    """Write different rows nearest to the mean, the first few features of each."""
-    names = profiles.features[:_N_FEATURES]
-    rows = profiles.typical[row, :_N_TYPICAL, :_N_FEATURES]
-    told = (
-        "typical: "
-        + ", ".join(
-            f"{n} {value}" for n, value in zip(names, _told(profiles, row, values), strict=True)
-        )
-        for values in rows
-        if np.isfinite(values).all()
-    )
-    return list(dict.fromkeys(told))
+    """Write the row nearest to the mean, its first few features."""
+    values = profiles.typical[row, 0, :_N_FEATURES]
+    if not np.isfinite(values).all():
+        return []
+    told = zip(profiles.features[:_N_FEATURES], _told(profiles, row, values), strict=True)
+    return ["typical: " + ", ".join(f"{name} {value}" for name, value in told)]
 
 
 def _told(profiles: Profiles, row: int, values: FloatArray) -> list[str]:
