@@ -44,6 +44,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
     "min_reported_time": 1,
+    "matplotlib_animations": (True, "jshtml"),
     "within_subsection_order": "FileNameSortKey",
 }
 

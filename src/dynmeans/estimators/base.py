@@ -16,6 +16,7 @@ from dynmeans.engine.checks import (
     checked_elapsed,
     entropy_of_seed,
     is_checked_batch,
+    refuse_masked,
 )
 from dynmeans.inputs.batch_times import When, as_when, checked_when, steps_between
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
@@ -74,6 +75,7 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
             return ready
         if hasattr(X, "shape") and len(X.shape):
             check_size("X", X.shape[0])
+        refuse_masked("X", X)
         points = validate_data(
             self, X, reset=reset, dtype=self._dtypes, order="C", ensure_min_samples=min_points
         )
