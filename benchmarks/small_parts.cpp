@@ -9,7 +9,7 @@
 #include <vector>
 
 struct Ticks {
-    static constexpr int kParts = 11;
+    static constexpr int kParts = 10;
     double of_part[kParts] = {};
     std::uint64_t last = 0;
     void start() { last = __rdtsc(); }

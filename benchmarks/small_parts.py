@@ -35,7 +35,6 @@ PARTS = {
     "slots_.update();": "sums, centers and columns of clusters that changed",
     "find_wishes();": "what each point wants",
     "const double cost = slots_.cluster_terms(new_penalty_) + within();": "cost after each pass",
-    "slots_.start_pass();": "runs that meet",
     "move();": "points that move",
 }
 

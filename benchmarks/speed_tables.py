@@ -164,6 +164,23 @@ def sweep_tables() -> Iterator[str]:
     )
 
 
+def ablation_tables() -> Iterator[str]:
+    """What each acceleration brings."""
+    rows = read("ablation")["ratios"]["avx512, 1 thread"]
+    ideas = list(rows["A"])
+    yield table(
+        ("without", *(idea.replace("_", " ") for idea in ideas)),
+        [(name, *(gain(found.get(idea)) for idea in ideas)) for name, found in rows.items()],
+    )
+
+
+def gain(x: float | None) -> str:
+    """Two digits, bold where an idea brings 10 % or more."""
+    if x is None:
+        return "-"
+    return f"**{x:.2f}**" if x >= 1.1 else f"{x:.2f}"
+
+
 def features(row: Any) -> str:
     """Return the number of features, and that the centers were kept apart."""
     return f"{row['n_features']}{', apart' if row['layout'] == 'apart' else ''}"
@@ -183,7 +200,8 @@ def sweep_end(row: Any) -> Sequence[str]:
 def main() -> None:
     """Put each table in the place of the one with the same heads."""
     page = PAGE.read_text()
-    for filled in (*engine_tables(), small_parts_table(), *sweep_tables()):
+    tables = (*engine_tables(), small_parts_table(), *ablation_tables(), *sweep_tables())
+    for filled in tables:
         start = page.index(filled.split("\n", 1)[0])
         page = page[:start] + filled + page[page.index("\n\n", start) :]
     PAGE.write_text(page)
