@@ -8,6 +8,8 @@ DEV_READY := $(VENV)/.ready-dev
 NATIVE := $(shell find native -name '*.[ch]pp')
 ENGINE := $(filter native/engine/%.cpp native/passes/%.cpp,$(NATIVE))
 SANITIZED := build/sanitized
+# pytest takes what the sanitizers print for output of a test: they write files.
+REPORTS := $(CURDIR)/build/sanitizer-report
 # The versions in requirements/, checked by their hashes; LOCKED=no takes the newest ones.
 LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3, 14) else "no")')
 IS_LOCKED := $(filter yes,$(LOCKED))
@@ -25,8 +27,9 @@ demo: $(DEMO_READY)  ## Make a stream, follow its clusters, write labels and a r
 test: $(DEV_READY)  ## The tests that must always pass; the last lines say what was skipped.
 	$(BIN)/pytest
 
-test-slow: $(DEV_READY)  ## Also the long ones.
+test-slow: $(DEV_READY)  ## Also the long ones, and the compiled code under sanitizers.
 	$(BIN)/pytest -m "not gpu"
+	$(MAKE) sanitize
 
 attack: $(DEV_READY)  ## Ten minutes of damaged files, random streams and kills; resumes where it stopped.
 	PYTHONPATH=tools $(BIN)/python -m attack
@@ -94,13 +97,15 @@ sanitize: $(DEV_READY)  ## The compiled code under ThreadSanitizer, AddressSanit
 	g++ -std=c++17 -O1 -g -ffp-contract=off -Wno-psabi -fsanitize=thread -Inative tests/native/threads.cpp \
 	    $(ENGINE) -pthread -o build/threads_tsan
 	TSAN_OPTIONS=halt_on_error=1 build/threads_tsan
-	rm -rf $(SANITIZED)
+	rm -rf $(SANITIZED) $(REPORTS)*
 	$(PIP) install --no-deps --no-build-isolation --target $(SANITIZED) . \
 	    -C build-dir=build/sanitize -C cmake.define.DYNMEANS_SANITIZE=ON \
 	    -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native -C install.strip=false
-	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+	ASAN_OPTIONS=detect_leaks=0:log_path=$(REPORTS) PYTHONMALLOC=malloc \
+	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS) \
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
-	PYTHONPATH=$(CURDIR)/$(SANITIZED) $(BIN)/python -S tools/run_sanitized.py $(VENV)
+	PYTHONPATH=$(CURDIR)/$(SANITIZED) $(BIN)/python -S tools/run_sanitized.py $(VENV) || \
+	    { cat $(REPORTS)* 2>/dev/null; exit 1; }
 
 dist-check: $(DEV_READY)  ## Build sdist and wheel, install each into an empty environment, try it.
 	rm -rf dist

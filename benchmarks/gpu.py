@@ -21,14 +21,15 @@ import torch
 
 from dynmeans.engine.batch import Batch, take_batch
 from dynmeans.engine.execution import Execution
-from dynmeans.engine.gpu import device_rows, kernels, search, slot_sums, sources
+from dynmeans.engine.gpu import device_rows, kernels, labeled_rows, search, slot_sums, sources
 from dynmeans.engine.gpu.bins import bins_of_batch
+from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.cluster import params
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
 from dynmeans.engine.gpu.passes import Passes
 from dynmeans.engine.gpu.slots import Memory, Slots
-from dynmeans.engine.gpu.transfer import names_in_memory, to_device
+from dynmeans.engine.gpu.transfer import LabelRoom, names_in_memory, to_device
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -76,7 +77,7 @@ def median_ms(work: Any, n: int = 7) -> float:
 
 
 def by_kernel(work: Any) -> dict[str, Any]:
-    """Return the device's time in each kernel while `work` runs, in ms, and how often it ran."""
+    """Return the time in each kernel while `work` runs: in all and the longest, in ms; its runs."""
     records, real = [], kernels.launch_blocks
 
     def timed(kernel: Any, *arguments: Any, **options: Any) -> None:
@@ -86,7 +87,7 @@ def by_kernel(work: Any) -> dict[str, Any]:
         end.record()
         records.append((kernel.name, start, end))
 
-    users = (kernels, device_rows, search, slot_sums)
+    users = (kernels, device_rows, labeled_rows, search, slot_sums)
     for user in users:
         user.launch_blocks = timed
     spent, _ = seconds(work)
@@ -94,8 +95,9 @@ def by_kernel(work: Any) -> dict[str, Any]:
         user.launch_blocks = real
     found: dict[str, Any] = {"all_ms": round(1e3 * spent, 3)}
     for name, start, end in records:
-        ms, n = found.get(name, (0.0, 0))
-        found[name] = (round(ms + cp.cuda.get_elapsed_time(start, end), 4), n + 1)
+        ms, n, longest = found.get(name, (0.0, 0, 0.0))
+        once = cp.cuda.get_elapsed_time(start, end)
+        found[name] = (round(ms + once, 4), n + 1, round(max(longest, once), 4))
     return found
 
 
@@ -110,15 +112,14 @@ def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
     """Time the first pass, each later pass and each stage of one."""
     n, d = rows_array.shape
     penalties, state = Penalties(penalty, max_gap=5, reach=1.2), ClusterState.empty(d)
-    rows, memory = DeviceRows(rows_array, None), Memory.of(state, penalties)
+    blocks = Blocks(rows_array)
+    rows, memory = DeviceRows(blocks, None), Memory.of(state, penalties)
     bins = bins_of_batch(rows.magnitudes(), n, False, state, penalties)
     passes = Passes(rows, memory, penalty)
     found: dict[str, Any] = {}
     later_results: list[Any] = []
     for seed in (1, 2, 3):
-        order = next(
-            list_device_orders(VisitingOrders(seed, by="row"), rows_array, None, rows.row, 0)
-        )
+        order = next(list_device_orders(VisitingOrders(seed, by="row"), blocks, None, rows.row, 0))
         taken, _ = seconds(lambda order=order: rows.start(order, bins))
         labels_s, n_slots = seconds(passes.first)
         sums_s, n_members = seconds(lambda n_slots=n_slots: rows.sum_up(n_slots))
@@ -152,7 +153,9 @@ def floors(n: int, d: int, n_slots: int, rate: float) -> dict[str, float]:
     n_bytes = {
         "grid_compare": rows + label,
         "grid_label": rows + label,
-        "grid_drawn": rows,
+        "grid_drawn": rows + label,
+        "take_drawn": 2 * label,
+        "label_rest": 3 * label,
         "own_costs": rows + 2 * label,
         "filter": rows + 2 * label,
         "count_labels": label,
@@ -165,13 +168,13 @@ def floors(n: int, d: int, n_slots: int, rate: float) -> dict[str, float]:
 
 
 def shares(kernels_of: dict[str, Any], least: dict[str, float]) -> dict[str, Any]:
-    """Which share of its time each kernel would need at best, where it ran once over all rows."""
+    """Which share of its longest run each kernel would need at best for all rows."""
     found: dict[str, Any] = {}
     for stage, times in kernels_of.items():
-        for name, one in times.items() if stage.endswith("_kernels") else ():
-            if name in least and one[1] == 1 and one[0] > least[name]:
-                share = {"ms": one[0], "floor_ms": least[name], "share": least[name] / one[0]}
-                found.setdefault(name, share)
+        for name, spent in times.items() if stage.endswith("_kernels") else ():
+            if name in least and spent[2] > found.get(name, {"ms": 0.0})["ms"]:
+                share = least[name] / spent[2]
+                found[name] = {"ms": spent[2], "floor_ms": least[name], "share": share}
     return found
 
 
@@ -268,14 +271,24 @@ def _cuml_pass(points: Any, centers: Any) -> float:
 
 
 def copies(n: int = 10**8) -> dict[str, float]:
-    """NumPy rows in and labels out: plain copies, and the ring of pinned buffers."""
-    rows, slots, ids = np.ones((n, 2)), cp.ones(n, np.int32), np.arange(9)
+    """NumPy rows in and labels out: plain copies, and the ring of pinned buffers.
+
+    A step touches the memory of its labels while the device works; untouched memory is slower.
+    """
+    rows, slots, ids = np.ones((n, 2)), cp.ones(n, np.int32), np.append(np.arange(9) + 7, -1)
     to_device(rows[: 2**22])
+
+    def out(pause: float) -> float:
+        room = LabelRoom(n)
+        time.sleep(pause)
+        return 1e3 * seconds(lambda: names_in_memory(slots, ids, room))[0]
+
     return {
         "in_plain_ms": 1e3 * seconds(lambda: cp.asarray(rows))[0],
         "in_ring_ms": 1e3 * min(seconds(lambda: to_device(rows))[0] for _ in range(3)),
         "out_plain_ms": 1e3 * seconds(lambda: ids[cp.asnumpy(slots)])[0],
-        "out_ring_ms": 1e3 * min(seconds(lambda: names_in_memory(slots, ids))[0] for _ in range(3)),
+        "out_ring_ms": min(out(1.0) for _ in range(3)),
+        "out_ring_untouched_ms": min(out(0.0) for _ in range(3)),
     }
 
 

@@ -27,9 +27,11 @@ import pyarrow.parquet as pq
 from cases import machine, write_results
 
 from dynmeans import DynamicMeans
+from dynmeans.engine import step
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.reading.rolling_digest import RollingDigest
 from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.store import commit, label_parts
@@ -39,7 +41,7 @@ N_CLUSTERS = 80
 NEW_PENALTY, MAX_GAP, REACH = 2.0, 5.0, 1.2
 FEATURES = tuple(f"x{j}" for j in range(N_FEATURES))
 ROWS_PER_SECOND, SHARE_OF_ENGINE, MEGABYTES = 1e6, 1 / 3, 500.0
-DIGESTS = 0.05  # of the time of a run
+DIGESTS, DIGESTS_AND_GUARDS = 0.03, 0.05  # of the time of a run
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_NUM_THREADS": "1"}
 SORTED = ("parquet", "csv")
 
@@ -118,31 +120,35 @@ def engine_alone(table: Path) -> dict[str, float]:
     return {"cpu_s": cpu, "most_clusters": largest}
 
 
-def digest_share(table: Path, run: Path) -> float:
-    """Share of a run's processor time spent in digests of rows read, parts, tables and states."""
-    spent = 0.0
+def shares(table: Path, run: Path) -> dict[str, float]:
+    """Shares of a run's processor time spent in digests and in guards.
 
-    def timed(work: Callable[..., Any]) -> Callable[..., Any]:
+    Digests are those of rows read, parts, tables and states; guards are the bounds of times and of
+    the number of clusters.
+    """
+    spent = {"digests": 0.0, "guards": 0.0}
+
+    def timed(work: Callable[..., Any], kind: str) -> Callable[..., Any]:
         @functools.wraps(work)
         def call(*arguments: Any, **named: Any) -> Any:
-            nonlocal spent
             begin = time.thread_time()
             found = work(*arguments, **named)
-            spent += time.thread_time() - begin
+            spent[kind] += time.thread_time() - begin
             return found
 
         return call
 
-    sha256 = timed(hashlib.sha256)
-    hashes = types.SimpleNamespace(sha256=sha256)
+    watched: list[tuple[Any, str, str]] = [
+        *((commit, name, "digests") for name in ("row_digest", "rows_digest", "state_checksum")),
+        (RollingDigest, "feed", "digests"),
+        *((TimeBounds, name, "guards") for name in ("check", "check_jump")),
+        *((step, name, "guards") for name in ("foresee", "check_growth")),
+    ]
     with ExitStack() as stack:
-        for owner, name, instead in (
-            (label_parts, "hashlib", hashes),
-            (commit, "row_digest", timed(commit.row_digest)),
-            (commit, "rows_digest", timed(commit.rows_digest)),
-            (commit, "state_checksum", timed(commit.state_checksum)),
-            (RollingDigest, "feed", timed(RollingDigest.feed)),
-        ):
+        hashes = types.SimpleNamespace(sha256=timed(hashlib.sha256, "digests"))
+        stack.enter_context(mock.patch.object(label_parts, "hashlib", hashes))
+        for owner, name, kind in watched:
+            instead = timed(getattr(owner, name), kind)
             stack.enter_context(mock.patch.object(owner, name, instead))
         begin = time.process_time()
         job = ClusterJob(
@@ -154,7 +160,8 @@ def digest_share(table: Path, run: Path) -> float:
             settings={"random_state": 0},
         )
         job.start(overwrite=True)
-        return spent / (time.process_time() - begin)
+        whole = time.process_time() - begin
+    return {kind: seconds / whole for kind, seconds in spent.items()}
 
 
 def measure(n_windows: int) -> dict[str, Any]:
@@ -182,8 +189,9 @@ def measure(n_windows: int) -> dict[str, Any]:
                 f"{n_rows:>9,} rows, {kind:<20} {found['rows_per_s']:>11,.0f} rows/s "
                 f"({found['share_of_engine']:.2f} of the engine), {found['peak_mb']:.0f} MB"
             )
-        result["digests"] = digest_share(folder / "rows.parquet", folder / "run-digests")
-        print(f"{n_rows:>9,} rows, digests take {100 * result['digests']:.1f} % of the time")
+        result |= shares(folder / "rows.parquet", folder / "run-shares")
+        told = " and ".join(f"{kind} {100 * result[kind]:.1f} %" for kind in ("digests", "guards"))
+        print(f"{n_rows:>9,} rows, of the time {told}")
     return result
 
 
@@ -195,8 +203,9 @@ def missed(whole: dict[str, Any]) -> list[str]:
         faults.append(f"Parquet at {found['rows_per_s']:,.0f} rows/s")
     if whole["engine"]["most_clusters"] >= 100:
         faults.append(f"{whole['engine']['most_clusters']} clusters alive")
-    if whole["digests"] > DIGESTS:
-        faults.append(f"digests take {100 * whole['digests']:.1f} %")
+    if whole["digests"] > DIGESTS or whole["digests"] + whole["guards"] > DIGESTS_AND_GUARDS:
+        share = f"{100 * whole['digests']:.1f} % and {100 * whole['guards']:.1f} %"
+        faults.append(f"digests and guards take {share}")
     for kind in SORTED:
         if whole[kind]["peak_mb"] >= MEGABYTES:
             faults.append(f"{kind} took {whole[kind]['peak_mb']:.0f} MB")
@@ -212,6 +221,7 @@ def main() -> None:
             "or_share_of_engine": SHARE_OF_ENGINE,
             "peak_mb": MEGABYTES,
             "digests": DIGESTS,
+            "digests_and_guards": DIGESTS_AND_GUARDS,
         },
         "a_fifth": small,
         "whole": whole,

@@ -50,13 +50,19 @@ class DaskStream:
             orders = np.array([rng.permutation(n) for _ in range(n_init)]).reshape(n_init, n)
         return points, weights, orders, float(rng.choice([0.5, 1, 1, 2.5])), uneven_chunks(rng, n)
 
-    def run(self, on_cluster):
-        """Return every state, and its clustering with the labels at hand."""
+    def run(self, on_cluster, place=None):
+        """Return every state, and its clustering with the labels at hand.
+
+        `place` brings a chunk to where it is to lie.
+        """
         state, results = ClusterState.empty(self.d), []
         for points, weights, orders, elapsed, chunks in self.batches:
             if on_cluster:
                 points = da.from_array(points, chunks=(chunks, (self.d,)))
                 weights = None if weights is None else da.from_array(weights, chunks=(chunks,))
+            if place is not None:
+                points = points.map_blocks(place)
+                weights = None if weights is None else weights.map_blocks(place)
             state, clustering = step(
                 points,
                 state,

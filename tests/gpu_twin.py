@@ -10,7 +10,7 @@ from dynmeans.engine.gpu.event_log import OPEN_NEW, Choosers
 from dynmeans.engine.gpu.near import near_versions
 from dynmeans.engine.gpu.rows import Compared
 from dynmeans.engine.gpu.slots import Versions
-from dynmeans.engine.gpu.turns import TURN, is_before
+from dynmeans.engine.gpu.turns import TURN, in_order, is_before
 
 
 class TwinRows:
@@ -50,6 +50,9 @@ class TwinRows:
         turns["key"], turns["row"] = self.keys[listed], listed
         return turns
 
+    def in_order(self, listed):
+        return listed[in_order(self.turns(listed))]
+
     def points(self, numbers):
         return self.values[numbers].astype(float)
 
@@ -81,7 +84,7 @@ class TwinRows:
         for p, y in enumerate(rows):
             if not (squared_distances(y, rows[opened]) <= new_penalty).any():
                 opened.append(p)
-        return np.array(opened, dtype=np.int64)
+        return listed[np.array(opened, dtype=np.int64)]
 
     def nowhere(self, n):
         return np.full(n, OPEN_NEW)
@@ -122,13 +125,20 @@ class TwinRows:
         self.is_listed = np.zeros(self.n_points, bool)
         self.is_listed[listed] = True
 
-    def drawn(self, opened, start, low, new_penalty):
+    def drawn(self, versions, start, low, new_penalty):
+        opened, slots, since = versions.opened()
         listed = np.flatnonzero((self.labels >= 0) & (self.keys >= low))
         choices = self.cheapest(listed, opened, new_penalty)
-        points = self.points(listed)
-        own = squared_distances(points, start.centers[self.labels[listed]])
+        found = choices != OPEN_NEW
+        listed, choices = listed[found], choices[found]
+        points, own_slots = self.points(listed), self.labels[listed]
+        own = squared_distances(points, start.centers[own_slots])
         cost = squared_distances(points, opened.centers[choices])
-        return listed[(choices != OPEN_NEW) & (cost <= own)]
+        prefers = (cost < own) | ((cost == own) & (slots[choices] < own_slots))
+        listed, choices = listed[prefers], choices[prefers]
+        is_there = is_before(since[choices], self.turns(listed))
+        self.labels[listed[is_there]] = slots[choices[is_there]]
+        return listed[~is_there]
 
     def followers(self, start, versions, extra, new_penalty):
         starts, near = near_versions(start, versions, extra, new_penalty)
@@ -153,14 +163,27 @@ class TwinRows:
 
     def compare(self, slots, new_penalty):
         listed = np.flatnonzero(self.labels >= 0)
-        own = squared_distances(self.points(listed), slots.centers[self.labels[listed]])
-        weights = np.ones(self.n_points) if self.weights is None else self.weights
-        within = _in_bins((weights[listed] * own)[:, None], self.bins.costs[:, None])[:, 0]
+        within = self.within(slots)
         choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)
         moves = choices != self.labels[listed]
         listed, choices = listed[moves], choices[moves]
         counts = self.count_moves(listed, choices, len(slots))
         return Compared(within, listed, choices, *counts)
+
+    def within(self, slots):
+        listed = np.flatnonzero(self.labels >= 0)
+        own = squared_distances(self.points(listed), slots.centers[self.labels[listed]])
+        weights = np.ones(self.n_points) if self.weights is None else self.weights
+        return _in_bins((weights[listed] * own)[:, None], self.bins.costs[:, None])[:, 0]
+
+    def moved_sums(self, listed, before, after, n_slots):
+        sums = np.zeros((n_slots, self.bins.columns.size))
+        for i, a, b in zip(listed, before, after, strict=True):
+            term = _in_bins(self._terms(np.array([i])), self.bins.columns).ravel()
+            sums[b] += term
+            if a >= 0:
+                sums[a] -= term
+        return sums
 
     def count_moves(self, listed, choices, n_choices):
         labels = self.labels[listed]

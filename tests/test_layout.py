@@ -24,6 +24,22 @@ def packages():
     return {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
 
 
+def test_root_of_the_repository_holds_no_stray_files():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode != 0:
+        pytest.skip("this tree is not a checkout")
+    files = {name for name in listed.stdout.split() if "/" not in name and name[0] != "."}
+    known = {
+        "CMakeLists.txt",
+        "LICENSE",
+        "Makefile",
+        "CITATION.cff",
+        "pyproject.toml",
+        "conftest.py",
+    }
+    assert {name for name in files - known if not name.endswith(".md")} == set()
+
+
 def test_every_package_has_its_layer():
     assert {name for layer in LAYERS for name in layer} == packages()
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from paper_page import PAGE, with_tables
-from paper_tables import TABLES
+from paper_tables import TABLES, range_of_times
 
 TEXT = PAGE.read_text(encoding="utf-8")
 
@@ -15,6 +15,14 @@ def test_tables_of_the_page_are_those_of_the_results():
 
 def test_every_table_stands_on_the_page():
     assert set(re.findall(r"<!-- table: (.+?) -->", TEXT)) == set(TABLES)
+
+
+def test_times_told_on_the_page_of_the_experiment_are_those_of_this_page():
+    rows = [line.split("|")[1:-1] for line in range_of_times().splitlines()[3:]]
+    ends = [int(n) for row in rows for n in re.findall(r"\d+", row[-1])]
+    text = PAGE.with_name("synthetic-experiment.md").read_text(encoding="utf-8")
+    told = re.findall(r"take (\d+) to (\d+)\s+times the time of Dynamic Means", text)
+    assert told == [(str(min(ends)), str(max(ends)))]
 
 
 @pytest.mark.parametrize("number", range(1, 17))

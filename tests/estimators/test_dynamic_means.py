@@ -10,7 +10,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from streams import batch_lists
 
-from dynmeans import ClusterState, DynamicMeans, Penalties, step
+from dynmeans import ClusterState, DDPMixture, DPMeans, DynamicMeans, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 
 PAPER = {"new_penalty": 0.04, "max_gap": 6.8, "reach": 1.01}
@@ -371,3 +371,13 @@ def test_lives_of_many_batches_are_counted_as_they_came():
     assert model.partial_fit(batches[0]).confirmed_labels_.tolist() == [0, 1]
     model.fit_sequence([*batches, batches[0][:1]])
     assert model.confirmed_labels_.tolist() == [0]
+
+
+@pytest.mark.parametrize("kind", [DynamicMeans, DPMeans, DDPMixture])
+def test_masked_values_are_refused_and_not_taken_for_values(kind):
+    masked = np.ma.masked_array([[1.0], [2.0], [99.0]], mask=[[0], [0], [1]])
+    with pytest.raises(ValueError, match="X must have no masked values, got 1"):
+        kind().fit(masked)
+    with pytest.raises(ValueError, match="sample_weight must have no masked values, got 1"):
+        DynamicMeans(1.0).fit([[1.0], [2.0], [3.0]], sample_weight=masked[:, 0])
+    assert len(DynamicMeans(1.0).fit(np.ma.masked_array([[1.0], [2.0]])).labels_) == 2

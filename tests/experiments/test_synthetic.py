@@ -158,6 +158,15 @@ def test_progress_ends_at_all_of_the_work(tmp_path):
     assert 0.5 < seen[-1][0] / seen[-1][1] <= 1.0 + 1e-9
 
 
+def test_methods_run_apart_give_the_rows_of_one_run(tmp_path):
+    config = tiny_config(n_steps=2)
+    whole = run_synthetic(config, tmp_path / "whole").frame
+    for methods in (["dynamic_means", "gibbs"], ["variational", "particle"]):
+        apart = run_synthetic(config, tmp_path / "apart", methods=methods).frame
+        assert set(methods) <= set(apart["method"])
+    assert sorted(apart["method"]) == sorted(whole["method"])
+
+
 def test_trial_is_a_pure_function_but_for_the_time():
     task = next(searched(tiny_config()))
     first, second = (run_trial(tiny_config(), task) for _ in range(2))

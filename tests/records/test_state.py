@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pickle
 import shutil
 import tracemalloc
 import zipfile
@@ -10,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from dynmeans import ClusterState
+from dynmeans import ClusterState, DynamicMeans
 from dynmeans.files.archive import write_archive
 
 FIELDS = {
@@ -82,11 +83,11 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "state.npz"
     ClusterState(**FIELDS).save(path)
 
-    def fail_halfway(file, **arrays):
+    def fail_halfway(file, *arguments, **options):
         file.write(b"half")
         raise OSError("disk full")
 
-    monkeypatch.setattr(np, "savez", fail_halfway)
+    monkeypatch.setattr(np.lib.format, "write_array", fail_halfway)
     with pytest.raises(OSError, match="disk full"):
         ClusterState.empty(2).save(path)
     assert ClusterState.load(path) == ClusterState(**FIELDS)
@@ -243,3 +244,15 @@ def test_any_flipped_bit_is_refused_or_changes_nothing(tmp_path):
         path.write_bytes(flipped)
         with contextlib.suppress(ValueError):
             assert ClusterState.load(path) == state
+
+
+def test_a_state_off_a_network_is_read_where_its_bytes_are_not_aligned():
+    state = DynamicMeans(1.0, random_state=0).fit([[0.0, 1.0], [9.0, 9.0]]).state_
+    buffers = []
+    data = pickle.dumps(state, protocol=5, buffer_callback=buffers.append)
+    shifted = [memoryview(b"x" + bytes(buffer.raw()))[1:] for buffer in buffers]
+    again = pickle.loads(data, buffers=shifted)
+    assert buffers
+    assert again == state
+    assert all(getattr(again, name).flags.aligned for name in ("ids", "centers", "weights"))
+    assert DynamicMeans.from_state(again, penalties=1.0).predict([[9.0, 9.0]]).tolist() == [1]

@@ -11,6 +11,8 @@ from dynmeans import Run
 from dynmeans.metrics import tracking_report
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.exports import export_labels
+from dynmeans.runs.profiles import describe_clusters
+from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.reading.window_options import WindowOptions
 from dynmeans.runs.truth_counts import count_truth, score_run
@@ -182,3 +184,53 @@ def test_cells_a_spreadsheet_would_run_get_an_apostrophe_in_csv_and_are_counted(
     found = pd.read_csv(tmp_path / "out.csv")["'=note"].tolist()
     assert found == [*(f"'{cell}" for cell in FORMULAS), *PLAIN]
     assert pd.read_parquet(tmp_path / "out.parquet")["=note"].tolist() == [*FORMULAS, *PLAIN]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda frame: frame.iloc[::-1],
+        lambda frame: frame.iloc[:-1],
+        lambda frame: frame.assign(x=frame["x"].where(frame.index != 3, 7.0)),
+        lambda frame: frame.drop(columns="x"),
+    ],
+    ids=["reversed", "shorter", "edited", "without a feature"],
+)
+def test_labels_are_not_put_beside_other_rows_than_theirs(tmp_path, change):
+    frame = run_cases.moving_table(4).assign(note="a")
+    frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    run_cases.follow(tmp_path / "rows.parquet", tmp_path / "run")
+    change(frame).to_parquet(tmp_path / "rows.parquet", index=False)
+    with Run.open(tmp_path / "run") as run:
+        for use in (
+            lambda: export_labels(run, tmp_path / "labels.csv"),
+            lambda: score_run(run, "note"),
+            lambda: describe_clusters(run, describe=["note"]),
+        ):
+            with pytest.raises(ValueError, match="beside other rows than theirs"):
+                use()
+        assert not (tmp_path / "labels.csv").exists()
+        assert export_labels(run, tmp_path / "labels.csv", is_joined=False).n_rows == len(frame)
+
+
+def test_rows_that_were_added_after_the_run_have_no_label(tmp_path):
+    frame = run_cases.moving_table(5)
+    frame.iloc[:48].to_parquet(tmp_path / "rows.parquet", index=False)
+    run_cases.follow(tmp_path / "rows.parquet", tmp_path / "run")
+    frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    with Run.open(tmp_path / "run") as run:
+        export_labels(run, tmp_path / "labels.parquet")
+    found = pd.read_parquet(tmp_path / "labels.parquet")
+    assert found["cluster_id"].notna().tolist() == [True] * 48 + [False] * 12
+
+
+def test_lines_that_are_fewer_than_their_labels_are_refused(tmp_path):
+    rows = pd.DataFrame({"t": range(6), "x": 0.0})
+    lines = rows.to_json(orient="records", lines=True).splitlines()
+    options = WindowOptions(("x",), time="t", every="2")
+    config = RunConfig(("x",), run_cases.PENALTIES, source=options.to_source_fields("-"))
+    with Run.create(tmp_path / "run", config) as run:
+        run.follow(LiveWindows(lines, options))
+        rows.iloc[:4].to_parquet(tmp_path / "rows.parquet")
+        with pytest.raises(ValueError, match="the input has 4 rows, but the run has labels for"):
+            export_labels(run, tmp_path / "labels.parquet", table=tmp_path / "rows.parquet")

@@ -11,7 +11,8 @@ import pytest
 import run_cases
 
 from dynmeans import Run
-from dynmeans.runs.exports import export_labels, open_source
+from dynmeans.runs.exports import export_labels
+from dynmeans.runs.original_rows import open_rows
 from dynmeans.runs.reading.reading_options import ReadingOptions
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions
@@ -158,8 +159,14 @@ def test_a_run_folder_cannot_open_the_network(tmp_path):
     assert ReadingOptions.from_source_fields(options.to_source_fields()) == ReadingOptions(
         decimal=",", distinct=True
     )
-    with pytest.raises(ValueError, match="is on the network"):
-        open_source({"input": "https://example.com/rows.csv", "network": True})
+    config = run_cases.config_for("https://example.com/rows.csv")
+    config = replace(config, source={**config.source, "network": True})
+    Run.create(tmp_path / "run", config).close()
+    with (
+        Run.open(tmp_path / "run") as run,
+        pytest.raises(ValueError, match="is on the network"),
+    ):
+        open_rows(run)
 
 
 def test_no_extension_is_installed_or_loaded_on_the_way():

@@ -27,7 +27,7 @@ def synthetic(
         bool, typer.Option("--quick", help="A small version; takes a few minutes.")
     ] = False,
     is_full: Annotated[
-        bool, typer.Option("--full", help="As published; takes about a day.")
+        bool, typer.Option("--full", help="As published; takes about nine processor hours.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder for the results file and figures.")] = _OUT,
     seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,

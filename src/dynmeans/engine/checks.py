@@ -50,6 +50,7 @@ def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
     """Return the points as an array of rows of floats, whatever their values."""
     if hasattr(points, "toarray"):
         raise TypeError(f"{name} must be a dense array, got a sparse {type(points).__name__}.")
+    refuse_masked(name, points)
     array = np.asarray(points)
     if array.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got shape {array.shape}.")
@@ -57,6 +58,16 @@ def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
     if array.dtype == np.float32:
         return np.require(array, requirements=READABLE)
     return as_floats(name, array)
+
+
+def refuse_masked(name: str, values: object) -> None:
+    """Refuse a masked array: what lies under its mask would be taken for values."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        n_masked = int(np.ma.getmaskarray(values).sum())
+        raise ValueError(
+            f"{name} must have no masked values, got {n_masked}. Leave such rows out, for example "
+            "with np.ma.compress_rows."
+        )
 
 
 def check_features(n_found: int, n_features: int, name: str = "points") -> None:
@@ -91,6 +102,7 @@ def checked_weights(
         return None
     if compiled.are_plain_weights(weights, n_points):
         return cast(FloatArray, weights)
+    refuse_masked(name, weights)
     array = as_floats(name, np.asarray(weights))
     if array.shape != (n_points,):
         raise ValueError(

@@ -2,13 +2,15 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from dynmeans.inputs.batch_times import checked_when, steps_between
+from dynmeans.inputs.batch_times import as_when, checked_when, steps_between
 from dynmeans.records.arrays import IntArray
 
 _WAYS = (
@@ -25,7 +27,21 @@ def timed_batches(
     given, names = named_batches(batches)
     named = names if times is None else times
     when = [None] * len(given) if named is None else checked_when(named, len(given))
-    return given, when, steps_between(elapsed, None if named is None else when, time_step)
+    steps = steps_between(elapsed, None if named is None else when, time_step)
+    if named is not None and all(isinstance(as_when(name), datetime) for name in named):
+        _warn_of_fallen_dates(when)
+    return given, when, steps
+
+
+def _warn_of_fallen_dates(when: list[Any]) -> None:
+    """Say so if dates became mere names because they do not rise."""
+    if when and isinstance(when[0], str):
+        warnings.warn(
+            f"times are dates that do not rise from batch to batch, {when[0]} first: the batches "
+            "are taken in the order they are given in, and the dates only name them.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def named_batches(batches: Iterable[Any]) -> tuple[list[Any], list[Any] | None]:

@@ -97,7 +97,8 @@ def _touching_pairs(lives: IntArray, measures: PairMeasures) -> IntArray:
     order = order[np.sort(np.concatenate([np.flatnonzero(is_strong), closest]))]
     # A weight of 0 would be no edge.
     weights, n = 1.0 + np.arange(len(order)), len(lives)
-    edges = coo_array((weights, tuple(measures.rows[order].T)), shape=(n, n))
+    rows = measures.rows[order].astype(np.int32).T  # SciPy 1.11 takes no wider ones
+    edges = coo_array((weights, tuple(rows)), shape=(n, n))
     kept = np.sort(minimum_spanning_tree(edges.tocsr()).data).astype(np.int64) - 1
     return np.asarray(order[kept])
 

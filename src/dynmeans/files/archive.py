@@ -30,8 +30,11 @@ def write_archive(
     header = {"kind": kind, "version": version, **metadata}
     header["sha256"] = _checksum(arrays, header)
     text = np.frombuffer(json.dumps(header, sort_keys=True).encode(), dtype=np.uint8)
-    with whole_file(path) as temporary, open(temporary, "wb") as file:
-        np.savez(file, allow_pickle=False, **{_METADATA: text}, **arrays)
+    with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        # As np.savez does, which can be told to pickle nothing only since NumPy 2.1.
+        for name, array in {_METADATA: text, **arrays}.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def read_archive(

@@ -87,8 +87,10 @@ def origin_of(frame: Any, named: Iterable[str], folder: Path) -> Origin:
         return Origin(_on_disk(rows), "polars")
     if library == "pyarrow" and hasattr(frame, "scanner"):  # a dataset, read part by part
         return Origin(frame, "arrow")
+    if library == "polars" and kind == "DataFrame":
+        return Origin(frame.to_arrow(), "polars")
     if hasattr(frame, "__arrow_c_stream__") and kind != "Series":
-        return Origin(pa.table(frame), "polars" if library == "polars" else "arrow")
+        return Origin(pa.table(frame), "arrow")
     raise InputError(
         "frame",
         "must be a frame of pandas or polars, an Arrow table, a DuckDB relation or a path, got {}",

@@ -1,7 +1,7 @@
 """What is remembered between batches (C_t), and what one batch yields (K_t, Z_t, L_t)."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
@@ -124,6 +124,10 @@ class ClusterState:
             lambda arrays, header: cls(**_with_scaling(fields_of(arrays, header))),
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Say how to make it again, for pickle: arrays off a network may not be aligned."""
+        return ClusterState, tuple(getattr(self, field.name) for field in fields(self))
+
     def __eq__(self, other: object) -> bool:
         """Two states are equal when every field is, to the bit."""
         if not isinstance(other, ClusterState):
@@ -133,11 +137,11 @@ class ClusterState:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _with_scaling(fields: dict[str, Any]) -> dict[str, Any]:
+def _with_scaling(found: dict[str, Any]) -> dict[str, Any]:
     """Read the scaling of a file, where it has one."""
-    if "scale_mean" in fields or "scale_spread" in fields:
-        fields["scaling"] = Scaling(fields.pop("scale_mean"), fields.pop("scale_spread"))
-    return fields
+    if "scale_mean" in found or "scale_spread" in found:
+        found["scaling"] = Scaling(found.pop("scale_mean"), found.pop("scale_spread"))
+    return found
 
 
 @lru_cache(maxsize=64, typed=True)  # a value: one for all who begin

@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,13 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.excel import write_sheet
 from dynmeans.runs.label_view import AS_STORED, LabelView
 from dynmeans.runs.labeled_rows import label_stream, labeled_rows
+from dynmeans.runs.original_rows import open_rows
 from dynmeans.runs.reading.columns import TEXT, number_expression, quote_name, quote_text
 from dynmeans.runs.reading.file_kinds import find_files
 from dynmeans.runs.reading.locked_duckdb import source_errors
-from dynmeans.runs.reading.reading_options import ReadingOptions
 from dynmeans.runs.reading.sources import ROWS_AT_A_TIME, Source
 from dynmeans.runs.run import Run
 from dynmeans.runs.spreadsheet_cells import count_formulas, plain_cells
-from dynmeans.runs.streams.addresses import is_address
 
 STANDARD_OUTPUT = "-"
 _FORMATS = {
@@ -41,41 +40,6 @@ class Export:
 
     n_rows: int
     n_formulas: int = 0
-
-
-def open_source(
-    fields: Mapping[str, Any], table: Any = None, *, trust: bool = False, network: bool = False
-) -> Source:
-    """Open the source a run was made from, or the same rows at another place; duplicates too.
-
-    A query that is stored in the run came with its files: it runs only with `trust`. An address
-    that is stored in it is read only with `network`.
-    """
-    if table is None:
-        table = fields.get("input")
-        if not isinstance(table, str) or table == "-" or is_address(table):
-            raise InputError(
-                "",
-                "the run does not know where its rows are: they came from Python, from standard "
-                "input or from a stream",
-                hint="Name a file that holds them with {table=...}. Labels alone "
-                "({is_joined=False}) need none.",
-            )
-    query = fields.get("sql")
-    if query is not None and not trust:
-        raise InputError(
-            "",
-            "the run reads its rows by a query that is stored in it, {!r}",
-            str(query)[:200],
-            hint="{trust=True} runs it: one SELECT over the input, which reaches no other file.",
-        )
-    return Source(
-        table,
-        query=query,
-        database_table=fields.get("table"),
-        text_column=fields.get("time") if fields.get("time_format") else None,
-        reading=replace(ReadingOptions.from_source_fields(fields, network=network), distinct=False),
-    )
 
 
 def export_labels(
@@ -109,7 +73,7 @@ def export_labels(
         with Source(label_stream(run, view=view)) as labels:  # a stream, which can be read once
             n_formulas = _count_formulas(labels) if ending in _FORMULA_RUNNERS else 0
         return Export(_write(label_stream(run, view=view), path, ending), n_formulas)
-    with open_source(run.config.source, table, trust=trust, network=network) as source:
+    with open_rows(run, table, trust=trust, network=network) as source:
         n_formulas = _count_formulas(source) if ending in _FORMULA_RUNNERS else 0
         rows = labeled_rows(source, run, as_clustered(source, run.config.features), view)
         return Export(_write(rows, path, ending), n_formulas)

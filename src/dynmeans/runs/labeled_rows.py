@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dynmeans.inputs.plural import counted
 from dynmeans.runs.label_view import AS_STORED, CLUSTER_NAME, FAMILY, LabelView
 from dynmeans.runs.reading.columns import free_name, quote_name
 from dynmeans.runs.reading.sources import Source
@@ -64,6 +65,7 @@ def _joined(
         done += batch.num_rows
         columns = [*batch.columns, *added]
         yield pa.RecordBatch.from_arrays(columns, names=[*batch.schema.names, *names])
+    labels.check_used(done)
 
 
 class _Labels:
@@ -89,6 +91,14 @@ class _Labels:
             places[table[self._key].to_numpy() - begin] = np.arange(table.num_rows)
         mask = pa.array(places, mask=places < 0)
         return [_whole(table[name]).take(mask) for name in self._names]
+
+    def check_used(self, n_rows: int) -> None:
+        """Refuse rows that are fewer than the labels."""
+        if self._held or next(self._batches, None) is not None:
+            raise ValueError(
+                f"the input has {counted(n_rows, 'row')}, but the run has labels for rows after "
+                "them. These are not the rows of the run."
+            )
 
     def _take(self, end: int) -> pa.Table | None:
         found: list[pa.RecordBatch] = []

@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from dynmeans.runs.exports import open_source
 from dynmeans.runs.kept_rows import Shown
 from dynmeans.runs.labeled_rows import labeled_rows
+from dynmeans.runs.original_rows import open_rows
 from dynmeans.runs.reading.columns import TEXT, check_column, is_integer, is_number, quote_name
 from dynmeans.runs.reading.locked_duckdb import source_errors
 from dynmeans.runs.reading.sources import Source
@@ -74,7 +74,7 @@ def telling_values(
     Counting is done by DuckDB, on disk where it is much. `shown` turns identities into the
     clusters or families that are described.
     """
-    with open_source(run.config.source, table, trust=trust, network=network) as source:
+    with open_rows(run, table, trust=trust, network=network) as source:
         check_column("describe", column, source.columns)
         dtype = source.columns[column]
         rows = labeled_rows(source, run, f"{_term(column, dtype)} AS term")

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from dynmeans.metrics.report import report_of_counts
 from dynmeans.records.arrays import IntArray
-from dynmeans.runs.exports import open_source
 from dynmeans.runs.labeled_rows import label_stream, labeled_rows
+from dynmeans.runs.original_rows import open_rows
 from dynmeans.runs.reading.columns import check_column, plain_expression
 from dynmeans.runs.reading.locked_duckdb import source_errors
 from dynmeans.runs.reading.sources import Source
@@ -50,7 +50,7 @@ def count_truth(
     """
     if run.config.source.get("truth") == column and table is None:
         return _counted(label_stream(run, ["step", "truth", "cluster_id"]))
-    with open_source(run.config.source, table, trust=trust, network=network) as source:
+    with open_rows(run, table, trust=trust, network=network) as source:
         check_column("truth", column, source.columns)
         expression = plain_expression(column, source.columns[column])
         names = "truth", "step", "cluster_id", "distance"

@@ -48,21 +48,3 @@ def test_a_missing_library_is_named_with_the_way_to_get_it(way, monkeypatch):
 def test_a_batch_on_a_device_is_not_run_by_the_reference():
     with pytest.raises(ValueError, match="backend must be native or gpu"):
         device_engine(Execution("reference"))
-
-
-class _Chunk(_Array):
-    """An array on a device whose values can be copied off it."""
-
-    def __init__(self, values):
-        super().__init__(2)
-        self._values = values
-
-    def get(self):
-        return self._values
-
-
-def test_a_dask_chunk_on_a_device_is_copied_to_the_memory_of_its_worker():
-    chunks = pytest.importorskip("dynmeans.engine.dask.chunks")
-    rows = np.array([[1.0, 2.0]])
-    np.testing.assert_array_equal(chunks.to_rows(_Chunk(rows)), rows)
-    np.testing.assert_array_equal(chunks.to_weights(_Chunk(rows[0])), rows[0])

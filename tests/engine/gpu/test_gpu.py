@@ -198,22 +198,27 @@ def test_arrays_of_jax_give_labels_of_jax():
     np.testing.assert_array_equal(np.asarray(found.labels), expected.labels)
 
 
-def test_bad_rows_on_a_device_are_refused():
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_bad_rows_on_a_device_are_refused(bad, dtype):
     cp = pytest.importorskip("cupy")
-    points = cp.zeros((4, 2))
-    points[2, 1] = cp.nan
+    points = cp.zeros((4, 2), dtype)
+    points[2, 1] = bad
     with pytest.raises(ValueError, match="points must be finite"):
         take_batch(points)
 
 
-@pytest.mark.parametrize("d", [2, 24])
-def test_rows_that_do_not_fit_on_the_card_are_read_from_memory(d, monkeypatch):
+@pytest.mark.parametrize("by", ["row", "content"])
+@pytest.mark.parametrize("d", [2, 9, 24, 200])
+def test_rows_that_do_not_fit_on_the_card_cross_in_blocks(d, by, monkeypatch):
     transfer = pytest.importorskip("dynmeans.engine.gpu.transfer")
     monkeypatch.setattr(transfer, "_fits", lambda array: False)
+    monkeypatch.setattr(transfer, "_BLOCK", 7_777 * 8 * d)
     rng = np.random.default_rng(9)
     batches = [Batch(_blobs(rng, 30_000, d, 40)) for _ in range(2)]
+    batches.append(Batch(batches[0].points, rng.choice([0.0, 0.5, 2.0], 30_000)))
     penalties = Penalties(0.4 * d, max_gap=5, reach=1.1)
-    _check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by="row"))
+    _check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by=by))
 
 
 @pytest.mark.parametrize("d", [2, 9, 20])
@@ -243,18 +248,3 @@ def test_a_large_batch_agrees():
         batch = Batch(_blobs(rng, n, d, n_blobs, noise=0.15))
         penalties = Penalties(penalty, max_gap=5, reach=1.1)
         _check_stream([batch, batch], penalties, lambda batch: VisitingOrders(3, 1, by="row"))
-
-
-def test_dask_chunks_of_cupy_get_the_labels_of_rows_in_memory():
-    cp = pytest.importorskip("cupy")
-    array = pytest.importorskip("dask.array")
-    distributed = pytest.importorskip("distributed")
-    points = _blobs(np.random.default_rng(12), 20_000, 2, 30)
-    penalties, orders = Penalties(0.8, max_gap=5, reach=1.1), VisitingOrders(2, by="row")
-    start = ClusterState.empty(2)
-    expected = step_batch(Batch(points), start, penalties, orders, 1.0, NATIVE)
-    with distributed.Client(processes=False, n_workers=1, dashboard_address=None):
-        there = array.from_array(points, chunks=(6_000, 2)).map_blocks(cp.asarray)
-        state, found = step_batch(take_batch(there), start, penalties, orders, 1.0, NATIVE)
-        np.testing.assert_array_equal(found.labels.compute(), expected[1].labels)
-        assert state == expected[0]

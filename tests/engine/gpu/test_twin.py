@@ -2,24 +2,27 @@
 
 import numpy as np
 import pytest
+from gpu_filter_twin import DOUBT, F, Filter, FilteredRows
 from gpu_twin import TwinRows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynmeans.algorithm.cluster import cluster as reference
+from dynmeans.algorithm.sums import squared_distances
 from dynmeans.algorithm.update_state import let_time_pass
 from dynmeans.engine.gpu import passes
 from dynmeans.engine.gpu.bins import bins_of_batch
 from dynmeans.engine.gpu.cluster import cluster
+from dynmeans.engine.gpu.slots import Slots
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 
 @st.composite
-def _cases(draw):
+def _cases(draw, most_features=3):
     """Few values, so that ties, duplicates, deaths and revivals are frequent."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    n, d = draw(st.integers(1, 40)), draw(st.integers(1, 3))
+    n, d = draw(st.integers(1, 40)), draw(st.integers(1, most_features))
     grain = draw(st.sampled_from([1.0, 0.5, 1e-3]))
     far = draw(st.sampled_from([0.0, 0.0, 1e6]))
     points = rng.integers(-8, 9, (n, d)) * grain + far
@@ -54,11 +57,11 @@ def _cases(draw):
     )
 
 
-def _check(case):
+def _check(case, kind=TwinRows):
     points, weights, state, penalties, order, windows = case
     w = np.ones(len(points)) if weights is None else weights
     expected = reference(points, w, state, penalties, order[w[order] > 0])
-    rows = TwinRows(points, weights, windows)
+    rows = kind(points, weights, windows)
     bins = bins_of_batch(rows.magnitudes(), len(points), weights is not None, state, penalties)
     found = cluster(rows, order, bins, state, penalties)
     np.testing.assert_array_equal(rows.labels, expected.labels)
@@ -79,3 +82,46 @@ def test_proposers_replayed_few_at_a_time_cause_the_same_events(case):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passes, "_MOST_PROPOSERS", 3)
         _check(case)
+
+
+@given(_cases(most_features=20))
+@settings(max_examples=150, deadline=None)
+def test_filters_and_bounds_leave_out_nothing_that_matters(case):
+    _check(case, FilteredRows)
+
+
+@st.composite
+def _near_ties(draw):
+    """Rows about halfway between two slots, near to lambda, at any scale."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    d, k = draw(st.integers(1, 40)), draw(st.integers(1, 30))
+    size = draw(st.sampled_from([1e-30, 1e-18, 1e-3, 1.0, 1e6, 1e17, 1e19, 1e30]))
+    far = draw(st.sampled_from([0.0, 1.0, 1e4])) * size
+    centers = rng.normal(size=(k, d)) * size + far
+    a, b = centers[rng.integers(0, k, 40)], centers[rng.integers(0, k, 40)]
+    tiny = rng.choice([0.0, 1e-9, -1e-9, 1e-4, -1e-4, 1e-2, 0.2], (40, 1))
+    points = (a + b) / 2 + tiny * (b - a)
+    scales = rng.choice([1.0, 0.9, 0.5], k) if draw(st.booleans()) else np.ones(k)
+    offsets = np.where(scales < 1.0, rng.random(k) * size**2, 0.0)
+    slots = Slots(centers, offsets, scales, scales < 1.0)
+    costs = offsets + scales * squared_distances(points[:, None], centers[None])
+    penalty = float(rng.choice(costs.min(axis=1))) * draw(st.sampled_from([1.0, 1.0 + 1e-12, 1.01]))
+    return points, slots, costs, max(penalty, 5e-324), rng
+
+
+@given(_near_ties())
+@settings(max_examples=300, deadline=None)
+def test_what_the_filter_settles_is_so_and_its_bounds_hold(case):
+    points, slots, costs, penalty, rng = case
+    with np.errstate(all="ignore"):
+        wishes, rough, limits, floors, roots = Filter(slots, penalty, rng).look(points)
+        kept = ~(rough > limits[:, None])
+    assert (costs[wishes == -1] > penalty).all()
+    rows = np.flatnonzero(wishes >= 0)
+    np.testing.assert_array_equal(wishes[rows], costs[rows].argmin(axis=1))
+    assert (costs[rows].min(axis=1) <= penalty).all()
+    for r in rows:
+        assert (np.delete(costs[r], wishes[r]) >= roots[r] ** 2 * (1 - 1e-6)).all()
+    for r in np.flatnonzero(wishes == DOUBT):
+        assert kept[r, costs[r].argmin()]
+        assert (costs[r][~kept[r]] >= F(floors[r])).all()

@@ -17,7 +17,7 @@ from dynmeans.engine.checks import (
     checked_weights,
 )
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.device_input import is_on_device
+from dynmeans.engine.dask import device
 from dynmeans.records.arrays import BatchArray, FloatArray
 
 WAYS_OUT = (
@@ -142,19 +142,23 @@ def columns_of(chunk: Any) -> tuple[Any, ...] | None:
 
 
 def to_rows(chunk: Any) -> BatchArray:
-    """Return a chunk as rows of floats, without a copy where it is that already."""
+    """Return a chunk as rows of floats, without a copy where it is that already; on its GPU."""
+    if device.is_on_device(chunk):
+        rows: BatchArray = device.find_device().to_floats(chunk, "points", 2)
+        return rows
     return as_rows(_in_memory(chunk))
 
 
 def _in_memory(chunk: Any) -> Any:
-    """Return the values of a frame or an array; those of a CuPy array are copied off the GPU."""
-    if hasattr(chunk, "to_numpy"):
-        return chunk.to_numpy()
-    return chunk.get() if is_on_device(chunk) else np.asarray(chunk)
+    """Return the values of a frame or an array."""
+    return chunk.to_numpy() if hasattr(chunk, "to_numpy") else np.asarray(chunk)
 
 
 def to_weights(chunk: Any) -> FloatArray:
-    """Return the weights of a chunk as floats."""
+    """Return the weights of a chunk as floats, on its GPU where it lies on one."""
+    if device.is_on_device(chunk):
+        weights: FloatArray = device.find_device().to_floats(chunk, "sample_weight", 1)
+        return weights
     array = _in_memory(chunk)
     if array.ndim != 1:
         raise ValueError(f"sample_weight must have one dimension, got shape {array.shape}.")
@@ -162,8 +166,10 @@ def to_weights(chunk: Any) -> FloatArray:
 
 
 def checksum(array: BatchArray) -> int:
-    """CRC-32 of the values and the shape."""
-    return zlib.crc32(repr((array.shape, array.dtype.str)).encode(), zlib.crc32(array.data))
+    """CRC-32 of the values, or of their fingerprint where they are on a GPU, and the shape."""
+    is_there = device.is_on_device(array)
+    values = device.find_device().fingerprint(array) if is_there else array.data
+    return zlib.crc32(repr((array.shape, array.dtype.str)).encode(), zlib.crc32(values))
 
 
 def _describe_points(chunk: Any) -> ChunkFacts:
@@ -172,9 +178,9 @@ def _describe_points(chunk: Any) -> ChunkFacts:
     except (TypeError, ValueError) as error:
         return ChunkFacts(error=error)
     bad_row, bad_value = None, 0.0
-    if not compiled.all_within(rows, MAX_COORDINATE):
-        allowed = np.abs(rows) <= MAX_COORDINATE
-        bad_row = int(np.argmin(allowed.all(axis=1)))
+    if not _all_within(rows):
+        allowed = np.abs(rows) <= np.float64(MAX_COORDINATE)
+        bad_row = int(allowed.all(axis=1).argmin())
         bad_value = float(rows[bad_row][~allowed[bad_row]][0])
     n_rows, n_features = rows.shape
     return ChunkFacts(
@@ -187,13 +193,19 @@ def _describe_points(chunk: Any) -> ChunkFacts:
     )
 
 
+def _all_within(rows: BatchArray) -> bool:
+    if device.is_on_device(rows):
+        return bool((np.abs(rows) <= np.float64(MAX_COORDINATE)).all())
+    return compiled.all_within(rows, MAX_COORDINATE)
+
+
 def _describe_weights(chunk: Any) -> ChunkFacts:
     try:
         weights = to_weights(chunk)
     except (TypeError, ValueError) as error:
         return ChunkFacts(error=error)
     allowed = (weights >= 0) & (weights <= MAX_WEIGHT)
-    bad_row = None if allowed.all() else int(np.argmin(allowed))
+    bad_row = None if allowed.all() else int(allowed.argmin())
     bad_value = 0.0 if bad_row is None else float(weights[bad_row])
     has_weight = bool((weights > 0).any())
     return ChunkFacts(

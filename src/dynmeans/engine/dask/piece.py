@@ -1,12 +1,12 @@
 """A piece: the chunks that one thread of a worker looks after, as rows that can be compared."""
 
-import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from dynmeans.engine.compiled import compiled
+from dynmeans.engine.dask import device
 from dynmeans.engine.dask.chunks import (
     RowsChangedError,
     checksum,
@@ -14,6 +14,7 @@ from dynmeans.engine.dask.chunks import (
     to_rows,
     to_weights,
 )
+from dynmeans.engine.dask.device_run import DeviceRun
 from dynmeans.engine.dask.messages import Run
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece_run import Part, PieceRun
@@ -62,20 +63,40 @@ class Piece:
 
     def __sizeof__(self) -> int:
         """Bytes of the rows, for Dask."""
-        return object.__sizeof__(self) + sum(sys.getsizeof(part.points) for part in self.parts)
+        return object.__sizeof__(self) + sum(part.points.nbytes for part in self.parts)
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether the rows lie on a GPU."""
+        return device.is_on_device(self.parts[0].points)
 
     def run(self, run: Run, kept_runs: tuple[str, ...], positions: KeyArray | None) -> PieceRun:
         """What is known in this run; runs that are not kept are forgotten."""
-        known = self._runs.get(run.name) or PieceRun(self.parts, run, positions)
+        known = self._runs.get(run.name)
+        if known is None:
+            kind = DeviceRun if self.is_on_device else PieceRun
+            known = kind(self.parts, run, positions)
         kept = {name: self._runs[name] for name in kept_runs if name in self._runs}
         self._runs = {**kept, run.name: known}
         return known
 
     def magnitudes(self) -> tuple[FloatArray, float, float]:
         """Largest coordinate of each feature, least and largest weight, of rows that take part."""
-        found = [compiled.magnitudes(part.points, part.weights) for part in self.parts]
+        find = _device_magnitudes if self.is_on_device else compiled.magnitudes
+        found = [find(part.points, part.weights) for part in self.parts]
         farthest, lightest, heaviest = zip(*found, strict=True)
         return np.max(farthest, axis=0), min(lightest), max(heaviest)
+
+
+def _device_magnitudes(points: Any, weights: Any) -> tuple[FloatArray, float, float]:
+    in_memory = device.find_device().in_memory
+    if weights is None:
+        return in_memory(abs(points).max(axis=0)).astype(float), 1.0, 1.0
+    taken = weights > 0
+    if not taken.any():
+        return np.zeros(points.shape[1]), np.inf, 0.0
+    farthest = in_memory(abs(points[taken]).max(axis=0)).astype(float)
+    return farthest, float(weights[taken].min()), float(weights.max())
 
 
 def make_piece(
@@ -92,6 +113,7 @@ def make_piece(
         _in_order(_unchanged(info, info.checksum, to_rows(chunk), "points"), chunk, columns)
         for info, chunk in zip(infos, chunks, strict=True)
     ]
+    points = _in_one_place(points)
     if len({rows.dtype for rows in points}) > 1:
         points = [rows.astype(np.float64, copy=False) for rows in points]
     masses = None
@@ -100,7 +122,29 @@ def make_piece(
             _unchanged(info, info.weight_checksum, to_weights(chunk), "sample_weight")
             for info, chunk in zip(infos, weights, strict=True)
         ]
+        masses = _beside(points, masses)
     return Piece(infos, _to_parts(infos, points, masses))
+
+
+def _in_one_place(points: list[Any]) -> list[Any]:
+    """Copy rows to memory where only some of a piece lie on a GPU."""
+    there = [device.is_on_device(rows) for rows in points]
+    if all(there) or not any(there):
+        return points
+    in_memory = device.find_device().in_memory
+    return [
+        in_memory(rows) if is_there else rows for rows, is_there in zip(points, there, strict=True)
+    ]
+
+
+def _beside(points: list[Any], masses: list[Any]) -> list[Any]:
+    """Bring weights to where the rows are."""
+    if device.is_on_device(points[0]):
+        return [device.find_device().arrays.asarray(mass) for mass in masses]
+    moved = [device.is_on_device(mass) for mass in masses]
+    if not any(moved):
+        return masses
+    return [device.find_device().in_memory(mass) for mass in masses]
 
 
 def _unchanged(info: ChunkInfo, expected: int | None, values: Values, name: str) -> Values:
@@ -138,7 +182,12 @@ def _to_parts(
     ]
     if n_large < len(infos):
         numbers = [np.arange(i.first_row, i.first_row + i.n_rows) for i in infos[n_large:]]
-        mass = None if weights is None else np.concatenate(weights[n_large:])
-        rows: Any = np.concatenate(points[n_large:])
+        mass = None if weights is None else _joined(weights[n_large:])
+        rows: Any = _joined(points[n_large:])
         parts.append(Part(0, rows, mass, np.concatenate(numbers).astype(np.uint64)))
     return parts
+
+
+def _joined(arrays: list[Any]) -> Any:
+    is_there = device.is_on_device(arrays[0])
+    return (device.find_device().arrays if is_there else np).concatenate(arrays)

@@ -11,11 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dynmeans.engine import blas
+from dynmeans.engine import blas, native
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.messages import Labeling, Moves, Proposals, Reply, Request, Run
-from dynmeans.engine.dask.pass_log import FlagArray, KeyArray, PassLog
+from dynmeans.engine.dask.pass_log import (
+    ClusterTable,
+    FlagArray,
+    KeyArray,
+    PassLog,
+    SlotChanges,
+)
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
 
 
 class Part(NamedTuple):
@@ -48,19 +56,21 @@ class PieceRun:
         The rows whose `next` is not their label, by part, where that is known of all rows.
     """
 
+    _np: Any = np  # arrays with one value for each row
+
     def __init__(self, parts: list[Part], run: Run, positions: KeyArray | None) -> None:
         self._parts, self._run = parts, run
         edges = np.cumsum([0, *(len(part.points) for part in parts)]).tolist()
         self._spans = [slice(*span) for span in pairwise(edges)]
         self._keys = [
-            _hashed(part, run.seed) if positions is None else positions[span]
+            hashed(part, run.seed) if positions is None else positions[span]
             for part, span in zip(parts, self._spans, strict=True)
         ]
         self._forget(edges[-1], n_passes=0)
 
     def _forget(self, n_rows: int, n_passes: int) -> None:
-        self.labels = np.full(n_rows, -1, dtype=np.int32)
-        self.next, self.own = self.labels.copy(), np.zeros(n_rows)
+        self.labels = self._np.full(n_rows, -1, dtype=np.int32)
+        self.next, self.own = self.labels.copy(), self._np.zeros(n_rows)
         self.within, self.highest = np.zeros(0), np.zeros(0)
         self.n_passes, self.own_pass, self.settled = n_passes, 0, 0
         self.proposed: tuple[int, int] | None = None
@@ -98,10 +108,24 @@ class PieceRun:
             for span, rows in zip(self._spans, self.movers, strict=True):
                 self.labels[span][rows] = self.next[span][rows]  # Others keep theirs.
         else:
-            self.labels = np.append(log.renamed, -1).astype(np.int32)[self.next]
-            self.next = np.full_like(self.labels, -1)
+            renamed = self._np.asarray(np.append(log.renamed, -1).astype(np.int32))
+            self.labels = renamed[self.next]
+            self.next = self._np.full_like(self.labels, -1)
         self.n_passes = n_passes
         self.settled, self.proposed, self.movers = 0, None, None
+
+    def labels_in_memory(self) -> IntArray:
+        """Return the slots after the last pass that is over."""
+        labels: IntArray = self.labels
+        return labels
+
+    def predict_bystanders(
+        self, part: Part, rule: tuple[ClusterState, Penalties]
+    ) -> tuple[Any, IntArray]:
+        """Return which rows of a part have no weight, and the labels a prediction gives them."""
+        assert part.weights is not None
+        bystanders = part.weights == 0
+        return bystanders, native.predict_labels(part.points[bystanders], *rule)[0]
 
     def _arrays(self) -> list[Any]:
         """As the compiled module takes them."""
@@ -136,17 +160,22 @@ class PieceRun:
                 self._walk(log, end)
             elif len(changes.keys) or not knows_movers:
                 self.movers = None
-                compiled.settle_labels(
-                    self._arrays(),
-                    self._run.seed,
-                    log.table_before(begin).arrays,
-                    changes.arrays,
-                    self._run.new_penalty,
-                    begin,
-                    end - 1,
-                    self.n_passes == 0,
-                )
+                self._settle_known(log.table_before(begin), changes, begin, end)
         self.settled, self.proposed = end, None
+
+    def _settle_known(
+        self, table: ClusterTable, changes: SlotChanges, begin: int, end: int
+    ) -> None:
+        compiled.settle_labels(
+            self._arrays(),
+            self._run.seed,
+            table.arrays,
+            changes.arrays,
+            self._run.new_penalty,
+            begin,
+            end - 1,
+            self.n_passes == 0,
+        )
 
     def _walk(self, log: PassLog, end: int) -> None:
         self.movers = None
@@ -179,44 +208,49 @@ class PieceRun:
         self.own_pass = n_pass
 
     def _propose(self, request: Request, keys: tuple[int, int]) -> Proposals:
-        (first, last), run, movers = keys, self._run, None
+        first, last = keys
+        keys_found, rows, n_found, movers = self._choose(request, keys)
+        self.proposed = (first, last)
+        self.movers = movers if first == 0 and n_found == 0 else None
+        is_complete = n_found == len(keys_found)
+        return Proposals(keys_found, rows, last if is_complete else int(keys_found[-1]))
+
+    def _choose(
+        self, request: Request, keys: tuple[int, int]
+    ) -> tuple[KeyArray, FloatArray, int, list[IntArray] | None]:
+        """Let the rows of a range of keys choose; return who proposes, and who moves if known."""
+        (first, last), run = keys, self._run
         table = request.log.table_before(first)
         arguments = (self._arrays(), run.seed, table.arrays, run.new_penalty, first, last)
         if request.n_pass == 1:
             sgemm = blas.sgemm_for(max((part.points for part in self._parts), key=len))
             with blas.one_thread() if sgemm else nullcontext():
-                keys_found, rows, n_found = compiled.propose_unlabeled(
-                    *arguments, request.limit, sgemm
-                )
-        else:
-            highest = np.concatenate([self.highest, np.zeros(table.n_slots - len(self.highest))])
-            keys_found, rows, n_found, found = compiled.propose_labeled(
-                *arguments, request.limit, _changed_since(request, first), highest
-            )
-            if first == 0 and n_found == 0:
-                movers = found
-        self.proposed, self.movers = (first, last), movers
-        is_complete = n_found == len(keys_found)
-        return Proposals(keys_found, rows, last if is_complete else int(keys_found[-1]))
+                return *compiled.propose_unlabeled(*arguments, request.limit, sgemm), None
+        highest = np.concatenate([self.highest, np.zeros(table.n_slots - len(self.highest))])
+        changed = _changed_since(request, first)
+        return compiled.propose_labeled(*arguments, request.limit, changed, highest)
 
     def _moves(self, log: PassLog, end: int, with_sums: bool) -> Moves:
-        arrays, n_slots = self._arrays(), log.n_slots
-        n_joined, n_left, first_join, last_leave = compiled.count_moves(
-            arrays, self._run.seed, n_slots, end - 1
-        )
+        n_joined, n_left, first_join, last_leave = self._count_moves(log.n_slots, end - 1)
         slots = np.flatnonzero(n_joined + n_left)
         return Moves(
-            n_slots,
+            log.n_slots,
             slots,
             n_joined[slots],
             n_left[slots],
             first_join[slots],
             last_leave[slots],
-            compiled.sum_moves(arrays, n_slots, self._run.sums)[slots] if with_sums else None,
+            self._sum_moves(log.n_slots)[slots] if with_sums else None,
         )
 
+    def _count_moves(self, n_slots: int, last: int) -> tuple[Any, ...]:
+        return compiled.count_moves(self._arrays(), self._run.seed, n_slots, last)
 
-def _hashed(part: Part, seed: int) -> KeyArray | None:
+    def _sum_moves(self, n_slots: int) -> FloatArray:
+        return compiled.sum_moves(self._arrays(), n_slots, self._run.sums)
+
+
+def hashed(part: Part, seed: int) -> KeyArray | None:
     """Keys of rows that are not consecutive; those of others are made where they are used."""
     if part.numbers is None:
         return None

@@ -1,5 +1,6 @@
 """The label rule for rows on a cluster; nothing is computed before it is asked for."""
 
+from functools import partial
 from typing import Any
 
 import dask.array as da
@@ -8,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 from dynmeans.engine import native
 from dynmeans.engine.checks import checked_points
+from dynmeans.engine.dask import device
 from dynmeans.engine.dask.chunks import to_rows
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.records.penalties import Penalties
@@ -20,12 +22,9 @@ def predict_labels(
     """Return the identity and the cost of each row as Dask arrays in the chunks of `points`."""
     parts = [
         da.map_blocks(
-            _predict,
+            # Within a partial: as an argument, older releases of Dask take a record apart.
+            partial(_predict, (state, penalties, elapsed, column)),
             _as_array(points),
-            state,
-            penalties,
-            elapsed,
-            column,
             drop_axis=1,
             dtype=dtype,
             meta=np.empty(0, dtype=dtype),
@@ -39,9 +38,8 @@ def distances(points: Any, state: ClusterState) -> da.Array:
     """Return the distance of each row to each center as a Dask array, a chunk for each of rows."""
     rows = _as_array(points)
     return da.map_blocks(
-        _distances,
+        partial(_distances, state),
         rows,
-        state,
         chunks=(rows.chunks[0], (state.n_clusters,)),
         dtype=np.float64,
         meta=np.empty((0, 0)),
@@ -55,15 +53,17 @@ def _as_array(points: Any) -> da.Array:
     return array if array.numblocks[1] == 1 else array.rechunk({1: -1})
 
 
-def _predict(
-    chunk: Any, state: ClusterState, penalties: Penalties, elapsed: float, column: int
-) -> Any:
+def _predict(rule: tuple[ClusterState, Penalties, float, int], chunk: Any) -> Any:
+    state, penalties, elapsed, column = rule
     return native.predict_labels(_rows(chunk, state), state, penalties, elapsed)[column]
 
 
-def _distances(chunk: Any, state: ClusterState) -> FloatArray:
+def _distances(state: ClusterState, chunk: Any) -> FloatArray:
     return np.asarray(cdist(_rows(chunk, state), state.centers))
 
 
 def _rows(chunk: Any, state: ClusterState) -> BatchArray:
-    return checked_points(to_rows(chunk), state.n_features, "X")
+    rows = to_rows(chunk)
+    if device.is_on_device(rows):
+        rows = device.find_device().in_memory(rows)
+    return checked_points(rows, state.n_features, "X")

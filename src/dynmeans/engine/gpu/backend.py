@@ -14,14 +14,16 @@ from dynmeans.engine import native
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.engine.gpu.bins import bins_of_batch
+from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.cluster import Found, cluster
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
 from dynmeans.engine.gpu.gpu_batch import GpuBatch, take_batch
 from dynmeans.engine.gpu.kernels import launch, upload
-from dynmeans.engine.gpu.search import load_exact
+from dynmeans.engine.gpu.search import choosing_threads, load_exact
 from dynmeans.engine.gpu.slots import Slots
 from dynmeans.engine.gpu.transfer import (
+    LabelRoom,
     names_in_memory,
     rows_for_device,
     to_device,
@@ -50,9 +52,9 @@ def step(
     """
     if not batch.has_weight:
         return _let_pass(batch, state, penalties, orders, elapsed)
-    points, weights, release = _on_device(batch)
+    blocks, weights, release = _on_device(batch)
     try:
-        return _step_on_device(batch, points, weights, state, penalties, orders, elapsed)
+        return _step_on_device(batch, blocks, weights, state, penalties, orders, elapsed)
     finally:
         cp.cuda.get_current_stream().synchronize()
         release()
@@ -60,20 +62,23 @@ def step(
 
 def _step_on_device(
     batch: Batch | GpuBatch,
-    points: Any,
+    blocks: Blocks,
     weights: Any,
     state: ClusterState,
     penalties: Penalties,
     orders: Orders,
     elapsed: float,
 ) -> tuple[ClusterState, Clustering]:
-    rows, arrived = DeviceRows(points, weights), let_time_pass(state, elapsed, penalties)
+    rows, arrived = DeviceRows(blocks, weights), let_time_pass(state, elapsed, penalties)
+    points = blocks.points
     has_weights = weights is not None
+    is_plain = isinstance(batch, Batch) and not has_weights
+    room = LabelRoom(len(points) if is_plain else 0)
     bins = bins_of_batch(rows.magnitudes(), len(points), has_weights, arrived, penalties)
     best: Found | None = None
     slots: Any = None
     n_orders = orders.n_init if isinstance(orders, VisitingOrders) else len(orders)
-    for order in list_device_orders(orders, points, weights, rows.row, state.n_steps):
+    for order in list_device_orders(orders, blocks, weights, rows.row, state.n_steps):
         found = cluster(rows, order, bins, arrived, penalties)
         # The first of equals is kept: a later one must be lower.
         if best is None or found.cost_trace[-1] < best.cost_trace[-1] * (1.0 - NO_FALL):
@@ -82,8 +87,8 @@ def _step_on_device(
     new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
-    if isinstance(batch, Batch) and not has_weights:
-        labels = names_in_memory(slots, np.append(ids, -1))
+    if is_plain:
+        labels = names_in_memory(slots, np.append(ids, -1), room)
     else:
         named = cp.asarray(np.append(ids, -1))[slots]
         if has_weights:
@@ -122,16 +127,15 @@ def _predict(
     slots = _slots_of(state, penalties, elapsed)
     row = "double" if points.dtype == np.float64 else "float"
     choices, costs = cp.empty(n, np.int32), cp.empty(n)
-    numbers, *table = upload(
+    numbers, centers, *table = upload(
         np.arange(n_slots, dtype=np.int32), slots.centers, slots.offsets, slots.scales
     )
     rows = (points, points.shape[1], None, None, np.int64(n), None, np.uint64(0), None)
     counts = (None, None, n_slots, n_slots, penalties.new_penalty)
-    kernel = load_exact(points.shape[1], row).get_function("choose")
     launch(
-        kernel,
-        8 * n,
-        (*rows, numbers, *table, *counts, choices, costs),
+        load_exact(points.shape[1], row).get_function("choose"),
+        choosing_threads(points.shape[1]) * n,
+        (*rows, numbers, centers, None, *table, *counts, choices, costs),
     )
     return cp.asarray(np.append(state.ids, -1))[choices], costs
 
@@ -167,13 +171,13 @@ def _let_pass(
     return after, Clustering(labels, *fields, clustering.n_iter, trace, clustering.execution)
 
 
-def _on_device(batch: Batch | GpuBatch) -> tuple[Any, Any, Callable[[], None]]:
+def _on_device(batch: Batch | GpuBatch) -> tuple[Blocks, Any, Callable[[], None]]:
     """Return rows and weights that kernels can read, and what is to be called in the end."""
     if isinstance(batch, GpuBatch):
-        return batch.points, batch.weights, lambda: None
+        return Blocks(batch.points), batch.weights, lambda: None
     weights = None if batch.weights is None else to_device(batch.weights)
-    points, release = rows_for_device(batch.points)
-    return points, weights, release
+    blocks, release = rows_for_device(batch.points)
+    return blocks, weights, release
 
 
 def _deliver(batch: Batch | GpuBatch, labels: Any) -> Any:

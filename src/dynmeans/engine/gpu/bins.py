@@ -57,7 +57,15 @@ def bins_of_batch(
     """Choose the bins from the rows that take part and from the remembered centers."""
     remembered = np.abs(state.centers).max(axis=0, initial=0.0)
     farthest = np.maximum(magnitudes.farthest, remembered)
-    heaviest, new_penalty = magnitudes.heaviest, penalties.new_penalty
+    all_together = Magnitudes(farthest, magnitudes.lightest, magnitudes.heaviest)
+    return choose_bins(all_together, n_points, has_weights, penalties.new_penalty)
+
+
+def choose_bins(
+    magnitudes: Magnitudes, n_points: int, has_weights: bool, new_penalty: float
+) -> BatchBins:
+    """Choose the bins from the magnitudes of rows and remembered centers together."""
+    farthest, heaviest = magnitudes.farthest, magnitudes.heaviest
     lightest = magnitudes.lightest if math.isfinite(magnitudes.lightest) else 1.0
     reach, widest = math.sqrt(new_penalty), float(farthest.max(initial=0.0))
     columns = [(heaviest, _unit_exponent(lightest, COORDINATE_BITS))] if has_weights else []
@@ -66,7 +74,10 @@ def bins_of_batch(
         for y in farthest:
             unit = _unit_exponent(lightest * min(reach, float(y)), COORDINATE_BITS)
             columns.append((float(heaviest * y), unit))
-            squares += float((4.0 * y) * (4.0 * y))
+            # A center lies among its points and its memory, but for rounding, which is much where
+            # products underflow.
+            gap = (4.0 if lightest * y < 1e-300 else 2.001) * y
+            squares += float(gap * gap)
         least = lightest * min(new_penalty, float(np.float64(widest) * widest))
     cost = (heaviest * squares, _unit_exponent(least, COST_BITS))
     return BatchBins(_shifts(n_points, columns), _shifts(n_points, [cost])[:, 0], has_weights)

@@ -8,9 +8,9 @@ the centers touches no row; when a slot opens, revives or empties, all are forgo
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-import cupy as cp
 import numpy as np
 
 from dynmeans.engine.gpu.slots import Slots
@@ -21,17 +21,17 @@ _ROUNDING = 1.0 + 1e-9
 class Bounds:
     """A bound for each row of a batch."""
 
-    def __init__(self, n_points: int) -> None:
-        self._n_points = n_points
+    def __init__(self, allocate: Callable[[], Any]) -> None:
+        self._allocate = allocate
         self._values: Any = None
         self._slots: Slots | None = None
         self.drift = 0.0
 
     @property
     def values(self) -> Any:
-        """One float32 for each row, on the device."""
+        """One float32 for each row, on the device, allocated when first asked for."""
         if self._values is None:
-            self._values = cp.empty(self._n_points, np.float32)
+            self._values = self._allocate()
         return self._values
 
     def forget(self) -> None:

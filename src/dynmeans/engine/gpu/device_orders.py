@@ -7,6 +7,7 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
+from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.kernels import launch, load_module
 from dynmeans.engine.orders import Orders
 from dynmeans.records.orders import VisitingOrders
@@ -37,10 +38,10 @@ class DeviceOrder:
 
 
 def list_device_orders(
-    orders: Orders, points: Any, weights: Any, row: str, n_steps: int
+    orders: Orders, blocks: Blocks, weights: Any, row: str, n_steps: int
 ) -> Iterator[DeviceOrder]:
     """Yield the orders of a batch, the same as compiled code makes."""
-    n, d = points.shape
+    n, d = blocks.points.shape
     if not isinstance(orders, VisitingOrders):
         for order in orders:
             keys = cp.empty(n, np.uint64)
@@ -55,7 +56,9 @@ def list_device_orders(
     module = load_module("rows", row)
     multipliers = cp.asarray(np.array([next(numbers) | 1 for _ in range(d)], dtype=np.uint64))
     hashes = cp.empty(n, np.uint64)
-    launch(module.get_function("hash_rows"), n, (points, np.int64(n), d, multipliers, hashes))
+    for points, begin, end in blocks:
+        rows = (points, np.int64(begin), np.int64(end))
+        launch(module.get_function("hash_rows"), end - begin, (*rows, d, multipliers, hashes))
     for _ in range(orders.n_init):
         keys = cp.empty(n, np.uint64)
         arguments = (hashes, np.int64(n), np.uint64(next(numbers)), keys)

@@ -94,7 +94,7 @@ class EventLog:
             np.concatenate([frozen.is_dormant, zeros > 0, np.ones(len(falls), dtype=bool)]),
             join(frozen.since, self.born, self.revived_at, fallen),
             until,
-            len(start),
+            start,
         )
 
 

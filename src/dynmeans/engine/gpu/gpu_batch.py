@@ -82,7 +82,7 @@ def take_batch(
 ) -> GpuBatch:
     """Check a batch on a GPU; float32 stays float32, everything else becomes float64."""
     library = type(points).__module__.partition(".")[0]
-    rows = _as_cupy(points)
+    rows = as_cupy(points)
     if rows.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got shape {rows.shape}.")
     check_size(name, len(rows))
@@ -92,8 +92,9 @@ def take_batch(
         check_features(rows.shape[1], n_features, name)
     kind = np.float32 if rows.dtype == np.float32 else np.float64
     rows = cp.ascontiguousarray(rows, dtype=kind)
-    if rows.size and not bool((cp.abs(rows) <= MAX_COORDINATE).all()):
-        bad = rows[~(cp.abs(rows) <= MAX_COORDINATE)][0]
+    most = np.float64(MAX_COORDINATE)  # a float32 would be infinite
+    if rows.size and not bool((cp.abs(rows) <= most).all()):
+        bad = rows[~(cp.abs(rows) <= most)][0]
         raise ValueError(
             f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {bad}."
         )
@@ -106,7 +107,7 @@ def _take_weights(sample_weight: Any, n_points: int) -> Any:
         return None
     if not is_on_device(sample_weight):
         return cp.asarray(checked_weights(sample_weight, n_points))
-    weights = cp.ascontiguousarray(_as_cupy(sample_weight), dtype=np.float64)
+    weights = cp.ascontiguousarray(as_cupy(sample_weight), dtype=np.float64)
     if weights.shape != (n_points,):
         raise ValueError(
             f"sample_weight must have one value for each of {n_points} points, "
@@ -119,7 +120,8 @@ def _take_weights(sample_weight: Any, n_points: int) -> Any:
     return weights
 
 
-def _as_cupy(array: Any) -> Any:
+def as_cupy(array: Any) -> Any:
+    """Return the array as CuPy's, without a copy."""
     if isinstance(array, cp.ndarray):
         return array
     if hasattr(array, "detach"):

@@ -1,5 +1,7 @@
 """CUDA kernels: compiled for the card at hand when first called, then from CuPy's cache."""
 
+import itertools
+import threading
 from functools import cache
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 from dynmeans.engine.gpu.sources import source_of
 
 THREADS = 256
+_N_PIECES, _PIECE = 8, 2**21  # of pinned memory; bytes
 _PLAIN_SHARED = 2**14  # bytes; above, with what kernels declare themselves, a block has to ask
 
 
@@ -89,17 +92,47 @@ def _argument(value: Any) -> Any:
     return np.uint64(0) if value is None else value
 
 
+class _Staging(threading.local):
+    """Pinned memory from which arrays are copied while the host does other things."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[Any, Any]] = []
+        self._turn = 0
+
+    def next(self) -> tuple[Any, Any]:
+        """Return memory that no copy reads any more, and the event to record after the next one."""
+        if len(self._pieces) < _N_PIECES:
+            memory = cp.cuda.alloc_pinned_memory(_PIECE)
+            piece = (np.frombuffer(memory, np.uint8, _PIECE), cp.cuda.Event(disable_timing=True))
+            self._pieces.append(piece)
+            return piece
+        self._turn = (self._turn + 1) % _N_PIECES
+        self._pieces[self._turn][1].synchronize()
+        return self._pieces[self._turn]
+
+
+_staging = _Staging()
+
+
 def upload(*arrays: Any) -> list[Any]:
     """Copy small arrays to the device in one go."""
     flat = [np.ascontiguousarray(array) for array in arrays]
-    starts = np.cumsum([0] + [-(-array.nbytes // 256) * 256 for array in flat])
-    packed = np.empty(max(int(starts[-1]), 1), dtype=np.uint8)
+    starts = [0, *itertools.accumulate(-(-array.nbytes // 256) * 256 for array in flat)]
+    size = max(starts[-1], 1)
+    there = cp.empty(size, np.uint8)
+    packed, copied = _staging.next() if size <= _PIECE else (np.empty(size, np.uint8), None)
     for array, start in zip(flat, starts, strict=False):
-        packed[start : start + array.nbytes] = array.view(np.uint8).ravel() if array.size else 0
-    there = cp.asarray(packed)
+        if array.size:
+            packed[start : start + array.nbytes] = array.view(np.uint8).ravel()
+    if copied is None:
+        there.set(packed)
+    else:
+        stream = cp.cuda.get_current_stream()
+        there.data.copy_from_host_async(packed.ctypes.data, size, stream)
+        copied.record(stream)
     views = []
     for array, start in zip(flat, starts, strict=False):
         kind = array.dtype if array.dtype.names is None else np.dtype(np.uint8)
         shape = array.shape if array.dtype.names is None else (array.nbytes,)
-        views.append(cp.ndarray(shape, kind, there.data + int(start)))
+        views.append(cp.ndarray(shape, kind, there.data + start))
     return views

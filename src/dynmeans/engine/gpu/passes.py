@@ -16,7 +16,6 @@ from dynmeans.engine.gpu.event_log import (
 )
 from dynmeans.engine.gpu.rows import Compared, Listed, Rows
 from dynmeans.engine.gpu.slots import Memory, Slots, Versions
-from dynmeans.engine.gpu.turns import in_order
 from dynmeans.records.arrays import IntArray
 
 _MOST_PROPOSERS = 8192  # that are replayed together
@@ -65,8 +64,9 @@ class Passes:
             return len(start)
         log = self._events_among(proposers, start)
         versions = self._versions(log, start)
-        # A row that keeps its slot beside all that was opened keeps it beside any part of that.
-        others = rows.drawn(versions.opened(), start, low, self.new_penalty)
+        # A row that keeps its slot beside all that was opened keeps it beside any part of that, and
+        # one that takes the cheapest of all takes it beside any part that has it.
+        others = rows.drawn(versions, start, low, self.new_penalty)
         choices = rows.choose(others, rows.labels_of(others), versions, self.new_penalty)
         rows.set_labels(others, choices, versions.slots)
         base = None if start.is_dormant.any() else rows.nowhere(len(proposers))
@@ -78,21 +78,20 @@ class Passes:
     def _events_among(self, proposers: Listed, start: Slots) -> EventLog:
         """Return the events of rows without labels, those that come first first."""
         rows, known, only_births = self.rows, EventLog(), not start.is_dormant.any()
-        proposers = rows.take(proposers, in_order(rows.turns(proposers)))
+        proposers = rows.in_order(proposers)
         while len(proposers):
-            few = rows.take(proposers, np.arange(min(_MOST_PROPOSERS, len(proposers))))
+            few, proposers = proposers[:_MOST_PROPOSERS], proposers[_MOST_PROPOSERS:]
             if only_births:
                 opened = rows.open_in_order(few, self.new_penalty)
-                known = union(known, EventLog(rows.turns(few)[opened]))
+                known = union(known, EventLog(rows.turns(opened)))
             else:
                 known = self._settle_unlabeled(few, start, known)
-            proposers = rows.take(proposers, np.arange(len(few), len(proposers)))
             if len(proposers):
                 versions = self._versions(known, start)
                 base = rows.nowhere(len(proposers)) if only_births else None
                 choices = rows.choose(proposers, base, versions, self.new_penalty)
                 proposers = rows.proposing(proposers, choices, versions.is_dormant)
-                proposers = rows.take(proposers, in_order(rows.turns(proposers)))
+                proposers = rows.in_order(proposers)
         return known
 
     def _settle_unlabeled(self, listed: Listed, start: Slots, known: EventLog) -> EventLog:
@@ -110,7 +109,7 @@ class Passes:
         """Begin with the events of rows that can revive nothing, and the first of each revival."""
         rows, turns, choices = self.rows, self.rows.turns(listed), self.rows.in_memory(base)
         at = np.flatnonzero(choices == OPEN_NEW)
-        born = turns[at[rows.open_in_order(rows.take(listed, at), self.new_penalty)]]
+        born = rows.turns(rows.open_in_order(rows.take(listed, at), self.new_penalty))
         wakes = np.flatnonzero((choices != OPEN_NEW) & ~np.isin(choices, known.revived))
         revived, first = np.unique(choices[wakes], return_index=True)
         return union(known, EventLog(born, revived, turns[wakes[first]]))

@@ -42,6 +42,7 @@ class Rows(Protocol):
 
     n_points: int
     n_features: int
+    labels: Listed
 
     def magnitudes(self) -> Magnitudes:
         """Return the largest coordinates and the range of the weights."""
@@ -55,8 +56,11 @@ class Rows(Protocol):
     def select(self, low: int, high: int) -> Listed:
         """List the rows that take part and have a key from `low` to below `high`."""
 
-    def turns(self, listed: Listed) -> TurnArray:
+    def turns(self, listed: Listed | IntArray) -> TurnArray:
         """Return the turns of some rows."""
+
+    def in_order(self, listed: Listed) -> Listed:
+        """Return the rows in the order of their turns."""
 
     def points(self, numbers: IntArray) -> FloatArray:
         """Return some rows, as float64."""
@@ -73,9 +77,9 @@ class Rows(Protocol):
         """Return the cheapest of these slots for each listed row, or OPEN_NEW."""
 
     def open_in_order(self, listed: Listed, new_penalty: float) -> IntArray:
-        """Visit the listed rows in that order, one by one; return the places of those that open.
+        """Visit the listed rows in that order, one by one; return those that open a cluster.
 
-        A row opens a cluster unless it lies within lambda of one that was opened before.
+        A row opens one unless it lies within lambda of one that was opened before.
         """
 
     def nowhere(self, n: int) -> Listed:
@@ -105,8 +109,12 @@ class Rows(Protocol):
     def labels_of(self, listed: Listed) -> Listed:
         """Return the labels of some rows."""
 
-    def drawn(self, opened: Slots, start: Slots, low: int, new_penalty: float) -> Listed:
-        """List rows of a label from key `low` on that may prefer one of `opened` to their own."""
+    def drawn(self, versions: Versions, start: Slots, low: int, new_penalty: float) -> Listed:
+        """Label rows from key `low` on that prefer the cheapest version that events added.
+
+        They keep the slot that they have of those at the start, or take the new one if it was there
+        at their turn. Those for which it was not may prefer another one: they are listed.
+        """
 
     def followers(
         self, start: Slots, versions: Versions, extra: IntArray, new_penalty: float
@@ -145,6 +153,12 @@ class Rows(Protocol):
 
     def sum_up(self, n_slots: int) -> IntArray:
         """Add all rows to the sums of their slots; return how many each has."""
+
+    def within(self, slots: Slots) -> FloatArray:
+        """Return the sum of w |y - theta|^2 over the rows, each beside its own slot, in bins."""
+
+    def moved_sums(self, listed: Listed, before: Listed, after: Listed, n_slots: int) -> FloatArray:
+        """Return what rows that move between slots add to the sums of each, in bins; -1: none."""
 
     def keep_slots(self, is_kept: BoolArray) -> None:
         """Close the gaps that other slots leave, in the labels and the sums."""

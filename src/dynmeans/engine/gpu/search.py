@@ -1,14 +1,15 @@
 """The cheapest slot of every row, by whichever way is fastest for the shape; all are exact."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
+from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.bounds import Bounds
 from dynmeans.engine.gpu.kernels import (
-    THREADS,
     launch,
     launch_blocks,
     load_module,
@@ -27,9 +28,19 @@ _FILTER_SLOTS, _FILTER_FEATURES = 32, 4
 FEW_FEATURES = 16  # below, one thread holds a row
 _REGISTER_FEATURES, _FILTER_REGISTER_FEATURES = 64, 128
 _NAMED_SLOTS = 2048  # that a filter can tell apart by the last bits of a cost
-_SHARED_TABLE = 2**16  # bytes of a table of slots that two blocks have room for
+_SIDES = {
+    1: (1024, 8192),
+    2: (256, 1024),
+    3: (32, 96),
+}  # cells along each, of coarse and fine grids
+_OWN_SHARED = 2**15  # bytes of shared memory that kernels of the grid have beside a table, and more
 _PAIRS = 8  # slots that remain for a row in doubt, on the average
 MOST_BINS = 8  # that kernels keep in registers
+
+
+def choosing_threads(n_features: int) -> int:
+    """Return how many threads look for the choice of one row."""
+    return 8 if n_features < FEW_FEATURES else 32
 
 
 def load_exact(n_features: int, row: str) -> Any:
@@ -42,25 +53,29 @@ def load_exact(n_features: int, row: str) -> Any:
 class Search:
     """Looks up the cheapest of some slots for the rows of one batch."""
 
-    def __init__(self, points: Any, row: str) -> None:
-        self._points, self._n, self._d = points, len(points), points.shape[1]
+    def __init__(self, blocks: Blocks, row: str) -> None:
+        self._blocks, self._points = blocks, blocks.points
+        self._n, self._d = self._points.shape
         self._row = row
-        self._last: tuple[Slots, list[Any]] | None = None
+        self._tables: list[tuple[Slots, list[Any]]] = []
         self.exact = load_exact(self._d, row)
         if self._d <= 3:
             self.set_bins(1)
-            few, many = {1: (1024, 8192), 2: (256, 1024), 3: (32, 96)}[self._d]
+            few, many = _SIDES[self._d]
             self._sides = (few, many if self._n > 2**20 else few)
-            self._cells = cp.empty(self._sides[1] ** self._d, np.uint32)
+            self._cells = cp.empty(max(self._sides) ** self._d, np.uint32)
             self._lists = cp.empty(max(2**20, 4 * len(self._cells)), np.int32)
         else:
             self._kept = -(-self._d // 32) * 2 if self._d <= _FILTER_REGISTER_FEATURES else 0
 
     def table(self, slots: Slots) -> list[Any]:
-        """Return centers, offsets and scales on the device; those of the last slots are kept."""
-        if self._last is None or self._last[0] is not slots:
-            self._last = (slots, upload(slots.centers, slots.offsets, slots.scales))
-        return self._last[1]
+        """Return centers, offsets and scales on the device; those of the last two are kept."""
+        for known, table in self._tables:
+            if known is slots:
+                return table
+        table = upload(slots.centers, slots.offsets, slots.scales)
+        self._tables = [(slots, table), *self._tables[:1]]
+        return table
 
     def set_bins(self, n_bins: int) -> None:
         """Choose the kernels that add up costs in so many bins."""
@@ -85,22 +100,36 @@ class Search:
             n_side**self._d // 256,
             (*arguments, n_listed, np.uint32(len(self._lists))),
         )
-        is_shared = int(table.nbytes <= _SHARED_TABLE)
-        return (there, self._cells, self._lists, centers, len(slots), new_penalty, is_shared)
+        is_near = int(table.nbytes <= shared_bytes() - _OWN_SHARED)
+        return (there, self._cells, self._lists, centers, len(slots), new_penalty, is_near)
 
     def read_grid(
         self, name: str, first: tuple[Any, ...], grid: tuple[Any, ...], *rest: Any
     ) -> None:
-        """Run a kernel that reads the grid; it is given `first`, the grid and the rest."""
-        n_slots, is_shared = grid[4], grid[6]
-        block = 512 if name == "grid_cheapest" else THREADS
+        """Run a kernel of the grid over all rows: it takes them, `first`, the grid and the rest."""
+        for stretch in self._stretches(None, self._n):
+            self._read_grid(name, stretch, (*first, *grid, *rest), grid)
+
+    def _read_grid(
+        self, name: str, rows: tuple[Any, ...], arguments: tuple[Any, ...], grid: tuple[Any, ...]
+    ) -> None:
+        n_slots, is_near = grid[4], grid[6]
+        block = 1024 if self._d < 3 else 512
         launch_blocks(
             self._grid_module.get_function(name),
-            min(-(-self._n // block), 4 * multiprocessors()),
-            (*first, *grid, *rest),
+            min(-(-int(rows[2] - rows[1]) // block), multiprocessors()),
+            (*rows, *arguments),
             block=block,
-            shared=n_slots * (self._d + 2) * 8 * is_shared,
+            shared=n_slots * (self._d + 2) * 8 * is_near,
         )
+
+    def _stretches(self, rows: Any, n: int) -> Iterator[tuple[Any, ...]]:
+        """Yield where the listed rows lie, or all, one block after the other, and their numbers."""
+        if rows is not None:
+            yield self._points, np.int64(0), np.int64(n)
+            return
+        for points, begin, end in self._blocks:
+            yield points, np.int64(begin), np.int64(end)
 
     def find(
         self,
@@ -122,7 +151,8 @@ class Search:
             return False
         grid = self.grid(slots, new_penalty)
         if grid is not None:
-            self.read_grid("grid_cheapest", (self._points, rows, np.int64(n)), grid, wishes)
+            for stretch in self._stretches(rows, n):
+                self._read_grid("grid_cheapest", stretch, (rows, *grid, wishes), grid)
             return False
         if self._d >= _FILTER_FEATURES and len(slots) >= _FILTER_SLOTS:
             return self._filter(slots, new_penalty, wishes, choose, rows, bounds)
@@ -132,13 +162,13 @@ class Search:
     def _compare_all(self, slots: Slots, new_penalty: float, wishes: Any, rows: Any) -> None:
         there, n = self.table(slots), len(wishes)
         n_tile = max(1, min(len(slots), 96 * 1024 // (8 * self._d)))
-        shape = (self._points, rows, np.int64(n), self._d)
-        launch_blocks(
-            self.exact.get_function("cheapest"),
-            min(-(-n // (256 if self._d < FEW_FEATURES else 64)), 8 * multiprocessors()),
-            (*shape, *there, len(slots), n_tile, new_penalty, wishes),
-            shared=min(n_tile * self._d * 8, shared_bytes()),
-        )
+        for stretch in self._stretches(rows, n):
+            launch_blocks(
+                self.exact.get_function("cheapest"),
+                min(-(-n // (256 if self._d < FEW_FEATURES else 64)), 8 * multiprocessors()),
+                (*stretch, rows, self._d, *there, len(slots), n_tile, new_penalty, wishes),
+                shared=min(n_tile * self._d * 8, shared_bytes()),
+            )
 
     def _filter(
         self,
@@ -159,8 +189,9 @@ class Search:
         is_plain = int((slots.scales == 1.0).all())
         module = load_module("filter", self._row, KC=self._kept, PLAIN=is_plain)
         centers, offsets, scales = self.table(slots)
-        origin = centers.mean(axis=0)
-        largest, counts = upload(np.zeros(4, np.float32), np.zeros(2, np.int32))
+        origin, largest, counts = upload(
+            slots.centers.mean(axis=0), np.zeros(4, np.float32), np.zeros(2, np.int32)
+        )
         rounded = cp.empty((n_slots, stride), np.uint16)
         base_scale = cp.empty((n_slots, 2), np.float32)
         launch_blocks(
@@ -172,22 +203,26 @@ class Search:
         block = 512 if 0 < self._kept <= 4 else 256
         table = (d, origin, rounded, base_scale, n_slots, n_tile, stride, largest)
 
-        def run(name: str, n: int, *rest: Any) -> None:
-            n_blocks = min(multiprocessors(), -(-n // (block if self._kept else block // 2)))
-            arguments = (self._points, rows, np.int64(n), *table, *rest)
+        def run(name: str, stretch: tuple[Any, ...], *rest: Any) -> None:
+            n_here = int(stretch[2] - stretch[1])
+            n_blocks = min(multiprocessors(), -(-n_here // (block if self._kept else block // 2)))
             kernel, shared = module.get_function(name), n_tile * (2 * stride + 8)
+            arguments = (*stretch, rows, *table, *rest)
             launch_blocks(kernel, n_blocks, arguments, block=block, shared=shared)
 
         listed = cp.empty(n, np.int32)
         limits, floors = cp.empty((2, n), np.float32)
         bound = (None, 0.0) if bounds is None else (bounds.values, bounds.drift)
-        run("filter", n, new_penalty, *bound, wishes, listed, limits, floors, counts[:1])
+        found_by = (new_penalty, *bound, wishes, listed, limits, floors, counts[:1])
+        for stretch in self._stretches(rows, n):
+            run("filter", stretch, *found_by)
         n_doubtful = int(counts[0])
         if n_doubtful == 0:
             return bounds is not None
         most, n_pairs = _PAIRS * n_doubtful + 2**16, counts[1:]
         pairs = cp.empty((most, 2), np.int32)
-        run("filter_again", n_doubtful, listed, limits, len(slots), pairs, n_pairs, most)
+        few = (self._points, np.int64(0), np.int64(n_doubtful))
+        run("filter_again", few, listed, limits, len(slots), pairs, n_pairs, most)
         n_kept = int(n_pairs[0])
         if n_kept > most:
             doubtful = listed[:n_doubtful]

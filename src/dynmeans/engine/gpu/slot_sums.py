@@ -6,11 +6,12 @@ import cupy as cp
 import numpy as np
 
 from dynmeans.engine.gpu.bins import BatchBins
+from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.kernels import launch, launch_blocks, load_module, multiprocessors
 from dynmeans.engine.gpu.slots import BoolArray
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_MOST_BINS = 8  # that kernels keep in registers
+_MOST_BINS, _MOST_COLUMNS = 8, 32  # that kernels keep in registers, that a warp takes together
 _SHARED_SLOTS = 12_000  # whose counters fit into shared memory
 _TILE = 2**15  # rows that a block deals out at a time
 
@@ -18,67 +19,78 @@ _TILE = 2**15  # rows that a block deals out at a time
 class SlotSums:
     """The sums of w, where points have weights, and of w y, for each slot."""
 
-    def __init__(self, points: Any, weights: Any, row: str) -> None:
-        self._rows = (points, points.shape[1], weights)
-        self._n_points = len(points)
-        self._module = load_module("sums", row)
+    def __init__(self, blocks: Blocks, weights: Any, row: str) -> None:
+        self._blocks, self._weights, self._row = blocks, weights, row
+        self._d = blocks.points.shape[1]
 
     def start(self, bins: BatchBins) -> None:
         """Forget all sums."""
         self._shifts = cp.asarray(bins.columns)
         self._n_bins, self._n_columns = bins.columns.shape
+        width = min(_MOST_COLUMNS, 1 << (self._n_columns - 1).bit_length())
+        constants = {"N_BINS": min(self._n_bins, _MOST_BINS), "WIDTH": width}
+        self._module = load_module("sums", self._row, **constants)
         self._sums = cp.zeros((0, self._n_bins, self._n_columns))
 
     def add_all(self, labels: Any, n_slots: int, room: Any) -> IntArray:
         """Add all rows that have a label; return how many each slot has."""
         self._sums = cp.zeros((n_slots, self._n_bins, self._n_columns))
-        counts = cp.zeros(n_slots, np.uint64)
-        n, is_shared = np.int64(self._n_points), int(n_slots <= _SHARED_SLOTS)
+        n_members = np.zeros(n_slots, np.int64)
+        for points, begin, end in self._blocks if n_slots else ():
+            n_members += self._add_block(points, begin, labels[begin:end], n_slots, room)
+        return n_members
+
+    def _add_block(self, points: Any, begin: int, labels: Any, n_slots: int, room: Any) -> IntArray:
+        """Deal the rows of a block out to their slots, and add them there."""
+        counts, size = cp.zeros(n_slots, np.uint64), len(labels)
+        n, is_shared = np.int64(size), int(n_slots <= _SHARED_SLOTS)
         shared = 4 * n_slots * is_shared
-        kernel = self._module.get_function("count_labels")
-        blocks = max(1, min(4 * multiprocessors(), self._n_points // 2048))
-        launch_blocks(
-            kernel, blocks, (labels, n, n_slots, is_shared, counts), block=512, shared=shared
-        )
-        if n_slots == 0:
-            return np.empty(0, np.int64)
+        kernel = self._module.get_function
+        blocks = max(1, min(4 * multiprocessors(), size // 2048))
+        counted = (labels, n, n_slots, is_shared, counts)
+        launch_blocks(kernel("count_labels"), blocks, counted, block=512, shared=shared)
         if self._n_bins > _MOST_BINS:
-            self._move(None, self._n_points, None, labels)
+            self._move((points, self._d, self._weights), None, (begin, size), None, labels)
             n_members: IntArray = counts.get().astype(np.int64)
             return n_members
-        following = cp.cumsum(counts, dtype=np.uint64) - counts
+        ends = cp.cumsum(counts, dtype=np.uint64) - counts
         launch_blocks(
-            self._module.get_function("deal_rows"),
-            max(1, min(2 * multiprocessors(), self._n_points // _TILE)),
-            (labels, n, n_slots, is_shared, np.int64(_TILE), following, room),
+            kernel("deal_rows"),
+            max(1, min(2 * multiprocessors(), size // _TILE)),
+            (labels, n, begin, n_slots, is_shared, np.int64(_TILE), ends, room),
             block=512,
             shared=shared,
         )
         found: IntArray = counts.get().astype(np.int64)
-        self._add_dealt(labels, room, int(found.sum()))
+        n_dealt = int(found.sum())
+        dealt = (ends, n_slots, room, np.int64(n_dealt))
+        arguments = (points, self._d, self._weights, *dealt, self._shifts, self._n_columns)
+        launch(kernel("add_dealt"), -(-n_dealt // 256) * 32, (*arguments, self._sums))
         return found
-
-    def _add_dealt(self, labels: Any, dealt: Any, n_dealt: int) -> None:
-        width = min(32, 1 << (self._n_columns - 1).bit_length())
-        bins = (self._shifts, self._n_bins, self._n_columns, width, self._sums)
-        arguments = (*self._rows, labels, dealt, np.int64(n_dealt), *bins)
-        launch(self._module.get_function("add_dealt"), -(-n_dealt // 256) * 32, arguments)
 
     def move(self, listed: Any, before: Any, after: Any, n_slots: int) -> None:
         """Take rows out of the sums of one slot and add them to those of another."""
         if n_slots > len(self._sums):
             more = cp.zeros((n_slots - len(self._sums), *self._sums.shape[1:]))
             self._sums = cp.concatenate([self._sums, more])
-        self._move(listed, len(listed), before, after)
+        rows = (self._blocks.points, self._d, self._weights)
+        self._move(rows, listed, (0, len(listed)), before, after)
 
-    def _move(self, listed: Any, n: int, before: Any, after: Any) -> None:
-        bins = (self._shifts, self._n_bins, self._n_columns, self._sums)
-        arguments = (*self._rows, listed, np.int64(n), before, after, *bins)
+    def _move(
+        self, rows: tuple[Any, ...], listed: Any, span: tuple[int, int], before: Any, after: Any
+    ) -> None:
+        (begin, n), bins = span, (self._shifts, self._n_bins, self._n_columns, self._sums)
+        arguments = (*rows, listed, np.int64(begin), np.int64(n), before, after, *bins)
         launch(self._module.get_function("move_rows"), n * self._n_columns, arguments)
 
     def keep(self, is_kept: BoolArray) -> None:
         """Drop the sums of the other slots."""
         self._sums = self._sums[cp.asarray(np.flatnonzero(is_kept))]
+
+    def bins(self) -> FloatArray:
+        """Return the sums by slot, in bins."""
+        found: FloatArray = self._sums.reshape(len(self._sums), -1).get()
+        return found
 
     def totals(self) -> FloatArray:
         """Return the sums, rounded once."""

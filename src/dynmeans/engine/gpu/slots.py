@@ -75,8 +75,7 @@ class Slots:
 class Versions:
     """What there is to choose from in a pass; a row sees a version after `since` up to `until`.
 
-    The first `n_start` are the slots at the start of the pass. At any moment a slot has one
-    version at most.
+    The first are those at the `start` of the pass. At any moment a slot has one version at most.
     """
 
     slots: IntArray
@@ -86,7 +85,7 @@ class Versions:
     is_dormant: BoolArray
     since: TurnArray
     until: TurnArray
-    n_start: int
+    start: Slots
 
     @classmethod
     def frozen(cls, slots: Slots) -> "Versions":
@@ -94,7 +93,13 @@ class Versions:
         n = len(slots)
         since, until = np.full(n, FIRST), np.full(n, NEVER)
         numbers, dormant = np.arange(n), slots.is_dormant
-        return cls(numbers, slots.centers, slots.offsets, slots.scales, dormant, since, until, n)
+        table = (numbers, slots.centers, slots.offsets, slots.scales, dormant)
+        return cls(*table, since, until, slots)
+
+    @property
+    def n_start(self) -> int:
+        """Return how many there are at the start of the pass."""
+        return len(self.start)
 
     def __len__(self) -> int:
         """Return the number of versions."""
@@ -108,7 +113,8 @@ class Versions:
             self.centers[stays], self.offsets[stays], self.scales[stays], self.is_dormant[stays]
         )
 
-    def opened(self) -> Slots:
-        """Return what events of a first pass added, as slots of their own."""
-        new = slice(self.n_start, None)
-        return Slots(self.centers[new], self.offsets[new], self.scales[new], self.is_dormant[new])
+    def opened(self) -> tuple[Slots, IntArray, TurnArray]:
+        """Return what events of a first pass added, by slot: centers, slots, and since when."""
+        new = self.n_start + np.argsort(self.slots[self.n_start :])
+        added = (self.centers[new], self.offsets[new], self.scales[new], self.is_dormant[new])
+        return Slots(*added), self.slots[new], self.since[new]

@@ -8,17 +8,20 @@ others.
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from threading import Thread
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
+from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.records.arrays import IntArray
 
 _BUFFER, _THREADS = 2**23, 12  # bytes; two buffers for each thread
 _BESIDE = 64  # bytes that a step keeps on the card for each row, and some to spare
 _MAPPED = 2  # cudaHostRegisterMapped
 _SMALL = 2**24  # bytes below which a plain copy is as fast
+_BLOCK = 2**28  # bytes of a block of rows that the card has no room for
 
 
 @cache
@@ -46,19 +49,19 @@ def to_device(array: Any) -> Any:
     return there
 
 
-def rows_for_device(array: Any) -> tuple[Any, Callable[[], None]]:
+def rows_for_device(array: Any) -> tuple[Blocks, Callable[[], None]]:
     """Return rows that kernels can read, and what ends that: a copy on the card if it has room.
 
-    Otherwise the rows stay in memory, pinned there, and the card reads them over the bus whenever
-    a kernel passes over them: a pass takes as long as the bus needs for them.
+    Otherwise the rows stay in memory, pinned there, and cross the bus in every pass.
     """
     if _fits(array):
-        return to_device(array), _nothing
+        return Blocks(to_device(array)), _nothing
     array, runtime = np.ascontiguousarray(array), cp.cuda.runtime
     runtime.hostRegister(array.ctypes.data, array.nbytes, _MAPPED)
     memory = cp.cuda.UnownedMemory(array.ctypes.data, array.nbytes, array, cp.cuda.Device().id)
     there = cp.ndarray(array.shape, array.dtype, cp.cuda.MemoryPointer(memory, 0))
-    return there, partial(runtime.hostUnregister, array.ctypes.data)
+    n_rows = max(1, _BLOCK // array[:1].nbytes)
+    return Blocks(there, n_rows), partial(runtime.hostUnregister, array.ctypes.data)
 
 
 def _fits(array: Any) -> bool:
@@ -88,22 +91,45 @@ def to_memory(array: Any) -> Any:
     return here
 
 
-def names_in_memory(numbers: Any, names: IntArray) -> IntArray:
+class LabelRoom:
+    """Memory for labels, touched while the device is at work.
+
+    The system clears new memory when it is first touched, which takes longer than the copy.
+    """
+
+    def __init__(self, n_labels: int) -> None:
+        self._labels = np.empty(n_labels, np.int64)
+        self._is_needed = False
+        self._thread = Thread(target=self._touch)
+        self._thread.start()
+
+    def _touch(self) -> None:
+        for start in range(0, len(self._labels), _BUFFER):
+            if self._is_needed:
+                return
+            self._labels[start : start + _BUFFER] = 0
+
+    def take(self) -> IntArray:
+        """Return the memory, touched or not."""
+        self._is_needed = True
+        self._thread.join()
+        return self._labels
+
+
+def names_in_memory(numbers: Any, names: IntArray, room: LabelRoom) -> IntArray:
     """Return in memory the name of each number: half the bytes cross. -1 stands for the last."""
-    if numbers.nbytes < _SMALL:
-        small: IntArray = names[cp.asnumpy(numbers)]
-        return small
-    here, known = np.empty(numbers.shape, names.dtype), names[:-1]
-    in_sequence = bool((known[1:] - known[:-1] == 1).all()) and names[-1] == names[0] - 1
+    here = room.take()
+    if not np.array_equal(names[:-1], np.arange(len(names) - 1)):
+        is_short = names.max(initial=0) < 2**31
+        numbers = cp.asarray(names.astype(np.int32) if is_short else names)[numbers]
 
     def drain(start: int, buffer: Any) -> None:
         some, first = buffer.view(numbers.dtype), start // numbers.itemsize
-        to = here[first : first + len(some)]
-        if in_sequence:
-            np.add(some, names[0], out=to)
-        else:
-            np.take(names, some, out=to, mode="wrap")
+        np.copyto(here[first : first + len(some)], some)
 
+    if numbers.nbytes < _SMALL:
+        here[:] = cp.asnumpy(numbers)
+        return here
     cp.cuda.get_current_stream().synchronize()
     _copy(numbers, drain, is_upward=False)
     return here

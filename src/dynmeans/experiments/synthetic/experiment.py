@@ -1,7 +1,7 @@
 """The synthetic experiment of the paper (Sec. 6.1): search, comparison, figures."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -38,6 +38,7 @@ def run_synthetic(
     path: str | os.PathLike[str],
     *,
     n_jobs: int = 1,
+    methods: Collection[str] = METHODS,
     on_progress: OnProgress | None = None,
 ) -> Results:
     """Run what is missing of the experiment, and return all its results.
@@ -53,6 +54,8 @@ def run_synthetic(
         The results file; a run that was interrupted continues.
     n_jobs : int
         Processes; -1 is one for each core.
+    methods : collection of str
+        Whose trials to run; by default all. The others may be run elsewhere, and merged.
     on_progress : callable, optional
         Called with the work done and all work that was missing, in seconds or so.
     """
@@ -66,7 +69,7 @@ def run_synthetic(
             frame = results.frame()
             before = work_done(config, frame) - start
             run_tasks(
-                *(trial, stage(frame), results),
+                *(trial, (t for t in stage(frame) if t["method"] in methods), results),
                 effort=effort,
                 n_jobs=n_jobs,
                 on_progress=_part(on_progress, before, left),

@@ -34,7 +34,7 @@ SCHEMA = pa.schema(
         (
             "cpu_s",
             pa.float64(),
-        ),  # processor time of the stream, one thread; none on a GPU
+        ),  # processor time of clustering the whole stream, one thread
     ]
 )
 _FEWEST_STICKS = 20

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dynmeans.engine.dask_input import is_on_dask
 from dynmeans.files.damage import refusing_damage
 from dynmeans.files.stamp import FileStamp
 from dynmeans.records.arrays import BatchArray, IntArray
@@ -44,7 +45,7 @@ def open_source(source: Any, columns: list[str] | None, batch_size: int) -> Sour
         return ArraySource(source, batch_size)
     if isinstance(source, str | os.PathLike):
         return _open_path(Path(source), columns, batch_size)
-    if type(source).__module__.split(".")[0] == "dask":
+    if is_on_dask(source) and not isinstance(source, list | tuple):
         dask_source = importlib.import_module("dynmeans.scale.anytime.dask_source")
         opened: Source = dask_source.DaskSource(source)
         return opened

@@ -91,7 +91,7 @@ def to_arrow(frame: Any, names: list[str]) -> pa.Table:
         return chosen
     if hasattr(chosen, "iloc"):
         return pa.Table.from_pandas(chosen, preserve_index=False)
-    return pa.table(chosen)
+    return chosen.to_arrow() if hasattr(chosen, "to_arrow") else pa.table(chosen)
 
 
 def read_keys(table: pa.Table, columns: Columns) -> tuple[IntArray, list[Key]]:
@@ -130,7 +130,8 @@ def _coded(table: pa.Table, name: str) -> tuple[IntArray, list[Any]]:
     column = table[name]
     kind = _value_type(column.type)
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    if not (pa.types.is_integer(kind) or is_text or pa.types.is_string_view(kind)):
+    is_view = str(kind) == "string_view"  # of pyarrow 16 and newer
+    if not (pa.types.is_integer(kind) or is_text or is_view):
         raise TypeError(
             f"by must name columns of integers or text, got {name!r} of type {column.type}. "
             "Cast it to text first."

@@ -50,6 +50,11 @@ __device__ __forceinline__ double cost_of(double offset, double scale, double sq
     return __dadd_rn(offset, __dmul_rn(scale, squared_distance));
 }
 
+// Of equal costs the lower slot's is taken.
+__device__ __forceinline__ bool prefers(double cost, int slot, double own_cost, int own_slot) {
+    return cost < own_cost || (cost == own_cost && slot < own_slot);
+}
+
 // A place at the end of a list for each thread that wants one; the order of a list has no meaning.
 __device__ __forceinline__ int reserve(bool wants, int* n_listed) {
     const u32 active = __activemask(), asking = __ballot_sync(active, wants);
@@ -92,10 +97,11 @@ struct Gathered {
     }
 };
 
-// Room for a warp's share, in blocks of up to 256 threads.
+// Room for a warp's share, in blocks of so many threads at most.
+template <int kThreads = 256>
 __device__ __forceinline__ int2* warp_room() {
-    __shared__ int2 room[8][Gathered::kRoom];
-    return room[threadIdx.x >> 5];
+    __shared__ int2 shares[kThreads / 32][Gathered::kRoom];
+    return shares[threadIdx.x >> 5];
 }
 
 // Adds one term to bins in registers: every addition is exact, so any order gives the same bits.

@@ -18,6 +18,13 @@ struct Row {
             if (r < R - 1 || lane + 8 * r < d) s = add_square(s, y[r], center[lane + 8 * r]);
         return s;
     }
+    // Beside several centers, one after the other in memory.
+    template <int kCenters>
+    __device__ __forceinline__ void sums(const double* centers, int d, int lane,
+                                         double (&s)[kCenters]) const {
+#pragma unroll
+        for (int k = 0; k < kCenters; ++k) s[k] = sum(centers + k * d, d, lane);
+    }
 };
 #else
 struct Row {
@@ -27,6 +34,17 @@ struct Row {
         double s = 0.0;
         for (int j = lane; j < d; j += 8) s = add_square(s, (double)y[j], center[j]);
         return s;
+    }
+    template <int kCenters>
+    __device__ __forceinline__ void sums(const double* centers, int d, int lane,
+                                         double (&s)[kCenters]) const {
+#pragma unroll
+        for (int k = 0; k < kCenters; ++k) s[k] = 0.0;
+        for (int j = lane; j < d; j += 8) {
+            const double here = (double)y[j];
+#pragma unroll
+            for (int k = 0; k < kCenters; ++k) s[k] = add_square(s[k], here, centers[k * d + j]);
+        }
     }
 };
 #endif
@@ -57,10 +75,10 @@ struct WholeRow {
 };
 // Eight threads compare one row with eight versions at a time.
 using ChoosingRow = WholeRow;
-constexpr int kVersionsAtOnce = 8;
+constexpr int kWidth = 1, kChoosing = 8;  // threads for one distance; that look at one row
 #else
-// Eight threads compare one row with one version at a time.
-constexpr int kVersionsAtOnce = 1;
+// 32 threads compare one row with four versions at a time.
+constexpr int kWidth = 8, kChoosing = 32;
 struct ChoosingRow {
     Row row;
     __device__ __forceinline__ void load(const ROW* points, i64 i, int d) {
@@ -75,49 +93,56 @@ struct ChoosingRow {
 
 // The cheapest version that each listed row sees at its turn; all rows if `rows` is null. Where
 // `base` has the cheapest slot at the start of the pass, and it is still there, only versions that
-// events added are compared.
-extern "C" __global__ void __launch_bounds__(256) choose(
+// events added are compared. The centers of slots at the start lie in a table of their own.
+extern "C" __global__ void __launch_bounds__(256, 2) choose(
     const ROW* points, int d, const int* rows, const int* base, i64 n, const u64* keys, u64 seed,
-    const double* ties, const int* slots, const double* centers, const double* offsets,
-    const double* scales, const Turn* since, const Turn* until, int n_start, int n_versions,
-    double new_penalty, int* choices, double* costs) {
-    const int lane = threadIdx.x & 7, place = lane % kVersionsAtOnce;
-    [[maybe_unused]] const u32 mask = 0xffu << (threadIdx.x & 24);
-    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
-    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; p < n; p += n_groups) {
+    const double* ties, const int* slots, const double* start_centers, const double* centers,
+    const double* offsets, const double* scales, const Turn* since, const Turn* until, int n_start,
+    int n_versions, double new_penalty, int* choices, double* costs) {
+    constexpr int kAtOnce = kChoosing / kWidth;
+    const int place = threadIdx.x % kChoosing / kWidth;
+    [[maybe_unused]] const u32 mask = kChoosing == 32 ? ~0u : 0xffu << (threadIdx.x & 24);
+    const i64 n_groups = (i64)gridDim.x * blockDim.x / kChoosing;
+    const i64 first = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kChoosing;
+    for (i64 p = first; p < n; p += n_groups) {
         const i64 i = rows ? rows[p] : p;
         const u64 key = since ? key_of(i, keys, seed) : 0;
         ChoosingRow row;
         row.load(points, i, d);
         Best best{kInfinity, 0x7fffffff, -1};
+        const auto cost_at = [&](int v) {
+            const bool is_new = v >= n_start;
+            const double s = row.squared_distance(is_new ? centers : start_centers,
+                                                  is_new ? v - n_start : v, d);
+            return cost_of(offsets[v], scales[v], s);
+        };
         int from = 0;
         if (base) {
             const int b = base[p];
             if (b < 0) from = n_start;
             else if (!is_before(until + b, key, ties, i)) {
                 from = n_start;
-                const double s = row.squared_distance(centers, b, d);
-                best.consider(cost_of(offsets[b], scales[b], s), slots[b], b);
+                best.consider(cost_at(b), slots[b], b);
             }
         }
         const auto is_there = [&](int v) {
             return !since || (is_before(since + v, key, ties, i) && !is_before(until + v, key, ties, i));
         };
-        for (int v = from + place; v < n_versions; v += kVersionsAtOnce) {
+        for (int v = from + place; v < n_versions; v += kAtOnce) {
             if (!FEW && !is_there(v)) continue;
-            const double cost = cost_of(offsets[v], scales[v], row.squared_distance(centers, v, d));
+            const double cost = cost_at(v);
             // Few features cost less than a look at the turns.
             if (FEW && (cost > best.cost || !is_there(v))) continue;
             best.consider(cost, slots[v], v);
         }
 #pragma unroll
-        for (int o = kVersionsAtOnce / 2; o; o >>= 1) {
+        for (int o = kChoosing / 2; o >= kWidth; o >>= 1) {
             const double cost = __shfl_xor_sync(mask, best.cost, o);
             const int slot = __shfl_xor_sync(mask, best.slot, o);
             const int version = __shfl_xor_sync(mask, best.version, o);
             if (version >= 0) best.consider(cost, slot, version);
         }
-        if (lane == 0) {
+        if (threadIdx.x % kChoosing == 0) {
             const bool opens = best.version < 0 || best.cost > new_penalty;
             choices[p] = opens ? -1 : best.version;
             if (costs) costs[p] = opens ? new_penalty : best.cost;
@@ -128,11 +153,12 @@ extern "C" __global__ void __launch_bounds__(256) choose(
 #if FEW > 0
 // The cheapest slot of every listed row, or of every row; a thread a row; centers pass through shared memory.
 extern "C" __global__ void __launch_bounds__(256) cheapest(
-    const ROW* points, const int* rows, i64 n, int d, const double* centers, const double* offsets,
-    const double* scales, int n_slots, int n_tile, double new_penalty, int* wishes) {
+    const ROW* points, i64 begin, i64 n, const int* rows, int d, const double* centers,
+    const double* offsets, const double* scales, int n_slots, int n_tile, double new_penalty,
+    int* wishes) {
     extern __shared__ double tile[];
     bool is_loaded = false;
-    for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
+    for (i64 first = begin + (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
         const i64 i = first + threadIdx.x, known = i < n ? i : n - 1;
         WholeRow row;
         row.load(points, rows ? rows[known] : known, d);
@@ -159,13 +185,14 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
 #else
 // The cheapest slot of every listed row, or of every row; two rows at a time; centers pass through shared memory.
 extern "C" __global__ void __launch_bounds__(256) cheapest(
-    const ROW* points, const int* rows, i64 n, int d, const double* centers, const double* offsets,
-    const double* scales, int n_slots, int n_tile, double new_penalty, int* wishes) {
+    const ROW* points, i64 begin, i64 n, const int* rows, int d, const double* centers,
+    const double* offsets, const double* scales, int n_slots, int n_tile, double new_penalty,
+    int* wishes) {
     extern __shared__ double tile[];
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
     const u32 mask = 0xffu << (threadIdx.x & 24);
     bool is_loaded = false;
-    for (i64 first = (i64)blockIdx.x * 64; first < n; first += (i64)gridDim.x * 64) {
+    for (i64 first = begin + (i64)blockIdx.x * 64; first < n; first += (i64)gridDim.x * 64) {
         i64 at[2] = {first + group, first + group + 32};
         Row row[2];
         Best best[2];
@@ -206,8 +233,8 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
 // Otherwise those that wish for another slot than their own. Eight threads read four rows together;
 // then four of them have one each.
 extern "C" __global__ void __launch_bounds__(256) own_costs(
-    const ROW* points, i64 n, int d, const double* weights, const int* labels, const int* wishes,
-    const float* bounds, double drift, double new_penalty, const double* centers,
+    const ROW* points, i64 begin, i64 n, int d, const double* weights, const int* labels,
+    const int* wishes, const float* bounds, double drift, double new_penalty, const double* centers,
     const double* shifts, int n_bins, double* within, int* listed, int* listed_to, int* n_listed) {
     constexpr int kRows = 4;
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
@@ -215,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
     Gathered gathered{warp_room()};
     double sums[kMostBins] = {};
     const i64 n_block = 32 * kRows, step = (i64)gridDim.x * n_block;
-    for (i64 first = (i64)blockIdx.x * n_block; first < n; first += step) {
+    for (i64 first = begin + (i64)blockIdx.x * n_block; first < n; first += step) {
         i64 at[kRows];
         int label[kRows];
         Row row[kRows];
@@ -261,13 +288,13 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
 
 // Rows not listed yet that may prefer one of the versions near their slot.
 extern "C" __global__ void __launch_bounds__(256) followers(
-    const ROW* points, i64 n, int d, const int* labels, u8* is_listed, const u64* keys, u64 seed,
+    const ROW* points, i64 begin, i64 n, int d, const int* labels, u8* is_listed, const u64* keys, u64 seed,
     const double* ties, const double* start_centers, const int* starts, const int* near,
     const double* centers, const double* offsets, const double* scales, const Turn* since,
     int* listed, int* n_listed) {
-    constexpr int kWidth = 8 / kVersionsAtOnce;  // threads that look at one row
     const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
-    for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; i < n; i += n_groups) {
+    const i64 first = begin + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth;
+    for (i64 i = first; i < n; i += n_groups) {
         const int label = labels[i];
         if (label < 0) continue;
         const int begin = starts[label], end = starts[label + 1];
@@ -286,6 +313,29 @@ extern "C" __global__ void __launch_bounds__(256) followers(
             is_listed[i] = 1;
             listed[atomicAdd(n_listed, 1)] = (int)i;
         }
+    }
+}
+
+// Rows of a label, from key `low` on, that prefer the slot they wish for, of those opened `since`, to
+// their own, of `own_centers`: they take it if it was there at their turn. Otherwise they are listed.
+extern "C" __global__ void __launch_bounds__(256) take_drawn(
+    const ROW* points, i64 n, int d, const u64* keys, u64 seed, const double* ties, u64 low,
+    const double* own_centers, const int* slots, const Turn* since, const int* wishes,
+    const double* centers, const double* offsets, const double* scales, int* labels, int* listed,
+    int* n_listed) {
+    const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
+    for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; i < n; i += n_groups) {
+        const int wish = wishes[i], label = labels[i];
+        if (wish < 0 || label < 0) continue;
+        const u64 key = key_of(i, keys, seed);
+        if (key < low) continue;
+        ChoosingRow row;
+        row.load(points, i, d);
+        const double own = row.squared_distance(own_centers, label, d);
+        const double cost = cost_of(offsets[wish], scales[wish], row.squared_distance(centers, wish, d));
+        if (threadIdx.x % kWidth || !prefers(cost, slots[wish], own, label)) continue;
+        if (is_before(since + wish, key, ties, i)) labels[i] = slots[wish];
+        else listed[atomicAdd(n_listed, 1)] = (int)i;
     }
 }
 
@@ -340,6 +390,31 @@ extern "C" __global__ void take_pairs(const int* rows, const int* listed, int n,
     }
 }
 
+// Writes listed rows in the order of their turns: the place of each is the number of those before it.
+// Eight threads count for one row.
+extern "C" __global__ void __launch_bounds__(256) put_in_order(const int* rows, int n, const u64* keys,
+                                                               u64 seed, const double* ties,
+                                                               int* ordered) {
+    constexpr int kTile = 1024;
+    __shared__ Turn tile[kTile];
+    const int lane = threadIdx.x & 7, p = (blockIdx.x * 256 + threadIdx.x) >> 3;
+    const i64 i = rows[p < n ? p : n - 1];
+    const u64 key = key_of(i, keys, seed);
+    int n_before = 0;
+    for (int first = 0; first < n; first += kTile) {
+        const int n_here = min(kTile, n - first);
+        __syncthreads();
+        for (int q = threadIdx.x; q < n_here; q += 256) {
+            const i64 row = rows[first + q];
+            tile[q] = {key_of(row, keys, seed), ties ? ties[row] : 0.0, row};
+        }
+        __syncthreads();
+        for (int q = lane; q < n_here; q += 8) n_before += is_before(tile + q, key, ties, i);
+    }
+    for (int o = 4; o; o >>= 1) n_before += __shfl_xor_sync(~0u, n_before, o);
+    if (p < n && lane == 0) ordered[n_before] = (int)i;
+}
+
 // Bit q of row p: whether listed row q lies within lambda of row p, which comes before it. `n_words`
 // words a row. A block takes one or eight words of 32 rows beside kSpan rows.
 constexpr int kSpan = 128;
@@ -362,10 +437,12 @@ extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, 
     }
 }
 #else
+// kTogether rows of the span pass through shared memory at a time.
 extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, int d,
                                                              const int* rows, int n, int n_words,
                                                              double new_penalty, u32* bits) {
-    extern __shared__ double other[];
+    constexpr int kTogether = 4;
+    extern __shared__ double others[];
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3, word = blockIdx.x;
     const u32 mask = 0xffu << (threadIdx.x & 24);
     const int q = word * 32 + group, begin = blockIdx.y * kSpan;
@@ -373,45 +450,95 @@ extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, 
     Row row;
     row.load(points, rows[q < n ? q : n - 1], d, lane);
     const int end = min(min(begin + kSpan, n), word * 32 + 32);
-    for (int p = begin; p < end; ++p) {
+    for (int first = begin; first < end; first += kTogether) {
         __syncthreads();
-        for (int j = threadIdx.x; j < d; j += 256) other[j] = (double)points[(i64)rows[p] * d + j];
+        for (int e = threadIdx.x; e < kTogether * d; e += 256)
+            others[e] = (double)points[(i64)rows[min(first + e / d, n - 1)] * d + e % d];
         __syncthreads();
-        const double s = add_in_halves(row.sum(other, d, lane), mask);
-        if (q < n && lane == 0 && s <= new_penalty)
-            atomicOr(bits + (i64)p * n_words + word, 1u << group);
+        double sums[kTogether];
+        row.sums(others, d, lane, sums);
+#pragma unroll
+        for (int t = 0; t < kTogether; ++t) {
+            const double s = add_in_halves(sums[t], mask);
+            if (q < n && lane == 0 && first + t < end && s <= new_penalty)
+                atomicOr(bits + (i64)(first + t) * n_words + word, 1u << group);
+        }
     }
 }
 #endif
 
-// Visits listed rows in order: each opens a cluster unless it lies within lambda of one opened
-// before. One warp; `n_words` is at most 32 * kWords.
-extern "C" __global__ void __launch_bounds__(32) open_in_order(const u32* bits, int n, int n_words,
-                                                               int* opened, int* n_opened) {
-    constexpr int kWords = 8;
-    const int lane = threadIdx.x;
-    u32 waiting[kWords];
-#pragma unroll
-    for (int w = 0; w < kWords; ++w) {
-        const int first = (w * 32 + lane) * 32;
-        waiting[w] = first + 32 <= n ? ~0u : first >= n ? 0u : (1u << (n - first)) - 1;
-    }
-    int n_found = 0;
-    while (true) {
-        int mine = 0x7fffffff;
-#pragma unroll
-        for (int w = kWords - 1; w >= 0; --w)
-            if (waiting[w]) mine = (w * 32 + lane) * 32 + __ffs(waiting[w]) - 1;
-        const int p = __reduce_min_sync(~0u, mine);
-        if (p == 0x7fffffff) break;
-        if (lane == 0) opened[n_found] = p;
-        ++n_found;
+// Rows that may still open a cluster, as bits: word w * 32 + lane is the w-th of a lane.
+struct Waiting {
+    static constexpr int kWords = 8;
+    u32 bits[kWords];
+
+    __device__ __forceinline__ explicit Waiting(int n) {
 #pragma unroll
         for (int w = 0; w < kWords; ++w) {
-            const int word = w * 32 + lane;
-            if (word < n_words && word >= p >> 5) waiting[w] &= ~__ldg(bits + (i64)p * n_words + word);
-            if (word == p >> 5) waiting[w] &= ~(1u << (p & 31));
+            const int first = (w * 32 + (int)threadIdx.x) * 32;
+            bits[w] = first + 32 <= n ? ~0u : first >= n ? 0u : (1u << (n - first)) - 1;
         }
     }
-    if (lane == 0) *n_opened = n_found;
+
+    // The first of them but `other`; kNobody if there is none.
+    static constexpr int kNobody = 0x7fffffff;
+    __device__ __forceinline__ int first_but(int other) const {
+        int mine = kNobody;
+#pragma unroll
+        for (int w = kWords - 1; w >= 0; --w) {
+            const int word = w * 32 + threadIdx.x;
+            const u32 left = bits[w] & ~(word == other >> 5 ? 1u << (other & 31) : 0u);
+            if (left) mine = word * 32 + __ffs(left) - 1;
+        }
+        return __reduce_min_sync(~0u, mine);
+    }
+
+    __device__ __forceinline__ bool has(int p) const {
+        bool is_here = false;
+#pragma unroll
+        for (int w = 0; w < kWords; ++w)
+            is_here |= w * 32 + (int)threadIdx.x == p >> 5 && (bits[w] >> (p & 31) & 1u);
+        return __any_sync(~0u, is_here);
+    }
+
+    // Row p opens a cluster: it and those near to it wait no more.
+    __device__ __forceinline__ void open(int p, const u32 (&near)[kWords]) {
+#pragma unroll
+        for (int w = 0; w < kWords; ++w) {
+            bits[w] &= ~near[w];
+            if (w * 32 + (int)threadIdx.x == p >> 5) bits[w] &= ~(1u << (p & 31));
+        }
+    }
+};
+
+// Visits listed rows in order: each opens a cluster unless it lies within lambda of one opened
+// before. One warp; `n_words` is at most 32 * Waiting::kWords. What lies near the next row is asked for
+// together with what lies near the first: it mostly opens a cluster, too.
+extern "C" __global__ void __launch_bounds__(32) open_in_order(const u32* bits, const int* rows, int n,
+                                                               int n_words, int* opened,
+                                                               int* n_opened) {
+    constexpr int kWords = Waiting::kWords;
+    Waiting waiting(n);
+    int n_found = 0;
+    while (true) {
+        const int p = waiting.first_but(-1);
+        if (p == Waiting::kNobody) break;
+        const int next = waiting.first_but(p);
+        u32 near[kWords], near_next[kWords];
+#pragma unroll
+        for (int w = 0; w < kWords; ++w) {
+            const int word = w * 32 + threadIdx.x;
+            near[w] = word < n_words && word >= p >> 5 ? __ldg(bits + (i64)p * n_words + word) : 0u;
+            const bool is_word = next != Waiting::kNobody && word < n_words && word >= next >> 5;
+            near_next[w] = is_word ? __ldg(bits + (i64)next * n_words + word) : 0u;
+        }
+        waiting.open(p, near);
+        if (threadIdx.x == 0) opened[n_found] = rows[p];
+        ++n_found;
+        if (next == Waiting::kNobody || !waiting.has(next)) continue;
+        waiting.open(next, near_next);
+        if (threadIdx.x == 0) opened[n_found] = rows[next];
+        ++n_found;
+    }
+    if (threadIdx.x == 0) *n_opened = n_found;
 }

@@ -104,17 +104,66 @@ struct Bounds {
     float b, error, base, scale;
 };
 
+// What a filter is given. Rows from `begin` to below `n` of all or, where `rows` is not null, of those
+// listed there; slots in bf16, `n_tile` at a time; what is written for each row.
+struct Work {
+    const ROW* points;
+    i64 begin, n;
+    const int* rows;
+    int d;
+    const double* origin;
+    const unsigned short* b;
+    const float2* base_scale;
+    int n_slots, n_tile, stride;
+    const Bounds* largest;
+    double new_penalty;
+    float* bounds;
+    double drift;
+    int *wishes, *listed;
+    float *limits, *floors;
+    int* n_listed;
+};
+
+// Rows in doubt and slots that may be their cheapest: a list of pairs.
+struct Pairs {
+    int n_real;  // slots but for those added to fill a tile
+    int2* pairs;
+    int *n_pairs, most_pairs;
+
+    // Any slot up to the limit of a row may be its cheapest. What does not compare is kept.
+    __device__ __forceinline__ void keep(float cost, float limit, i64 p, int k) const {
+        if (cost > limit || limit == kNoRow || k >= n_real) return;
+        const int at = atomicAdd(n_pairs, 1);
+        if (at < most_pairs) pairs[at] = make_int2((int)p, k);
+    }
+};
+
+// Costs of slots k and k + 1 for rows p and p + 8.
+__device__ __forceinline__ void keep_costs(const float* v, const float* limit, i64 p, int k,
+                                           const Pairs& pairs) {
+    pairs.keep(v[0], limit[0], p, k);
+    pairs.keep(v[1], limit[0], p, k + 1);
+    pairs.keep(v[2], limit[1], p + 8, k);
+    pairs.keep(v[3], limit[1], p + 8, k + 1);
+}
+
+__device__ __forceinline__ void consider_costs(const float* v, u32 name, Lowest* found) {
+    found[0].consider(v[0], name);
+    found[0].consider(v[1], name + 1);
+    found[1].consider(v[2], name);
+    found[1].consider(v[3], name + 1);
+}
+
 // `limits` gets a cost that no slot above can have the lowest of; above every cost if none is known.
 // `bounds` gets what the square root of every other slot's cost is above, plus `drift`; `floors` what
 // the cost of every slot above the limit is above.
-__device__ __forceinline__ void decide(i64 p, i64 row, const Lowest& found, const Norms& norms, int d,
-                                       const Bounds& most, double new_penalty, float* bounds,
-                                       double drift, int* wishes, int* listed, float* limits,
-                                       float* floors, int* n_listed) {
+__device__ __forceinline__ void decide(const Work& w, i64 p, const Lowest& found, const Norms& norms,
+                                       const Bounds& most) {
+    const double new_penalty = w.new_penalty;
     const float y = sqrtf(norms.row) * 1.0001f;
     const float off = sqrtf(norms.error) * 1.001f + y * 1.3e-7f;
     float error = off * most.b + (y + off) * most.error;
-    error += (d + 16) * 9.6e-7f * (y * most.b + most.base + most.scale * norms.row) + 1e-36f;
+    error += (w.d + 16) * 9.6e-7f * (y * most.b + most.base + most.scale * norms.row) + 1e-36f;
     error *= 1.001f;
     const double own_square = PLAIN ? (double)norms.row : 0.0;
     const float low = found.first - kNaming * fabsf(found.first);
@@ -125,32 +174,26 @@ __device__ __forceinline__ void decide(i64 p, i64 row, const Lowest& found, cons
     else if (next - high > 2.f * error && (double)high + own_square + error < new_penalty &&
              fabsf(found.first) > 1e-30f)  // below, the bits of its slot may have been flushed
         wish = found.slot;
-    wishes[p] = wish;
-    if (bounds) {
+    w.wishes[p] = wish;
+    if (w.bounds) {
         const double others = wish < 0 ? 0.0 : fmin((double)next + own_square - error, 3e38);
-        bounds[row] = others > 0.0 ? (float)(((double)sqrtf((float)others) + drift) * (1.0 - 1e-6)) : 0.f;
+        const float root = sqrtf((float)fmax(others, 0.0));
+        w.bounds[w.rows ? w.rows[p] : p] =
+            others > 0.0 ? (float)(((double)root + w.drift) * (1.0 - 1e-6)) : 0.f;
     }
     if (wish != -2) return;
-    const int at = atomicAdd(n_listed, 1);
+    const int at = atomicAdd(w.n_listed, 1);
     const float limit = high + 2.02f * error + fabsf(found.first) * 1e-5f;
-    listed[at] = (int)p;
-    limits[at] = limit < 3e38f ? limit : __int_as_float(0x7f800000);
+    w.listed[at] = (int)p;
+    w.limits[at] = limit < 3e38f ? limit : __int_as_float(0x7f800000);
     const double floor = (double)limit + own_square - 1.02 * (double)error;
-    floors[at] = floor > 0.0 ? (float)(fmin(floor, 3e38) * (1.0 - 1e-6)) : 0.f;
+    w.floors[at] = floor > 0.0 ? (float)(fmin(floor, 3e38) * (1.0 - 1e-6)) : 0.f;
 }
 
 // What the cost of a slot begins with, before the products.
 __device__ __forceinline__ float start_of(float base, [[maybe_unused]] float scale,
                                           [[maybe_unused]] const Norms& norms) {
     return PLAIN ? base : fmaf(scale, norms.row, base);
-}
-
-// Any slot up to the limit of a row may be its cheapest. What does not compare is kept.
-__device__ __forceinline__ void keep_pair(float cost, float limit, i64 p, int k, int n_real,
-                                          int2* pairs, int* n_pairs, int most_pairs) {
-    if (cost > limit || limit == kNoRow || k >= n_real) return;
-    const int at = atomicAdd(n_pairs, 1);
-    if (at < most_pairs) pairs[at] = make_int2((int)p, k);
 }
 
 __device__ __forceinline__ void keep_largest(float* most, double value) {
@@ -213,23 +256,21 @@ struct Known {
 constexpr int kThreads = KC <= 4 ? 512 : 256;
 // 32 rows a warp.
 template <bool kAgain>
-__device__ __forceinline__ void filter_rows(
-    const ROW* points, const int* rows, i64 n, int d, const double* origin, const unsigned short* b,
-    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* largest,
-    double new_penalty, float* bounds, double drift, int* wishes, int* listed, float* limits,
-    float* floors, int* n_listed, int n_real, int2* pairs, int* n_pairs, int most_pairs) {
+__device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] const Pairs& pairs) {
     extern __shared__ __align__(16) unsigned char tile[];
-    const Bounds most = *largest;
+    const Bounds most = *w.largest;
+    const i64 n = w.n;
+    const int d = w.d, stride = w.stride, n_slots = w.n_slots, n_tile = w.n_tile;
     const auto row_at = [&](i64 p) -> i64 {
-        const i64 listed_at = kAgain ? listed[p] : p;
-        return rows ? rows[listed_at] : listed_at;
+        const i64 listed_at = kAgain ? w.listed[p] : p;
+        return w.rows ? w.rows[listed_at] : listed_at;
     };
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, q = lane & 3;
     const u32 at_tile = (u32)__cvta_generic_to_shared(tile) + (lane & 7) * stride * 2 + (lane >> 3) * 16;
     const bool is_even = d % 2 == 0;
     constexpr i64 kRows = kThreads;
     bool is_loaded = false;
-    for (i64 first = (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
+    for (i64 first = w.begin + (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
         u32 a[2][KC][4];
         Norms norms[4];
         Lowest best[4];
@@ -239,11 +280,11 @@ __device__ __forceinline__ void filter_rows(
         for (int m = 0; m < 2; ++m) {
             const i64 r0 = mine + m * 16 + g, r1 = r0 + 8;
             const i64 p0 = r0 < n ? r0 : n - 1, p1 = r1 < n ? r1 : n - 1;
-            const ROW* y0 = points + row_at(p0) * d;
-            const ROW* y1 = points + row_at(p1) * d;
+            const ROW* y0 = w.points + row_at(p0) * d;
+            const ROW* y1 = w.points + row_at(p1) * d;
             if constexpr (kAgain) {
-                limit[m * 2] = r0 < n ? limits[r0] : kNoRow;
-                limit[m * 2 + 1] = r1 < n ? limits[r1] : kNoRow;
+                limit[m * 2] = r0 < n ? w.limits[r0] : kNoRow;
+                limit[m * 2 + 1] = r1 < n ? w.limits[r1] : kNoRow;
             }
             // Known to the compiler, whole rows are asked for before the first is used.
             const auto take = [&](auto whole) {
@@ -252,10 +293,10 @@ __device__ __forceinline__ void filter_rows(
 #pragma unroll
                 for (int k = 0; k < KC; ++k) {
                     const int j = k * 16 + 2 * q;
-                    a[m][k][0] = round_pair(load_pair(y0, origin, j, wide, even), norms[m * 2]);
-                    a[m][k][1] = round_pair(load_pair(y1, origin, j, wide, even), norms[m * 2 + 1]);
-                    a[m][k][2] = round_pair(load_pair(y0, origin, j + 8, wide, even), norms[m * 2]);
-                    a[m][k][3] = round_pair(load_pair(y1, origin, j + 8, wide, even), norms[m * 2 + 1]);
+                    a[m][k][0] = round_pair(load_pair(y0, w.origin, j, wide, even), norms[m * 2]);
+                    a[m][k][1] = round_pair(load_pair(y1, w.origin, j, wide, even), norms[m * 2 + 1]);
+                    a[m][k][2] = round_pair(load_pair(y0, w.origin, j + 8, wide, even), norms[m * 2]);
+                    a[m][k][3] = round_pair(load_pair(y1, w.origin, j + 8, wide, even), norms[m * 2 + 1]);
                 }
             };
             if (d == KC * 16) take(Known<true>{});
@@ -272,7 +313,7 @@ __device__ __forceinline__ void filter_rows(
             const int n_here = min(n_tile, n_slots - k0);
             if (!is_loaded || n_tile < n_slots) {
                 __syncthreads();
-                load_tile(tile, b, base_scale, k0, n_here, stride);
+                load_tile(tile, w.b, w.base_scale, k0, n_here, stride);
                 __syncthreads();
                 is_loaded = true;
             }
@@ -293,18 +334,10 @@ __device__ __forceinline__ void filter_rows(
 #pragma unroll
                     for (int c = 0; c < KC; ++c) multiply(v, a[m][c], f[2 * c], f[2 * c + 1]);
                     if constexpr (kAgain) {
-                        const i64 p = mine + m * 16 + g;
-                        keep_pair(v[0], limit[m * 2], p, k, n_real, pairs, n_pairs, most_pairs);
-                        keep_pair(v[1], limit[m * 2], p, k + 1, n_real, pairs, n_pairs, most_pairs);
-                        keep_pair(v[2], limit[m * 2 + 1], p + 8, k, n_real, pairs, n_pairs, most_pairs);
-                        keep_pair(v[3], limit[m * 2 + 1], p + 8, k + 1, n_real, pairs, n_pairs, most_pairs);
-                        continue;
+                        keep_costs(v, limit + m * 2, mine + m * 16 + g, k, pairs);
+                    } else {
+                        consider_costs(v, (u32)(t + 2 * q), found + m * 2);
                     }
-                    const u32 name = (u32)(t + 2 * q);
-                    found[m * 2].consider(v[0], name);
-                    found[m * 2].consider(v[1], name + 1);
-                    found[m * 2 + 1].consider(v[2], name);
-                    found[m * 2 + 1].consider(v[3], name + 1);
                 }
             }
 #pragma unroll
@@ -316,9 +349,7 @@ __device__ __forceinline__ void filter_rows(
 #pragma unroll
         for (int r = 0; r < (kAgain ? 0 : 4); ++r) {
             const i64 p = mine + r * 8 + g;
-            if (q == r && p < n)
-                decide(p, rows ? rows[p] : p, best[r], norms[r], d, most, new_penalty, bounds, drift,
-                       wishes, listed, limits, floors, n_listed);
+            if (q == r && p < n) decide(w, p, best[r], norms[r], most);
         }
     }
 }
@@ -326,16 +357,14 @@ __device__ __forceinline__ void filter_rows(
 // 16 rows a warp; a tile has at most kTile * 8 slots.
 constexpr int kThreads = 256, kTile = 26;
 template <bool kAgain>
-__device__ __forceinline__ void filter_rows(
-    const ROW* points, const int* rows, i64 n, int d, const double* origin, const unsigned short* b,
-    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* largest,
-    double new_penalty, float* bounds, double drift, int* wishes, int* listed, float* limits,
-    float* floors, int* n_listed, int n_real, int2* pairs, int* n_pairs, int most_pairs) {
+__device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] const Pairs& pairs) {
     extern __shared__ __align__(16) unsigned char tile[];
-    const Bounds most = *largest;
+    const Bounds most = *w.largest;
+    const i64 n = w.n;
+    const int d = w.d, stride = w.stride, n_slots = w.n_slots, n_tile = w.n_tile;
     const auto row_at = [&](i64 p) -> i64 {
-        const i64 listed_at = kAgain ? listed[p] : p;
-        return rows ? rows[listed_at] : listed_at;
+        const i64 listed_at = kAgain ? w.listed[p] : p;
+        return w.rows ? w.rows[listed_at] : listed_at;
     };
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, q = lane & 3;
     const u32 at_tile = (u32)__cvta_generic_to_shared(tile) +
@@ -343,15 +372,15 @@ __device__ __forceinline__ void filter_rows(
     const bool is_even = d % 2 == 0;
     constexpr i64 kRows = kThreads / 2;
     bool is_loaded = false;
-    for (i64 first = (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
+    for (i64 first = w.begin + (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
         const i64 mine = first + warp * 16, r0 = mine + g, r1 = r0 + 8;
         const i64 p0 = r0 < n ? r0 : n - 1, p1 = r1 < n ? r1 : n - 1;
-        const ROW* y0 = points + row_at(p0) * d;
-        const ROW* y1 = points + row_at(p1) * d;
+        const ROW* y0 = w.points + row_at(p0) * d;
+        const ROW* y1 = w.points + row_at(p1) * d;
         [[maybe_unused]] float limit[2];
         if constexpr (kAgain) {
-            limit[0] = r0 < n ? limits[r0] : kNoRow;
-            limit[1] = r1 < n ? limits[r1] : kNoRow;
+            limit[0] = r0 < n ? w.limits[r0] : kNoRow;
+            limit[1] = r1 < n ? w.limits[r1] : kNoRow;
         }
         Lowest best[2];
         Norms norms[2];
@@ -359,7 +388,7 @@ __device__ __forceinline__ void filter_rows(
             const int n_here = min(n_tile, n_slots - k0);
             if (!is_loaded || n_tile < n_slots) {
                 __syncthreads();
-                load_tile(tile, b, base_scale, k0, n_here, stride);
+                load_tile(tile, w.b, w.base_scale, k0, n_here, stride);
                 __syncthreads();
                 is_loaded = true;
             }
@@ -367,10 +396,10 @@ __device__ __forceinline__ void filter_rows(
             norms[0] = norms[1] = Norms{};
             double2 next[4];  // asked for one block of features ahead
             const auto ask = [&](int j) {
-                next[0] = load_pair(y0, origin, j + 2 * q, d, is_even);
-                next[1] = load_pair(y1, origin, j + 2 * q, d, is_even);
-                next[2] = load_pair(y0, origin, j + 2 * q + 8, d, is_even);
-                next[3] = load_pair(y1, origin, j + 2 * q + 8, d, is_even);
+                next[0] = load_pair(y0, w.origin, j + 2 * q, d, is_even);
+                next[1] = load_pair(y1, w.origin, j + 2 * q, d, is_even);
+                next[2] = load_pair(y0, w.origin, j + 2 * q + 8, d, is_even);
+                next[3] = load_pair(y1, w.origin, j + 2 * q + 8, d, is_even);
             };
             ask(0);
             for (int j = 0; j < d; j += 16) {
@@ -406,17 +435,10 @@ __device__ __forceinline__ void filter_rows(
                                         v[t][2] + start_of(s.x, s.y, norms[1]),
                                         v[t][3] + start_of(s.z, s.w, norms[1])};
                     if constexpr (kAgain) {
-                        keep_pair(c[0], limit[0], r0, k, n_real, pairs, n_pairs, most_pairs);
-                        keep_pair(c[1], limit[0], r0, k + 1, n_real, pairs, n_pairs, most_pairs);
-                        keep_pair(c[2], limit[1], r1, k, n_real, pairs, n_pairs, most_pairs);
-                        keep_pair(c[3], limit[1], r1, k + 1, n_real, pairs, n_pairs, most_pairs);
-                        continue;
+                        keep_costs(c, limit, r0, k, pairs);
+                    } else {
+                        consider_costs(c, (u32)(t * 8 + 2 * q), found);
                     }
-                    const u32 name = (u32)(t * 8 + 2 * q);
-                    found[0].consider(c[0], name);
-                    found[0].consider(c[1], name + 1);
-                    found[1].consider(c[2], name);
-                    found[1].consider(c[3], name + 1);
                 }
 #pragma unroll
             for (int r = 0; r < (kAgain ? 0 : 2); ++r) {
@@ -427,30 +449,29 @@ __device__ __forceinline__ void filter_rows(
 #pragma unroll
         for (int r = 0; r < (kAgain ? 0 : 2); ++r) {
             const i64 p = mine + r * 8 + g;
-            if (q == r && p < n)
-                decide(p, rows ? rows[p] : p, best[r], norms[r], d, most, new_penalty, bounds, drift,
-                       wishes, listed, limits, floors, n_listed);
+            if (q == r && p < n) decide(w, p, best[r], norms[r], most);
         }
     }
 }
 #endif
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1) filter(
-    const ROW* points, const int* rows, i64 n, int d, const double* origin, const unsigned short* b,
-    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* largest,
-    double new_penalty, float* bounds, double drift, int* wishes, int* listed, float* limits,
-    float* floors, int* n_listed) {
-    filter_rows<false>(points, rows, n, d, origin, b, base_scale, n_slots, n_tile, stride, largest,
-                       new_penalty, bounds, drift, wishes, listed, limits, floors, n_listed, 0,
-                       nullptr, nullptr, 0);
+    const ROW* points, i64 begin, i64 n, const int* rows, int d, const double* origin,
+    const unsigned short* b, const float2* base_scale, int n_slots, int n_tile, int stride,
+    const Bounds* largest, double new_penalty, float* bounds, double drift, int* wishes, int* listed,
+    float* limits, float* floors, int* n_listed) {
+    filter_rows<false>({points, begin, n, rows, d, origin, b, base_scale, n_slots, n_tile, stride,
+                        largest, new_penalty, bounds, drift, wishes, listed, limits, floors, n_listed},
+                       {});
 }
 
 // Lists, for rows in doubt, the slots that may be their cheapest.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) filter_again(
-    const ROW* points, const int* rows, i64 n, int d, const double* origin, const unsigned short* b,
-    const float2* base_scale, int n_slots, int n_tile, int stride, const Bounds* largest,
-    int* listed, float* limits, int n_real, int2* pairs, int* n_pairs, int most_pairs) {
-    filter_rows<true>(points, rows, n, d, origin, b, base_scale, n_slots, n_tile, stride, largest,
-                      0.0, nullptr, 0.0, nullptr, listed, limits, nullptr, nullptr, n_real, pairs,
-                      n_pairs, most_pairs);
+    const ROW* points, i64 begin, i64 n, const int* rows, int d, const double* origin,
+    const unsigned short* b, const float2* base_scale, int n_slots, int n_tile, int stride,
+    const Bounds* largest, int* listed, float* limits, int n_real, int2* pairs, int* n_pairs,
+    int most_pairs) {
+    filter_rows<true>({points, begin, n, rows, d, origin, b, base_scale, n_slots, n_tile, stride,
+                       largest, 0.0, nullptr, 0.0, nullptr, listed, limits, nullptr, nullptr},
+                      {n_real, pairs, n_pairs, most_pairs});
 }

@@ -162,13 +162,12 @@ __device__ __forceinline__ int cheapest_in(u32 entry, const double* y, const int
 }
 
 // The table of slots in shared memory, if there is room for it.
-__device__ __forceinline__ const Center* near_table(const Center* centers, int n_slots,
-                                                    int is_shared) {
-    extern __shared__ double table[];
-    if (!is_shared) return centers;
-    for (int e = threadIdx.x; e < n_slots * (D + 2); e += blockDim.x) table[e] = ((const double*)centers)[e];
+__device__ __forceinline__ const Center* near_table(const Center* centers, int n_slots, int is_near) {
+    extern __shared__ double room[];
+    if (!is_near) return centers;
+    for (int e = threadIdx.x; e < n_slots * (D + 2); e += blockDim.x) room[e] = ((const double*)centers)[e];
     __syncthreads();
-    return (const Center*)table;
+    return (const Center*)room;
 }
 
 __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
@@ -185,27 +184,38 @@ __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
         for (int j = 0; j < D; ++j) y[j] = (double)__ldcs(points + i * D + j);
 }
 
-// Rows of a block of 256 threads with their cells, all asked for before the first is used.
-constexpr int kRows = 4;
-__device__ __forceinline__ void load_rows(const ROW* points, i64 first, i64 n, const Grid& g,
-                                          const u32* cells, double (&y)[kRows][D],
-                                          u32 (&entry)[kRows]) {
+constexpr int kThreads = D < 3 ? 1024 : 512;
+
+// Looks at the rows from `begin` to below `n`, kRows at a time for each thread and all asked for before the first is used; all
+// threads of a warp look together, at a row behind the last too.
+template <int kRows, typename Look>
+__device__ __forceinline__ void look_at_rows(const ROW* points, i64 begin, i64 n, const Grid& g,
+                                             const u32* cells, const Look& look) {
+    const i64 step = (i64)gridDim.x * kThreads * kRows;
+    for (i64 first = begin + (i64)blockIdx.x * kThreads * kRows; first < n; first += step) {
+        double y[kRows][D];
+        u32 entry[kRows];
 #pragma unroll
-    for (int u = 0; u < kRows; ++u) {
-        const i64 i = first + u * 256 + threadIdx.x;
-        load_row(points, i < n ? i : n - 1, y[u]);
+        for (int u = 0; u < kRows; ++u) {
+            const i64 i = first + u * kThreads + threadIdx.x;
+            load_row(points, i < n ? i : n - 1, y[u]);
+        }
+#pragma unroll
+        for (int u = 0; u < kRows; ++u) entry[u] = entry_at(y[u], g, cells);
+#pragma unroll
+        for (int u = 0; u < kRows; ++u) look(first + u * kThreads + threadIdx.x, y[u], entry[u]);
     }
-#pragma unroll
-    for (int u = 0; u < kRows; ++u) entry[u] = entry_at(y[u], g, cells);
 }
 
 // The cheapest slot of every listed row; of every row if `rows` is null.
-extern "C" __global__ void __launch_bounds__(512) grid_cheapest(
-    const ROW* points, const int* rows, i64 n, const Grid* grid, const u32* cells, const int* lists,
-    const Center* centers, int n_slots, double new_penalty, int is_shared, int* wishes) {
+extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_cheapest(
+    const ROW* points, i64 begin, i64 n, const int* rows, const Grid* grid, const u32* cells,
+    const int* lists, const Center* centers, int n_slots, double new_penalty, int is_near,
+    int* wishes) {
     const Grid g = *grid;
-    const Center* table = near_table(centers, n_slots, is_shared);
-    for (i64 p = (i64)blockIdx.x * 512 + threadIdx.x; p < n; p += (i64)gridDim.x * 512) {
+    const Center* table = near_table(centers, n_slots, is_near);
+    const i64 step = (i64)gridDim.x * kThreads;
+    for (i64 p = begin + (i64)blockIdx.x * kThreads + threadIdx.x; p < n; p += step) {
         double y[D];
         load_row(points, rows ? rows[p] : p, y);
         const u32 entry = entry_at(y, g, cells);
@@ -214,87 +224,76 @@ extern "C" __global__ void __launch_bounds__(512) grid_cheapest(
 }
 
 // Labels rows from key `low` on; lists those that would open or revive a cluster.
-extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_label(
-    const ROW* points, i64 n, const u64* keys, u64 seed, const double* weights, u64 low,
+extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_label(
+    const ROW* points, i64 begin, i64 n, const u64* keys, u64 seed, const double* weights, u64 low,
     const Grid* grid, const u32* cells, const int* lists, const Center* centers, int n_slots,
-    double new_penalty, int is_shared, const u8* is_dormant, int* labels, int* listed,
+    double new_penalty, int is_near, const u8* is_dormant, int* labels, int* listed,
     int* n_listed) {
-    const Grid g = *grid;
-    const Center* table = near_table(centers, n_slots, is_shared);
-    Gathered gathered{warp_room()};
-    for (i64 first = (i64)blockIdx.x * 256 * kRows; first < n;
-         first += (i64)gridDim.x * 256 * kRows) {
-        double y[kRows][D];
-        u32 entry[kRows];
-        load_rows(points, first, n, g, cells, y, entry);
-#pragma unroll
-        for (int u = 0; u < kRows; ++u) {
-            const i64 i = first + u * 256 + threadIdx.x;
-            bool proposes = false;
-            if (i < n && key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0)) {
-                const int wish = cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
-                proposes = wish < 0 || is_dormant[wish];
-                if (!proposes) __stcs(labels + i, wish);
-            }
-            gathered.add(proposes, (int)i, 0, listed, nullptr, n_listed);
+    const Center* table = near_table(centers, n_slots, is_near);
+    Gathered gathered{warp_room<kThreads>()};
+    look_at_rows<4>(points, begin, n, *grid, cells, [&](i64 i, const double* y, u32 entry) {
+        bool proposes = false;
+        if (i < n && key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0)) {
+            const int wish = cheapest_in(entry, y, lists, table, n_slots, new_penalty);
+            proposes = wish < 0 || is_dormant[wish];
+            if (!proposes) __stcs(labels + i, wish);
         }
-    }
+        gathered.add(proposes, (int)i, 0, listed, nullptr, n_listed);
+    });
     gathered.flush(listed, nullptr, n_listed);
 }
 
-// Rows of a label, from key `low` on, for which a slot of the grid costs no more than their own, of
-// `own_centers`.
-extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_drawn(
-    const ROW* points, i64 n, const u64* keys, u64 seed, u64 low, const int* labels,
-    const double* own_centers, const Grid* grid, const u32* cells, const int* lists,
-    const Center* centers, int n_slots, double new_penalty, int is_shared, int* listed,
-    int* n_listed) {
-    const Grid g = *grid;
-    const Center* table = near_table(centers, n_slots, is_shared);
-    Gathered gathered{warp_room()};
-    for (i64 first = (i64)blockIdx.x * 256 * kRows; first < n;
-         first += (i64)gridDim.x * 256 * kRows) {
-        double y[kRows][D];
-        u32 entry[kRows];
-        load_rows(points, first, n, g, cells, y, entry);
-#pragma unroll
-        for (int u = 0; u < kRows; ++u) {
-            const i64 i = first + u * 256 + threadIdx.x;
-            bool wants = false;
-            if (i < n && entry[u] != kNone && labels[i] >= 0 && key_of(i, keys, seed) >= low) {
-                const int found = cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
-                const double* own = own_centers + (i64)labels[i] * D;
-                wants = found >= 0 && cost_at(y[u], table, found) <= squared_distance(y[u], own);
+// Rows of a label, from key `low` on, that prefer a slot of the grid, which was opened `since`, to
+// their own, of `own_centers`: they take the cheapest if it was there at their turn. Otherwise
+// they are listed.
+extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_drawn(
+    const ROW* points, i64 begin, i64 n, const u64* keys, u64 seed, const double* ties, u64 low,
+    const double* own_centers, const int* slots, const Turn* since, const Grid* grid,
+    const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
+    int is_near, int* labels, int* listed, int* n_listed) {
+    const Center* table = near_table(centers, n_slots, is_near);
+    Gathered gathered{warp_room<kThreads>()};
+    look_at_rows<4>(points, begin, n, *grid, cells, [&](i64 i, const double* y, u32 entry) {
+        bool waits = false;
+        const int label = i < n && entry != kNone ? labels[i] : -1;
+        if (label >= 0) {
+            const u64 key = key_of(i, keys, seed);
+            int found = -1;
+            if (key >= low) found = cheapest_in(entry, y, lists, table, n_slots, new_penalty);
+            if (found >= 0 && prefers(cost_at(y, table, found), slots[found],
+                                      squared_distance(y, own_centers + (i64)label * D), label)) {
+                waits = !is_before(since + found, key, ties, i);
+                if (!waits) labels[i] = slots[found];
             }
-            gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
         }
-    }
+        gathered.add(waits, (int)i, 0, listed, nullptr, n_listed);
+    });
     gathered.flush(listed, nullptr, n_listed);
 }
 
 // One reading of the rows: the sum of w |y - theta|^2 in N_BINS bins, and the rows that want to
 // move.
-extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_compare(
-    const ROW* points, i64 n, const double* weights, const int* labels, const Grid* grid,
+extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_compare(
+    const ROW* points, i64 begin, i64 n, const double* weights, const int* labels, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
-    int is_shared, const double* shifts, double* within, int* moved,
-    int* moved_to, int* n_moved) {
+    int is_near, const double* shifts, double* within, int* moved, int* moved_to,
+    int* n_moved) {
     constexpr int kRows = 2;  // more would leave too few registers
     __shared__ double shift[kMostBins];
-    Gathered gathered{warp_room()};
+    Gathered gathered{warp_room<kThreads>()};
     if (threadIdx.x < N_BINS) shift[threadIdx.x] = shifts[threadIdx.x];
     __syncthreads();
     const Grid g = *grid;
-    const Center* table = near_table(centers, n_slots, is_shared);
+    const Center* table = near_table(centers, n_slots, is_near);
     double sums[kMostBins] = {};
-    const i64 step = (i64)gridDim.x * 256 * kRows;
-    for (i64 first = (i64)blockIdx.x * 256 * kRows; first < n; first += step) {
+    const i64 step = (i64)gridDim.x * kThreads * kRows;
+    for (i64 first = begin + (i64)blockIdx.x * kThreads * kRows; first < n; first += step) {
         double y[kRows][D], own[kRows];
         u32 entry[kRows];
         int label[kRows];
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
-            const i64 i = first + u * 256 + threadIdx.x, known = i < n ? i : n - 1;
+            const i64 i = first + u * kThreads + threadIdx.x, known = i < n ? i : n - 1;
             load_row(points, known, y[u]);
             label[u] = i < n ? __ldcs(labels + i) : -1;
         }
@@ -306,7 +305,7 @@ extern "C" __global__ void __launch_bounds__(256, D < 3 ? 4 : 2) grid_compare(
         }
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
-            const i64 i = first + u * 256 + threadIdx.x;
+            const i64 i = first + u * kThreads + threadIdx.x;
             const double term = weights && label[u] >= 0 ? __dmul_rn(weights[i], own[u]) : own[u];
             add_to_bins(term, shift, 1, N_BINS, sums);
             int wish = label[u];

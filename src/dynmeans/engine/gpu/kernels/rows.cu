@@ -2,15 +2,15 @@
 
 // Bits of the largest |y| of each feature; of the lightest and the heaviest weight. Threads keep
 // one column each: their number is a multiple of the features.
-extern "C" __global__ void magnitudes(const ROW* points, i64 n, int d, const double* weights,
-                                      u64* farthest, u64* range, int* n_bad) {
+extern "C" __global__ void magnitudes(const ROW* points, i64 begin, i64 n, int d,
+                                      const double* weights, u64* farthest, u64* range, int* n_bad) {
     const i64 n_threads = (i64)gridDim.x * blockDim.x / d * d;
     const i64 first = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (first >= n_threads) return;
     double most = 0.0, lightest = kInfinity, heaviest = 0.0;
     bool is_bad = false;
     const int column = (int)(first % d);
-    for (i64 e = first; e < n * d; e += n_threads) {
+    for (i64 e = begin * d + first; e < n * d; e += n_threads) {
         const double y = fabs((double)points[e]);
         is_bad |= !(y <= kInfinity);
         if (weights) {
@@ -29,9 +29,9 @@ extern "C" __global__ void magnitudes(const ROW* points, i64 n, int d, const dou
 }
 
 // A hash of what a row holds (decision 0005).
-extern "C" __global__ void hash_rows(const ROW* points, i64 n, int d, const u64* multipliers,
-                                     u64* hashes) {
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+extern "C" __global__ void hash_rows(const ROW* points, i64 begin, i64 n, int d,
+                                     const u64* multipliers, u64* hashes) {
+    for (i64 i = begin + (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (i64)gridDim.x * blockDim.x) {
         u64 hash = 0;
         for (int j = 0; j < d; ++j) {
@@ -49,15 +49,15 @@ extern "C" __global__ void mix_keys(const u64* hashes, i64 n, u64 key, u64* keys
         keys[i] = mix(hashes[i] ^ key);
 }
 
-// Rows that take part, with a key from `low` to below `high`.
-extern "C" __global__ void __launch_bounds__(256) select_rows(i64 n, const u64* keys, u64 seed,
-                                                              const double* weights, u64 low,
+// Rows that take part, of all or of those in `among`, with a key from `low` to below `high`.
+extern "C" __global__ void __launch_bounds__(256) select_rows(const int* among, i64 n, const u64* keys,
+                                                              u64 seed, const double* weights, u64 low,
                                                               u64 high, int* listed, int* n_listed) {
     Gathered gathered{warp_room()};
     for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
-        const i64 i = first + threadIdx.x;
-        const u64 key = i < n ? key_of(i, keys, seed) : 0;
-        const bool wants = i < n && key >= low && key < high && (!weights || weights[i] > 0.0);
+        const i64 p = first + threadIdx.x, i = among && p < n ? among[p] : p;
+        const u64 key = p < n ? key_of(i, keys, seed) : 0;
+        const bool wants = p < n && key >= low && key < high && (!weights || weights[i] > 0.0);
         gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
     }
     gathered.flush(listed, nullptr, n_listed);
@@ -132,21 +132,6 @@ extern "C" __global__ void __launch_bounds__(256) count_moves(const int* rows, c
     __syncthreads();
     for (int k = threadIdx.x; k < n_counts; k += blockDim.x)
         if (here[k]) atomicAdd(counts + k, (u64)here[k]);
-}
-
-// Rows of a label, from key `low` on, that wish for any slot.
-extern "C" __global__ void __launch_bounds__(256) list_wishes(i64 n, const u64* keys, u64 seed,
-                                                              u64 low, const int* labels,
-                                                              const int* wishes, int* listed,
-                                                              int* n_listed) {
-    Gathered gathered{warp_room()};
-    for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
-        const i64 i = first + threadIdx.x;
-        const bool wants =
-            i < n && wishes[i] >= 0 && labels[i] >= 0 && key_of(i, keys, seed) >= low;
-        gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
-    }
-    gathered.flush(listed, nullptr, n_listed);
 }
 
 // Listed rows that wish for another slot than their own.

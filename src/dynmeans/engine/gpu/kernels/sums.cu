@@ -1,5 +1,6 @@
 // Sums by slot, in bins (decision 0006): no order is needed, so rows are dealt out to their slots
-// by a bucket sort that keeps none, and partial sums are added by atomics.
+// by a bucket sort that keeps none, and partial sums are added by atomics. Compiled with N_BINS, the
+// bins that are kept in registers, and WIDTH, the threads side by side that take the columns of a row.
 
 extern "C" __global__ void __launch_bounds__(512) count_labels(const int* labels, i64 n, int n_slots,
                                                                int is_shared, u64* counts) {
@@ -21,17 +22,17 @@ extern "C" __global__ void __launch_bounds__(512) count_labels(const int* labels
         if (here[k]) atomicAdd(counts + k, (u64)here[k]);
 }
 
-// Writes the rows slot after slot; `next` is where each slot's rows begin, and then end. A block
-// deals out `n_tile` rows at a time and asks for room in each slot once.
-extern "C" __global__ void __launch_bounds__(512) deal_rows(const int* labels, i64 n, int n_slots,
-                                                            int is_shared, i64 n_tile, u64* next,
-                                                            int* dealt) {
+// Writes the rows from `begin` on slot after slot; `next` is where each slot's rows begin, and then
+// end. A block deals out `n_tile` rows at a time and asks for room in each slot once.
+extern "C" __global__ void __launch_bounds__(512) deal_rows(const int* labels, i64 n, int begin,
+                                                            int n_slots, int is_shared, i64 n_tile,
+                                                            u64* next, int* dealt) {
     extern __shared__ u32 here[];
     for (i64 first = (i64)blockIdx.x * n_tile; first < n; first += (i64)gridDim.x * n_tile) {
         const i64 end = first + n_tile < n ? first + n_tile : n;
         if (!is_shared) {
             for (i64 i = first + threadIdx.x; i < end; i += blockDim.x)
-                if (labels[i] >= 0) dealt[atomicAdd(next + labels[i], 1ull)] = (int)i;
+                if (labels[i] >= 0) dealt[atomicAdd(next + labels[i], 1ull)] = begin + (int)i;
             continue;
         }
         for (int k = threadIdx.x; k < n_slots; k += blockDim.x) here[k] = 0;
@@ -43,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(512) deal_rows(const int* labels, i
             if (here[k]) here[k] = (u32)atomicAdd(next + k, (u64)here[k]);
         __syncthreads();
         for (i64 i = first + threadIdx.x; i < end; i += blockDim.x)
-            if (labels[i] >= 0) dealt[atomicAdd(here + labels[i], 1u)] = (int)i;
+            if (labels[i] >= 0) dealt[atomicAdd(here + labels[i], 1u)] = begin + (int)i;
         __syncthreads();
     }
 }
@@ -54,77 +55,117 @@ __device__ __forceinline__ double term_of(const ROW* points, i64 i, int d, const
     return column == 0 ? weights[i] : __dmul_rn(weights[i], (double)points[i * d + column - 1]);
 }
 
-// A warp adds 256 dealt rows: `width` threads side by side take the columns of one row. The numbers
-// of 32 rows and their slots are read together, and several rows are under way at once.
-extern "C" __global__ void __launch_bounds__(256) add_dealt(
-    const ROW* points, int d, const double* weights, const int* labels, const int* dealt,
-    i64 n_dealt, const double* shifts, int n_bins, int n_columns, int width, double* sums) {
-    constexpr int kChunk = 256, kAtOnce = 4;
-    const int lane = threadIdx.x & 31, place = lane / width, n_places = 32 / width;
-    const i64 n_warps = (i64)gridDim.x * (blockDim.x >> 5);
-    for (i64 chunk = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; chunk * kChunk < n_dealt;
-         chunk += n_warps) {
-        const i64 first = chunk * kChunk;
-        const int n_here = n_dealt - first < kChunk ? (int)(n_dealt - first) : kChunk;
-        int number[kChunk / 32], slot_of[kChunk / 32];
+// Slots of 32 dealt rows at a time, from place `first` on; `ends` is where the rows of each slot end.
+template <int kTimes>
+__device__ __forceinline__ void find_slots(const u64* ends, int n_slots, i64 first, i64 n_dealt,
+                                           int (&slot_of)[kTimes]) {
+    int slot = 0;
+    for (int low = 0, high = n_slots - 1; low <= high;) {
+        const int middle = (low + high) / 2;
+        if ((i64)__ldg(ends + middle) > first) {
+            slot = middle;
+            high = middle - 1;
+        } else low = middle + 1;
+    }
 #pragma unroll
-        for (int q = 0; q < kChunk / 32; ++q) {
-            const int p = q * 32 + lane;
-            number[q] = p < n_here ? dealt[first + p] : -1;
+    for (int q = 0; q < kTimes; ++q) {
+        const i64 p = first + q * 32 + (threadIdx.x & 31);
+        while (p < n_dealt && (i64)__ldg(ends + slot) <= p) ++slot;
+        slot_of[q] = p < n_dealt ? slot : -1;
+    }
+}
+
+// Sums of one slot in registers, one column for each of WIDTH threads side by side.
+struct SlotBins {
+    double sums[N_BINS] = {}, shifts[N_BINS];
+    int slot = -1;
+
+    __device__ __forceinline__ void add(double term, int to, int column, int n_columns, double* total) {
+        if (to >= 0 && to != slot) {
+            flush(column, n_columns, total);
+            slot = to;
         }
+        add_to_bins(term, shifts, 1, N_BINS, sums);
+    }
+
+    __device__ __forceinline__ void flush(int column, int n_columns, double* total) {
 #pragma unroll
-        for (int q = 0; q < kChunk / 32; ++q) slot_of[q] = number[q] < 0 ? -1 : labels[number[q]];
-        for (int start = 0; start < n_columns; start += width) {
-            const int column = start + lane % width;
-            const bool is_column = column < n_columns;
-            double here[kMostBins] = {}, shift[kMostBins];
+        for (int b = 0; b < N_BINS; ++b) {
+            if (slot >= 0 && column < n_columns && sums[b] != 0.0)
+                atomicAdd(total + ((i64)slot * N_BINS + b) * n_columns + column, sums[b]);
+            sums[b] = 0.0;
+        }
+    }
+
+    // Threads of one column add up first, where all threads of the warp have the same slot.
+    __device__ __forceinline__ void flush_warp(int column, int n_columns, double* total) {
+        if (WIDTH < 32 && __all_sync(~0u, slot == __shfl_sync(~0u, slot, 0))) {
 #pragma unroll
-            for (int b = 0; b < kMostBins; ++b)
-                shift[b] = b < n_bins && is_column ? shifts[b * n_columns + column] : 0.0;
-            int slot = -1;
-            const auto flush = [&]() {
+            for (int b = 0; b < N_BINS; ++b) {
+                double sum = sums[b];
 #pragma unroll
-                for (int b = 0; b < kMostBins; ++b)
-                    if (b < n_bins) {
-                        if (slot >= 0 && is_column && here[b] != 0.0)
-                            atomicAdd(sums + ((i64)slot * n_bins + b) * n_columns + column, here[b]);
-                        here[b] = 0.0;
-                    }
-            };
+                for (int o = 16; o >= WIDTH; o >>= 1) sum = __dadd_rn(sum, __shfl_xor_sync(~0u, sum, o));
+                sums[b] = (threadIdx.x & 31) < WIDTH ? sum : 0.0;
+            }
+        }
+        flush(column, n_columns, total);
+    }
+};
+
+// A warp adds 256 dealt rows. The numbers of 32 rows are read together, and several rows are under
+// way at once.
+extern "C" __global__ void __launch_bounds__(256) add_dealt(
+    const ROW* points, int d, const double* weights, const u64* ends, int n_slots, const int* dealt,
+    i64 n_dealt, const double* shifts, int n_columns, double* sums) {
+    constexpr int kTimes = 8, kAtOnce = 8, kPlaces = 32 / WIDTH, kStep = kPlaces * kAtOnce;
+    const int lane = threadIdx.x & 31, place = lane / WIDTH;
+    const i64 n_warps = (i64)gridDim.x * (blockDim.x >> 5);
+    for (i64 chunk = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5;
+         chunk * kTimes * 32 < n_dealt; chunk += n_warps) {
+        const i64 first = chunk * kTimes * 32;
+        int number[kTimes], slot_of[kTimes];
 #pragma unroll
-            for (int q = 0; q < kChunk / 32; ++q)
-                for (int r = 0; r < 32; r += n_places * kAtOnce) {
+        for (int q = 0; q < kTimes; ++q) {
+            const i64 p = first + q * 32 + lane;
+            number[q] = p < n_dealt ? dealt[p] : 0;
+        }
+        find_slots(ends, n_slots, first, n_dealt, slot_of);
+        for (int start = 0; start < n_columns; start += WIDTH) {
+            const int column = start + lane % WIDTH;
+            SlotBins here;
+#pragma unroll
+            for (int b = 0; b < N_BINS; ++b)
+                here.shifts[b] = column < n_columns ? shifts[b * n_columns + column] : 0.0;
+#pragma unroll
+            for (int q = 0; q < kTimes; q += (kStep > 32 ? kStep / 32 : 1))
+                for (int r = 0; r < 32; r += kStep) {
                     double term[kAtOnce];
                     int to[kAtOnce];
 #pragma unroll
                     for (int u = 0; u < kAtOnce; ++u) {
-                        const int from = (r + u * n_places + place) & 31;
-                        const i64 i = __shfl_sync(~0u, number[q], from);
-                        to[u] = __shfl_sync(~0u, slot_of[q], from);
-                        if (r + u * n_places + place >= 32) to[u] = -1;
-                        term[u] = to[u] >= 0 && is_column ? term_of(points, i, d, weights, column) : 0.0;
+                        const int at = q + u * kPlaces / 32, from = r + u * kPlaces % 32 + place;
+                        const i64 i = __shfl_sync(~0u, number[at], from);
+                        to[u] = __shfl_sync(~0u, slot_of[at], from);
+                        const bool is_term = to[u] >= 0 && column < n_columns;
+                        term[u] = is_term ? term_of(points, i, d, weights, column) : 0.0;
                     }
 #pragma unroll
-                    for (int u = 0; u < kAtOnce; ++u) {
-                        if (to[u] >= 0 && to[u] != slot) {
-                            flush();
-                            slot = to[u];
-                        }
-                        add_to_bins(term[u], shift, 1, n_bins, here);
-                    }
+                    for (int u = 0; u < kAtOnce; ++u) here.add(term[u], to[u], column, n_columns, sums);
                 }
-            flush();
+            here.flush_warp(column, n_columns, sums);
         }
     }
 }
 
-// Takes listed rows out of the sums of one slot and adds them to those of another; -1: none.
+// Takes rows, listed or from `begin` on, out of the sums of one slot and adds them to those of another;
+// -1: none.
 extern "C" __global__ void move_rows(const ROW* points, int d, const double* weights,
-                                     const int* rows, i64 n, const int* before, const int* after,
-                                     const double* shifts, int n_bins, int n_columns, double* sums) {
+                                     const int* rows, i64 begin, i64 n, const int* before,
+                                     const int* after, const double* shifts, int n_bins,
+                                     int n_columns, double* sums) {
     const i64 n_threads = (i64)gridDim.x * blockDim.x;
     for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < n * n_columns; e += n_threads) {
-        const i64 p = e / n_columns, i = rows ? rows[p] : p;
+        const i64 p = e / n_columns, i = rows ? rows[p] : begin + p;
         const int column = (int)(e % n_columns);
         const int from = before ? before[p] : -1, to = after[p];
         if (from < 0 && to < 0) continue;

@@ -1,0 +1,201 @@
+"""The rows of a batch on a device: their values, visiting order, labels and sums."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from dynmeans.engine.gpu.bins import BatchBins, Magnitudes
+from dynmeans.engine.gpu.blocks import Blocks
+from dynmeans.engine.gpu.bounds import Bounds
+from dynmeans.engine.gpu.device_orders import DeviceOrder
+from dynmeans.engine.gpu.event_log import OPEN_NEW
+from dynmeans.engine.gpu.kernels import launch, launch_blocks, load_module, upload
+from dynmeans.engine.gpu.rows import Listed
+from dynmeans.engine.gpu.search import Search
+from dynmeans.engine.gpu.slot_sums import SlotSums
+from dynmeans.engine.gpu.slots import BoolArray
+from dynmeans.engine.gpu.turns import TURN, TurnArray, in_order
+from dynmeans.records.arrays import FloatArray, IntArray
+
+# Rows that end the stretches of a first pass, for up to so many features.
+_WINDOWS = {3: (7_900, 2**20), 128: (2**12, 2**18), np.inf: (2**11,)}
+_FEW_ROWS = 2**13  # that are put in order faster by counting than by sorting
+
+
+class LabeledRows:
+    """What `DeviceRows` knows of its rows without comparing them with slots."""
+
+    def __init__(self, blocks: Blocks, weights: Any) -> None:
+        points = blocks.points
+        self._blocks, self.values, self.weights = blocks, points, weights
+        self.n_points, self.n_features = points.shape
+        self.row = "double" if points.dtype == np.float64 else "float"
+        self._n = np.int64(self.n_points)
+        self._module = load_module("rows", self.row)
+        self._search = Search(blocks, self.row)
+        self._sums = SlotSums(blocks, weights, self.row)
+        self.labels = cp.empty(self.n_points, np.int32)
+        self._wishes, self._list, self._codes = (cp.empty_like(self.labels) for _ in range(3))
+        self._is_listed: Any = None
+        self._bounds = Bounds(lambda: cp.empty(self.n_points, np.float32))
+        self._early: tuple[int, Any] | None = None
+
+    def magnitudes(self) -> Magnitudes:
+        """Return the largest coordinates and the range of the weights."""
+        farthest = cp.zeros(self.n_features, np.uint64)
+        heavy = cp.array([2**64 - 1, 0], dtype=np.uint64)
+        found = (self.n_features, self.weights, farthest, heavy, cp.zeros(1, np.int32))
+        for rows, n in self._stretches():
+            launch(self._kernel("magnitudes"), n * self.n_features, (*rows, *found))
+        most = farthest.get().view(np.float64)
+        if self.weights is None:
+            return Magnitudes(most, 1.0, 1.0)
+        lightest, heaviest = heavy.get().view(np.float64)
+        return Magnitudes(most, float(lightest), float(heaviest))
+
+    def start(self, order: DeviceOrder, bins: BatchBins) -> None:
+        """Begin a run: this order, no labels, no sums."""
+        self._order, self._bins = order, bins
+        self._key = (order.keys, np.uint64(order.seed))
+        self._turn = (*self._key, order.ties)
+        self._sums.start(bins)
+        self._search.set_bins(len(bins.costs))
+        self._cost_shifts = cp.asarray(bins.costs)
+        self._bounds.forget()
+        self._early = None
+        self.labels.fill(-1)
+
+    def window_limits(self) -> list[int]:
+        """Return the keys that end the stretches of a first pass, but for the last."""
+        n = self.n_points
+        windows = next(rows for most, rows in _WINDOWS.items() if self.n_features <= most)
+        return [self._order.n_keys * m // n for m in windows if 4 * m < n]
+
+    def select(self, low: int, high: int) -> Listed:
+        """List the rows that take part and have a key from `low` to below `high`."""
+        if self._early is None:
+            last = max(self.window_limits())
+            self._early = (last, self._select(None, self.n_points, 0, last))
+        last, early = self._early
+        return early if (low, high) == (0, last) else self._select(early, len(early), low, high)
+
+    def _select(self, among: Listed | None, n: int, low: int, high: int) -> Listed:
+        n_listed = cp.zeros(1, np.int32)
+        limits = (np.uint64(low), np.uint64(high))
+        arguments = (among, np.int64(n), *self._key, self.weights, *limits, self._list, n_listed)
+        launch(self._kernel("select_rows"), n, arguments)
+        return self._listed(n_listed)
+
+    def turns(self, listed: Listed | IntArray) -> TurnArray:
+        """Return the turns of some rows."""
+        turns = np.zeros(len(listed), TURN)
+        turns["row"] = rows = cp.asnumpy(listed)
+        keys, seed, ties = self._turn
+        if keys is None:
+            turns["key"] = _mix(rows.astype(np.uint64) ^ seed)
+        else:
+            turns["key"] = keys[cp.asarray(listed)].get()
+        if ties is not None:
+            turns["weight"] = ties[cp.asarray(listed)].get()
+        return turns
+
+    def in_order(self, listed: Listed) -> Listed:
+        """Return the rows in the order of their turns."""
+        n = len(listed)
+        if n < 2:
+            return listed
+        if n > _FEW_ROWS:
+            return self.take(listed, in_order(self.turns(listed)))
+        ordered = cp.empty(n, np.int32)
+        kernel = self._search.exact.get_function("put_in_order")
+        launch_blocks(kernel, -(-n // 32), (listed, n, *self._turn, ordered))
+        return ordered
+
+    def points(self, numbers: IntArray) -> FloatArray:
+        """Return some rows, as float64."""
+        if len(numbers) == 0:
+            return np.empty((0, self.n_features))
+        found: FloatArray = self.values[cp.asarray(numbers)].get().astype(float)
+        return found
+
+    def nowhere(self, n: int) -> Listed:
+        """Return OPEN_NEW for so many rows."""
+        return cp.full(n, OPEN_NEW, np.int32)
+
+    def take(self, listed: Listed, at: IntArray) -> Listed:
+        """Return some entries of a list."""
+        return listed[cp.asarray(at)]
+
+    def in_memory(self, listed: Listed) -> IntArray:
+        """Return a list as an array of NumPy."""
+        found: IntArray = listed.get()
+        return found
+
+    def join(self, first: Listed, second: Listed) -> Listed:
+        """Put two lists together."""
+        return cp.concatenate([first, second])
+
+    def label_born(self, born: IntArray, n_start: int) -> None:
+        """Label the rows that opened clusters, in the order of these."""
+        n, numbers = len(born), n_start + np.arange(len(born), dtype=np.int32)
+        rows, slots = upload(born.astype(np.int32), numbers)
+        launch(self._kernel("relabel"), n, (rows, slots, n, None, self.labels, None, None))
+
+    def set_labels(self, listed: Listed, choices: Listed, slots: IntArray) -> None:
+        """Label the rows by the slots of the versions they chose, but for those that open one."""
+        n, numbers = len(listed), cp.asarray(slots.astype(np.int32))
+        launch(self._kernel("relabel"), n, (listed, choices, n, numbers, self.labels, None, None))
+
+    def labels_of(self, listed: Listed) -> Listed:
+        """Return the labels of some rows."""
+        return self.labels[listed]
+
+    def relabel(
+        self, listed: Listed, choices: Listed, slots: IntArray | None, n_slots: int
+    ) -> None:
+        """Label the rows by the slots of their choices, and move them between the sums."""
+        n, numbers = len(listed), None if slots is None else cp.asarray(slots.astype(np.int32))
+        before, after = cp.empty((2, n), np.int32)
+        arguments = (listed, choices, n, numbers, self.labels, before, after)
+        launch(self._kernel("relabel"), n, arguments)
+        self._sums.move(listed, before, after, n_slots)
+
+    def sum_up(self, n_slots: int) -> IntArray:
+        """Add all rows to the sums of their slots; return how many each has."""
+        return self._sums.add_all(self.labels, n_slots, self._list)
+
+    def moved_sums(self, listed: Listed, before: Listed, after: Listed, n_slots: int) -> FloatArray:
+        """Return what rows that move between slots add to the sums of each, in bins."""
+        self._sums.start(self._bins)
+        self._sums.move(listed, before, after, n_slots)
+        return self._sums.bins()
+
+    def keep_slots(self, is_kept: BoolArray) -> None:
+        """Close the gaps that other slots leave, in the labels and the sums."""
+        renamed = cp.asarray((np.cumsum(is_kept) - 1).astype(np.int32))
+        launch(self._kernel("rename_labels"), self.n_points, (self._n, renamed, self.labels))
+        self._sums.keep(is_kept)
+
+    def totals(self) -> FloatArray:
+        """Return the sums of each slot, rounded once."""
+        return self._sums.totals()
+
+    def _stretches(self) -> Iterator[tuple[tuple[Any, ...], int]]:
+        """Yield what kernels take for each block of rows, and how many rows it has."""
+        for points, begin, end in self._blocks:
+            yield (points, np.int64(begin), np.int64(end)), end - begin
+
+    def _listed(self, n_listed: Any) -> Listed:
+        return self._list[: int(n_listed[0])].copy()
+
+    def _kernel(self, name: str) -> Any:
+        return self._module.get_function(name)
+
+
+def _mix(keys: Any) -> Any:
+    with np.errstate(over="ignore"):
+        keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return keys ^ (keys >> np.uint64(31))
