@@ -98,6 +98,14 @@ def engine_tables() -> Iterator[str]:
     )
 
 
+def small_parts_table() -> str:
+    """Clock ticks of the parts of a small step."""
+    parts = read("small_parts")
+    rows = {**parts["ticks"], "all": parts["all"]}
+    shares = [(name, f"{n:,.0f}", f"{n / parts['all']:.0%}") for name, n in rows.items()]
+    return table(("part", "clock ticks", "share"), shares)
+
+
 def case_row(name: str, cases: dict[str, Any], goals: Any) -> Sequence[Any]:
     """Return one of the cases A to E; the plain way may have been taken on centers kept apart."""
     row = cases[name]
@@ -156,6 +164,23 @@ def sweep_tables() -> Iterator[str]:
     )
 
 
+def ablation_tables() -> Iterator[str]:
+    """What each acceleration brings."""
+    rows = read("ablation")["ratios"]["avx512, 1 thread"]
+    ideas = list(rows["A"])
+    yield table(
+        ("without", *(idea.replace("_", " ") for idea in ideas)),
+        [(name, *(gain(found.get(idea)) for idea in ideas)) for name, found in rows.items()],
+    )
+
+
+def gain(x: float | None) -> str:
+    """Two digits, bold where an idea brings 10 % or more."""
+    if x is None:
+        return "-"
+    return f"**{x:.2f}**" if x >= 1.1 else f"{x:.2f}"
+
+
 def features(row: Any) -> str:
     """Return the number of features, and that the centers were kept apart."""
     return f"{row['n_features']}{', apart' if row['layout'] == 'apart' else ''}"
@@ -175,7 +200,8 @@ def sweep_end(row: Any) -> Sequence[str]:
 def main() -> None:
     """Put each table in the place of the one with the same heads."""
     page = PAGE.read_text()
-    for filled in (*engine_tables(), *sweep_tables()):
+    tables = (*engine_tables(), small_parts_table(), *ablation_tables(), *sweep_tables())
+    for filled in tables:
         start = page.index(filled.split("\n", 1)[0])
         page = page[:start] + filled + page[page.index("\n\n", start) :]
     PAGE.write_text(page)

@@ -22,10 +22,11 @@ def windows(n, first=0):
 
 
 @contextmanager
-def served(folder: Path, token: str | None = None):
+def served(folder: Path, token: str | None = None, port: int = 0):
     """A real server in a thread; gives its address."""
     with closing(socket.socket()) as listener:
-        listener.bind(("127.0.0.1", 0))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
         config = uvicorn.Config(guarded_app(folder, token), log_level="error")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)

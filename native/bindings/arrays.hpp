@@ -55,6 +55,11 @@ records::Points<Value> view(const GivenTable<Value>& points,
     return {points.data(), weights ? weights->data() : nullptr, points.shape(0), points.shape(1)};
 }
 
+template <typename Value>
+records::Points<Value> points_of(const Table<Value>& points, const std::optional<Floats>& weights) {
+    return {points.data(), weights ? weights->data() : nullptr, points.shape(0), points.shape(1)};
+}
+
 // A new array; `Array` tells the stub what it holds.
 template <typename... Array>
 struct Made {

@@ -10,6 +10,7 @@
 
 #include "algorithm/visiting_orders.hpp"
 #include "bindings/arrays.hpp"
+#include "bindings/interrupts.hpp"
 #include "dask/part.hpp"
 #include "dask/piece_labels.hpp"
 #include "dask/piece_proposals.hpp"
@@ -39,8 +40,6 @@ template <typename Value>
 using PartList = std::vector<PartArrays<Value>>;
 // centers, offsets, scales, is_active
 using ClusterArrays = std::tuple<Table<double>, Floats, Floats, Flags>;
-// largest coordinate by feature, lightest and heaviest weight
-using MagnitudeArrays = std::tuple<Floats, double, double>;
 // of the whole batch with the remembered centers; its points, whether they have weights, lambda
 using SumArrays = std::tuple<Floats, double, double, std::size_t, bool, double>;
 // keys, slots, then as a table of clusters
@@ -50,17 +49,9 @@ template <typename Value>
 std::vector<Part<Value>> view(const PartList<Value>& list, std::uint64_t seed) {
     std::vector<Part<Value>> parts;
     for (const auto& [points, weights, first_row, keys, labels, next, own, has_own, movers] : list)
-        parts.push_back(
-            {{points.data(), weights ? weights->data() : nullptr, points.shape(0), points.shape(1)},
-             first_row,
-             seed,
-             keys ? keys->data() : nullptr,
-             labels.data(),
-             next.data(),
-             own.data(),
-             has_own,
-             movers ? movers->data() : nullptr,
-             movers ? movers->size() : 0});
+        parts.push_back({points_of(points, weights), first_row, seed, keys ? keys->data() : nullptr,
+                         labels.data(), next.data(), own.data(), has_own,
+                         movers ? movers->data() : nullptr, movers ? movers->size() : 0});
     return parts;
 }
 
@@ -122,16 +113,14 @@ ProposalArrays propose_unlabeled_arrays(PartList<Value> list, std::uint64_t seed
                                         ClusterArrays clusters, double new_penalty,
                                         std::uint64_t first, std::uint64_t last, std::size_t limit,
                                         std::optional<nb::capsule> sgemm) {
-    Proposals kept;
     const Sgemm multiply = sgemm ? reinterpret_cast<Sgemm>(sgemm->data(sgemm->name())) : nullptr;
-    {
-        nb::gil_scoped_release release;
+    Proposals kept = released([&] {
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         ProposalList found;
         propose_unlabeled(parts, start, new_penalty, multiply, {first, last}, found);
-        kept = found.take(parts, limit, start.n_features);
-    }
+        return found.take(parts, limit, start.n_features);
+    });
     return to_arrays(std::move(kept), std::get<0>(clusters).shape(1));
 }
 
@@ -143,10 +132,8 @@ LabeledArrays propose_labeled_arrays(PartList<Value> list, std::uint64_t seed,
                                      ClusterArrays clusters, double new_penalty,
                                      std::uint64_t first, std::uint64_t last, std::size_t limit,
                                      Flags has_moved, Floats highest_own) {
-    Proposals kept;
     std::vector<std::vector<std::int64_t>> movers;
-    {
-        nb::gil_scoped_release release;
+    Proposals kept = released([&] {
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         const std::vector<std::uint8_t> moved(has_moved.data(),
@@ -156,8 +143,8 @@ LabeledArrays propose_labeled_arrays(PartList<Value> list, std::uint64_t seed,
         ProposalList found;
         movers = LabeledProposals<Value>(start, moved, highest_own.data(), new_penalty, pool)
                      .find(parts, {first, last}, found);
-        kept = found.take(parts, limit, start.n_features);
-    }
+        return found.take(parts, limit, start.n_features);
+    });
     std::vector<Column<std::int64_t>> columns;
     for (std::vector<std::int64_t>& rows : movers) columns.push_back(column(std::move(rows)));
     auto [keys, points, n_found] = to_arrays(std::move(kept), std::get<0>(clusters).shape(1));
@@ -169,10 +156,9 @@ std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<std::uint64_t>, Co
 count_moves_arrays(PartList<Value> list, std::uint64_t seed, std::size_t n_slots,
                    std::uint64_t last) {
     Moves moves(n_slots);
-    {
-        nb::gil_scoped_release release;
+    released([&] {
         for (const Part<Value>& part : view(list, seed)) moves.add(part, last);
-    }
+    });
     return {column(std::move(moves.n_joined)), column(std::move(moves.n_left)),
             column(std::move(moves.first_join)), column(std::move(moves.last_leave))};
 }
@@ -181,12 +167,8 @@ template <typename Value>
 std::tuple<Column<double>, double, double> magnitudes_arrays(Table<Value> points,
                                                              std::optional<Floats> weights) {
     Magnitudes found(points.shape(1));
-    {
-        nb::gil_scoped_release release;
-        const Points<Value> batch{points.data(), weights ? weights->data() : nullptr,
-                                  points.shape(0), points.shape(1)};
-        found.add(batch, 0, batch.n_points);
-    }
+    const Points<Value> batch = points_of(points, weights);
+    released([&] { found.add(batch, 0, batch.n_points); });
     return {column(std::move(found.farthest)), found.lightest, found.heaviest};
 }
 
@@ -195,24 +177,18 @@ std::tuple<Column<double>, Column<double>> update_own_arrays(PartList<Value> lis
                                                              Table<double> centers, Flags has_moved,
                                                              std::optional<Floats> highest,
                                                              SumArrays sums) {
-    OwnSums found;
-    {
-        nb::gil_scoped_release release;
-        found = update_own(view(list, 0), centers.data(), has_moved.data(),
-                           highest ? highest->data() : nullptr, centers.shape(0), view(sums).costs);
-    }
+    OwnSums found = released([&] {
+        return update_own(view(list, 0), centers.data(), has_moved.data(),
+                          highest ? highest->data() : nullptr, centers.shape(0), view(sums).costs);
+    });
     return {column(std::move(found.bins)), column(std::move(found.highest))};
 }
 
 template <typename Value>
 Rows<double> sum_moves_arrays(PartList<Value> list, std::size_t n_slots, SumArrays sums) {
-    std::vector<double> found;
     const BatchSums how = view(sums);
-    {
-        nb::gil_scoped_release release;
-        found = sum_moves(view(list, 0), n_slots, how);
-    }
-    return rows(std::move(found), n_slots, how.columns.size());
+    return rows(released([&] { return sum_moves(view(list, 0), n_slots, how); }), n_slots,
+                how.columns.size());
 }
 
 // The totals of sums in bins, by slot; those of own costs have one row.
@@ -229,13 +205,11 @@ Rows<double> totals_of_bins(Table<double> bins, SumArrays sums, bool are_costs) 
 std::tuple<Column<std::uint64_t>, Column<std::int64_t>, Rows<double>> replay_arrays(
     ClusterArrays clusters, Keys keys, Table<double> points, Table<double> theta_old, Floats gamma,
     double new_penalty) {
-    SlotChangeLists changes;
-    {
-        nb::gil_scoped_release release;
+    SlotChangeLists changes = released([&] {
         ClusterTable start = view(clusters);
-        changes = replay(start, keys.data(), points.data(), keys.size(), theta_old.data(),
-                         {gamma.data(), gamma.data() + gamma.size()}, new_penalty);
-    }
+        return replay(start, keys.data(), points.data(), keys.size(), theta_old.data(),
+                      {gamma.data(), gamma.data() + gamma.size()}, new_penalty);
+    });
     const std::size_t n = changes.keys.size();
     return {column(std::move(changes.keys)), column(std::move(changes.slots)),
             rows(std::move(changes.centers), n, points.shape(1))};

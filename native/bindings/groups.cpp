@@ -75,13 +75,8 @@ std::tuple<BatchColumns, MemoryColumns> fit_groups(
     std::size_t n_init, bool is_accelerated, std::size_t n_threads) {
     const auto& [starts, ids, centers, weights, ages, counts, next_ids, velocities, covariances] =
         memories;
-    const std::size_t d = points.shape(1);
-    const GroupedPoints<Value> grouped{
-        {points.data(), point_weights ? point_weights->data() : nullptr, points.shape(0), d},
-        batch_starts.data(),
-        group_starts.data(),
-        seeds.size(),
-        elapsed.data()};
+    const GroupedPoints<Value> grouped{points_of(points, point_weights), batch_starts.data(),
+                                       group_starts.data(), seeds.size(), elapsed.data()};
     const GroupsRemembered before{
         {ids.data(), centers.data(), weights.data(), ages.data(), counts.data(), ids.size(), 0,
          velocities ? Courses{velocities->data(), covariances->data()} : Courses{}},
@@ -96,16 +91,13 @@ std::tuple<BatchColumns, MemoryColumns> fit_groups(
     });
     return {{column(std::move(results.labels)), column(std::move(results.n_clusters)),
              column(std::move(results.n_iters)), column(std::move(results.costs))},
-            to_columns(results.states, d, moving.has_value())};
+            to_columns(results.states, points.shape(1), moving.has_value())};
 }
 
 std::tuple<Column<std::int64_t>, Column<std::int64_t>> sorted_by_group(Ints groups,
                                                                        std::size_t n_groups) {
     std::vector<std::int64_t> order, starts;
-    {
-        nb::gil_scoped_release release;
-        sort_by_group(groups.data(), groups.size(), n_groups, order, starts);
-    }
+    released([&] { sort_by_group(groups.data(), groups.size(), n_groups, order, starts); });
     return {column(std::move(order)), column(std::move(starts))};
 }
 

@@ -15,6 +15,13 @@ inline bool is_interrupted() {
     return PyErr_CheckSignals() != 0;
 }
 
+// Work too short to look out for Ctrl-C.
+template <typename Work>
+auto released(const Work& work) {
+    nb::gil_scoped_release release;
+    return work();
+}
+
 template <typename Work>
 auto run_released(std::size_t n_threads, const Work& work) {
     try {

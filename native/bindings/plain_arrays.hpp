@@ -12,7 +12,7 @@ namespace dynmeans::bindings {
 
 // Slots are numbered with 32 bits; weighted squares of differences, summed over any number of
 // points, must stay finite.
-constexpr std::size_t kMaxPoints = 2147483647;
+using records::kMaxPoints;
 constexpr double kMaxCoordinate = 1e100, kMaxWeight = 1e50;
 
 // Whether every value is a number of at most this magnitude.

@@ -59,8 +59,8 @@ class RecordType {
 struct RecordTypes {
     RecordType<11> state{{"ids", "centers", "weights", "ages", "next_id", "n_steps", "counts",
                           "time", "velocities", "velocity_covariances", "scaling"}};
-    RecordType<8> clustering{{"labels", "ids", "counts", "centers", "cost", "n_iter", "cost_trace",
-                              "execution"}};
+    RecordType<8> clustering{
+        {"labels", "ids", "counts", "centers", "cost", "n_iter", "cost_trace", "execution"}};
     RecordType<5> penalties{{"new_penalty", "revival_penalty", "drift", "revival", "motion"}};
     RecordType<3> orders{{"entropy", "n_init", "by"}};
     PyObject* backend = nullptr;  // its name

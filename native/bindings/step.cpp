@@ -47,7 +47,8 @@ AskedOrders read_orders(const RecordTypes& types, nb::handle orders) {
                 is_text(field(2), "content")};
     PyArrayObject* array = plain_array<std::int64_t, 2>(orders);
     if (!array) throw nb::type_error("orders must be a table of integers or a VisitingOrders.");
-    return {data_of<std::int64_t>(array), static_cast<std::size_t>(PyArray_DIM(array, 0)), 0, false};
+    return {data_of<std::int64_t>(array), static_cast<std::size_t>(PyArray_DIM(array, 0)), 0,
+            false};
 }
 
 template <typename Value>
@@ -116,7 +117,8 @@ nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle order
                          nb::handle penalties, nb::handle elapsed, nb::handle records) {
     const RecordTypes& types = record_types(records);
     if (!types.state.fits(state) || !types.penalties.fits(penalties) ||
-        !is_text(types.penalties.field(penalties, 4), "still") || !PyFloat_CheckExact(elapsed.ptr()))
+        !is_text(types.penalties.field(penalties, 4), "still") ||
+        !PyFloat_CheckExact(elapsed.ptr()))
         return nb::none();
     const double dt = PyFloat_AS_DOUBLE(elapsed.ptr());
     if (!(dt >= kLeastElapsed && std::isfinite(dt))) return nb::none();

@@ -134,7 +134,9 @@ class LabeledProposals {
                 if (r + kAhead < restless_.size()) part.points.prefetch(restless_[r + kAhead]);
                 const auto i = static_cast<std::size_t>(restless_[r]);
                 const Slot a = part.labels[i];
-                const std::size_t best = cheapest(part, i, a);
+                const double* y = part.points.row(i, buffer_.data());
+                const std::size_t best =
+                    neighbors_.cheapest(y, a, part.own[i], new_penalty_, clusters_.table);
                 if (best == static_cast<std::size_t>(a)) continue;
                 if (clusters_.is_free_to_join(best)) {
                     part.next[i] = static_cast<Slot>(best);
@@ -162,18 +164,6 @@ class LabeledProposals {
             if (!(part.own[i] < neighbors_.keeping_cost_of(a)))
                 restless_.push_back(static_cast<std::int64_t>(i));
         }
-    }
-
-    std::size_t cheapest(const Part<Value>& part, std::size_t i, Slot a) {
-        const double* y = part.points.row(i, buffer_.data());
-        Choice choice{CostTable::kNone, new_penalty_};
-        CostTable::consider(choice, a, part.own[i]);
-        for (const Neighbors::Rival& rival : neighbors_.rivals(a)) {
-            if (rival.keeping_cost > part.own[i]) break;
-            CostTable::consider(choice, rival.slot,
-                                clusters_.table.cost_up_to(choice.cost, y, rival.slot));
-        }
-        return choice.slot;
     }
 
     const ClusterTable& clusters_;

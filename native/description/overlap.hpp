@@ -66,7 +66,7 @@ class PointPanel {
         : stream_(stream),
           first_(static_cast<std::size_t>(tracks.starts[batch])),
           n_cells_(static_cast<std::size_t>(tracks.starts[batch + 1]) - first_),
-          execution_(tracks.means.data() + first_ * stream.n_features),
+          means_(tracks.means.data() + first_ * stream.n_features),
           cell_of_row_(tracks.cell_of_row.data()),
           coordinates_(stream.n_features * kSimd),
           squares_(n_cells_ * kSimd) {}
@@ -98,7 +98,7 @@ class PointPanel {
             Doubles square{};
             for (std::size_t j = 0; j < d; ++j) {
                 const Doubles difference =
-                    load(coordinates_.data() + j * kSimd) - execution_[c * d + j];
+                    load(coordinates_.data() + j * kSimd) - means_[c * d + j];
                 square += difference * difference;
             }
             store(squares_.data() + c * kSimd, square);
@@ -109,7 +109,7 @@ class PointPanel {
 
     const Stream& stream_;
     std::size_t first_, n_cells_;
-    const double* execution_;
+    const double* means_;
     const std::int64_t* cell_of_row_;
     std::vector<double> coordinates_, squares_;
 };

@@ -69,7 +69,7 @@ class LabelPosterior {
         accumulate(labels);
         double scatter = 0.0;  // sum over points of |y - mean of its cluster|^2
         for (std::size_t i = 0; i < points.n_points; ++i)
-            scatter += squared_distance(points.row(i), &execution_[labels[i] * d], d);
+            scatter += squared_distance(points.row(i), &means_[labels[i] * d], d);
         const double sigma = mixture_.noise_variance;
         double total = -0.5 * (scatter / sigma +
                                static_cast<double>(points.n_points * d) * std::log(kTwoPi * sigma));
@@ -86,15 +86,15 @@ class LabelPosterior {
         for (std::size_t i = 0; i < points.n_points; ++i)
             if (static_cast<std::size_t>(labels[i]) >= n_slots) n_slots = labels[i] + 1;
         counts_.assign(n_slots, 0.0);
-        execution_.assign(n_slots * d, 0.0);
+        means_.assign(n_slots * d, 0.0);
         for (std::size_t i = 0; i < points.n_points; ++i) {
             counts_[labels[i]] += 1.0;
-            double* sum = &execution_[labels[i] * d];
+            double* sum = &means_[labels[i] * d];
             for (std::size_t j = 0; j < d; ++j) sum[j] += points.row(i)[j];
         }
         for (std::size_t k = 0; k < n_slots; ++k)
             if (counts_[k] > 0.0)
-                for (std::size_t j = 0; j < d; ++j) execution_[k * d + j] /= counts_[k];
+                for (std::size_t j = 0; j < d; ++j) means_[k * d + j] /= counts_[k];
     }
 
     // Weight of the labels, and the density of the mean of n points under the prior.
@@ -102,13 +102,13 @@ class LabelPosterior {
         const std::size_t d = mixture_.points.n_features;
         const double n = counts_[k], sigma = mixture_.noise_variance;
         const double spread = sigma + n * mixture_.variance(k);
-        const double distance = squared_distance(&execution_[k * d], mixture_.mean(k), d);
+        const double distance = squared_distance(&means_[k * d], mixture_.mean(k), d);
         return mixture_.log_weight(k) + log_joining_weight(mixture_.past_count(k), n) -
                0.5 * (n * distance / spread + static_cast<double>(d) * std::log(spread / sigma));
     }
 
     const Mixture& mixture_;
-    std::vector<double> counts_, execution_;
+    std::vector<double> counts_, means_;
 };
 
 }  // namespace dynmeans::mixture

@@ -28,7 +28,7 @@ class ClusterNodes {
     // A cluster before its first point in this batch.
     std::int32_t add_prior(std::size_t slot) {
         const std::int32_t node = take_row();
-        std::copy_n(mixture_.mean(slot), d_, &execution_[node * d_]);
+        std::copy_n(mixture_.mean(slot), d_, &means_[node * d_]);
         set(node, mixture_.variance(slot), mixture_.past_count(slot), mixture_.log_weight(slot));
         return node;
     }
@@ -40,8 +40,8 @@ class ClusterNodes {
         const double sigma = mixture_.noise_variance, v = variances_[node];
         const double gain = v / (v + sigma);
         for (std::size_t j = 0; j < d_; ++j) {
-            const double m = execution_[node * d_ + j];
-            execution_[next * d_ + j] = m + gain * (y[j] - m);
+            const double m = means_[node * d_ + j];
+            means_[next * d_ + j] = m + gain * (y[j] - m);
         }
         const double size = sizes_[node] + 1.0;  // c + n
         set(next, gain * sigma, size, std::log(size));
@@ -56,8 +56,8 @@ class ClusterNodes {
         for (std::size_t node = 0; node < references_.size(); ++node) {
             if (references_[node] == 0) continue;
             successors_[node] = kNobody;
-            chances_[node] = log_factors_[node] -
-                             scales_[node] * squared_distance(y, &execution_[node * d_], d_);
+            chances_[node] =
+                log_factors_[node] - scales_[node] * squared_distance(y, &means_[node * d_], d_);
             best = std::max(best, chances_[node]);
         }
         for (std::size_t node = 0; node < references_.size(); ++node)
@@ -89,7 +89,7 @@ class ClusterNodes {
             node = static_cast<std::int32_t>(references_.size());
             for (auto* column : {&variances_, &sizes_, &scales_, &log_factors_, &chances_})
                 column->push_back(0.0);
-            execution_.resize(execution_.size() + d_);
+            means_.resize(means_.size() + d_);
             references_.push_back(0);
             successors_.push_back(kNobody);
         } else {
@@ -102,7 +102,7 @@ class ClusterNodes {
 
     const Mixture& mixture_;
     std::size_t d_;
-    std::vector<double> execution_, variances_, sizes_, scales_, log_factors_, chances_;
+    std::vector<double> means_, variances_, sizes_, scales_, log_factors_, chances_;
     std::vector<std::int32_t> references_, successors_, free_;
 };
 

@@ -107,7 +107,8 @@ class LaterPass {
                 const std::size_t i = list[r];
                 const Slot a = assignment.labels[i];
                 const double* y = points_.row(i, buffer.data());
-                const std::size_t best = best_of_rivals(y, a, own[i], assignment.table);
+                const std::size_t best =
+                    neighbors_.cheapest(y, a, own[i], new_penalty_, assignment.table);
                 if (best != static_cast<std::size_t>(a))
                     wishes.push_back({static_cast<std::int32_t>(i), to_wish(best)});
             }
@@ -123,17 +124,6 @@ class LaterPass {
         for (std::size_t k = 0; k < assignment.n_members.size(); ++k)
             marks_.set(k, assignment.n_members[k] > 0 &&
                               !(own.highest(k) < neighbors_.keeping_cost_of(k)));
-    }
-
-    std::size_t best_of_rivals(const double* y, Slot a, double own_cost,
-                               const CostTable& table) const {
-        Choice choice{CostTable::kNone, new_penalty_};
-        CostTable::consider(choice, a, own_cost);
-        for (const Neighbors::Rival& rival : neighbors_.rivals(a)) {
-            if (rival.keeping_cost > own_cost) break;
-            CostTable::consider(choice, rival.slot, table.cost_up_to(choice.cost, y, rival.slot));
-        }
-        return choice.slot;
     }
 
     // Without a point that opens or revives, and with one that stays in each cluster, none.

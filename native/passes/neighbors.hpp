@@ -45,7 +45,18 @@ class Neighbors {
     std::size_t n_slots() const { return keeping_.size(); }
     // A point of slot k with an own cost below this keeps its label.
     double keeping_cost_of(std::size_t k) const { return keeping_[k]; }
-    const std::vector<Rival>& rivals(std::size_t k) const { return rivals_[k]; }
+
+    // The cheapest slot of a point at y whose own cluster a costs own_cost.
+    std::size_t cheapest(const double* y, Slot a, double own_cost, double new_penalty,
+                         const CostTable& table) const {
+        Choice choice{CostTable::kNone, new_penalty};
+        CostTable::consider(choice, a, own_cost);
+        for (const Rival& rival : rivals_[a]) {
+            if (rival.keeping_cost > own_cost) break;
+            CostTable::consider(choice, rival.slot, table.cost_up_to(choice.cost, y, rival.slot));
+        }
+        return choice.slot;
+    }
 
     // `own` knows the highest own cost of each slot.
     template <typename Own>

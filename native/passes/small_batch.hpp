@@ -43,7 +43,6 @@ class SmallBatch {
         new_penalty_ = penalties.new_penalty;
         limit_ = std::nextafter(new_penalty_, CostTable::kNever);
         n_remembered_ = remembered.n_clusters;
-        seen_.clear();
         const std::size_t n = points_.n_padded();
         double* next = memory_.at_least(kArrays * n);
         for (double** array : {&wishes_, &lowest_, &terms_, &active_costs_, &active_slots_,
@@ -57,7 +56,6 @@ class SmallBatch {
     // Runs from nothing in the next order; the result replaces `best` if it is cheaper.
     void run(Orders& orders, Solution& best) {
         cost_trace_.clear();
-        n_earlier_ = seen_.size();
         first_pass(orders);
         while (true) {
             slots_.update();
@@ -70,8 +68,6 @@ class SmallBatch {
                 cost_trace_.push_back(cost);
                 break;
             }
-            if (was_seen(cost)) return;
-            see(cost);
             slots_.start_pass();
             move();
         }
@@ -81,26 +77,8 @@ class SmallBatch {
     }
 
   private:
-    static constexpr std::size_t kArrays = 9, kMostSeen = 64, kNone = CostTable::kNone;
+    static constexpr std::size_t kArrays = 9, kNone = CostTable::kNone;
     static constexpr double kOpenNew = -2.0;
-
-    // Whether an earlier run had these labels and went on from them without an event: this one ends
-    // as that did, and so is no better.
-    bool was_seen(double cost) const {
-        const std::size_t n = points_.n_padded();
-        for (std::size_t s = 0; s < n_earlier_; ++s)
-            if (seen_[s] == cost &&
-                std::equal(slots_.labels(), slots_.labels() + n, seen_labels_.data() + s * n))
-                return true;
-        return false;
-    }
-
-    void see(double cost) {
-        if (seen_.size() == kMostSeen) return;
-        const std::size_t n = points_.n_padded(), first = seen_.size() * n;
-        seen_.push_back(cost);
-        std::copy_n(slots_.labels(), n, seen_labels_.at_least(first + n) + first);
-    }
 
     // Of each point the two lowest costs among the remembered slots, and the slot of the lowest.
     void rank_remembered() {
@@ -202,11 +180,10 @@ class SmallBatch {
                 slots_.move(i, static_cast<std::size_t>(wishes_[i]));
             return;
         }
-        seen_.resize(std::min(n_earlier_, seen_.size()));  // from here on the order matters
         const double *wishes = wishes_, *labels = slots_.labels();
         turns_.restart();
-        while (
-            turns_.next([=](std::size_t at, auto) { return load(wishes + at) != load(labels + at); })) {
+        while (turns_.next(
+            [=](std::size_t at, auto) { return load(wishes + at) != load(labels + at); })) {
             const std::size_t i = turns_.point();
             const bool opens = wishes_[i] == kOpenNew;
             for (const std::size_t k :
@@ -311,11 +288,10 @@ class SmallBatch {
     double new_penalty_ = 0.0;
     double limit_ = 0.0;  // a cost of lambda still wins, one at this limit does not
     std::size_t n_remembered_ = 0;
-    RegisterArray memory_, seen_labels_;
+    RegisterArray memory_;
     double *wishes_, *lowest_, *terms_, *active_costs_, *active_slots_, *limits_, *dormant_costs_,
         *dormant_seconds_, *dormant_slots_;
-    std::size_t n_earlier_ = 0;  // of what was seen, by earlier runs
-    std::vector<double> cost_trace_, sum_, seen_;
+    std::vector<double> cost_trace_, sum_;
     std::vector<std::int64_t> leavers_;
     std::vector<std::uint8_t> is_awake_;
     std::vector<std::uint32_t> movers_;

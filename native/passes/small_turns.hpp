@@ -73,7 +73,8 @@ class SmallTurns {
         Doubles n_found = fill(0.0);
         for (std::size_t at = 0; at < n_padded_; at += kSimd) {
             const Doubles above = load(keys_ + at) - base;
-            n_found += (above >= 0.0) & (above < static_cast<double>(kRows)) ? fill(1.0) : fill(0.0);
+            n_found +=
+                (above >= 0.0) & (above < static_cast<double>(kRows)) ? fill(1.0) : fill(0.0);
         }
         return sum_of_lanes(n_found) > 1.0;
     }

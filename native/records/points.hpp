@@ -16,8 +16,12 @@ using namespace numeric;
 using Row = std::uint32_t;
 using Slot = std::int32_t;
 constexpr Slot kUnlabeled = -1;
-// A batch has at most 2^31 - 1 points (engine/checks.py), and so no more slots or positions.
-static_assert(std::numeric_limits<Slot>::max() == 2147483647);
+// Points of a batch, and so slots and positions too: numbered in 32 bits, with
+// room for marks below 0 or above.
+constexpr std::size_t kMaxPoints = 2147483647;
+static_assert(kMaxPoints <= std::numeric_limits<Slot>::max() && kUnlabeled < 0);
+static_assert(kMaxPoints <= std::numeric_limits<std::int32_t>::max());
+static_assert(kMaxPoints < std::numeric_limits<std::uint32_t>::max());
 
 template <typename Value>
 struct Points {

@@ -95,6 +95,8 @@ class CenterGrid {
     static constexpr std::size_t kAhead = 16;
     static constexpr std::size_t kWidth = 4;  // slots of a block
     static constexpr Slot kNobody = std::numeric_limits<Slot>::max();
+    static_assert(2.0 * kFarthest <= std::numeric_limits<std::int32_t>::max());  // cell_of
+    static_assert(kNobody >= kMaxPoints);
 
     using Quad [[gnu::vector_size(kWidth * sizeof(double))]] = double;
     using Longs [[gnu::vector_size(kWidth * sizeof(std::int64_t))]] = std::int64_t;

@@ -120,6 +120,7 @@ class CenterTree {
     static_assert(kDeepest > 2 * 8 * sizeof(Slot));  // two wait at each level, at most
     static constexpr std::size_t kMostPadded = kMaxFeatures + kSimd;
     static constexpr std::uint32_t kNowhere = UINT32_MAX, kPending = 1u << 31;
+    static_assert(kPending >= kMaxPoints && kNowhere - kPending >= kMaxPoints);
 
     struct Node {
         std::uint32_t right;       // 0 above leaves; the left child follows its parent

@@ -1,6 +1,7 @@
 """Alerts: what each rule sees, who is told, and that restarts repeat nothing."""
 
 import json
+import sqlite3
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -92,6 +93,19 @@ def test_a_restart_repeats_nothing_and_misses_nothing(tmp_path, told):
     follow(tmp_path / "run", rules, [NEAR, FAR])
     assert [alert["id"] for alert in told()] == ["new/0/0", "new/1/1"]
     with Run.open(tmp_path / "run") as run:
+        run.verify()
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM alerts", "UPDATE alerts SET body = '{}'"])
+def test_verifying_finds_a_changed_or_missing_alert(change, tmp_path, told):
+    rules = rules_file(
+        tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = {told.command}\n'
+    )
+    follow(tmp_path / "run", rules, [NEAR])
+    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
+        assert connection.execute(change).rowcount == 1
+    connection.close()
+    with pytest.raises(ValueError, match=r"damaged.*alerts"), Run.open(tmp_path / "run") as run:
         run.verify()
 
 

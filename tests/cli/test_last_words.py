@@ -9,9 +9,11 @@ import time
 import numpy as np
 import pytest
 
+from dynmeans import Penalties, Run
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.resuming import last_words
 from dynmeans.parameters.suggest import suggest_details
+from dynmeans.runs.configuration import RunConfig
 
 
 def test_a_missing_run_is_told_before_anything_heavy_is_loaded(tmp_path):
@@ -55,6 +57,14 @@ def test_the_last_words_say_what_is_safe_and_how_to_resume(finished, given):
     assert "Safe: 30 windows, " in told
     assert "To resume: dynmeans cluster 'my rows.csv' " in told
     assert "--overwrite" not in told
+
+
+def test_a_stream_stopped_before_its_first_window_keeps_its_messages_and_says_so(tmp_path):
+    with Run.create(tmp_path / "run", RunConfig(("x",), Penalties(1.0, max_gap=5, reach=1.5))):
+        pass
+    told = last_words(["cluster", "mqtt://host/rows", "--suggest", "-o", str(tmp_path / "run")])
+    assert "messages received from a stream are kept. To resume: dynmeans cluster mqtt" in told
+    assert "nothing" not in told
 
 
 def test_every_choice_that_is_tried_is_logged(caplog):

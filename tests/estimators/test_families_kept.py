@@ -38,6 +38,25 @@ def test_families_that_join_later_are_an_event():
     assert all(event.other_id < event.cluster_id for event in joined)
 
 
+def test_reading_events_twice_gives_the_same_events():
+    model = DynamicMeans(0.3, families=True, random_state=0)
+    n_joined = 0
+    for batch in bars():
+        model.partial_fit(batch)
+        events = model.events_
+        n_joined += sum(event.kind == "joined" for event in events)
+        assert model.events_ == events
+    assert n_joined > 0
+
+
+def test_another_number_of_clusters_gives_other_families():
+    model = DynamicMeans(0.3, families=True, n_clusters=1, random_state=0)
+    model.fit_sequence(bars())
+    assert len(model.families_.ids) == 1
+    model.set_params(n_clusters=4)
+    assert model.families_.n_per_batch == pytest.approx(4, abs=1)
+
+
 def test_starting_over_forgets_the_evidence():
     model = DynamicMeans(0.3, families=True, random_state=0)
     model.fit_sequence(bars())

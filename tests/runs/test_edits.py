@@ -15,6 +15,7 @@ from dynmeans.plots.timeline import _timeline_data
 from dynmeans.report.from_run import run_report
 from dynmeans.runs.exports import export_labels
 from dynmeans.runs.label_view import LabelView
+from dynmeans.runs.store import edit_log
 
 OLD = Path(__file__).with_name("run_of_schema_1.zip")
 
@@ -53,6 +54,35 @@ def test_names_of_a_file_are_given_all_or_none(folder, capsys):
     assert "there is no cluster 99" in capsys.readouterr().err
     with Run.open(folder) as run:
         assert run.edits.log == ()
+
+
+def test_names_given_together_meet_no_merger_in_between(folder, monkeypatch):
+    """The checks and all rows are one transaction: what another process does is before or after."""
+
+    def merged_meanwhile(store, cluster_id):
+        other = sqlite3.connect(store.folder / "run.sqlite", timeout=0)
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("BEGIN IMMEDIATE")
+        other.close()
+
+    with Run.open(folder) as run:
+        with monkeypatch.context() as patch:
+            patch.setattr("dynmeans.runs.edits._check_known", merged_meanwhile)
+            made = run.name_clusters({0: "a", 1: "b"})
+        assert [edit.number for edit in made] == [1, 2]
+        assert run.edits.log == tuple(made)
+
+
+def test_many_names_are_one_commit(folder, monkeypatch):
+    opened = []
+    open_database = edit_log.open_database
+    monkeypatch.setattr(
+        edit_log, "open_database", lambda *a, **k: opened.append(a) or open_database(*a, **k)
+    )
+    with Run.open(folder) as run:
+        run.name_clusters({0: "a", 1: "b", 2: "c"})
+        assert run.edits.names == {0: "a", 1: "b", 2: "c"}
+    assert len(opened) == 1
 
 
 def test_a_name_for_a_cluster_that_is_shown_as_another_is_refused(folder):

@@ -84,3 +84,12 @@ def test_a_kill_before_the_files_are_removed_leaves_none_behind(folder, monkeypa
         run.lock()
         np.testing.assert_array_equal(run.labels()["step"], [4, 4, 5, 5])
     assert len(list((folder / "labels").iterdir())) == 2
+
+
+def test_an_archive_that_cannot_be_written_to_is_refused_before_the_run_begins(
+    tmp_path, monkeypatch
+):
+    Retention(1.0, tmp_path).check()
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
+    with pytest.raises(ValueError, match="archive must be a folder that exists and can be written"):
+        Retention(1.0, tmp_path).check()

@@ -370,3 +370,19 @@ def test_a_closed_run_can_be_read_from_a_folder_without_write_permission(finishe
         patch.setattr(schema.os, "access", lambda path, mode: False)
         with Run.open(finished) as run:
             assert run.status().n_windows == 30
+
+
+def test_every_commit_is_followed_up(tmp_path):
+    """The last one, and that of a call with a token, too."""
+    calls = []
+    with Run.create(tmp_path / "run", CONFIG) as run:
+        for seconds, token in ((0.0, None), (60.0, None), (60.0, "call")):
+            before = len(calls)
+            run.process(
+                [Window([[0.0, 0.0]]), Window([[0.1, 0.0]])],
+                token=token,
+                commit_seconds=seconds,
+                after_commit=lambda: calls.append(run.status().n_windows),
+            )
+            assert len(calls) - before == (2 if seconds == 0.0 else 1)
+    assert calls == [1, 2, 4, 6]

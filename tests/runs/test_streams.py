@@ -13,6 +13,7 @@ from run_cases import contents
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.runs.reading.live_windows import LiveWindows
+from dynmeans.runs.store.sent import note_sent
 from dynmeans.runs.streams.addresses import open_stream
 from dynmeans.runs.streams.message import RowsLostError
 
@@ -356,8 +357,9 @@ def test_labels_and_events_arrive_exactly_once(kind, servers_of_session, finishe
     # As after a kill between the sending and the note of it.
     with Run.open(finished_stream) as run:
         run.lock()
-        with run.store.transaction() as connection:
-            connection.execute("UPDATE sent SET next_step = 3")
+        for place_sent, next_step in run.store.manifest("sent").items():
+            assert next_step > 3
+            note_sent(run.store, place_sent, 3)
     assert main([*command, "--events-to", addresses["events"]]) == 0
     labels, events = (arrived(kind, place, f"sent_{what}") for what in ("labels", "events"))
     with Run.open(finished_stream) as run:

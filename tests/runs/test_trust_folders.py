@@ -18,6 +18,7 @@ from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.exports import export_labels
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store.dead_letters import dead_letter
+from dynmeans.runs.store.schema import database_errors
 from dynmeans.runs.store.sent import first_unsent, next_to_send, note_sent
 from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
@@ -93,11 +94,43 @@ def test_a_missing_table_is_damage_told_in_one_line(folder):
         run.verify()
 
 
+@pytest.mark.parametrize("table", ["inbox", "packets", "alerts", "dead_letters", "pace"])
+def test_a_writer_adds_whatever_table_an_older_folder_lacks(folder, table):
+    with sqlite3.connect(folder / "run.sqlite") as connection:
+        assert not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sent'").fetchall()
+        connection.execute(f"DROP TABLE {table}")
+    connection.close()
+    with Run.open(folder) as run:
+        run.lock()
+        assert run.store.has(table)
+
+
+def test_a_database_that_cannot_be_opened_is_not_said_to_be_unwritable(tmp_path):
+    path = tmp_path / "run.sqlite"
+    with (
+        pytest.raises(PermissionError, match=r"cannot open '.*run\.sqlite'"),
+        database_errors(path),
+    ):
+        sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+
+
+def test_damage_is_told_with_a_way_out(folder):
+    with sqlite3.connect(folder / "run.sqlite") as connection:
+        connection.execute("DROP TABLE clusters")
+    connection.close()
+    with (
+        pytest.raises(ValueError, match=r"damaged.*Restore the folder from a back-up"),
+        Run.open(folder) as run,
+    ):
+        run.clusters()
+
+
 def test_a_run_that_sent_windows_before_there_were_digests_sends_on_from_there(folder):
     with Run.open(folder) as run:
         run.lock()
         run.store.note({"sent": None})
         with run.store.transaction() as connection:
+            connection.execute("CREATE TABLE sent (place TEXT PRIMARY KEY, next_step INTEGER)")
             connection.execute("INSERT INTO sent VALUES ('labels a', 2)")
         assert (next_to_send(run.store, "labels a"), first_unsent(run.store)) == (2, 2)
         note_sent(run.store, "labels a", 3)

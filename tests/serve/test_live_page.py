@@ -97,6 +97,30 @@ def test_a_name_that_is_refused_is_told_and_an_escape_saves_nothing(page, folder
         assert run.edits.log == ()
 
 
+def test_an_answer_of_a_proxy_is_told_by_its_number(page):
+    choose(page, 0)
+    type_name(page, "TUG")
+    page.run("window.fetch = async () => new Response('<html>Bad gateway', { status: 502 })")
+    page.click("#edit-save")
+    page.wait("document.querySelector('.edits .hint').textContent.includes('answered 502')")
+
+
+def test_a_page_says_that_its_connection_is_lost_until_it_is_back(folder, tmp_path):
+    lost = "document.querySelector('#connection-lost').textContent"
+    with open_browser(find_browser(), tmp_path / "browser") as driver:
+        with served(folder) as address:
+            driver.get(address)
+            page = Page(driver)
+            page.wait("window.dynmeansReport && dynmeansReport.store.batches.length === 3")
+            assert page.run(f"return {lost}") == ""
+        page.wait(f"{lost}.startsWith('Connection lost, trying again')")
+        assert page.find("#connection-lost").is_displayed()
+        with served(folder, port=int(address.rpartition(":")[2])), Run.open(folder) as run:
+            page.wait(f"{lost} === ''")
+            run.process(windows(1, first=3))
+            page.wait("dynmeansReport.store.batches.length === 4")
+
+
 def test_clusters_are_merged_pinned_and_parted_again(page, folder):
     choose(page, 1)
     page.click("#pin")

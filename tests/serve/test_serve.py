@@ -258,11 +258,28 @@ def test_a_wrong_request_is_told_and_changes_nothing(shared, path, body):
 
 @pytest.mark.parametrize(
     "query",
-    ["limit=x", "limit=1e9", "after=--1", "step=%EF%BC%99", "limit=" + "9" * 40, "kind=x"],
+    [
+        *("limit=x", "limit=1e9", "after=--1", "step=%EF%BC%99", "limit=" + "9" * 40, "kind=x"),
+        *("limit=0", "limit=10001", "after=-2", "step=-1"),
+    ],
 )
 def test_wrong_numbers_are_refused(shared, query):
     path = "/api/labels" if "step" in query else "/api/events"
     assert httpx.get(f"{shared}{path}?{query}").status_code == 422
+
+
+def test_a_limit_beyond_the_rule_names_the_rule(shared):
+    answer = httpx.get(f"{shared}/api/clusters?limit=50000")
+    assert answer.json()["error"] == "limit must be from 1 to 10,000, got 50,000"
+
+
+@pytest.mark.parametrize("path", ["clusters", "events", "labels"])
+def test_a_table_that_was_cut_says_how_many_rows_there_are(shared, path):
+    whole, cut = (httpx.get(f"{shared}/api/{path}?{q}") for q in ("limit=10000", "limit=1"))
+    assert len(cut.json()) == 1 < len(whole.json())
+    assert cut.headers["x-total-count"] == str(len(whole.json())) == whole.headers["x-total-count"]
+    described = httpx.get(f"{shared}/openapi.json").json()["paths"][f"/api/{path}"]["get"]
+    assert "x-total-count" in described["responses"]["200"]["headers"]
 
 
 def test_requests_have_bounds(address):

@@ -11,9 +11,11 @@ from typing import Any
 from dynmeans.alerts.delivery import Messenger
 from dynmeans.alerts.matching import Alert, lookback, matches
 from dynmeans.alerts.rules import Rule, read_rules
-from dynmeans.records.history import StepRecord
+from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.run import Run
 from dynmeans.runs.run_families import families_of_run
+from dynmeans.runs.store.added_tables import N_ALERTS
+from dynmeans.runs.store.commit import write_manifest
 from dynmeans.runs.store.digests import row_digest
 from dynmeans.runs.store.run_tables import step_records
 from dynmeans.runs.store.sent import add_sent, next_to_send
@@ -87,15 +89,14 @@ class Watch:
                     "INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?)",
                     (*row, row_digest(row)),
                 )
+            (n_alerts,) = connection.execute("SELECT count(*) FROM alerts").fetchone()
+            write_manifest(connection, {N_ALERTS: n_alerts})
             add_sent(connection, self._run.store, _PLACE, next_step)
 
     def _deliver(self) -> None:
         """Deliver in order; what cannot be delivered waits, and what follows it too."""
-        waiting = self._run.store.query(
-            "SELECT id, step, number, rule, body FROM alerts WHERE is_delivered = 0 "
-            "ORDER BY step, number"
-        )
-        for row in waiting:
+        waiting = "WHERE is_delivered = 0 ORDER BY step, number"
+        for row in list(self._run.store.rows("alerts", waiting)):
             rule = self._by_name.get(row["rule"])
             fields: dict[str, Any] = {"id": row["id"], **json.loads(row["body"])}
             if rule is not None and not self._messenger.is_told(
@@ -104,7 +105,7 @@ class Watch:
                 self._next_try = time.monotonic() + self._pause
                 self._pause = min(2 * self._pause, _LONGEST_PAUSE)
                 return
-            done = (*tuple(row), 1)
+            done = (*tuple(row)[:-2], 1)
             with self._run.store.transaction() as connection:
                 connection.execute(
                     "UPDATE alerts SET is_delivered = 1, digest = ? WHERE id = ?",

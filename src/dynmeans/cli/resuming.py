@@ -14,14 +14,20 @@ def last_words(words: list[str]) -> str:
 
     Examples
     --------
-    >>> last_words(["cluster", "rows.csv", "--out", "no such run"])
-    'interrupted before the first window was stored; nothing was written.'
+    >>> last_words(["cluster", "rows.csv", "-o", "new"])
+    'interrupted before the first window was stored. To start: dynmeans cluster rows.csv -o new'
     """
     counts = _counts(_folder(words))
-    if counts is None or counts[0] == 0:
-        return "interrupted before the first window was stored; nothing was written."
+    if counts is None:
+        command = shlex.join(["dynmeans", *words])
+        return printable(f"interrupted before the first window was stored. To start: {command}")
     n_windows, n_rows = counts
     command = shlex.join(["dynmeans", *(word for word in words if word not in _ONCE)])
+    if n_windows == 0:
+        return printable(
+            "interrupted before the first window was stored; messages received from a stream are "
+            f"kept. To resume: {command}"
+        )
     return printable(
         f"interrupted. Safe: {n_windows:,} windows, {n_rows:,} rows in {_folder(words)!r}. "
         f"To resume: {command}"

@@ -48,7 +48,7 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
 
     @property
     def cluster_ages_(self) -> FloatArray:
-        """Batches since each was last seen; 1 means in the last batch."""
+        """Steps of time since each was last seen; 1 means in the last batch."""
         ages: FloatArray = self.state_.ages
         return ages
 
@@ -88,7 +88,7 @@ class StreamEstimator(ClusterMixin, BaseEstimator, ABC):
         return checked_coordinates(points, "X")
 
     def _is_plain_start(self, X: Any) -> bool:
-        """Say the same of a first batch; if so, note its features as scikit-learn would."""
+        """Say whether a first batch is ready; if so, note its features as scikit-learn would."""
         if type(X) is not np.ndarray or X.ndim != 2 or not X.size:
             return False
         allow_float32 = self._dtypes is not np.float64

@@ -180,7 +180,10 @@ class ClusterEstimator(TransformerMixin, StreamEstimator):
         return penalties
 
     def _trial_orders(self, n_batches: int, asked: dict[str, Any]) -> VisitingOrders:
-        """Return fixed orders, but for a number of clusters in one batch: its own will meet it."""
+        """Return fixed orders; for one batch and a wanted number of clusters, the batch's own.
+
+        Only with its own orders is the number met.
+        """
         own = self._visiting_orders()
         is_own = n_batches == 1 and asked.get("n_clusters") is not None and own.by == "content"
         return own if is_own else VisitingOrders(0, own.n_init)

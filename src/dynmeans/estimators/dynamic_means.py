@@ -283,5 +283,9 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
 
     @property
     def events_(self) -> list[Event]:
-        """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
+        """What the last batch did to each cluster: born, moved, vanished, returned, ...
+
+        With `families=True` also the families that joined an older one since the last earlier
+        batch whose `events_` were read.
+        """
         return [*super().events_, *self._joins()]

@@ -74,8 +74,9 @@ class FamilyKeeper:
     labels_: Any
     _evidence: Evidence
     _lives: Lives
-    _found: tuple[int, Families]
-    _looked_at: Families
+    _found: tuple[tuple[int, float | None], Families]
+    # The batch whose events were last asked for, its families, and those of the look before.
+    _looked_at: tuple[int, Families, Families | None]
 
     @property
     def families_(self) -> Families:
@@ -83,9 +84,9 @@ class FamilyKeeper:
         check_is_fitted(self, "state_")
         if not self.families:
             raise AttributeError("families_ is there with families=True.")
-        n_steps = int(self.state_.n_steps)  # type: ignore[attr-defined]
-        if not hasattr(self, "_found") or self._found[0] != n_steps:
-            self._found = n_steps, families_of(self._evidence, n_families=self.n_clusters)
+        key = int(self.state_.n_steps), self.n_clusters  # type: ignore[attr-defined]
+        if not hasattr(self, "_found") or self._found[0] != key:
+            self._found = key, families_of(self._evidence, n_families=self.n_clusters)
         return self._found[1]
 
     @property
@@ -105,11 +106,13 @@ class FamilyKeeper:
         return np.where(np.isin(labels, confirmed), labels, -1)
 
     def _joins(self) -> list[Event]:
-        """Families that belong to an older one since they were last looked at."""
+        """Families that joined an older one since the last batch whose events were asked for."""
         if not self.families:
             return []
-        before, now = getattr(self, "_looked_at", None), self.families_
-        self._looked_at = now
+        now, n_steps = self.families_, int(self.state_.n_steps)  # type: ignore[attr-defined]
+        step, last, before_last = getattr(self, "_looked_at", (n_steps, None, None))
+        before = before_last if step == n_steps else last
+        self._looked_at = n_steps, now, before
         if before is None:
             return []
         names = before.ids

@@ -144,7 +144,7 @@ class ClusterJob:
             total = None if source is None else windows.n_rows
             done = (run.position or {}).get("rows_read", 0)
             with progress(total, done, run.config.features) as on_window:
-                is_stopped = self._is_stopped(
+                is_stopped = self._take_all(
                     run,
                     windows,
                     on_window=on_window,
@@ -159,6 +159,7 @@ class ClusterJob:
                 "",
                 "every row of the input lacks a value: {}",
                 ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n),
+                hint="Check that these columns hold numbers, and how they are written.",
             )
         return ClusterResult(
             status=status,
@@ -173,7 +174,7 @@ class ClusterJob:
             is_stopped=is_stopped,
         )
 
-    def _is_stopped(self, run: Run, windows: Any, **options: Any) -> bool:
+    def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
         """Take all windows in; say whether the job was stopped on the way."""
         with self.after_commit.following(run, self.stop) as after_commit:
             try:
@@ -226,7 +227,11 @@ class ClusterJob:
             names = [name for name in self.reading.to_source_fields()] or ["network"]
             raise InputError(names[0], "is for files, not for live sources")
         if self.options.unique_ids and not self._is_stream:
-            raise InputError("unique_ids", "is for streams")
+            raise InputError(
+                "unique_ids",
+                "works only with the address of a stream (redis://, kafka://, mqtt://, "
+                "postgresql://)",
+            )
 
     def _is_there(self, resume: bool | None, overwrite: bool) -> bool:
         """Say whether there is a run to resume; one without a window is made again."""

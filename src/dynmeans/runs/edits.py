@@ -5,7 +5,7 @@ log, replayed into a view. Every function here may be called while another proce
 """
 
 import getpass
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -16,7 +16,7 @@ import numpy as np
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.plural import counted
 from dynmeans.records.arrays import IntArray
-from dynmeans.runs.store.edit_log import append_edit, read_edits
+from dynmeans.runs.store.edit_log import append_edits, read_edits
 from dynmeans.runs.store.store import Store
 
 NAME, MERGE, PIN, UNDO = KINDS = ("name", "merge", "pin", "undo")
@@ -136,14 +136,16 @@ def edits_of(store: Store) -> Edits:
 def name_clusters(store: Store, names: Mapping[int, str], *, who: str | None = None) -> list[Edit]:
     """Give clusters names, an empty one takes it away; if one is refused, none is given."""
     texts = {k: _checked_name(name) for k, name in names.items()}
-    merged = edits_of(store).merged
-    for cluster_id in texts:
-        _check_known(store, cluster_id)
-        if cluster_id in merged:
-            rule = ": {} is shown as {}; name that one, or undo the merger first"
-            raise InputError("cluster", rule, cluster_id, merged[cluster_id])
-    made = [{"kind": NAME, "cluster_id": int(k), "text": text} for k, text in texts.items()]
-    return [_append(store, who, lambda _, edit=edit: edit) for edit in made]
+
+    def make(edits: Edits) -> list[dict[str, Any]]:
+        for cluster_id in texts:
+            _check_known(store, cluster_id)
+            if cluster_id in edits.merged:
+                rule = ": {} is shown as {}; name that one, or undo the merger first"
+                raise InputError("cluster", rule, cluster_id, edits.merged[cluster_id])
+        return [{"kind": NAME, "cluster_id": int(k), "text": text} for k, text in texts.items()]
+
+    return _append(store, who, make)
 
 
 def _checked_name(name: str) -> str:
@@ -165,26 +167,26 @@ def merge_clusters(store: Store, kept_id: int, other_id: int, *, who: str | None
     for cluster_id in (kept_id, other_id):
         _check_known(store, cluster_id)
 
-    def make(edits: Edits) -> dict[str, Any]:
+    def make(edits: Edits) -> list[dict[str, Any]]:
         kept, other = (edits.merged.get(k, k) for k in (kept_id, other_id))
         if kept == other:
             rule = ": {} and {} are shown as one cluster already"
             raise InputError("clusters", rule, kept_id, other_id)
-        return {"kind": MERGE, "cluster_id": int(kept_id), "other_id": int(other_id)}
+        return [{"kind": MERGE, "cluster_id": int(kept_id), "other_id": int(other_id)}]
 
-    return _append(store, who, make)
+    return _append(store, who, make)[0]
 
 
 def pin_cluster(store: Store, cluster_id: int, *, who: str | None = None) -> Edit:
     """Keep a cluster confirmed, however small or short-lived it is."""
     _check_known(store, cluster_id)
-    return _append(store, who, lambda _: {"kind": PIN, "cluster_id": int(cluster_id)})
+    return _append(store, who, lambda _: [{"kind": PIN, "cluster_id": int(cluster_id)}])[0]
 
 
 def undo_edit(store: Store, number: int | None = None, *, who: str | None = None) -> Edit:
     """Undo an edit, by default the last one that is in force; the log keeps both."""
 
-    def make(edits: Edits) -> dict[str, Any]:
+    def make(edits: Edits) -> list[dict[str, Any]]:
         undone = edits.undone()
         open_numbers = [e.number for e in edits.log if e.kind != UNDO and e.number not in undone]
         if not open_numbers:
@@ -192,15 +194,18 @@ def undo_edit(store: Store, number: int | None = None, *, who: str | None = None
         if number is not None and number not in open_numbers:
             rule = ": there is no edit {} to undo; those in force are {}"
             raise InputError("number", rule, number, ", ".join(map(str, open_numbers)))
-        return {"kind": UNDO, "other_id": open_numbers[-1] if number is None else number}
+        return [{"kind": UNDO, "other_id": open_numbers[-1] if number is None else number}]
 
-    return _append(store, who, make)
+    return _append(store, who, make)[0]
 
 
-def _append(store: Store, who: str | None, make: Any) -> Edit:
+def _append(
+    store: Store, who: str | None, make: Callable[[Edits], list[dict[str, Any]]]
+) -> list[Edit]:
+    """Add the edits that `make` returns for those in force; what it raises changes nothing."""
     signed = {"who": _checked_who(who), "at": datetime.now(UTC).isoformat(timespec="seconds")}
-    number = append_edit(store, lambda rows: {**make(_replayed(rows)), **signed})
-    return _edit_of(read_edits(store)[number - 1])
+    rows = append_edits(store, lambda rows: [e | signed for e in make(_replayed(rows))])
+    return [Edit(**row) for row in rows]
 
 
 def _replayed(rows: list[dict[str, Any]]) -> Edits:

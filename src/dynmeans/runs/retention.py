@@ -31,9 +31,12 @@ class Retention:
     _next_look: float = field(default=0.0, init=False)
 
     def check(self) -> None:
-        """Refuse a folder that cannot be written to."""
-        if self.archive is not None and not self.archive.is_dir():
-            raise InputError("archive", "must be a folder that exists", got=str(self.archive))
+        """Refuse an archive that is no folder, or cannot be written to."""
+        if self.archive is None:
+            return
+        if not self.archive.is_dir() or not os.access(self.archive, os.W_OK | os.X_OK):
+            rule = "must be a folder that exists and can be written to"
+            raise InputError("archive", rule, got=str(self.archive))
 
     def apply(self, run: Run, *, is_last: bool = False) -> int:
         """Put old parts away; return how many. Looks at most every ten seconds."""

@@ -13,9 +13,10 @@ import pyarrow as pa
 from dynmeans.engine.execution import Execution
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.history import History, StepRecord
+from dynmeans.records.history import History
 from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
+from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.deciding import Deciding
@@ -130,7 +131,7 @@ class Run(Editing, Deciding, Closing):
         commit_seconds : float
             Windows are committed in groups, at least this often; 0 commits each by itself.
         after_commit : callable, optional
-            Called after each of these commits.
+            Called after each of these commits, but for the one that an error leads to.
         n_threads : int, optional
             Threads of a step; the result never depends on it.
         max_clusters : int, optional
@@ -142,7 +143,8 @@ class Run(Editing, Deciding, Closing):
         stepper = self._ready_stepper(Execution(n_threads=n_threads, max_clusters=max_clusters))
         try:
             stream = self._learn_scaling(_as_iterable(windows), stepper)
-            return stepper.take_all(stream, token, on_window, commit_seconds, after_commit)
+            follow_up = after_commit or (lambda: None)
+            return stepper.take_all(stream, token, on_window, commit_seconds, follow_up)
         except BaseException:
             # What was not committed is forgotten here as well.
             self._stepper = None

@@ -13,10 +13,10 @@ from dynmeans.engine.checks import check_features, checked_coordinates
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.step import step_batch
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.history import StepRecord, make_record
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
+from dynmeans.records.step_record import StepRecord, make_record
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.sampling import Sample, choose_rows
 from dynmeans.runs.reading.window import Window
@@ -59,7 +59,7 @@ class Stepper:
         token: str | None,
         on_window: Callable[[StepRecord, Window], None] | None,
         commit_seconds: float,
-        after_commit: Callable[[], None] | None = None,
+        after_commit: Callable[[], None],
     ) -> int:
         """Take windows in until there are no more; return how many there were."""
         n_windows, n_rows, last_commit = 0, 0, time.monotonic()
@@ -75,10 +75,10 @@ class Stepper:
             if token is None and is_due:
                 self._commit()
                 n_rows, last_commit = 0, time.monotonic()
-                if after_commit is not None:
-                    after_commit()
+                after_commit()
         if self._pending.windows or token is not None:
             self._commit(token)
+            after_commit()
         return n_windows
 
     def note_position(self, position: Mapping[str, Any], n_dropped: int, n_late: int) -> None:

@@ -18,9 +18,8 @@ from dynmeans.runs.edits import UNDO
 from dynmeans.runs.run import Run
 from dynmeans.serve.feed import RunFeed
 from dynmeans.serve.metrics import metrics_text
-from dynmeans.serve.openapi import openapi
+from dynmeans.serve.openapi import MOST_ROWS, TOTAL, openapi
 
-MOST_ROWS = 10_000
 MOST_READERS = 200
 _ALIVE_SECONDS = 15.0
 _PAGE_POLICY = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -85,7 +84,7 @@ class Api:
         rows = await self._feed.read(lambda run: run.clusters(frame="arrow").to_pylist())
         wanted = request.query_params.get("status")
         rows = [row for row in rows if wanted in (None, row["status"])]
-        return _json(rows[::-1][:limit])
+        return _rows(rows[::-1], limit)
 
     async def events(self, request: Request) -> Response:
         """What happened after a window."""
@@ -97,16 +96,16 @@ class Api:
         found = await self._feed.read(
             lambda run: run.events(kinds=kinds, first_step=after + 1, frame="arrow").to_pylist()
         )
-        return _json(found[:limit])
+        return _rows(found, limit)
 
     async def labels(self, request: Request) -> Response:
         """The labels of a window."""
-        step = _number(request, "step", self._feed.last_step, 0, 1 << 53)
+        step = _number(request, "step", max(0, self._feed.last_step), 0, 1 << 53)
         limit = _number(request, "limit", MOST_ROWS, 1, MOST_ROWS)
         found = await self._feed.read(
             lambda run: run.labels(first_step=step, last_step=step, frame="arrow")
         )
-        return _json(found.slice(0, limit).to_pylist())
+        return _rows(found.slice(0, limit).to_pylist(), limit, n_all=found.num_rows)
 
     async def predict(self, request: Request) -> Response:
         """The cluster of each point, as of the last window; -1 where it would be a new one."""
@@ -227,7 +226,9 @@ def _number(request: Request, name: str, default: int, low: int, high: int) -> i
 def _checked_number(name: str, text: str, low: int, high: int) -> int:
     if not text.removeprefix("-").isdecimal() or not text.isascii() or len(text) > 18:
         raise HTTPException(422, f"{name} must be an integer")
-    return min(max(int(text), low), high)
+    if not low <= int(text) <= high:
+        raise HTTPException(422, f"{name} must be from {low:,} to {high:,}, got {int(text):,}")
+    return int(text)
 
 
 def _integer(body: dict[str, Any], name: str) -> int:
@@ -250,6 +251,13 @@ def _text(body: dict[str, Any], name: str) -> str:
 
 def _who(body: dict[str, Any]) -> str:
     return _text(body, "who") if "who" in body else "over HTTP"
+
+
+def _rows(rows: list[Any], limit: int, n_all: int | None = None) -> Response:
+    """Answer with the first rows, and in a header with how many there are."""
+    answer = _json(rows[:limit])
+    answer.headers[TOTAL] = str(len(rows) if n_all is None else n_all)
+    return answer
 
 
 def _json(value: Any, status: int = 200) -> Response:

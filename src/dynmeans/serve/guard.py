@@ -70,7 +70,10 @@ class Guard:
             return 413, f"a request may hold at most {MOST_BODY:,} bytes"
         if self._token is not None:
             if not self._has_token(scope, headers):
-                return 401, "the token is missing or wrong"
+                return 401, (
+                    "the token is missing or wrong: send the header Authorization: Bearer TOKEN, "
+                    "or open the address with ?token=TOKEN"
+                )
         elif _host_of(headers.get(b"host", b"")) not in self._hosts:
             return 403, "this server answers to its own name only; use a token for others"
         if scope["method"] not in ("GET", "HEAD"):

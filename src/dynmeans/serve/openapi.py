@@ -5,7 +5,10 @@ from typing import Any
 import dynmeans
 from dynmeans.records.events import KINDS
 
+MOST_ROWS = 10_000
+TOTAL = "x-total-count"  # the header of a table that says how many rows there are
 _INTEGER = {"type": "integer", "minimum": 0}
+_LIMIT = {"type": "integer", "minimum": 1, "maximum": MOST_ROWS}
 _WHO = {"type": "string", "description": "Who says so.", "maxLength": 200}
 
 
@@ -34,28 +37,31 @@ def openapi() -> dict[str, Any]:
             "/openapi.json": {"get": _answer("This description.")},
             "/api/status": {"get": _answer("How far the run is.")},
             "/api/clusters": {
-                "get": _answer(
+                "get": _table(
                     "The clusters, newest first.",
                     parameters=[
-                        _query("limit", _INTEGER),
+                        _query("limit", _LIMIT | {"default": 1000}),
                         _query("status", {"enum": ["seen", "unseen", "forgotten"]}),
                     ],
                 )
             },
             "/api/events": {
-                "get": _answer(
+                "get": _table(
                     "What happened after a window.",
                     parameters=[
                         _query("after", {"type": "integer", "minimum": -1}),
                         _query("kind", {"enum": list(KINDS)}),
-                        _query("limit", _INTEGER),
+                        _query("limit", _LIMIT | {"default": 1000}),
                     ],
                 )
             },
             "/api/labels": {
-                "get": _answer(
+                "get": _table(
                     "The labels of a window, by default the last.",
-                    parameters=[_query("step", _INTEGER), _query("limit", _INTEGER)],
+                    parameters=[
+                        _query("step", _INTEGER),
+                        _query("limit", _LIMIT | {"default": MOST_ROWS}),
+                    ],
                 )
             },
             "/api/stream": {
@@ -72,7 +78,7 @@ def openapi() -> dict[str, Any]:
                     points={
                         "type": "array",
                         "items": {"type": "array", "items": {"type": "number"}},
-                        "maxItems": 10_000,
+                        "maxItems": MOST_ROWS,
                     },
                 )
             },
@@ -105,6 +111,16 @@ def _answer(text: str, kind: str = "application/json", **more: Any) -> dict[str,
         "summary": text,
         "responses": {"200": {"description": text, "content": {kind: {}}}},
     } | more
+
+
+def _table(text: str, **more: Any) -> dict[str, Any]:
+    answer = _answer(text, **more)
+    told = "How many rows there are; more than the answer holds where `limit` cuts it."
+    answer["responses"]["200"]["headers"] = {
+        TOTAL: {"description": told, "schema": _INTEGER, "required": True}
+    }
+    answer["responses"]["422"] = {"description": "A parameter is out of its bounds; `error` says."}
+    return answer
 
 
 def _query(name: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -40,7 +40,11 @@ def guarded_app(folder: Path, token: str | None) -> Guard:
 def serve(folder: Path, host: str, port: int, token: str | None) -> None:
     """Serve a run until the process is told to stop."""
     if token is None and host not in LOOPBACK:
-        raise InputError("token", "is needed where others than this machine can ask", got=None)
+        raise InputError(
+            "token",
+            "must be given if {host} is not this machine",
+            hint="Give {token=...}, or set DYNMEANS_TOKEN.",
+        )
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise InputError("token", f"must have at least {SHORTEST_TOKEN} characters")
     if token is not None and not (

@@ -88,7 +88,8 @@ class Editor {
         body: JSON.stringify(body),
       });
       if (answer.ok) return this.close("Saved.");
-      return this.tell(`Not saved: ${(await answer.json()).error}`);
+      const told = await answer.json().catch(() => ({})); // A proxy's own page is no JSON.
+      return this.tell(`Not saved: ${told.error ?? `the server answered ${answer.status}.`}`);
     } catch {
       return this.tell("Not saved: the server did not answer.");
     }

@@ -1,14 +1,27 @@
 // A page of `dynmeans serve`: windows and edits are added as the server sends them.
 
+const RECONNECT_MS = 5000;
+
 function connectLive(report) {
   const { store, details } = report;
   const last = () => store.batches[store.last]?.step ?? -1;
-  const source = new EventSource(`api/stream?after=${last()}`);
-  source.addEventListener("windows", (event) => {
-    // After a pause the same windows may come once more.
-    if (Number(event.lastEventId) > last()) report.append(JSON.parse(event.data));
-  });
-  source.addEventListener("edits", (event) => report.update(JSON.parse(event.data)));
+  const lost = make("p", { class: "lost", id: "connection-lost", role: "status" });
+  document.body.append(lost);
+  const connect = () => {
+    const source = new EventSource(`api/stream?after=${last()}`);
+    source.addEventListener("open", () => { lost.textContent = ""; });
+    source.addEventListener("error", () => {
+      lost.textContent = "Connection lost, trying again. What you see may be out of date.";
+      // The browser tries again itself, except where it was refused or a proxy answered.
+      if (source.readyState === EventSource.CLOSED) setTimeout(connect, RECONNECT_MS);
+    });
+    source.addEventListener("windows", (event) => {
+      // After a pause the same windows may come once more.
+      if (Number(event.lastEventId) > last()) report.append(JSON.parse(event.data));
+    });
+    source.addEventListener("edits", (event) => report.update(JSON.parse(event.data)));
+  };
+  connect();
   details.editor = new Editor(report);
   details.redraw();
 }

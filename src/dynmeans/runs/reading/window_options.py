@@ -70,7 +70,7 @@ class WindowOptions:
     def __post_init__(self) -> None:
         """Check what can be checked before a row is read."""
         if self.time_format is not None and not isinstance(self.time_format, str):
-            forms = tuple(self.time_format)  # one is stored as it always was
+            forms = tuple(self.time_format)
             object.__setattr__(self, "time_format", forms[0] if len(forms) == 1 else forms or None)
         ways = [name for name in ("every", "count", "batch") if getattr(self, name) is not None]
         if len(ways) != 1:
@@ -119,8 +119,8 @@ class WindowOptions:
     def to_source_fields(self, table: str | None) -> dict[str, Any]:
         """Return what a run stores of its source; features stand beside it."""
         fields = asdict(self)
-        # Neither changes a window: a run may be resumed with another choice.
+        # Features have a field of their own; a run may be resumed with another `hold_last`.
         del fields["features"], fields["hold_last"]
-        if not self.unique_ids:  # not known to runs of earlier releases
+        if not self.unique_ids:  # as in runs that were stored without the field
             del fields["unique_ids"]
         return {"input": table, **fields}

@@ -1,5 +1,6 @@
 """Tables that a run gets when it is next written to; older folders are read without them."""
 
+import re
 import sqlite3
 from typing import Any
 
@@ -21,17 +22,16 @@ CREATE TABLE IF NOT EXISTS alerts (
 CREATE TABLE IF NOT EXISTS pace (
     only INTEGER PRIMARY KEY CHECK (only = 1), step_seconds REAL NOT NULL, at REAL NOT NULL
 );
-CREATE TABLE IF NOT EXISTS sent (
-    place TEXT PRIMARY KEY, next_step INTEGER NOT NULL
-);
 """
-_LAST = "sent"
+_NAMES = frozenset(re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", ADDED_TABLES))
+N_ALERTS = "n_alerts"  # the entry of the manifest that shows whether one is missing
 INBOX = "inbox"  # the partition of a stream that is kept here
 
 
 def add_tables(connection: sqlite3.Connection) -> None:
     """Make the tables that are not there yet."""
-    if not all(has_table(connection, name) for name in (_LAST, "pace")):
+    found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    if not _NAMES.issubset(name for (name,) in found):
         connection.executescript(f"BEGIN IMMEDIATE; {ADDED_TABLES} COMMIT;")
 
 

@@ -23,8 +23,10 @@ def read_edits(store: Store) -> list[dict[str, Any]]:
     return found
 
 
-def append_edit(store: Store, make: Callable[[list[dict[str, Any]]], dict[str, Any]]) -> int:
-    """Add the edit that `make` returns for those there are; return its number.
+def append_edits(
+    store: Store, make: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Add the edits that `make` returns for those there are, all or none; return their rows.
 
     Takes no writer's lock: clusters may be named while a process writes to the run, and the
     database lets one transaction in at a time. What `make` raises changes nothing.
@@ -38,12 +40,16 @@ def append_edit(store: Store, make: Callable[[list[dict[str, Any]]], dict[str, A
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(EDITS)
             rows = connection.execute("SELECT * FROM edits ORDER BY number").fetchall()
-            edit = make([dict(row) for row in checked_rows(rows, "edits", store.folder)])
-            values = [len(rows) + 1, *(edit.get(name) for name in COLUMNS[1:])]
-            marks = ", ".join("?" * (len(values) + 1))
-            connection.execute(f"INSERT INTO edits VALUES ({marks})", (*values, row_digest(values)))
-            write_manifest(connection, {N_EDITS: len(rows) + 1})
+            made = make([dict(row) for row in checked_rows(rows, "edits", store.folder)])
+            added = [
+                {"number": number, **{name: edit.get(name) for name in COLUMNS[1:]}}
+                for number, edit in enumerate(made, len(rows) + 1)
+            ]
+            marks = ", ".join("?" * (len(COLUMNS) + 1))
+            digested = [(*edit.values(), row_digest(edit.values())) for edit in added]
+            connection.executemany(f"INSERT INTO edits VALUES ({marks})", digested)
+            write_manifest(connection, {N_EDITS: len(rows) + len(added)})
             connection.execute("COMMIT")
         finally:
             connection.close()  # gives an open transaction up
-    return len(rows) + 1
+    return added

@@ -1,4 +1,7 @@
-"""The tables of run.sqlite, their version, and how to tell a run's database from any other."""
+"""The first tables of run.sqlite, their version, and how to tell a run's database from any other.
+
+Those that came later, and that a folder gets when it is next written to, are in `added_tables`.
+"""
 
 import os
 import sqlite3
@@ -150,9 +153,18 @@ def database_errors(path: Path) -> Iterator[None]:
                 "work is safe; make room and run the same command to resume."
             ) from error
         if "decode" in text or text.startswith("no such"):
-            raise ValueError(f"the run is damaged: {str(path)!r}: {text}.") from error
-        if "readonly" in text or "unable to open" in text:
+            raise _damaged(path, text) from error
+        if "unable to open" in text:
+            raise PermissionError(f"cannot open {str(path)!r}: {text}.") from error
+        if "readonly" in text:
             raise PermissionError(f"cannot write {str(path)!r}: {text}.") from error
         raise OSError(f"{str(path)!r}: {text}.") from error
     except sqlite3.DatabaseError as error:
-        raise ValueError(f"the run is damaged: {str(path)!r}: {error}.") from error
+        raise _damaged(path, str(error)) from error
+
+
+def _damaged(path: Path, what: str) -> ValueError:
+    return ValueError(
+        f"the run is damaged: {str(path)!r}: {what}. Restore the folder from a back-up; what is "
+        "damaged is named where the whole run is verified."
+    )

@@ -2,6 +2,7 @@
 
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.store import label_parts
+from dynmeans.runs.store.added_tables import N_ALERTS
 from dynmeans.runs.store.digests import TABLES, damaged
 from dynmeans.runs.store.edit_log import read_edits
 from dynmeans.runs.store.run_tables import windows_with_events
@@ -22,9 +23,9 @@ def verify(store: Store, n_features: int) -> None:
                 raise damaged(store.folder, f"{table} has {n_rows} rows, not {expected}")
         for table in ("dead_letters", "inbox", "alerts"):
             n_rows = sum(1 for _ in store.rows(table)) if store.has(table) else 0
-            n_letters = store.counts()["n_dead_letters"]
-            if table == "dead_letters" and n_rows != n_letters:
-                raise damaged(store.folder, f"{table} has {n_rows} rows, not {n_letters}")
+            expected = _expected_rows(store, table, state)
+            if expected is not None and n_rows != expected:
+                raise damaged(store.folder, f"{table} has {n_rows} rows, not {expected}")
         for _ in windows_with_events(store):
             pass
         read_edits(store)
@@ -41,6 +42,11 @@ def _expected_rows(store: Store, table: str, state: ClusterState) -> int | None:
         return int(state.n_steps)
     if table == "clusters":
         return int(state.next_id)  # every cluster was seen in the window that it was born in
+    if table == "dead_letters":
+        return store.counts()["n_dead_letters"]
+    if table == "alerts":
+        n_alerts: int | None = store.manifest(N_ALERTS)
+        return n_alerts
     if table == "tokens" and store.has_digests:
         return int(store.manifest("n_tokens") or 0)
     return None
