@@ -43,7 +43,8 @@ class Averages:
     def error(self) -> FloatArray:
         """Standard error of the mean; NaN of one stream."""
         none = np.full(self.n.shape, np.nan)
-        return np.divide(self.deviation, np.sqrt(self.n), out=none, where=self.n > 1)
+        errors = np.divide(self.deviation, np.sqrt(self.n), out=none, where=self.n > 1)
+        return np.asarray(errors, dtype=np.float64)
 
 
 def settings_of(config: SyntheticConfig, frame: pd.DataFrame, origin: str) -> dict[str, Setting]:
