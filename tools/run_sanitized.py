@@ -21,6 +21,8 @@ tests = [
     "tests/estimators",
     "tests/scale/groups",
     "tests/parameters",
+    # Code of another compiler.
+    "--ignore=tests/engine/gpu",
     # Workers of a cluster are started without these paths.
     "--ignore=tests/engine/dask",
     "--ignore=tests/scale/groups/test_dask_groups.py",

@@ -22,6 +22,8 @@ def random_stream(seed):
 @pytest.mark.parametrize(("ours", "theirs"), PER_STEP)
 def test_score_per_step_is_the_mean_of_scikit_learns(ours, theirs, seed):
     true, found = random_stream(seed)
+    if min(map(len, true)) <= 4 and theirs([0, 1], [0, 1]) != 1.0:
+        pytest.skip("scikit-learn 1.6 gives 0 to some equal labelings")
     expected = np.mean([theirs(t, f) for t, f in zip(true, found, strict=True)])
     assert ours(true, found) == pytest.approx(expected, abs=1e-12)
 

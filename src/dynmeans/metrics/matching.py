@@ -108,7 +108,7 @@ def _n_cells(rows: IntArray, cols: IntArray) -> int:
 def _connected_parts(rows: IntArray, cols: IntArray) -> list[IntArray]:
     """Divide the pairs so that no two parts share a row or column: each can be solved alone."""
     n_rows, n_nodes = int(rows.max()) + 1, int(rows.max()) + int(cols.max()) + 2
-    graph = csr_array((np.ones(len(rows)), (rows, n_rows + cols)), shape=(n_nodes, n_nodes))
+    graph = _graph(np.ones(len(rows)), rows, n_rows + cols, (n_nodes, n_nodes))
     parts = connected_components(graph, directed=False)[1][rows]
     order = np.argsort(parts, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(parts[order])) + 1)
@@ -130,12 +130,15 @@ def _assign_sparse(rows: IntArray, cols: IntArray, overlaps: FloatArray) -> Bool
     # that gains nothing, and all costs are raised above 0 by the same amount.
     idle = np.arange(n_rows)
     costs = 2 * overlaps.max() - np.concatenate([overlaps, np.zeros(n_rows)])
-    graph = csr_array(
-        (costs, (np.concatenate([rows, idle]), np.concatenate([cols, n_cols + idle]))),
-        shape=(n_rows, n_cols + n_rows),
-    )
+    ends = np.concatenate([rows, idle]), np.concatenate([cols, n_cols + idle])
+    graph = _graph(costs, *ends, (n_rows, n_cols + n_rows))
     kept_rows, kept_cols = min_weight_full_bipartite_matching(graph)
     return _is_kept(rows, cols, kept_rows, kept_cols, n_rows)
+
+
+def _graph(values: FloatArray, rows: IntArray, cols: IntArray, shape: tuple[int, int]) -> csr_array:
+    """Return a sparse matrix with 32-bit indices: SciPy 1.11 has wrong answers for wider ones."""
+    return csr_array((values, (rows.astype(np.int32), cols.astype(np.int32))), shape=shape)
 
 
 def _is_kept(
