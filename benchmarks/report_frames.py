@@ -20,7 +20,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 from dynmeans import Event, History
-from dynmeans.records.history import StepRecord
+from dynmeans.records.step_record import StepRecord
 from dynmeans.report import report_data, write_report
 
 N_ROWS, N_CLUSTERS = 1_000_000, 10_000

@@ -98,6 +98,14 @@ def engine_tables() -> Iterator[str]:
     )
 
 
+def small_parts_table() -> str:
+    """Clock ticks of the parts of a small step."""
+    parts = read("small_parts")
+    rows = {**parts["ticks"], "all": parts["all"]}
+    shares = [(name, f"{n:,.0f}", f"{n / parts['all']:.0%}") for name, n in rows.items()]
+    return table(("part", "clock ticks", "share"), shares)
+
+
 def case_row(name: str, cases: dict[str, Any], goals: Any) -> Sequence[Any]:
     """Return one of the cases A to E; the plain way may have been taken on centers kept apart."""
     row = cases[name]
@@ -192,7 +200,8 @@ def sweep_end(row: Any) -> Sequence[str]:
 def main() -> None:
     """Put each table in the place of the one with the same heads."""
     page = PAGE.read_text()
-    for filled in (*engine_tables(), *ablation_tables(), *sweep_tables()):
+    tables = (*engine_tables(), small_parts_table(), *ablation_tables(), *sweep_tables())
+    for filled in tables:
         start = page.index(filled.split("\n", 1)[0])
         page = page[:start] + filled + page[page.index("\n\n", start) :]
     PAGE.write_text(page)

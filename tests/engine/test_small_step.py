@@ -40,7 +40,7 @@ def test_one_crossing_gives_the_bits_of_the_long_way(dtype, is_weighted, by):
 
 
 @pytest.mark.parametrize("by", ["content", "row"])
-def test_equal_rows_of_unequal_weight_are_visited_as_the_list_says(by):
+def test_equal_rows_of_unequal_weight_get_the_labels_of_the_specification(by):
     rng = np.random.default_rng(2)
     for seed in range(20):
         rows = rng.integers(0, 3, size=(60, 2)).astype(float)

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from dynmeans import Event, History
-from dynmeans.records.history import StepRecord
+from dynmeans.records.step_record import StepRecord
 
 
 def _record(step, time, labels, centers, cost_trace, n_remembered, events):

@@ -9,7 +9,7 @@ import pytest
 
 from dynmeans import DynamicMeans, Event, History
 from dynmeans.records.events import KINDS
-from dynmeans.records.history import StepRecord
+from dynmeans.records.step_record import StepRecord
 from dynmeans.report import build, report_data, thinning
 from dynmeans.report.axes import FEATURE_NUMBERS
 from dynmeans.report.packing import pack_report

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dynmeans.alerts.rules import Rule
-from dynmeans.records.history import StepRecord
+from dynmeans.records.step_record import StepRecord
 
 
 class Alert(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 from dynmeans.alerts.delivery import Messenger
 from dynmeans.alerts.matching import Alert, lookback, matches
 from dynmeans.alerts.rules import Rule, read_rules
-from dynmeans.records.history import StepRecord
+from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.run import Run
 from dynmeans.runs.run_families import families_of_run
 from dynmeans.runs.store.added_tables import N_ALERTS

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from dynmeans.cli.output import printable
 from dynmeans.inputs.plural import counted
-from dynmeans.records.history import StepRecord
+from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import OnWindow
 

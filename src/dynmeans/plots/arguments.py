@@ -13,7 +13,8 @@ from matplotlib.transforms import ScaledTranslation
 from dynmeans.engine.checks import checked_points
 from dynmeans.inputs.batch_times import When
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.history import History, StepRecord
+from dynmeans.records.history import History
+from dynmeans.records.step_record import StepRecord
 
 _MAX_DATES = 6
 _LONGEST_NAME = 27  # characters

@@ -8,7 +8,8 @@ from matplotlib.lines import Line2D
 
 from dynmeans.plots.arguments import axes_or_new, checked_history, name_times, tidy
 from dynmeans.records.arrays import FloatArray
-from dynmeans.records.history import History, StepRecord
+from dynmeans.records.history import History
+from dynmeans.records.step_record import StepRecord
 
 _LINE = "#0072B2"
 _PASSES = "#8C8C8C"

@@ -25,7 +25,8 @@ from dynmeans.plots.arguments import (
 from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
 from dynmeans.plots.name_heights import spread_heights
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.history import History, StepRecord
+from dynmeans.records.history import History
+from dynmeans.records.step_record import StepRecord
 
 MAX_NAMES = 40  # More numbers than these cannot be told apart in one figure.
 _INK = "#222222"

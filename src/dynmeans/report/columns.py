@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import KINDS, Event
-from dynmeans.records.history import StepRecord
+from dynmeans.records.step_record import StepRecord
 from dynmeans.report.arguments import BatchPoints, BatchTimes
 from dynmeans.report.axes import Projection
 from dynmeans.report.data import NO_SLOT, BatchColumns, ClusterColumns, EventColumns, PointColumns

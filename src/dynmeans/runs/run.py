@@ -13,9 +13,10 @@ import pyarrow as pa
 from dynmeans.engine.execution import Execution
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.history import History, StepRecord
+from dynmeans.records.history import History
 from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
+from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.deciding import Deciding

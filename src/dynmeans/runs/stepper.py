@@ -13,10 +13,10 @@ from dynmeans.engine.checks import check_features, checked_coordinates
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.step import step_batch
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.history import StepRecord, make_record
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
+from dynmeans.records.step_record import StepRecord, make_record
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.sampling import Sample, choose_rows
 from dynmeans.runs.reading.window import Window

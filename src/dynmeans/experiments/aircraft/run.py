@@ -16,11 +16,12 @@ from dynmeans.experiments.aircraft.settings import Setting
 from dynmeans.experiments.aircraft.trajectories import Trajectories
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.history import History, StepRecord
+from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
+from dynmeans.records.step_record import StepRecord
 from dynmeans.report.build import report_data
 from dynmeans.report.from_run import run_report
-from dynmeans.report.page import write_report
+from dynmeans.report.render_page import write_report
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run

@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dynmeans.records.history import StepRecord
 from dynmeans.records.state import ClusterState
+from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.added_tables import forget_taken
 from dynmeans.runs.store.dead_letters import DeadLetter, insert_letters

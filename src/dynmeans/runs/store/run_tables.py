@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.records.events import Event
-from dynmeans.records.history import StepRecord
 from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
+from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.digests import damaged, rows_digest
 from dynmeans.runs.store.label_parts import read_part

@@ -19,10 +19,9 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.group_states import GroupStates, Key, merge_states
 from dynmeans.records.penalties import DEFAULT_MOTION
 from dynmeans.scale.groups.frame_columns import Columns, choose_columns, key_type, to_arrow
+from dynmeans.scale.groups.group_clocks import clocks_after, steps_before_batches
 from dynmeans.scale.groups.grouped_rows import GroupedRows, group_rows
 from dynmeans.scale.groups.key_seeds import draw_seed, seed_of_key, seeds_of_keys
-
-_MAX_STEPS = 1e100  # of time between two batches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +131,7 @@ def fit_table(
     settings = settings | {"batch_kind": rows.batch_kind}
     state = _agreeing(state, settings, rows)
     before, others = _of_keys(state, rows.keys)
-    elapsed = _elapsed(rows, before, settings["time_step"])
+    elapsed = steps_before_batches(rows, before, settings["time_step"])
     (labels, n_clusters, n_iters, costs), remembered = native_groups.fit_groups(
         rows.points,
         rows.weights,
@@ -145,7 +144,7 @@ def fit_table(
         settings["n_init"],
         model._execution(),
     )
-    after = replace(before, **remembered, **_clocks(rows, before, elapsed))
+    after = replace(before, **remembered, **clocks_after(rows, before, elapsed))
     _check_limit(after, model.max_clusters)
     key_types = [key_type(table, name) for name in columns.by]
     batches = _batch_table(rows, columns, key_types, n_clusters, n_iters, costs)
@@ -245,46 +244,6 @@ def _spread(values: Any, is_known: Any) -> Any:
     spread = np.zeros(len(is_known), dtype=values.dtype)
     spread[is_known] = values
     return spread
-
-
-def _elapsed(rows: GroupedRows, before: GroupStates, time_step: float | None) -> FloatArray:
-    """Steps of time before each batch; 1 before the first of a key."""
-    firsts, values = rows.group_starts[:-1], rows.batch_values
-    is_known = before.n_steps > 0
-    if rows.batch_kind != "none":
-        is_late = is_known & (values[firsts] <= before.last_batches)
-        if np.any(is_late):
-            group = int(np.flatnonzero(is_late)[0])
-            raise ValueError(
-                f"batch must continue after the state: key {rows.keys[group]!r} was taken in up to "
-                f"{before.last_batches[group]}, got {values[firsts[group]]}."
-            )
-    elapsed = np.ones(len(values))
-    if time_step is not None:
-        with np.errstate(over="ignore"):  # checked below
-            elapsed[1:] = (values[1:] - values[:-1]) / time_step
-            gaps = (values[firsts] - before.last_batches) / time_step
-        elapsed[firsts] = np.where(is_known, gaps, 1.0)
-        if not np.all((elapsed >= 1e-12) & (elapsed < _MAX_STEPS)):
-            raise ValueError(
-                "time_step must divide the gaps between batches into at least 1e-12 and less than "
-                f"{_MAX_STEPS:g} steps, got {time_step!r}."
-            )
-    return elapsed
-
-
-def _clocks(rows: GroupedRows, before: GroupStates, elapsed: FloatArray) -> dict[str, Any]:
-    """Count batches and time on, one batch after the other as the estimators do."""
-    n_batches = np.diff(rows.group_starts)
-    times = before.times.copy()
-    for t in range(int(n_batches.max(initial=0))):
-        has_batch = n_batches > t
-        times[has_batch] += elapsed[rows.group_starts[:-1][has_batch] + t]
-    return {
-        "n_steps": before.n_steps + n_batches,
-        "times": times,
-        "last_batches": rows.batch_values[rows.group_starts[1:] - 1],
-    }
 
 
 def _batch_table(
