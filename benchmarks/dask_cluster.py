@@ -111,9 +111,9 @@ def run_dask(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[st
         "client_mb_peak": peak_mb(),
         "cost_trace": found.cost_trace.tolist(),
         "n_clusters": len(found.ids),
-        "n_passes": len({(entry.run, entry.n_pass) for entry in rounds}),
-        "first_pass": add_up([entry for entry in rounds if entry.n_pass == 1]),
-        "later_passes": add_up([entry for entry in rounds if entry.n_pass > 1]),
+        "n_passes": len({(entry.run, entry.pass_number) for entry in rounds}),
+        "first_pass": add_up([entry for entry in rounds if entry.pass_number == 1]),
+        "later_passes": add_up([entry for entry in rounds if entry.pass_number > 1]),
     }
 
 

@@ -20,7 +20,7 @@ from dynmeans import ClusterState, Penalties
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import Remembered
 from dynmeans.engine.dask.cluster import cluster
-from dynmeans.engine.dask.messages import Run
+from dynmeans.engine.dask.messages import OrderRun
 from dynmeans.engine.dask.step import sum_facts
 from dynmeans.engine.dask.workers import Round
 
@@ -53,11 +53,11 @@ def measure(n_machines: int) -> dict[str, Any]:
     seed = int(compiled.order_seeds(5, 1)[0])
     remembered = Remembered(ClusterState.empty(N_FEATURES), PENALTIES)
     sums = sum_facts(workers.magnitudes(), n_rows, False, remembered)
-    run = Run(str(n_machines), seed, 2**64, PENALTIES.new_penalty, sums)
+    run = OrderRun(str(n_machines), seed, 2**64, PENALTIES.new_penalty, sums)
     found = cluster(workers, n_rows, remembered, run, ())
     by_pass: dict[int, list[Round]] = defaultdict(list)
     for entry in workers.rounds:
-        by_pass[entry.n_pass].append(entry)
+        by_pass[entry.pass_number].append(entry)
     n_slots = len(found.counts)
     return {
         "n_machines": n_machines,

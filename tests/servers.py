@@ -150,6 +150,18 @@ class PostgresqlServer(Server):
         options += ["-c", "fsync=off"]  # processes are killed here, not machines
         return self._as_user([str(self._programs / "postgres"), "-D", str(self._data), *options])
 
+    def start(self) -> None:
+        """Try again while processes of a server that was killed still hold its memory."""
+        for _ in range(20):
+            try:
+                super().start()
+                return
+            except RuntimeError as error:
+                if "is still in use" not in str(error):
+                    raise
+                time.sleep(0.5)
+        raise RuntimeError("processes of the server before do not end")
+
     def address(self, table: str, by: str = "id") -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres?table={table}&by={by}"
 

@@ -12,7 +12,7 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask import assign_labels
 from dynmeans.engine.dask.assign_labels import Remembered
 from dynmeans.engine.dask.cluster import cluster
-from dynmeans.engine.dask.messages import Run
+from dynmeans.engine.dask.messages import OrderRun
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.piece_run import PieceRun
 from dynmeans.engine.dask.step import keys_of, sum_facts
@@ -31,7 +31,7 @@ def solve(batch, state, penalties, revival, cuts=()):
         n_keys = 2**64 if positions is None else len(points)
         magnitudes, is_weighted = workers.magnitudes(), weights is not None
         sums = sum_facts(magnitudes, len(points), is_weighted, remembered)
-        run = Run(str(number), seed, n_keys, penalties.new_penalty, sums)
+        run = OrderRun(str(number), seed, n_keys, penalties.new_penalty, sums)
         yield cluster(workers, len(points), remembered, run, ())
 
 

@@ -13,7 +13,7 @@ from dynmeans import History
 from dynmeans.records.step_record import StepRecord
 from dynmeans.report import render_report, report_data, write_report
 from dynmeans.report.packing import pack_chunk, pack_report
-from dynmeans.report.page import LIVE_SCRIPTS, SCRIPTS, STYLES
+from dynmeans.report.render_page import LIVE_SCRIPTS, SCRIPTS, STYLES
 
 
 def data_of(text):

@@ -162,10 +162,10 @@ class Attack:
             self.place.server.up()
             self.kills["broker"] += 1
         else:
+            if self.kind == "mqtt":  # may have acknowledged a row that it had not written yet:
+                self._kill_child("producer")  # it begins with earlier rows when it starts again
             self.place.server.restart()
             self.kills["broker"] += 1
-            if self.kind == "mqtt":  # may have acknowledged rows that it had not written yet
-                self._kill_child("producer")
 
     def _kill_child(self, name: str) -> int:
         child = self.children.pop(name, None)

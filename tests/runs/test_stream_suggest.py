@@ -1,5 +1,6 @@
 """Parameters chosen on the first rows of a stream, which are then clustered, each once."""
 
+import random
 import subprocess
 import sys
 import threading
@@ -66,6 +67,25 @@ def test_a_kill_while_rows_to_choose_on_are_waited_for_loses_none(
     waiting.wait()
     place.send(name, bodies[300:])
     assert main(suggest_command(address, tmp_path / "run", "--until-idle", "400ms")) == 0
+    assert places.labels_of(tmp_path / "run") == places.labels_of(suggested)
+
+
+@SLOW
+@pytest.mark.parametrize("seed", range(2))
+def test_kills_at_any_moment_of_waiting_and_choosing_lose_no_row(
+    servers_of_session, suggested, tmp_path, seed
+):
+    place, name, rng = servers_of_session("mqtt"), f"waiting{seed}", random.Random(seed)
+    address, bodies = place.make(name), places.bodies_of(LONG)
+    command = [sys.executable, "-m", "dynmeans.cli", *suggest_command(address, tmp_path / "run")]
+    for first in range(0, len(bodies), 500):
+        waiting = subprocess.Popen(command)
+        place.send(name, bodies[first : first + 500])
+        time.sleep(rng.uniform(0.0, 2.5))
+        waiting.kill()
+        waiting.wait()
+    assert main(suggest_command(address, tmp_path / "run", "--until-idle", "1s")) == 0
+    assert penalties_of(tmp_path / "run") == penalties_of(suggested)
     assert places.labels_of(tmp_path / "run") == places.labels_of(suggested)
 
 

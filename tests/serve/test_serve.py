@@ -14,7 +14,7 @@ from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.serve.openapi import openapi
-from dynmeans.serve.server import guarded_app
+from dynmeans.serve.server import guarded_app, serve
 
 TOKEN = "a-token-of-some-length"
 
@@ -177,7 +177,9 @@ def test_a_token_opens_the_server(with_token, way):
 )
 def test_a_wrong_token_opens_nothing(with_token, headers):
     for path in ("/", "/api/status", "/metrics", "/health", "/api/stream", "/openapi.json"):
-        assert httpx.get(with_token + path, headers=headers).status_code == 401
+        refusal = httpx.get(with_token + path, headers=headers)
+        assert refusal.status_code == 401
+        assert "Authorization: Bearer TOKEN" in refusal.text
 
 
 def test_a_page_of_another_site_gets_and_changes_nothing(address):
@@ -308,6 +310,11 @@ def test_requests_have_bounds(address):
 def test_a_weak_token_is_refused(folder, options, message, capsys):
     assert main(["serve", str(folder), *options]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_no_token_is_refused_where_others_can_ask(folder):
+    with pytest.raises(ValueError, match="token must be given if host is not this machine"):
+        serve(folder, "0.0.0.0", 0, None)
 
 
 def test_fifty_readers_see_a_window_within_a_second(address, folder):

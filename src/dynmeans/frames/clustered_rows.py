@@ -19,7 +19,7 @@ from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
 from dynmeans.report.data import ReportData
 from dynmeans.report.from_run import run_report
-from dynmeans.report.page import render_report, write_report
+from dynmeans.report.render_page import render_report, write_report
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
 from dynmeans.runs.exports import export_labels
 from dynmeans.runs.label_view import LabelView

@@ -17,7 +17,7 @@ from dynmeans.report.build import report_data
 from dynmeans.report.data import ReportData
 from dynmeans.report.from_run import run_report
 from dynmeans.report.packing import pack_chunk
-from dynmeans.report.page import render_report
+from dynmeans.report.render_page import render_report
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.schema import DATABASE, open_database
 

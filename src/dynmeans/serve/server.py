@@ -40,11 +40,7 @@ def guarded_app(folder: Path, token: str | None) -> Guard:
 def serve(folder: Path, host: str, port: int, token: str | None) -> None:
     """Serve a run until the process is told to stop."""
     if token is None and host not in LOOPBACK:
-        raise InputError(
-            "token",
-            "must be given if {host} is not this machine",
-            hint="Give {token=...}, or set DYNMEANS_TOKEN.",
-        )
+        raise InputError("token", "must be given if {host} is not this machine")
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise InputError("token", f"must have at least {SHORTEST_TOKEN} characters")
     if token is not None and not (

@@ -10,7 +10,7 @@ from dynmeans.algorithm.cluster import NO_FALL
 from dynmeans.algorithm.cost import cluster_terms
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered, first_pass, later_pass
-from dynmeans.engine.dask.messages import Labeling, Moves, Reply, Run
+from dynmeans.engine.dask.messages import Labeling, Moves, OrderRun, Reply
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog
 from dynmeans.engine.dask.workers import Workers
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -42,7 +42,7 @@ class _Clusters:
 
 
 def cluster(
-    workers: Workers, n_rows: int, remembered: Remembered, run: Run, kept_runs: tuple[str, ...]
+    workers: Workers, n_rows: int, remembered: Remembered, run: OrderRun, kept_runs: tuple[str, ...]
 ) -> DaskSolution:
     """Cluster one batch given what is remembered from earlier batches."""
     n = remembered.state.n_clusters
@@ -71,7 +71,7 @@ def cluster(
 
 
 def _move_centers(
-    before: _Clusters, log: PassLog, moves: Moves, remembered: Remembered, run: Run
+    before: _Clusters, log: PassLog, moves: Moves, remembered: Remembered, run: OrderRun
 ) -> tuple[_Clusters, PassLog, npt.NDArray[np.uint8]]:
     """AssignParams: close up slots that emptied, and move those that points joined or left."""
     assert moves.sums is not None, "the pass is over"
@@ -101,7 +101,9 @@ def _table(clusters: _Clusters, remembered: Remembered) -> ClusterTable:
     return ClusterTable(clusters.centers, offsets, scales, is_active.astype(np.uint8))
 
 
-def _cost(clusters: _Clusters, replies: list[Reply], remembered: Remembered, run: Run) -> float:
+def _cost(
+    clusters: _Clusters, replies: list[Reply], remembered: Remembered, run: OrderRun
+) -> float:
     """L_t, Eq. 15."""
     own = np.sum([reply.within for reply in replies], axis=0)
     within: float = compiled.totals_of_bins(own[None], run.sums, True).item()

@@ -6,7 +6,7 @@ import numpy as np
 
 from dynmeans.engine.dask import device
 from dynmeans.engine.dask.device_parts import DevicePart, DeviceParts
-from dynmeans.engine.dask.messages import Request, Run
+from dynmeans.engine.dask.messages import OrderRun, Request
 from dynmeans.engine.dask.pass_log import ClusterTable, KeyArray, PassLog, SlotChanges
 from dynmeans.engine.dask.piece_run import Part, PieceRun, hashed
 from dynmeans.engine.gpu.bins import Magnitudes, choose_bins
@@ -18,7 +18,7 @@ from dynmeans.records.state import ClusterState
 class DeviceRun(PieceRun):
     """What a piece on a device knows in one run; arrays with a value for each row lie there."""
 
-    def __init__(self, parts: list[Part], run: Run, positions: KeyArray | None) -> None:
+    def __init__(self, parts: list[Part], run: OrderRun, positions: KeyArray | None) -> None:
         opener = device.find_device()
         self._np, farthest, *rest = opener.arrays, *run.sums
         lightest, heaviest, n_points, has_weights, new_penalty = rest
@@ -67,17 +67,17 @@ class DeviceRun(PieceRun):
         self._device_parts.walk_changes(*arguments)
 
     def _update_own(self, request: Request) -> None:
-        if self.own_pass != request.n_pass:
+        if self.own_pass != request.pass_number:
             centers = request.log.table.centers
             self.within = self._device_parts.update_own(self._pairs(), centers)
-            self.own_pass = request.n_pass
+            self.own_pass = request.pass_number
 
     def _choose(
         self, request: Request, keys: tuple[int, int]
     ) -> tuple[KeyArray, FloatArray, int, list[IntArray] | None]:
         table, penalty = request.log.table_before(keys[0]), self._run.new_penalty
         arguments = (self._pairs(), table.arrays, penalty, keys, request.limit)
-        if request.n_pass == 1:
+        if request.pass_number == 1:
             return *self._device_parts.propose_unlabeled(*arguments), None
         return self._device_parts.propose_labeled(*arguments)
 

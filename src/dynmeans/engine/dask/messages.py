@@ -10,7 +10,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class OrderRun:
     """One run of Algorithm 2: one batch, one visiting order, rows by increasing key.
 
     Attributes
@@ -38,7 +38,7 @@ class Run:
 class Labeling:
     """What the labels after some passes follow from: the log of the last one, None before any."""
 
-    run: Run
+    run: OrderRun
     n_passes: int
     log: PassLog | None
 
@@ -74,12 +74,12 @@ class Request:
     kept_runs: tuple[str, ...]
 
     @property
-    def run(self) -> Run:
+    def run(self) -> OrderRun:
         """The run it belongs to."""
         return self.before.run
 
     @property
-    def n_pass(self) -> int:
+    def pass_number(self) -> int:
         """The pass under way, from 1."""
         return self.before.n_passes + 1
 

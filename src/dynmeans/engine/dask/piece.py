@@ -15,7 +15,7 @@ from dynmeans.engine.dask.chunks import (
     to_weights,
 )
 from dynmeans.engine.dask.device_run import DeviceRun
-from dynmeans.engine.dask.messages import Run
+from dynmeans.engine.dask.messages import OrderRun
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece_run import Part, PieceRun
 from dynmeans.records.arrays import BatchArray, FloatArray
@@ -70,7 +70,9 @@ class Piece:
         """Whether the rows lie on a GPU."""
         return device.is_on_device(self.parts[0].points)
 
-    def run(self, run: Run, kept_runs: tuple[str, ...], positions: KeyArray | None) -> PieceRun:
+    def run(
+        self, run: OrderRun, kept_runs: tuple[str, ...], positions: KeyArray | None
+    ) -> PieceRun:
         """What is known in this run; runs that are not kept are forgotten."""
         known = self._runs.get(run.name)
         if known is None:

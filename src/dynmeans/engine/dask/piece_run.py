@@ -13,7 +13,7 @@ import numpy as np
 
 from dynmeans.engine import blas, native
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask.messages import Labeling, Moves, Proposals, Reply, Request, Run
+from dynmeans.engine.dask.messages import Labeling, Moves, OrderRun, Proposals, Reply, Request
 from dynmeans.engine.dask.pass_log import (
     ClusterTable,
     FlagArray,
@@ -58,7 +58,7 @@ class PieceRun:
 
     _np: Any = np  # arrays with one value for each row
 
-    def __init__(self, parts: list[Part], run: Run, positions: KeyArray | None) -> None:
+    def __init__(self, parts: list[Part], run: OrderRun, positions: KeyArray | None) -> None:
         self._parts, self._run = parts, run
         edges = np.cumsum([0, *(len(part.points) for part in parts)]).tolist()
         self._spans = [slice(*span) for span in pairwise(edges)]
@@ -79,7 +79,7 @@ class PieceRun:
     def answer(self, request: Request) -> Reply:
         """Settle labels, then look at the next rows: one round of a pass."""
         self.reach(request.before)
-        is_first = request.n_pass == 1
+        is_first = request.pass_number == 1
         if not is_first:
             self._update_own(request)
         self._settle(request.log, request.settle)
@@ -190,11 +190,11 @@ class PieceRun:
 
     def _update_own(self, request: Request) -> None:
         """Take the own costs again where the center moved; needed before rows are compared."""
-        n_pass, before = request.n_pass, request.before.log
-        if self.own_pass == n_pass:
+        pass_number, before = request.pass_number, request.before.log
+        if self.own_pass == pass_number:
             return
         highest = None
-        if self.own_pass == n_pass - 1 and before is not None and before.renamed is not None:
+        if self.own_pass == pass_number - 1 and before is not None and before.renamed is not None:
             renamed = before.renamed[: len(self.highest)]
             highest = np.zeros(request.log.table.n_slots)
             highest[renamed[renamed >= 0]] = self.highest[renamed >= 0]
@@ -205,7 +205,7 @@ class PieceRun:
             highest,
             self._run.sums,
         )
-        self.own_pass = n_pass
+        self.own_pass = pass_number
 
     def _propose(self, request: Request, keys: tuple[int, int]) -> Proposals:
         first, last = keys
@@ -222,7 +222,7 @@ class PieceRun:
         (first, last), run = keys, self._run
         table = request.log.table_before(first)
         arguments = (self._arrays(), run.seed, table.arrays, run.new_penalty, first, last)
-        if request.n_pass == 1:
+        if request.pass_number == 1:
             sgemm = blas.sgemm_for(max((part.points for part in self._parts), key=len))
             with blas.one_thread() if sgemm else nullcontext():
                 return *compiled.propose_unlabeled(*arguments, request.limit, sgemm), None

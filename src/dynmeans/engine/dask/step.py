@@ -17,7 +17,7 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import Remembered
 from dynmeans.engine.dask.batch import DaskBatch
 from dynmeans.engine.dask.cluster import DaskSolution, cluster
-from dynmeans.engine.dask.messages import Labeling, Run
+from dynmeans.engine.dask.messages import Labeling, OrderRun
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.workers import Round, Workers, lost_cluster_errors, order_key, wait_for
@@ -66,7 +66,7 @@ def step_with_rounds(
             positions = _send_positions(batch, places, str(number))
             workers.visit_by(str(number), positions)
         n_keys = 2**64 if places is None else batch.n_points
-        run = Run(uuid.uuid4().hex, seed, n_keys, penalties.new_penalty, sums)
+        run = OrderRun(uuid.uuid4().hex, seed, n_keys, penalties.new_penalty, sums)
         kept = () if best is None else (best.labeling.run.name,)
         found = cluster(workers, batch.n_points, remembered, run, kept)
         # The first of equals is kept: a later one must be lower.

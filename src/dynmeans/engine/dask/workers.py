@@ -108,7 +108,7 @@ class Round:
     """One request and its replies: how long it took, and what crossed the network."""
 
     run: str
-    n_pass: int
+    pass_number: int
     seconds: float
     bytes_out: int
     bytes_in: int
@@ -119,7 +119,7 @@ class Round:
         """Count what was sent."""
         n_proposals = sum(len(reply.proposals.keys) for reply in replies if reply.proposals)
         bytes_in = sum(map(_count_bytes, replies))
-        return cls(request.run.name, request.n_pass, seconds, bytes_out, bytes_in, n_proposals)
+        return cls(request.run.name, request.pass_number, seconds, bytes_out, bytes_in, n_proposals)
 
 
 class Workers:

@@ -21,7 +21,7 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.step_record import StepRecord
 from dynmeans.report.build import report_data
 from dynmeans.report.from_run import run_report
-from dynmeans.report.page import write_report
+from dynmeans.report.render_page import write_report
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run

@@ -42,7 +42,9 @@ class Averages:
     @property
     def error(self) -> FloatArray:
         """Standard error of the mean; NaN of one stream."""
-        return np.where(self.n > 1, self.deviation / np.sqrt(self.n), np.nan)
+        none = np.full(self.n.shape, np.nan)
+        errors = np.divide(self.deviation, np.sqrt(self.n), out=none, where=self.n > 1)
+        return np.asarray(errors, dtype=np.float64)
 
 
 def settings_of(config: SyntheticConfig, frame: pd.DataFrame, origin: str) -> dict[str, Setting]:
