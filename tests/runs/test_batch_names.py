@@ -87,8 +87,9 @@ def test_a_word_among_numbers_of_a_frame_leaves_its_row_out():
     assert found.labels.isna().tolist() == [False, True, False, True, False]
 
 
-def test_short_floats_of_a_frame_are_read():
-    frame = pd.DataFrame({"x": np.array([1, 2, 3], dtype=np.float16), "b": 0})
+@pytest.mark.parametrize("convert", [pd.DataFrame, pa.table])
+def test_short_floats_of_a_frame_are_read(convert):
+    frame = convert({"x": np.array([1, 2, 3], dtype=np.float16), "b": [0, 0, 0]})
     assert len(dynmeans.cluster(frame, features=["x"], batch="b", penalties=9.0).labels) == 3
 
 

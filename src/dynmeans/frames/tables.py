@@ -90,7 +90,7 @@ def origin_of(frame: Any, named: Iterable[str], folder: Path) -> Origin:
     if library == "polars" and kind == "DataFrame":
         return Origin(frame.to_arrow(), "polars")
     if hasattr(frame, "__arrow_c_stream__") and kind != "Series":
-        return Origin(pa.table(frame), "arrow")
+        return Origin(_without_short_floats(pa.table(frame)), "arrow")
     raise InputError(
         "frame",
         "must be a frame of pandas or polars, an Arrow table, a DuckDB relation or a path, got {}",
@@ -139,6 +139,15 @@ def _as_arrow(values: Any) -> pa.Array:
             raise
         texts = [None if value != value else str(value) for value in values]
         return pa.array(texts, from_pandas=True)
+
+
+def _without_short_floats(table: pa.Table) -> pa.Table:
+    """Return 16-bit floats as 32-bit ones: DuckDB knows no shorter ones."""
+    fields = [
+        field.with_type(pa.float32()) if pa.types.is_float16(field.type) else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields, metadata=table.schema.metadata))
 
 
 def _polars() -> Any:

@@ -72,8 +72,8 @@ class LiveRows:
         """
         options = self._options
         if self._features is None:
-            if options.on_missing == "drop" and record.get(options.time or "", 0) is None:
-                self.missing[str(options.time)] += 1  # it does not say what times look like
+            if options.on_missing == "drop" and (lacking := self._unsaid(record)):
+                self.missing.update(lacking)
                 return None
             self._learn_kinds(record)
         features = self._features or ()
@@ -133,6 +133,13 @@ class LiveRows:
                 raise InputError(name, rule, place, shown(value), hint="Send it as text.")
         return np.array([unknown if value is None else value for value in values])
 
+    def _unsaid(self, record: dict[str, Any]) -> list[str]:
+        """Return columns that lack a value: such a row does not say of what kind they are."""
+        named = {name.strip() for text in self._options.features for name in text.split(",")}
+        lacking = [name for name in named if name in record and _is_missing(record[name])]
+        time = self._options.time
+        return [*lacking, time] if time in record and record[time] is None else lacking
+
     def _learn_kinds(self, record: dict[str, Any]) -> None:
         """The first row says which features there are, and what times look like."""
         columns = {
@@ -180,3 +187,8 @@ class LiveRows:
             except (ValueError, OverflowError):
                 continue
         return None
+
+
+def _is_missing(value: Any) -> bool:
+    is_word = isinstance(value, str) and not is_number_to_a_reader(value)
+    return value is None or is_word

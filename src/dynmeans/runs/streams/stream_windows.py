@@ -76,6 +76,9 @@ class StreamWindows:
         self._n_messages = position.get("messages_read", 0)
         self._is_any_row = bool(position)
         self._names: set[Any] = set()
+        # Offsets of rows that were sent twice: read again, they are that still, though the window
+        # of the first may be closed by then.
+        self._repeated = {p: list(read) for p, read in position.get("repeated", {}).items()}
         self._letters: list[DeadLetter] = []
         self.n_late, self.n_dropped = position.get("n_late", 0), position.get("n_dropped", 0)
         self.n_repeated = 0
@@ -156,8 +159,11 @@ class StreamWindows:
             self.n_late += not is_again
             return False
         if self._options.unique_ids:
-            if row.id in self._names:
+            repeated = self._repeated.setdefault(message.partition, [])
+            if row.id in self._names or message.offset in repeated:
                 self.n_repeated += 1
+                if message.offset not in repeated:
+                    repeated.append(message.offset)
                 return False
             self._names.add(row.id)
         self._open.add(key, row)
@@ -239,6 +245,12 @@ class StreamWindows:
         partitions = {p: {"after": after[p], "to": to} for p, to in sorted(self._read_to.items())}
         position: dict[str, Any] = {"key": self._open.key, "partitions": partitions}
         position["messages_read"] = self._n_messages
+        self._repeated = {
+            p: [offset for offset in offsets if p in after and not _is_before(offset, after[p])]
+            for p, offsets in self._repeated.items()
+        }
+        if any(self._repeated.values()):
+            position["repeated"] = self._repeated
         pending = {"n_late": self.n_late, "n_dropped": self.n_dropped}
         return position | {name: n for name, n in pending.items() if n}
 
@@ -256,3 +268,8 @@ def check_row(row: LiveRow, options: WindowOptions, place: str) -> None:
 def _text(value: Any) -> str | None:
     """Return a name as text: a column that is text in one window must be so in all."""
     return None if value is None else str(value)
+
+
+def _is_before(offset: Any, after: Any) -> bool:
+    """Say whether a message is not read again from a place on; None is the start."""
+    return after is not None and bool(offset <= after)
