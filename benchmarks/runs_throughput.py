@@ -8,6 +8,7 @@ and ends with an error if a limit is missed.
 
 import functools
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -24,7 +25,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from cases import machine, write_results
+from cases import RESULTS, machine, write_results
 
 from dynmeans import DynamicMeans
 from dynmeans.engine import step
@@ -41,9 +42,10 @@ N_CLUSTERS = 80
 NEW_PENALTY, MAX_GAP, REACH = 2.0, 5.0, 1.2
 FEATURES = tuple(f"x{j}" for j in range(N_FEATURES))
 ROWS_PER_SECOND, SHARE_OF_ENGINE, MEGABYTES = 1e6, 1 / 3, 500.0
-DIGESTS, DIGESTS_AND_GUARDS = 0.03, 0.05  # of the time of a run
+ROWS_DIGEST, DIGESTS_AND_GUARDS = 0.03, 0.05  # of the time of a run
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_NUM_THREADS": "1"}
 SORTED = ("parquet", "csv")
+_DIGESTS_OF_TABLES = ("row_digest", "rows_digest", "state_checksum")
 
 
 def windows_of_rows(n_windows: int, rng: np.random.Generator) -> Iterator[pa.Table]:
@@ -123,10 +125,10 @@ def engine_alone(table: Path) -> dict[str, float]:
 def shares(table: Path, run: Path) -> dict[str, float]:
     """Shares of a run's processor time spent in digests and in guards.
 
-    Digests are those of rows read, parts, tables and states; guards are the bounds of times and of
-    the number of clusters.
+    Digests are those of the rows read, and of what is written: parts, tables, states. Guards are
+    the bounds of times and of the number of clusters.
     """
-    spent = {"digests": 0.0, "guards": 0.0}
+    spent = {"digest_of_rows": 0.0, "other_digests": 0.0, "guards": 0.0}
 
     def timed(work: Callable[..., Any], kind: str) -> Callable[..., Any]:
         @functools.wraps(work)
@@ -139,13 +141,13 @@ def shares(table: Path, run: Path) -> dict[str, float]:
         return call
 
     watched: list[tuple[Any, str, str]] = [
-        *((commit, name, "digests") for name in ("row_digest", "rows_digest", "state_checksum")),
-        (RollingDigest, "feed", "digests"),
+        (RollingDigest, "feed", "digest_of_rows"),
+        *((commit, name, "other_digests") for name in _DIGESTS_OF_TABLES),
         *((TimeBounds, name, "guards") for name in ("check", "check_jump")),
         *((step, name, "guards") for name in ("foresee", "check_growth")),
     ]
     with ExitStack() as stack:
-        hashes = types.SimpleNamespace(sha256=timed(hashlib.sha256, "digests"))
+        hashes = types.SimpleNamespace(sha256=timed(hashlib.sha256, "other_digests"))
         stack.enter_context(mock.patch.object(label_parts, "hashlib", hashes))
         for owner, name, kind in watched:
             instead = timed(getattr(owner, name), kind)
@@ -189,10 +191,19 @@ def measure(n_windows: int) -> dict[str, Any]:
                 f"{n_rows:>9,} rows, {kind:<20} {found['rows_per_s']:>11,.0f} rows/s "
                 f"({found['share_of_engine']:.2f} of the engine), {found['peak_mb']:.0f} MB"
             )
-        result |= shares(folder / "rows.parquet", folder / "run-shares")
-        told = " and ".join(f"{kind} {100 * result[kind]:.1f} %" for kind in ("digests", "guards"))
-        print(f"{n_rows:>9,} rows, of the time {told}")
     return result
+
+
+def measured_shares() -> dict[str, Any]:
+    """Measure what digests and guards cost in a run of all rows."""
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as name:
+        table = Path(name) / "rows.parquet"
+        write_tables(Path(name), N_WINDOWS)
+        found = shares(table, Path(name) / "run")
+    for kind, share in found.items():
+        print(f"{kind.replace('_', ' ')}: {100 * share:.2f} % of the time")
+    return {**{kind: round(share, 5) for kind, share in found.items()}, "load_average": load}
 
 
 def missed(whole: dict[str, Any]) -> list[str]:
@@ -203,31 +214,44 @@ def missed(whole: dict[str, Any]) -> list[str]:
         faults.append(f"Parquet at {found['rows_per_s']:,.0f} rows/s")
     if whole["engine"]["most_clusters"] >= 100:
         faults.append(f"{whole['engine']['most_clusters']} clusters alive")
-    if whole["digests"] > DIGESTS or whole["digests"] + whole["guards"] > DIGESTS_AND_GUARDS:
-        share = f"{100 * whole['digests']:.1f} % and {100 * whole['guards']:.1f} %"
-        faults.append(f"digests and guards take {share}")
     for kind in SORTED:
         if whole[kind]["peak_mb"] >= MEGABYTES:
             faults.append(f"{kind} took {whole[kind]['peak_mb']:.0f} MB")
     return faults
 
 
+def missed_shares(found: dict[str, Any]) -> list[str]:
+    """Say which limits digests and guards missed."""
+    total = found["digest_of_rows"] + found["other_digests"] + found["guards"]
+    is_small = found["digest_of_rows"] <= ROWS_DIGEST and total <= DIGESTS_AND_GUARDS
+    return [] if is_small else [f"digests and guards take {100 * total:.1f} %"]
+
+
 def main() -> None:
-    """Measure, print, write; end with an error if a limit is missed."""
-    small, whole = measure(N_WINDOWS // 5), measure(N_WINDOWS)
+    """Measure, print, write; end with an error if a limit is missed.
+
+    With ``--shares`` only the shares of digests and guards are measured again.
+    """
+    if sys.argv[1:] == ["--shares"]:
+        found = measured_shares()
+        results = json.loads((RESULTS / "runs_throughput.json").read_text())
+        write_results("runs_throughput", {**results, "shares": found})
+        sys.exit("missed: " + "; ".join(faults) if (faults := missed_shares(found)) else 0)
+    small, whole, found = measure(N_WINDOWS // 5), measure(N_WINDOWS), measured_shares()
     results = {
         "to_reach": {
             "rows_per_s": ROWS_PER_SECOND,
             "or_share_of_engine": SHARE_OF_ENGINE,
             "peak_mb": MEGABYTES,
-            "digests": DIGESTS,
+            "digest_of_rows": ROWS_DIGEST,
             "digests_and_guards": DIGESTS_AND_GUARDS,
         },
         "a_fifth": small,
         "whole": whole,
+        "shares": found,
     }
     write_results("runs_throughput", {"machine": machine(), **results})
-    if faults := missed(whole):
+    if faults := missed(whole) + missed_shares(found):
         sys.exit("missed: " + "; ".join(faults))
 
 

@@ -45,6 +45,7 @@ CHANGES = {
     "a missing event": "DELETE FROM events WHERE step = 1 AND number = 0",
     "tokens": "UPDATE tokens SET token = 'epoch 2'",
     "a missing token": "DELETE FROM tokens",
+    "an empty blob for the number 0": "UPDATE batches SET n_dropped = x'' WHERE step = 0",
     "dead_letters": "UPDATE dead_letters SET body = x'00'",
     "a missing letter": "DELETE FROM dead_letters",
     "what was sent": "UPDATE manifest SET value = replace(value, '3', '2') WHERE name = 'sent'",

@@ -54,7 +54,7 @@ def _attack(rng: random.Random, folder: Path) -> int:
         for row, label in zip(labels["row_id"], labels["cluster_id"], strict=True):
             expected[row] = label
         if named := rng.random() < 0.3:
-            run.name_cluster(0, rng.choice([text for text in TEXTS if "\x00" not in text]))
+            run.name_cluster(0, rng.choice([text for text in TEXTS if "\x00" not in text])[:200])
         view = LabelView(None, None, run.edits)
         added = "cluster_id" if name != "cluster_id" else "dynmeans_cluster_id"
         for ending in (".parquet", ".csv", ".jsonl"):
