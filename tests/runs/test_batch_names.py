@@ -80,8 +80,9 @@ def test_a_frame_of_pandas_with_a_gap_in_its_batches_is_followed_in_order():
     assert found.labels.dropna().eq(0).all()  # moved by 0.1 a window, never by 0.9
 
 
-def test_a_word_among_numbers_of_a_frame_leaves_its_row_out():
-    frame = pd.DataFrame({"x": [1.0, "k.A.", 3, None, 5.0], "b": 0})
+@pytest.mark.parametrize("odd", ["k.A.", float("inf")])
+def test_a_word_among_numbers_of_a_frame_leaves_its_row_out(odd):
+    frame = pd.DataFrame({"x": [1.0, odd, 3, None, 5.0], "b": 0}, dtype=object)
     with pytest.warns(UserWarning, match="2 rows were left out and have no label: 2 without"):
         found = dynmeans.cluster(frame, features=["x"], batch="b", penalties=9.0)
     assert found.labels.isna().tolist() == [False, True, False, True, False]

@@ -116,7 +116,7 @@ def _from_pandas(frame: Any, named: list[str]) -> pa.Table:
     for name, values in parts.items():
         try:
             columns[name] = _as_arrow(values)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        except (pa.ArrowException, OverflowError) as error:
             if name in named:
                 text = str(error).partition("\n")[0].rstrip(".")
                 rule = ": column {!r} cannot be read: {}"
@@ -134,7 +134,7 @@ def _as_arrow(values: Any) -> pa.Array:
         values = values.astype("float32")  # DuckDB knows no shorter one
     try:
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         if not all(isinstance(value, _WRITTEN) for value in values):
             raise
         texts = [None if value != value else str(value) for value in values]

@@ -31,7 +31,7 @@ def _attack(rng: random.Random, folder: Path) -> int:
     frame = _frame(rng)
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # words among numbers: pandas alone
+    except (pa.ArrowException, OverflowError):  # words among numbers: pandas alone
         _labels(frame, rng, folder)
         return 1
     path = folder / "rows.parquet"
