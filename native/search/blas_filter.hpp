@@ -82,8 +82,8 @@ class BlasFilter {
 
     // The cheapest slots of the points at order[begin .. end), at most kRows of them.
     template <typename Value>
-    void find(const Points<Value>& points, const Row* order, std::size_t begin,
-              std::size_t end, const CostTable& table, Scratch& scratch, Choice* choices) const {
+    void find(const Points<Value>& points, const Row* order, std::size_t begin, std::size_t end,
+              const CostTable& table, Scratch& scratch, Choice* choices) const {
         const std::size_t n_rows = end - begin, n_slots = bases_.size();
         scratch.rows.resize(n_rows * width());
         scratch.norms.resize(n_rows);

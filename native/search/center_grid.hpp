@@ -81,8 +81,8 @@ class CenterGrid {
 
     // The cheapest slots of the points at positions [begin, end) of the order.
     template <typename Value>
-    void find(const Points<Value>& points, const Row* order, std::size_t begin,
-              std::size_t end, Scratch& scratch, Choice* choices) const {
+    void find(const Points<Value>& points, const Row* order, std::size_t begin, std::size_t end,
+              Scratch& scratch, Choice* choices) const {
         if (n_features_ == 1) return find<1>(points, order + begin, end - begin, scratch, choices);
         if (n_features_ == 2) return find<2>(points, order + begin, end - begin, scratch, choices);
         find<3>(points, order + begin, end - begin, scratch, choices);
@@ -120,8 +120,8 @@ class CenterGrid {
     };
 
     template <std::size_t D, typename Value>
-    void find(const Points<Value>& points, const Row* order, std::size_t n,
-              Scratch& scratch, Choice* choices) const {
+    void find(const Points<Value>& points, const Row* order, std::size_t n, Scratch& scratch,
+              Choice* choices) const {
         scratch.rows.resize(n * D);
         scratch.cells.resize(n * D);
         scratch.places.resize(n);

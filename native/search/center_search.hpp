@@ -59,8 +59,8 @@ class CenterSearch {
 
     // The cheapest slots of the points at order[begin .. end), at most kChunk of them.
     template <typename Value>
-    void find(const Points<Value>& points, const Row* order, std::size_t begin,
-              std::size_t end, const CostTable& table, std::size_t thread, Choice* choices) {
+    void find(const Points<Value>& points, const Row* order, std::size_t begin, std::size_t end,
+              const CostTable& table, std::size_t thread, Choice* choices) {
         if (way_ == Way::kFilter)
             return filter_.find(points, order, begin, end, table, filter_scratch_[thread], choices);
         ThreadScratch& scratch = of_threads_[thread];
