@@ -79,6 +79,6 @@ def test_the_report_plays_within_the_notebook(notebook, tmp_path):
         page.open(path)
         driver.switch_to.frame(page.find("iframe"))
         page.settle()
-        assert page.text("#scene-title") == "1 Mar 2026, 06:00 · 3 clusters · 30 points"
+        assert page.text("#scene-title") == "1 Mar 2026, 10:50 · 3 clusters · 30 points"
         assert any("TUG 17" in text for text in page.texts("body"))
         assert page.messages() == []
