@@ -23,6 +23,9 @@ tests = [
     "tests/parameters",
     # Code of another compiler.
     "--ignore=tests/engine/gpu",
+    # Only one instruction set is built here.
+    "--deselect=tests/engine/test_compiled.py::"
+    "test_every_module_that_this_machine_runs_was_built_for_the_tests",
     # Workers of a cluster are started without these paths.
     "--ignore=tests/engine/dask",
     "--ignore=tests/scale/groups/test_dask_groups.py",
