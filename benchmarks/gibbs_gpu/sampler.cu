@@ -7,7 +7,7 @@ typedef unsigned short u16;
 #define ALL 0xffffffffu
 #define INFINITE __longlong_as_double(0x7ff0000000000000ll)
 // Wider lanes hold their slots in memory.
-#define UNROLLED (J <= 8 ? J : 1)
+constexpr int UNROLLED = J <= 8 ? J : 1;
 #define UNLABELED 0xffffu
 
 struct Random {
@@ -195,11 +195,11 @@ __device__ void record(const u16* labels, u16* names, int n, int n_old, int lane
 }
 
 extern "C" __global__ void __launch_bounds__(32)
-    gibbs(const double2* points, const int* stream_of, int n, const int* n_old,
-          const double* log_weights, const double* past_counts, const double2* means,
-          const double* variances, const double* log_new_weights, const double* noise_variances,
-          double new_mean, double new_variance, const u64* seeds, int n_samples, int thin,
-          u16* samples, double* log_posteriors, int* is_full) {
+    gibbs(const double2* points, const int* n_old, const double* log_weights,
+          const double* past_counts, const double2* means, const double* variances,
+          const double* log_new_weights, const double* noise_variances, double new_mean,
+          double new_variance, const u64* seeds, int n, int n_samples, int thin, u16* samples,
+          double* log_posteriors, int* is_full) {
     extern __shared__ double openings[];
     u16* const labels = (u16*)(openings + n);
     u16* const names = labels + n;
@@ -208,7 +208,7 @@ extern "C" __global__ void __launch_bounds__(32)
     const Prior prior{n_old[chain],           log_weights + row,      past_counts + row,
                       variances + row,        means + row,            log_new_weights[chain],
                       noise_variances[chain], new_variance,           new_mean};
-    const double2* y = points + (size_t)stream_of[chain] * n;
+    const double2* y = points + (size_t)chain * n;
     Random random(seeds[chain]);
     Slots slots;
 #pragma unroll UNROLLED
