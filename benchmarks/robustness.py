@@ -64,10 +64,12 @@ def models(config: SyntheticConfig) -> Iterator[tuple[str, str, float, Any]]:
         "revival_penalty": p.revival_penalty,
         "drift": p.drift,
     }
-    for name in right:
+    # lambda and Q together is lambda with the paper's T_Q and k_tau fixed.
+    for names in (*((name,) for name in right), ("new_penalty", "revival_penalty")):
         for factor in FACTORS:
-            wrong = right | {name: factor * right[name]}
-            yield "dynamic_means", name, factor, DynamicMeans(**wrong, n_init=3, random_state=0)
+            wrong = right | {name: factor * right[name] for name in names}
+            model = DynamicMeans(**wrong, n_init=3, random_state=0)
+            yield "dynamic_means", " and ".join(names), factor, model
     for inference in INFERENCES:
         for name in MIXTURE:
             for factor in FACTORS:

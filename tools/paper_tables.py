@@ -26,9 +26,10 @@ from dynmeans.experiments.synthetic.summary import (
 from dynmeans.experiments.synthetic.tasks import FOUND, HANDICAP, HONEST
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
-_SYMBOLS = {
+SYMBOLS = {
     "new_penalty": "lambda",
     "revival_penalty": "Q",
+    "new_penalty and revival_penalty": "lambda and Q",
     "drift": "tau",
     "concentration": "alpha",
     "survival": "q",
@@ -170,7 +171,7 @@ def robustness() -> str:
             with_error(found.loc[f, "accuracy_global"], found.loc[f, "accuracy_global_error"])
             for f in factors
         ]
-        lines.append([noise, NAMES[method], _SYMBOLS[parameter], *cells])
+        lines.append([noise, NAMES[method], SYMBOLS[parameter], *cells])
     head = ["noise", "method", "parameter", *(f"x {f:g}" for f in factors)]
     return _markdown(head, lines)
 

@@ -75,11 +75,8 @@ class SmallBatch {
             const double cost = slots_.cluster_terms(new_penalty_) + within();
             const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
             cost_trace_.push_back(cost);
-            if (!fell || !slots_.has_any_changed() || cost_trace_.size() == most) break;
-            if (movers_.empty()) {
-                cost_trace_.push_back(cost);
-                break;
-            }
+            if (!fell || !slots_.has_any_changed() || cost_trace_.size() == most) return;
+            if (movers_.empty()) return cost_trace_.push_back(cost);
             slots_.start_pass();
             move();
         }

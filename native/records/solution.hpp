@@ -9,7 +9,7 @@
 
 namespace dynmeans::records {
 
-constexpr double kNoFall = 1e-12;  // a relative fall of the cost below this counts as none; so does a rise
+constexpr double kNoFall = 1e-12;  // a relative fall or rise of the cost below this is none
 
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();  // of passes
 
