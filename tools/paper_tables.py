@@ -46,7 +46,7 @@ AIRCRAFT = {
 
 def synthetic(noise: str) -> Results:
     """Return the committed results of one noise."""
-    return read_results(RESULTS / f"synthetic-{noise}-global.parquet", "synthetic")
+    return read_results(RESULTS / f"synthetic-{noise}-full.parquet", "synthetic")
 
 
 def accuracy_by_clusters() -> str:
@@ -93,9 +93,11 @@ def times_faster() -> str:
                 gain = f"{100 * row.gain:+.1f}"
                 gain += "" if pd.isna(row.error) else f" ± {100 * row.error:.1f}"
                 method = full_name(row.method, row.choice)
-                times = f"{row.times_faster:.0f}"
-                rows.append([noise, name, method, str(row.n_clusters), times, gain, str(row.n)])
-    head = ["noise", "parameters", "method", "K", "times faster", "points gained", "streams"]
+                times = "" if pd.isna(row.times_faster) else f"{row.times_faster:.0f}"
+                counts = [str(row.n_timed), gain, str(row.n)]
+                rows.append([noise, name, method, str(row.n_clusters), times, *counts])
+    head = ["noise", "parameters", "method", "K", "times faster", "streams timed"]
+    head += ["points gained", "streams"]
     return _markdown(head, rows)
 
 

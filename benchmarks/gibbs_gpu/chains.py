@@ -239,7 +239,7 @@ def groups_of(tasks: list[tuple[SyntheticConfig, Row]]) -> list[Group]:
 
 def run_groups(groups: list[Group], until: float) -> Iterator[list[Row]]:
     """Advance all groups side by side until that time; yield the rows of each that ends."""
-    import cupy as cp
+    import cupy as cp  # noqa: PLC0415 - after the processes of the groups were forked
 
     kernels = compile_kernels(cp)
     for group in groups:

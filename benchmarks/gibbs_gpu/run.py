@@ -3,9 +3,10 @@
     python benchmarks/gibbs_gpu/run.py sample rows.jsonl
     python benchmarks/gibbs_gpu/run.py merge rows.jsonl
 
-`sample` makes the rows that the results of both noises lack: rung after rung of the search, then the
-comparison. `merge` takes them into the results, on the same machine or another. They have no time,
-which only a processor gives. `--again` also samples trials that are there; `merge` compares those.
+`sample` makes the rows that the results of both noises lack: rung after rung of the search, then
+the comparison, in about ten minutes on one H200. `merge` takes them into the results, on the same
+machine or another. They have no time, which only a processor gives. `--again` samples trials that
+are there as well, and `merge` compares them.
 """
 
 import argparse

@@ -86,7 +86,7 @@ def by_effort(trials: pd.DataFrame, n_clusters: int, n_trials: int, value: str) 
 
 
 def _averages(rows: pd.DataFrame, x: str, value: str) -> Averages:
-    groups = rows.groupby(x)[value].agg(["mean", "std", "count"])
+    groups = rows.dropna(subset=[value]).groupby(x)[value].agg(["mean", "std", "count"])
     return Averages(
         groups.index.to_numpy(dtype=np.float64),
         groups["mean"].to_numpy(),
