@@ -143,7 +143,9 @@ def beside_authors() -> str:
     for noise in NOISES:
         for row in authors_table(synthetic(noise).frame, noise).itertuples():
             score = row.score.removeprefix("accuracy_").replace("_", " ")
-            numbers = [f"{row.ours:.1f}", f"{row.authors:.1f}", f"{row.errors_off:+.1f}"]
+            ours = f"{row.ours:.1f} ± {row.ours_error:.1f}"
+            authors = f"{row.authors:.1f} ± {row.authors_error:.1f}"
+            numbers = [ours, authors, f"{row.errors_off:+.1f}"]
             rows.append([noise, str(row.n_clusters), score, *numbers])
     return _markdown(["noise", "K", "accuracy", "ours, %", "authors, %", "errors off"], rows)
 
