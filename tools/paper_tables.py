@@ -26,9 +26,10 @@ from dynmeans.experiments.synthetic.summary import (
 from dynmeans.experiments.synthetic.tasks import FOUND, HANDICAP, HONEST
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
-_SYMBOLS = {
+SYMBOLS = {
     "new_penalty": "lambda",
     "revival_penalty": "Q",
+    "new_penalty and revival_penalty": "lambda and Q",
     "drift": "tau",
     "concentration": "alpha",
     "survival": "q",
@@ -36,7 +37,7 @@ _SYMBOLS = {
 }
 
 
-_AIRCRAFT = {
+AIRCRAFT = {
     "real": "aircraft-real",
     "real, own GP": "aircraft-real-own-gp",
     "simulated": "aircraft-simulated-quick",
@@ -160,7 +161,7 @@ def how_far() -> str:
 
 def robustness() -> str:
     """Tracking accuracy where one parameter is wrong by a factor."""
-    rows = pd.DataFrame(_json("robustness")["rows"])
+    rows = pd.DataFrame(results_of_json("robustness")["rows"])
     factors = sorted(rows["factor"].unique())
     lines = []
     for key, group in rows.groupby(["noise", "method", "parameter"], sort=False):
@@ -170,7 +171,7 @@ def robustness() -> str:
             with_error(found.loc[f, "accuracy_global"], found.loc[f, "accuracy_global_error"])
             for f in factors
         ]
-        lines.append([noise, NAMES[method], _SYMBOLS[parameter], *cells])
+        lines.append([noise, NAMES[method], SYMBOLS[parameter], *cells])
     head = ["noise", "method", "parameter", *(f"x {f:g}" for f in factors)]
     return _markdown(head, lines)
 
@@ -178,7 +179,7 @@ def robustness() -> str:
 def evolutionary() -> str:
     """Evolutionary clustering beside Dynamic Means."""
     lines = []
-    for row in _json("evolutionary")["rows"]:
+    for row in results_of_json("evolutionary")["rows"]:
         cells = [
             with_error(row[score], row[f"{score}_error"])
             for score in ("accuracy_frozen", "accuracy_global", "accuracy_per_step")
@@ -191,7 +192,7 @@ def evolutionary() -> str:
 
 def low_variance_limit() -> str:
     """Agreement of Gibbs sampling and Dynamic Means against sigma."""
-    rows = pd.DataFrame(_json("low_variance_limit")["rows"])
+    rows = pd.DataFrame(results_of_json("low_variance_limit")["rows"])
     sigmas = sorted(rows["noise_variance"].unique(), reverse=True)
     found = rows.set_index("noise_variance")
     cells = [with_error(found.loc[s, "agreement"], found.loc[s, "agreement_error"]) for s in sigmas]
@@ -201,7 +202,7 @@ def low_variance_limit() -> str:
 def aircraft() -> str:
     """Table 1 in the paper's form: plain feature, half-hour windows; the scaled one beside it."""
     lines = []
-    for name, path in _AIRCRAFT.items():
+    for name, path in AIRCRAFT.items():
         table = table_frame(read_results(RESULTS / f"{path}.parquet", "aircraft").frame)
         for row in table[table["hours"].isin([0.0, 0.5])].itertuples():
             method = AIRCRAFT_NAMES[row.method]
@@ -228,7 +229,8 @@ TABLES = {
 }
 
 
-def _json(name: str) -> dict[str, Any]:
+def results_of_json(name: str) -> dict[str, Any]:
+    """Return a committed file of results."""
     found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
     return found
 

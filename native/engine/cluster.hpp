@@ -44,6 +44,13 @@ class Clusterer {
 
     // Runs from nothing in the given order; the result replaces `best` if it is cheaper.
     void run(const Row* order, Solution& best) {
+        make_passes(order, kNoLimit);
+        if (has_risen(cost_trace_)) make_passes(order, cost_trace_.size() - 1);
+        if (is_better(cost_trace_, best)) store(best);
+    }
+
+  private:
+    void make_passes(const Row* order, std::size_t most) {
         assignment_.start(remembered_);
         slot_sums_.start();
         own_.start();
@@ -62,12 +69,10 @@ class Clusterer {
                 own_.total();
             const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
             cost_trace_.push_back(cost);
-            has_converged = !fell || !assignment_.has_any_changed;
+            has_converged = !fell || !assignment_.has_any_changed || cost_trace_.size() == most;
         }
-        if (is_better(cost_trace_, best)) store(best);
     }
 
-  private:
     void make_pass(const Row* order) {
         has_moved_ = assignment_.has_changed;
         if (!uses(Acceleration::kMovedRivals)) has_moved_.assign(has_moved_.size(), 1);
