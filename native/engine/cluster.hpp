@@ -75,9 +75,9 @@ class Clusterer {
 
     void make_pass(const Row* order) {
         has_moved_ = assignment_.has_changed;
-        if (!has(Idea::kMovedRivals)) has_moved_.assign(has_moved_.size(), 1);
+        if (!uses(Acceleration::kMovedRivals)) has_moved_.assign(has_moved_.size(), 1);
         assignment_.start_pass();
-        if (!is_accelerated_ || !(cost_trace_.empty() || has(Idea::kBounds)))
+        if (!is_accelerated_ || !(cost_trace_.empty() || uses(Acceleration::kBounds)))
             assign_labels(points_, order, 0, remembered_, penalties_.new_penalty,
                           pool_.interrupts(), assignment_);
         else if (cost_trace_.empty())
