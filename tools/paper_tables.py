@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ SYMBOLS = {
     "survival": "q",
     "motion_variance": "xi",
 }
-
+_SHOWN = ("frozen", "global", "per_step")
 
 AIRCRAFT = {
     "real": "aircraft-real",
@@ -82,28 +83,9 @@ def _accuracy_rows(
             yield [full_name(method, choice), *(cells.get(k, "") for k in config.n_clusters)]
 
 
-def times_faster() -> str:
-    """Figure 1e: how many times faster Dynamic Means is, and what it gains or loses."""
-    rows = []
-    for noise in NOISES:
-        results = synthetic(noise)
-        config = SyntheticConfig.from_dict(results.configuration)
-        for origin, name in ORIGINS.items():
-            settings = settings_of(config, results.frame, origin)
-            for row in speed_table(results.frame, settings, config.score).itertuples():
-                gain = f"{100 * row.gain:+.1f}"
-                gain += "" if pd.isna(row.error) else f" ± {100 * row.error:.1f}"
-                method = full_name(row.method, row.choice)
-                times = "" if pd.isna(row.times_faster) else f"{row.times_faster:.0f}"
-                counts = [str(row.n_timed), gain, str(row.n)]
-                rows.append([noise, name, method, str(row.n_clusters), times, *counts])
-    head = ["noise", "parameters", "method", "K", "times faster", "streams timed"]
-    head += ["points gained", "streams"]
-    return _markdown(head, rows)
-
-
-def range_of_times() -> str:
-    """How many times faster Dynamic Means is, least to most of all numbers of clusters."""
+@cache
+def speed_tables() -> pd.DataFrame:
+    """Return how Dynamic Means compares with each sampler, for both noises and every origin."""
     tables = []
     for noise in NOISES:
         results = synthetic(noise)
@@ -111,13 +93,53 @@ def range_of_times() -> str:
         for origin in ORIGINS:
             settings = settings_of(config, results.frame, origin)
             table = speed_table(results.frame, settings, config.score)
-            tables.append(table.assign(is_found=origin == FOUND))
-    honest = pd.concat(tables).query("choice == @HONEST")
+            tables.append(table.assign(noise=noise, origin=origin))
+    return pd.concat(tables, ignore_index=True)
+
+
+def times_faster() -> str:
+    """Figure 1e: how many times faster Dynamic Means is, and what it gains or loses."""
+    rows = []
+    for row in speed_tables().itertuples():
+        gain = f"{100 * row.gain:+.1f}"
+        gain += "" if pd.isna(row.error) else f" ± {100 * row.error:.1f}"
+        times = "" if pd.isna(row.times_faster) else f"{row.times_faster:.0f}"
+        place = [row.noise, ORIGINS[row.origin], full_name(row.method, row.choice)]
+        rows.append([*place, str(row.n_clusters), times, str(row.n_timed), gain, str(row.n)])
+    head = ["noise", "parameters", "method", "K", "times faster", "streams timed"]
+    return _markdown([*head, "points gained", "streams"], rows)
+
+
+def range_of_times() -> str:
+    """How many times faster Dynamic Means is, least to most of all numbers of clusters."""
+    honest = speed_tables().query("choice == @HONEST")
+    is_found = honest["origin"] == FOUND
     rows = []
     for method, group in honest.groupby("method", sort=False):
-        spans = [_span(group[group["is_found"] == is_found]) for is_found in (False, True)]
+        spans = [_span(group[is_found[group.index] == found]) for found in (False, True)]
         rows.append([NAMES[str(method)], *spans])
     return _markdown(["method", "at the paper's parameters", "at the parameters found"], rows)
+
+
+def five_clusters() -> str:
+    """All accuracies with the clusters of the search, for every origin and both noises."""
+    rows = []
+    for origin, name in ORIGINS.items():
+        cells: dict[str, list[str]] = {}
+        for noise in NOISES:
+            results = synthetic(noise)
+            config = SyntheticConfig.from_dict(results.configuration)
+            for method, setting in settings_of(config, results.frame, origin).items():
+                for choice in (HONEST, HANDICAP):
+                    trials = trials_of(results.frame, method, setting, choice)
+                    trials = trials[trials["n_clusters"] == config.search_clusters]
+                    found = [by_clusters(trials, method, f"accuracy_{s}") for s in _SHOWN]
+                    if len(found[0].x):
+                        shown = [with_error(f.mean[0], f.error[0]) for f in found]
+                        cells.setdefault(full_name(method, choice), []).extend(shown)
+        rows += [[name, method, *shown] for method, shown in cells.items()]
+    scores = [f"{noise}, {s.replace('_', ' ')}" for noise in NOISES for s in _SHOWN]
+    return _markdown(["parameters", "method", *scores], rows)
 
 
 def _span(table: pd.DataFrame) -> str:
@@ -231,6 +253,7 @@ def aircraft() -> str:
 
 TABLES = {
     "accuracy by clusters": accuracy_by_clusters,
+    "five clusters": five_clusters,
     "times faster": times_faster,
     "range of times": range_of_times,
     "settings found": settings_found,
