@@ -113,10 +113,14 @@ def _anytime_row(case: dict[str, Any]) -> Sequence[str]:
     return (
         f"{case['n_rows'] / 1e6:g} million",
         BLOBS[case["layout"]],
-        f"{full['seconds']:.1f} s, {full['n_passes']} passes, {full['n_clusters']} clusters",
-        f"after {reached:.2f} s: batch {n_batches}, {cost / full['cost'] - 1:.1%} above",
-        f"{reached / full['seconds']:.1%}",
+        f"{full['seconds']:.1f} s, {full['n_passes']:,} passes, {full['n_clusters']} clusters",
+        f"after {reached:.2f} s: batch {n_batches}, {_percent(cost / full['cost'] - 1)} above",
+        _percent(reached / full["seconds"]),
     )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def dask_tables() -> dict[str, str]:
