@@ -8,7 +8,7 @@ Run as ``python tools/paper_page.py`` (``make reproduce``). What stands between 
 import re
 from pathlib import Path
 
-from paper_facts import FACTS
+from paper_facts import fact
 from paper_tables import TABLES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -21,7 +21,7 @@ _FACT = re.compile(r"(<!-- fact: (.+?) -->).*?(<!-- end -->)")
 def with_results(text: str) -> str:
     """Return the text with every table and number of the results as they are now."""
     text = _TABLE.sub(lambda block: f"{block[1]}\n{TABLES[block[2]]()}\n\n{block[3]}", text)
-    return _FACT.sub(lambda fact: f"{fact[1]}{FACTS[fact[2]]()}{fact[3]}", text)
+    return _FACT.sub(lambda told: f"{told[1]}{fact(told[2])}{told[3]}", text)
 
 
 if __name__ == "__main__":

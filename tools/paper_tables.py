@@ -1,15 +1,16 @@
 """Tables of the page on the paper, from the committed results: one function a table."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from dynmeans.datasets.moving_gaussians import NOISES
-from dynmeans.experiments.aircraft.table import NAMES as AIRCRAFT_NAMES
-from dynmeans.experiments.aircraft.table import table_frame
+from dynmeans.experiments.aircraft.config import PLAIN, SCALED, WEEK, WHOLE
+from dynmeans.experiments.aircraft.table import full_name as name_of_method
+from dynmeans.experiments.aircraft.table import table_frame, table_markdown
 from dynmeans.experiments.results_file import Results, read_results
 from dynmeans.experiments.synthetic.claims import NAMES, ORIGINS, full_name, with_error
 from dynmeans.experiments.synthetic.config import SyntheticConfig
@@ -39,7 +40,7 @@ SYMBOLS = {
 
 AIRCRAFT = {
     "real": "aircraft-real",
-    "real, own GP": "aircraft-real-own-gp",
+    "own GP": "aircraft-real-own-gp",
     "simulated": "aircraft-simulated-quick",
 }
 
@@ -143,7 +144,9 @@ def beside_authors() -> str:
     for noise in NOISES:
         for row in authors_table(synthetic(noise).frame, noise).itertuples():
             score = row.score.removeprefix("accuracy_").replace("_", " ")
-            numbers = [f"{row.ours:.1f}", f"{row.authors:.1f}", f"{row.errors_off:+.1f}"]
+            ours = f"{row.ours:.1f} ± {row.ours_error:.1f}"
+            authors = f"{row.authors:.1f} ± {row.authors_error:.1f}"
+            numbers = [ours, authors, f"{row.errors_off:+.1f}"]
             rows.append([noise, str(row.n_clusters), score, *numbers])
     return _markdown(["noise", "K", "accuracy", "ours, %", "authors, %", "errors off"], rows)
 
@@ -199,14 +202,23 @@ def low_variance_limit() -> str:
     return _markdown(["sigma", *(f"{s:g}" for s in sigmas)], [["labeled alike", *cells]])
 
 
+def flights(data: str, span: str, feature: str) -> Callable[[], str]:
+    """Return what makes the table of one span and feature, with all its windows."""
+
+    def make() -> str:
+        table = table_frame(read_results(RESULTS / f"{AIRCRAFT[data]}.parquet", "aircraft").frame)
+        return table_markdown(table[(table["span"] == span) & (table["feature"] == feature)])
+
+    return make
+
+
 def aircraft() -> str:
     """Table 1 in the paper's form: plain feature, half-hour windows; the scaled one beside it."""
     lines = []
     for name, path in AIRCRAFT.items():
         table = table_frame(read_results(RESULTS / f"{path}.parquet", "aircraft").frame)
         for row in table[table["hours"].isin([0.0, 0.5])].itertuples():
-            method = AIRCRAFT_NAMES[row.method]
-            method += ", handicap" if row.choice == HANDICAP else ""
+            method = name_of_method(row.method, row.choice)
             accuracy = with_error(row.accuracy, row.accuracy_error)
             time = f"{row.cpu_s:.3g} ± {row.cpu_s_error:.1g}"
             place = [name, row.span, row.feature, row.origin]
@@ -226,6 +238,12 @@ TABLES = {
     "evolutionary": evolutionary,
     "low-variance limit": low_variance_limit,
     "aircraft": aircraft,
+    "real week, scaled": flights("real", WEEK, SCALED),
+    "real week, plain": flights("real", WEEK, PLAIN),
+    "real month, scaled": flights("real", WHOLE, SCALED),
+    "real month, plain": flights("real", WHOLE, PLAIN),
+    "simulated week, scaled": flights("simulated", WHOLE, SCALED),
+    "simulated week, plain": flights("simulated", WHOLE, PLAIN),
 }
 
 
