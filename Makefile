@@ -51,6 +51,8 @@ bench: $(DEV_READY)  ## Timings, each beside something that runs in the same pro
 	$(BIN)/python benchmarks/groups.py
 	$(BIN)/python benchmarks/dask_cluster.py
 	$(BIN)/python benchmarks/message_counts.py
+	$(BIN)/python benchmarks/page_tables.py
+	$(BIN)/python benchmarks/age.py
 
 reproduce: $(DEV_READY)  ## Figures and tables of the page on the paper, from the committed results.
 	$(BIN)/python tools/paper_figures.py
