@@ -149,6 +149,20 @@ def dask_tables() -> dict[str, str]:
     }
 
 
+def message_table() -> dict[str, str]:
+    """What a growing number of machines sends, below the last line of the text before it."""
+    rows = [
+        (
+            f"{c['n_machines']:,}",
+            *(f"{c['n_rows']:,}", c["n_rounds"], c["n_proposals"]),
+            *(f"{c[name] / c['n_machines'] / 1e3:.1f}" for name in ("bytes_out", "bytes_in")),
+        )
+        for c in read("message_counts")["counts"]
+    ]
+    head = ("Machines", "Rows", "Rounds", "Proposers", "kB to a machine", "kB from a machine")
+    return {"(K = 100, d = 2), and counts:": table(head, rows)}
+
+
 def _sent(run: dict[str, Any]) -> Iterable[str]:
     for passes, n in ((run["first_pass"], 1), (run["later_passes"], max(1, run["n_passes"] - 1))):
         yield f"{passes['seconds'] / n:.2g}"
@@ -180,7 +194,7 @@ PAGES: dict[str, tuple[Callable[[], dict[str, str]], ...]] = {
     "which-tool.md": (few_alternatives,),
     "many-streams.md": (groups_table,),
     "anytime.md": (anytime_table,),
-    "scaling-out.md": (dask_tables,),
+    "scaling-out.md": (message_table, dask_tables),
     "tuning-with-labels.md": (tune_table,),
 }
 
