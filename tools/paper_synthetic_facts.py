@@ -4,20 +4,15 @@ Arguments are noise, origin of the parameters, method, clusters, choice of the s
 those at the end may be left out.
 """
 
-from functools import cache
-
 import pandas as pd
-from paper_tables import speed_tables, synthetic
+from paper_tables import config_of, settings, speed_tables, synthetic
 
 from dynmeans.datasets.moving_gaussians import NOISES
-from dynmeans.experiments.results_file import Results
 from dynmeans.experiments.synthetic.claims import with_error
-from dynmeans.experiments.synthetic.config import SyntheticConfig
 from dynmeans.experiments.synthetic.summary import (
     Averages,
     by_clusters,
     by_effort,
-    settings_of,
     trials_of,
 )
 from dynmeans.experiments.synthetic.tasks import EFFORTS, HONEST, SEARCH
@@ -36,7 +31,7 @@ def worked(
     noise: str, origin: str, method: str, effort: str, choice: str = HONEST, score: str = "frozen"
 ) -> str:
     """Return an accuracy with 5 clusters by sweeps or restarts, with its standard error."""
-    config = _config(noise)
+    config = config_of(noise)
     trials = _trials(noise, origin, method, choice)
     found = by_effort(trials, config.search_clusters, config.tradeoff_trials, _column(score))
     return _at(found, effort)
@@ -69,7 +64,7 @@ def sweeps_slower(effort: str, origin: str) -> str:
     """Return how many times the time of Dynamic Means so many sweeps of 5 clusters take."""
     found = []
     for noise in NOISES:
-        clusters = _config(noise).search_clusters
+        clusters = config_of(noise).search_clusters
         gibbs = _timed(noise, origin, "gibbs", int(effort), clusters)
         ours = _timed(noise, origin, "dynamic_means", EFFORTS["dynamic_means"], clusters)
         found.append(gibbs / ours)
@@ -82,12 +77,12 @@ def step_time(clusters: str) -> str:
         _timed(noise, "paper", "dynamic_means", EFFORTS["dynamic_means"], int(clusters))
         for noise in NOISES
     ]
-    return f"{1e3 * sum(times) / len(times) / _config(NOISES[0]).n_steps:.2g}"
+    return f"{1e3 * sum(times) / len(times) / config_of(NOISES[0]).n_steps:.2g}"
 
 
 def searched() -> str:
     """Return how many trials the search for Dynamic Means made, both noises together."""
-    frames = [_results(noise).frame for noise in NOISES]
+    frames = [synthetic(noise).frame for noise in NOISES]
     n = sum(len(f[(f["part"] == SEARCH) & (f["method"] == "dynamic_means")]) for f in frames)
     return f"{n:,}"
 
@@ -98,18 +93,8 @@ FACTS = {
 }
 
 
-@cache
-def _results(noise: str) -> Results:
-    return synthetic(noise)
-
-
-def _config(noise: str) -> SyntheticConfig:
-    return SyntheticConfig.from_dict(_results(noise).configuration)
-
-
 def _trials(noise: str, origin: str, method: str, choice: str) -> pd.DataFrame:
-    frame = _results(noise).frame
-    return trials_of(frame, method, settings_of(_config(noise), frame, origin)[method], choice)
+    return trials_of(synthetic(noise).frame, method, settings(noise, origin)[method], choice)
 
 
 def _timed(noise: str, origin: str, method: str, effort: int, clusters: int) -> float:

@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 
 from dynmeans.datasets.moving_gaussians import NOISES
-from dynmeans.experiments.aircraft.config import PLAIN, SCALED, WEEK, WHOLE
+from dynmeans.experiments.aircraft.config import PLAIN, SCALED, WEEK, WHOLE, AircraftConfig
 from dynmeans.experiments.aircraft.table import full_name as name_of_method
 from dynmeans.experiments.aircraft.table import table_frame, table_markdown
 from dynmeans.experiments.results_file import Results, read_results
 from dynmeans.experiments.synthetic.claims import NAMES, ORIGINS, full_name, with_error
-from dynmeans.experiments.synthetic.config import SyntheticConfig
+from dynmeans.experiments.synthetic.config import Setting, SyntheticConfig
 from dynmeans.experiments.synthetic.experiment import expected_work, work_done
 from dynmeans.experiments.synthetic.search import edges
 from dynmeans.experiments.synthetic.summary import (
@@ -46,33 +46,46 @@ AIRCRAFT = {
 }
 
 
+# Spans, features, origins; in each window Dynamic Means and two of Gibbs, and DP-Means once.
+AIRCRAFT_ROWS = {"real": 2 * 2 * 3 * (2 * 3 + 1), "simulated": 2 * 3 * (3 + 1)}
+
+
+@cache
 def synthetic(noise: str) -> Results:
     """Return the committed results of one noise."""
     return read_results(RESULTS / f"synthetic-{noise}-full.parquet", "synthetic")
+
+
+def config_of(noise: str) -> SyntheticConfig:
+    """Return what those results are of."""
+    return SyntheticConfig.from_dict(synthetic(noise).configuration)
+
+
+@cache
+def settings(noise: str, origin: str) -> dict[str, Setting]:
+    """Return the setting of every method: the paper's, or the one found."""
+    return settings_of(config_of(noise), synthetic(noise).frame, origin)
 
 
 def accuracy_by_clusters() -> str:
     """Figure 1d: tracking accuracy against the number of clusters, for every origin."""
     parts = []
     for noise in NOISES:
-        results = synthetic(noise)
-        config = SyntheticConfig.from_dict(results.configuration)
-        head = ["parameters", "method", *(f"K = {k}" for k in config.n_clusters)]
+        head = ["parameters", "method", *(f"K = {k}" for k in config_of(noise).n_clusters)]
         rows = [
             [name, *cells]
             for origin, name in ORIGINS.items()
-            for cells in _accuracy_rows(results.frame, config, origin)
+            for cells in _accuracy_rows(noise, origin)
         ]
         parts.append(f"**{noise.capitalize()} noise**\n\n" + _markdown(head, rows))
     return "\n\n".join(parts)
 
 
-def _accuracy_rows(
-    frame: pd.DataFrame, config: SyntheticConfig, origin: str
-) -> Iterator[list[str]]:
-    for method, setting in settings_of(config, frame, origin).items():
+def _accuracy_rows(noise: str, origin: str) -> Iterator[list[str]]:
+    config = config_of(noise)
+    for method, setting in settings(noise, origin).items():
         for choice in (HONEST, HANDICAP):
-            trials = trials_of(frame, method, setting, choice)
+            trials = trials_of(synthetic(noise).frame, method, setting, choice)
             found = by_clusters(trials, method, config.score)
             if not len(found.x):
                 continue
@@ -88,11 +101,9 @@ def speed_tables() -> pd.DataFrame:
     """Return how Dynamic Means compares with each sampler, for both noises and every origin."""
     tables = []
     for noise in NOISES:
-        results = synthetic(noise)
-        config = SyntheticConfig.from_dict(results.configuration)
+        frame, score = synthetic(noise).frame, config_of(noise).score
         for origin in ORIGINS:
-            settings = settings_of(config, results.frame, origin)
-            table = speed_table(results.frame, settings, config.score)
+            table = speed_table(frame, settings(noise, origin), score)
             tables.append(table.assign(noise=noise, origin=origin))
     return pd.concat(tables, ignore_index=True)
 
@@ -127,12 +138,11 @@ def five_clusters() -> str:
     for origin, name in ORIGINS.items():
         cells: dict[str, list[str]] = {}
         for noise in NOISES:
-            results = synthetic(noise)
-            config = SyntheticConfig.from_dict(results.configuration)
-            for method, setting in settings_of(config, results.frame, origin).items():
+            n_clusters = config_of(noise).search_clusters
+            for method, setting in settings(noise, origin).items():
                 for choice in (HONEST, HANDICAP):
-                    trials = trials_of(results.frame, method, setting, choice)
-                    trials = trials[trials["n_clusters"] == config.search_clusters]
+                    trials = trials_of(synthetic(noise).frame, method, setting, choice)
+                    trials = trials[trials["n_clusters"] == n_clusters]
                     found = [by_clusters(trials, method, f"accuracy_{s}") for s in _SHOWN]
                     if len(found[0].x):
                         shown = [with_error(f.mean[0], f.error[0]) for f in found]
@@ -151,10 +161,8 @@ def settings_found() -> str:
     """The settings that the search found, and which of them lie at the edge of their grid."""
     rows = []
     for noise in NOISES:
-        results = synthetic(noise)
-        config = SyntheticConfig.from_dict(results.configuration)
-        best = settings_of(config, results.frame, FOUND)
-        at_edge = set(edges(config, best))
+        best = settings(noise, FOUND)
+        at_edge = set(edges(config_of(noise), best))
         for method, setting in best.items():
             named = ", ".join(name for name in setting if (method, name) in at_edge) or "none"
             values = f"{', '.join(setting)} = {describe_setting(setting)}"
@@ -183,6 +191,11 @@ def how_far() -> str:
         config = SyntheticConfig.from_dict(results.configuration)
         done, total = work_done(config, results.frame), expected_work(config)
         rows.append([f"`{path.name}`", f"{len(results.frame):,}", f"{100 * done / total:.0f} %"])
+    for name in ("real", "simulated"):
+        found = table_frame(read_results(RESULTS / f"{AIRCRAFT[name]}.parquet", "aircraft").frame)
+        total = AIRCRAFT_ROWS[name] * AircraftConfig().n_trials
+        share = f"{100 * found['n_trials'].sum() / total:.0f} %"
+        rows.append([f"`{AIRCRAFT[name]}.parquet`", f"{found['n_trials'].sum():,}", share])
     return _markdown(["file", "trials", "of its work"], rows)
 
 
