@@ -4,6 +4,7 @@ The card is played by the compiled sampler; that the kernel draws the same is me
 is one (`benchmarks/gibbs_gpu/run.py merge` compares rows of both).
 """
 
+import importlib
 import sys
 import time
 from dataclasses import replace
@@ -95,9 +96,7 @@ def gpu(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", card())
     for name in ("chains", "run"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    import run
-
-    return run
+    return importlib.import_module("run")
 
 
 def tasks_of(gpu, noise):
