@@ -148,36 +148,20 @@ class Group:
     def launch(self, at_least: int = 0) -> None:
         """Sample the batch with as many slots as it may need, or more than `at_least`."""
         self.n_heard = 0
-        n_old = max(len(old[0]) for _, old, *_ in self.answers)
-        n_new = max(12, int(self.n_clusters * (0.3 if self.step else 1.3)))
-        wide_enough = [w for w in WIDTHS if w * WARP >= n_old + n_new and w > at_least]
-        if not wide_enough:
-            raise RuntimeError(f"{self.name}: {n_old} old clusters and the new need more slots.")
-        self.width = wide_enough[0]
-        cp, b = self.cp, len(self.answers)
-        points, old, log_new, noise, seeds = zip(*self.answers, strict=True)
-        slots = self.width * WARP
-        arrays = [np.zeros((b, slots, *shape)) for shape in ((), (), (2,), ())]
-        for c, values in enumerate(old):
-            for array, given in zip(arrays, values, strict=True):
-                array[c, : len(given)] = given
-        n_olds = np.array([len(values[0]) for values in old], np.int32)
+        self.width = self._wide_enough(at_least)
+        cp, (b, n_samples, n_points) = self.cp, self.shape
+        *arrays, seeds = self._inputs()
         with self.stream:
-            log_posteriors = cp.zeros(self.shape[:2])
-            is_full = cp.zeros(b, cp.int32)
-            given = [np.stack(points), n_olds, *arrays, np.array(log_new), np.array(noise)]
-            self.kernels[self.width](
-                (b,),
-                (WARP,),
-                (
-                    *(cp.asarray(a) for a in given),
-                    *(np.float64(PRIOR_MEAN), np.float64(PRIOR_VARIANCE)),
-                    cp.asarray(np.array(seeds)),
-                    *(np.int32(self.shape[2]), np.int32(self.shape[1]), np.int32(THIN)),
-                    *(self.drawn, log_posteriors, is_full),
-                ),
-                shared_mem=self.shape[2] * 10 + 2 * slots,
+            log_posteriors, is_full = cp.zeros((b, n_samples)), cp.zeros(b, cp.int32)
+            arguments = (
+                *(cp.asarray(a) for a in arrays),
+                *(np.float64(PRIOR_MEAN), np.float64(PRIOR_VARIANCE)),
+                cp.asarray(seeds),
+                *(np.int32(n_points), np.int32(n_samples), np.int32(THIN)),
+                *(self.drawn, log_posteriors, is_full),
             )
+            memory = n_points * 10 + 2 * self.width * WARP
+            self.kernels[self.width]((b,), (WARP,), arguments, shared_mem=memory)
             if self.samples is None:
                 best = self.drawn[cp.arange(b), log_posteriors.argmax(axis=1)]
                 best.get(out=self.best, blocking=False)
@@ -186,6 +170,26 @@ class Group:
             log_posteriors.get(out=self.log_posteriors, blocking=False)
             is_full.get(out=self.is_full, blocking=False)
             self.event.record()
+
+    def _wide_enough(self, at_least: int) -> int:
+        """Return slots of a lane for the old clusters and about as many new ones as may open."""
+        n_old = max(len(old[0]) for _, old, *_ in self.answers)
+        n_new = max(12, int(self.n_clusters * (0.3 if self.step else 1.3)))
+        wide_enough = [w for w in WIDTHS if w * WARP >= n_old + n_new and w > at_least]
+        if not wide_enough:
+            raise RuntimeError(f"{self.name}: {n_old} old clusters and the new need more slots.")
+        return wide_enough[0]
+
+    def _inputs(self) -> list[np.ndarray]:
+        """Return what the kernel reads, one entry for each chain, padded to all slots."""
+        points, old, log_new, noise, seeds = zip(*self.answers, strict=True)
+        slots = self.width * WARP
+        padded = [np.zeros((len(old), slots, *shape)) for shape in ((), (), (2,), ())]
+        for c, values in enumerate(old):
+            for array, given in zip(padded, values, strict=True):
+                array[c, : len(given)] = given
+        n_olds = np.array([len(values[0]) for values in old], np.int32)
+        return [np.stack(points), n_olds, *padded, *map(np.array, (log_new, noise, seeds))]
 
     def tell(self) -> bool:
         """Send what was sampled to the processes, unless slots were missing: then sample again."""
