@@ -65,6 +65,31 @@ def test_other_seed_gives_other_trials(stream):
     assert not first.trials.equals(second.trials)
 
 
+def crossing_stream():
+    """Two clusters on straight ways that cross in the middle."""
+    rng = np.random.default_rng(0)
+    ways = [
+        np.column_stack([np.linspace(-1, 1, 31), sign * np.linspace(-1, 1, 31)]) for sign in (1, -1)
+    ]
+    batches = [
+        np.vstack([rng.normal(way[t], 0.05, size=(10, 2)) for way in ways]) for t in range(31)
+    ]
+    return batches, [np.repeat([0, 1], 10)] * 31
+
+
+def test_steady_motion_is_found_where_clusters_cross_on_their_course():
+    batches, truth = crossing_stream()
+    given, found = (tune(batches, truth, n_trials=24, motion=m) for m in ("still", None))
+    assert found.penalties.motion == "steady"
+    assert found.score > given.score + 0.1
+
+
+def test_most_trials_go_to_the_motion_that_leads(stream):
+    trials = tune(stream.batches, stream.labels, n_trials=24).trials
+    best = trials.loc[trials["score"].idxmax(), "motion"]
+    assert trials["motion"].value_counts().to_dict() == {best: 20, "steady": 4}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["bayesian", "grid"])
 def test_trials_do_not_depend_on_the_number_of_processes(stream, method):

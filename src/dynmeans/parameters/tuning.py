@@ -45,6 +45,7 @@ ROUND = 8
 N_RUNS = 3
 N_INIT = 3  # as `DynamicMeans` by default
 _N_RANDOM = 16  # trials before the model of the score is trusted
+_N_PROBES = 4  # best settings of one motion that the other is tried at
 
 _logger = logging.getLogger(__name__)
 
@@ -104,7 +105,8 @@ def tune(
         looked for between a thousandth of the variance of a batch and four times that variance,
         `max_gap` between 1.3 and 25, `reach` between 1 and 4.
     motion : {"still", "steady"}, optional
-        Whether clusters keep a course; by default both are tried.
+        Whether clusters keep a course. By default half of the trials are still, the best few of
+        them are tried with steady motion, and the rest goes to the motion that leads.
     n_jobs : int
         Processes; -1 is one for each core. The result does not depend on it.
     random_state : int
@@ -121,9 +123,9 @@ def tune(
     >>> from dynmeans import tune
     >>> from dynmeans.datasets.moving_gaussians import moving_gaussians
     >>> stream = moving_gaussians(20, 3, noise="radial", rng=np.random.default_rng(0))
-    >>> result = tune(stream.batches, stream.labels, n_trials=16)
+    >>> result = tune(stream.batches, stream.labels, n_trials=32)
     >>> result.score > 0.9, len(result.trials)
-    (True, 16)
+    (True, 32)
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
@@ -190,26 +192,63 @@ def _try_proposals(
     parallel: Parallel,
     random_state: int,
 ) -> Iterator[tuple[Setting, float]]:
-    """Ask for a round of settings, score them side by side, tell the scores in order."""
-    sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=_N_RANDOM)
+    """Try settings of the first motion, the best of them with the other, then what leads.
+
+    A search over both motions at once would spend half of all trials on the wrong one.
+    """
     with _quiet_optuna():
-        study = optuna.create_study(direction="maximize", sampler=sampler)
+        first, *others = (_Proposals(run, ranges, m, parallel, random_state) for m in motions)
+        yield from first.look(n_trials // 2 if others else n_trials)
+        for other in others:
+            best = sorted(first.tried, key=lambda pair: -pair[1])
+            n_probes = min(_N_PROBES, n_trials - len(first.tried))
+            yield from other.probe([setting for setting, _ in best[:n_probes]])
+            leader = max((first, other), key=lambda one: one.best)
+            yield from leader.look(n_trials - len(first.tried) - len(other.tried))
+
+
+class _Proposals:
+    """A model of the score at one motion, and what was tried."""
+
+    def __init__(
+        self,
+        run: Callable[[Setting], float],
+        ranges: Ranges,
+        motion: str,
+        parallel: Parallel,
+        random_state: int,
+    ) -> None:
+        self._run, self._motion, self._parallel = run, motion, parallel
+        self._spaces: dict[str, optuna.distributions.BaseDistribution] = {
+            name: optuna.distributions.FloatDistribution(*ends, log=True)
+            for name, ends in ranges.items()
+        }
+        sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=_N_RANDOM)
+        self._study = optuna.create_study(direction="maximize", sampler=sampler)
+        self.tried: list[tuple[Setting, float]] = []
+
+    @property
+    def best(self) -> float:
+        """The highest score so far."""
+        return max((score for _, score in self.tried), default=-np.inf)
+
+    def look(self, n_trials: int) -> Iterator[tuple[Setting, float]]:
+        """Ask for a round of settings, score them side by side, tell the scores in order."""
         for start in range(0, n_trials, ROUND):
-            asked = [study.ask() for _ in range(min(ROUND, n_trials - start))]
-            settings = [_proposed(trial, ranges, motions) for trial in asked]
-            scores = parallel(delayed(run)(setting) for setting in settings)
+            asked = [self._study.ask(self._spaces) for _ in range(min(ROUND, n_trials - start))]
+            settings = [{**trial.params, "motion": self._motion} for trial in asked]
+            scores = self._parallel(delayed(self._run)(setting) for setting in settings)
             for trial, setting, score in zip(asked, settings, scores, strict=True):
-                study.tell(trial, score)
+                self._study.tell(trial, score)
+                self.tried.append((setting, score))
                 _logger.info("score %.4f at %s", score, setting)
                 yield setting, score
 
-
-def _proposed(trial: optuna.Trial, ranges: Ranges, motions: Sequence[str]) -> Setting:
-    numbers = {name: trial.suggest_float(name, *ends, log=True) for name, ends in ranges.items()}
-    # A choice of one is no choice: the model of the score need not know of it.
-    is_open = len(motions) > 1
-    motion = trial.suggest_categorical("motion", motions) if is_open else motions[0]
-    return {**numbers, "motion": motion}
+    def probe(self, settings: Sequence[Setting]) -> Iterator[tuple[Setting, float]]:
+        """Score settings that did well elsewhere."""
+        for setting in settings:
+            self._study.enqueue_trial({name: setting[name] for name in self._spaces})
+        yield from self.look(len(settings))
 
 
 @contextmanager
