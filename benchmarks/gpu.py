@@ -187,7 +187,7 @@ def _later(
 ) -> Any:
     _, centers = params(rows, n_members, bins, state, penalties)
     slots = Slots.at(centers, n_members, passes.memory)
-    compared = rows.compare(slots, penalties.new_penalty)
+    compared = rows.compare(slots, penalties.new_penalty)()
     members = passes.later(slots, n_members, compared)
     is_kept = members > 0
     if not is_kept.all():
