@@ -1,5 +1,5 @@
-// Spatial hash grid for one to three features (compiled with D, and with N_BINS, the bins of the cost): each cell lists the slots that can
-// be the cheapest for some point in it.
+// Dense grid for one to three features (compiled with D, and with N_BINS, the bins of the cost): each
+// cell lists the slots that can be the cheapest for some point in it.
 //
 // Exact because: slot k is left out of a cell if its lowest cost there is above the highest cost of
 // another slot, or above lambda. Cells are widened by a millionth of their width and bounds by a

@@ -25,8 +25,8 @@ __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
 
 constexpr int kThreads = D < 3 && N_BINS <= 4 ? 1024 : 512;  // More bins need more registers.
 
-// Looks at the rows from `begin` to below `n`, kRows at a time for each thread and all asked for before the first is used; all
-// threads of a warp look together, at a row behind the last too.
+// Looks at the rows from `begin` to below `n`, kRows at a time for each thread and all asked for
+// before the first is used; all threads of a warp look together, at a row behind the last too.
 template <int kRows, typename Look>
 __device__ __forceinline__ void look_at_rows(const ROW* points, i64 begin, i64 n, const Grid& g,
                                              const u32* cells, const Look& look) {
