@@ -1,10 +1,10 @@
 """What each acceleration of the engine brings: its time left out over the time with all of them.
 
 Run as ``python benchmarks/ablation.py``. Each ratio is the least processor time of a case with one
-idea left out over the least with all, taken in turns in one process; with more threads, the least
-time by the clock. No result depends on an idea (native/records/ideas.hpp). An idea that brings less
-than 10 % on every case is to be deleted. Adds to benchmarks/results/ablation.json, from which
-``benchmarks/speed_tables.py`` fills the table of docs/speed.md.
+acceleration left out over the least with all, taken in turns in one process; with more threads, the
+least time by the clock. No result depends on any of them (native/records/accelerations.hpp). One
+that brings less than 10 % on every case is to be deleted. Adds to benchmarks/results/ablation.json,
+from which ``benchmarks/speed_tables.py`` fills the table of docs/speed.md.
 """
 
 import argparse
@@ -69,27 +69,27 @@ def prepare_steps(batches: list[Any], penalties: Penalties, n_init: int) -> Work
     return run
 
 
-def time_without(work: Work, ideas: list[str], n_threads: int, repeats: int) -> dict[str, float]:
-    """Return the ratio of every idea, in turns."""
-    spent: dict[str, list[float]] = {idea: [] for idea in ("", *ideas)}
+def time_without(work: Work, names: list[str], n_threads: int, repeats: int) -> dict[str, float]:
+    """Return the ratio of every acceleration, in turns."""
+    spent: dict[str, list[float]] = {one: [] for one in ("", *names)}
     try:
         for _ in range(repeats):
-            for idea, times in spent.items():
-                native.compiled.leave_out([idea])
+            for one, times in spent.items():
+                native.compiled.leave_out([one])
                 taken = timed(lambda: work(n_threads), 0.02)[1]
                 times.append(taken.cpu if n_threads == 1 else taken.wall)
     finally:
         native.compiled.leave_out([])
-    return {idea: min(spent[idea]) / min(spent[""]) for idea in ideas}
+    return {one: min(spent[one]) / min(spent[""]) for one in names}
 
 
 def measure(name: str, options: argparse.Namespace) -> None:
     """Take, print and keep the ratios of one case."""
-    ideas = options.ideas.split(",") if options.ideas else native.compiled.idea_names()
+    names = options.only.split(",") if options.only else native.compiled.acceleration_names()
     if name in WITHOUT_BOUNDS_TOO_SLOW:
-        ideas = [idea for idea in ideas if idea != "bounds"]
-    found = time_without(works()[name](), ideas, options.threads, options.repeats)
-    print(name, *(f"{idea} {x:.2f}" for idea, x in found.items()), flush=True)
+        names = [one for one in names if one != "bounds"]
+    found = time_without(works()[name](), names, options.threads, options.repeats)
+    print(name, *(f"{one} {x:.2f}" for one, x in found.items()), flush=True)
     if options.quick:
         return
     path = RESULTS / "ablation.json"
@@ -104,7 +104,7 @@ def main() -> None:
     """Measure the cases named on the command line, all by default."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", default=",".join(works()))
-    parser.add_argument("--ideas", help="only these, separated by commas")
+    parser.add_argument("--only", help="only these, separated by commas")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--instruction-set", default=INSTRUCTION_SET, choices=INSTRUCTION_SETS)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+from cases import machine
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
@@ -44,6 +45,7 @@ def main() -> None:
     started = time.process_time()
     trajectories, report = read_trajectories(sfo / "points_2019-12.parquet")
     results = {
+        "machine": machine(),
         "read_cpu_s": time.process_time() - started,
         "report": report.lines(),
         "filter": filter_agreement(trajectories, sfo / "flights_2019-12.parquet"),

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -162,7 +163,14 @@ def time_nearest(
 def machine() -> dict[str, Any]:
     """Return what the figures depend on."""
     sha256 = hashlib.sha256(Path(compiled.__file__).read_bytes()).hexdigest()[:12]
-    return {**describe_machine(), "compiled_sha256": sha256}
+    return {**describe_machine(), "compiled_sha256": sha256, "commit": commit()}
+
+
+def commit() -> str | None:
+    """Return the commit of the code that is measured; None outside of a repository."""
+    command = ["git", "-C", str(RESULTS.parent), "rev-parse", "--short", "HEAD"]
+    found = subprocess.run(command, capture_output=True, text=True)
+    return found.stdout.strip() or None
 
 
 def write_results(name: str, results: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from cases import commit
 from distributed import Client, LocalCluster
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
@@ -199,6 +200,7 @@ def write(found: list[dict[str, Any]], options: argparse.Namespace) -> None:
         "chunks": options.chunks,
         "n_init": options.n_init,
         "cores": os.cpu_count(),
+        "commit": commit(),
         "machine": platform.machine(),
         "versions": {name: version(name) for name in ("dynmeans", "dask", "distributed", "numpy")},
     }

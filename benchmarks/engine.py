@@ -250,7 +250,7 @@ def main() -> None:
     parser.add_argument(
         "--leave-out",
         default="",
-        help=f"accelerations to do without, of {', '.join(native.compiled.idea_names())}",
+        help=f"accelerations to do without, of {', '.join(native.compiled.acceleration_names())}",
     )
     parser.add_argument("--instruction-sets", help="only print those times of one case, as JSON")
     options = parser.parse_args()

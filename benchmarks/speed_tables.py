@@ -167,15 +167,15 @@ def sweep_tables() -> Iterator[str]:
 def ablation_tables() -> Iterator[str]:
     """What each acceleration brings."""
     rows = read("ablation")["ratios"]["avx512, 1 thread"]
-    ideas = list(rows["A"])
+    names = list(rows["A"])
     yield table(
-        ("without", *(idea.replace("_", " ") for idea in ideas)),
-        [(name, *(gain(found.get(idea)) for idea in ideas)) for name, found in rows.items()],
+        ("without", *(one.replace("_", " ") for one in names)),
+        [(name, *(gain(found.get(one)) for one in names)) for name, found in rows.items()],
     )
 
 
 def gain(x: float | None) -> str:
-    """Two digits, bold where an idea brings 10 % or more."""
+    """Two digits, bold where an acceleration brings 10 % or more."""
     if x is None:
         return "-"
     return f"**{x:.2f}**" if x >= 1.1 else f"{x:.2f}"

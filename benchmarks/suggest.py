@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cases import RESULTS, machine, write_results
+from cases import RESULTS, commit, machine, write_results
 from ships import SHIPS, read_ships
 from suggest_streams import FAMILIES, FIRST_TEST_SEED, make_stream
 
@@ -174,12 +174,15 @@ def _cpu(work: Callable[[], Any]) -> float:
 
 def tuned_with_labels(tasks: list[Task], n_processes: int, is_fresh: bool) -> dict[str, Any]:
     """Read what was found before, and find the rest."""
-    known = {} if is_fresh or not LABELS_FILE.exists() else json.loads(LABELS_FILE.read_text())
+    kept: dict[str, Any] = {"commit": commit(), "streams": {}}
+    if LABELS_FILE.exists() and not is_fresh:
+        kept = json.loads(LABELS_FILE.read_text())
+    known = kept["streams"]
     missing = [task for task in tasks if task.name not in known]
     with ProcessPoolExecutor(n_processes) as pool:
         for task, tuned in zip(missing, pool.map(tune_with_labels, missing), strict=True):
             known[task.name] = {k: float(f"{v:.6g}") for k, v in tuned.items()}
-            LABELS_FILE.write_text(json.dumps(known, indent=0) + "\n")
+            LABELS_FILE.write_text(json.dumps(kept, indent=0) + "\n")
             print(f"  with labels: {task.name}: {tuned['best']:.3f}", flush=True)
     return known
 

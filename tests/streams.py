@@ -70,7 +70,25 @@ def _batch(rng, shape, n_init, on_grid, scale, far_off, weights, centers):
     )
 
 
-def run(batches, penalties, *, revival="paper", backend="reference"):
+@st.composite
+def light_batches(draw):
+    """Two batches whose points weigh less than 1, and penalties; in many a pass raises the cost."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    d, n = draw(st.sampled_from([1, 2, 3, 20])), draw(st.integers(20, 60))
+    penalties = Penalties(draw(st.sampled_from([0.5, 1.0])) * d, max_gap=5, reach=1.1)
+    batches = [
+        Batch(
+            points=rng.normal(size=(n, d)),
+            orders=np.array([rng.permutation(n) for _ in range(2)]),
+            elapsed=1.0,
+            sample_weight=rng.choice([0.05, 0.2, 0.6, 1.0], n),
+        )
+        for _ in range(2)
+    ]
+    return batches, penalties
+
+
+def run(batches, penalties, *, revival="paper", backend="reference", acceleration="auto"):
     """Return every clustering and the state after it."""
     results, state = [], None
     for batch in batches:
@@ -83,6 +101,7 @@ def run(batches, penalties, *, revival="paper", backend="reference"):
             elapsed=batch.elapsed,
             sample_weight=batch.sample_weight,
             backend=backend,
+            acceleration=acceleration,
         )
         results.append((clustering, state))
     return results

@@ -3,18 +3,21 @@
 import re
 
 import pytest
-from paper_page import PAGE, with_tables
+from paper_page import PAGE, PAGES, with_results
 from paper_tables import TABLES, range_of_times
 
 TEXT = PAGE.read_text(encoding="utf-8")
 
 
-def test_tables_of_the_page_are_those_of_the_results():
-    assert with_tables(TEXT) == TEXT
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_tables_and_numbers_of_a_page_are_those_of_the_results(page):
+    text = page.read_text(encoding="utf-8")
+    assert with_results(text) == text
 
 
-def test_every_table_stands_on_the_page():
-    assert set(re.findall(r"<!-- table: (.+?) -->", TEXT)) == set(TABLES)
+def test_every_table_that_is_made_stands_on_a_page():
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert set(re.findall(r"<!-- table: (.+?) -->", text)) == set(TABLES)
 
 
 def test_times_told_on_the_page_of_the_experiment_are_those_of_this_page():

@@ -5,26 +5,18 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
-from paper_tables import RESULTS
+from paper_tables import RESULTS, SYMBOLS
 
 from dynmeans.datasets.moving_gaussians import NOISES
+from dynmeans.experiments.synthetic.claims import NAMES as METHOD_NAMES
 from dynmeans.experiments.synthetic.experiment import write_figures
 from dynmeans.plots.series import Series, draw_series, new_figure, save_figure
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 BUILD = Path(__file__).parents[1] / "build" / "reproduce"
 # Of Okabe and Ito.
-_COLORS = ("#0072B2", "#D55E00", "#009E73")
-_MARKERS = "os^"
-_NAMES = {
-    "new_penalty": "lambda",
-    "revival_penalty": "Q",
-    "drift": "tau",
-    "concentration": "alpha",
-    "survival": "q",
-    "motion_variance": "xi",
-}
-_METHODS = {"dynamic_means": "Dynamic Means", "variational": "variational inference"}
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+_MARKERS = "os^D"
 
 
 def synthetic_figures() -> None:
@@ -40,22 +32,22 @@ def robustness_figure() -> None:
     """Draw tracking accuracy against the factor by which one parameter is wrong."""
     rows = pd.DataFrame(json.loads((RESULTS / "robustness.json").read_text())["rows"])
     panels = list(rows.groupby(["noise", "method"], sort=False))
-    figure, axes = new_figure((11.0, 8.5), 2, 2)
+    figure, axes = new_figure((15.0, 8.5), 2, len(panels) // 2)
     for ax, ((noise, method), group) in zip(axes, panels, strict=True):
         lines = []
         for (name, found), color, marker in zip(
-            group.groupby("parameter", sort=False), _COLORS, _MARKERS, strict=True
+            group.groupby("parameter", sort=False), _COLORS, _MARKERS, strict=False
         ):
             values = found[["factor", "accuracy_global", "accuracy_global_error"]].to_numpy().T
-            lines.append(Series(_NAMES[str(name)], *values, color, marker))
-        draw_series(ax, lines, n_columns=3)
+            lines.append(Series(SYMBOLS[str(name)], *values, color, marker))
+        draw_series(ax, lines, n_columns=4)
         ax.set_xscale("log", base=2)
         factors = sorted(group["factor"].unique())
         ax.set_xticks(factors, [f"{factor:g}" for factor in factors])
         ax.set_ylim(0, 1)
         ax.set_xlabel("factor by which the parameter is wrong")
         ax.set_ylabel("tracking accuracy, 5 clusters")
-        ax.set_title(f"{_METHODS[str(method)]}, {noise} noise")
+        ax.set_title(f"{METHOD_NAMES[str(method)]}, {noise} noise")
     _save(figure, "robustness")
 
 

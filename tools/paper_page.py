@@ -1,23 +1,30 @@
-"""Write the tables of docs/paper-line-by-line.md anew, from the committed results.
+"""Write the tables and numbers of the pages on the paper anew, from the committed results.
 
 Run as ``python tools/paper_page.py`` (``make reproduce``). What stands between ``<!-- table: NAME
--->`` and ``<!-- end -->`` is replaced by what `paper_tables` makes of the results.
+-->`` or ``<!-- fact: NAME -->`` and ``<!-- end -->`` is replaced by what `paper_tables` and
+`paper_facts` make of the results.
 """
 
 import re
 from pathlib import Path
 
+from paper_facts import fact
 from paper_tables import TABLES
 
-PAGE = Path(__file__).parents[1] / "docs" / "paper-line-by-line.md"
-_BLOCK = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "paper-line-by-line.md"
+PAGES = (PAGE, DOCS / "aircraft-experiment.md")
+_TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+_FACT = re.compile(r"(<!-- fact: (.+?) -->).*?(<!-- end -->)")
 
 
-def with_tables(text: str) -> str:
-    """Return the text with every table of the results as they are now."""
-    return _BLOCK.sub(lambda block: f"{block[1]}\n{TABLES[block[2]]()}\n\n{block[3]}", text)
+def with_results(text: str) -> str:
+    """Return the text with every table and number of the results as they are now."""
+    text = _TABLE.sub(lambda block: f"{block[1]}\n{TABLES[block[2]]()}\n\n{block[3]}", text)
+    return _FACT.sub(lambda told: f"{told[1]}{fact(told[2])}{told[3]}", text)
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    print(f"written: {PAGE}")
+    for page in PAGES:
+        page.write_text(with_results(page.read_text(encoding="utf-8")), encoding="utf-8")
+        print(f"written: {page}")

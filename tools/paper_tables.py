@@ -1,15 +1,16 @@
 """Tables of the page on the paper, from the committed results: one function a table."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from dynmeans.datasets.moving_gaussians import NOISES
-from dynmeans.experiments.aircraft.table import NAMES as AIRCRAFT_NAMES
-from dynmeans.experiments.aircraft.table import table_frame
+from dynmeans.experiments.aircraft.config import PLAIN, SCALED, WEEK, WHOLE
+from dynmeans.experiments.aircraft.table import full_name as name_of_method
+from dynmeans.experiments.aircraft.table import table_frame, table_markdown
 from dynmeans.experiments.results_file import Results, read_results
 from dynmeans.experiments.synthetic.claims import NAMES, ORIGINS, full_name, with_error
 from dynmeans.experiments.synthetic.config import SyntheticConfig
@@ -26,9 +27,10 @@ from dynmeans.experiments.synthetic.summary import (
 from dynmeans.experiments.synthetic.tasks import FOUND, HANDICAP, HONEST
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
-_SYMBOLS = {
+SYMBOLS = {
     "new_penalty": "lambda",
     "revival_penalty": "Q",
+    "new_penalty and revival_penalty": "lambda and Q",
     "drift": "tau",
     "concentration": "alpha",
     "survival": "q",
@@ -36,9 +38,9 @@ _SYMBOLS = {
 }
 
 
-_AIRCRAFT = {
+AIRCRAFT = {
     "real": "aircraft-real",
-    "real, own GP": "aircraft-real-own-gp",
+    "own GP": "aircraft-real-own-gp",
     "simulated": "aircraft-simulated-quick",
 }
 
@@ -142,7 +144,9 @@ def beside_authors() -> str:
     for noise in NOISES:
         for row in authors_table(synthetic(noise).frame, noise).itertuples():
             score = row.score.removeprefix("accuracy_").replace("_", " ")
-            numbers = [f"{row.ours:.1f}", f"{row.authors:.1f}", f"{row.errors_off:+.1f}"]
+            ours = f"{row.ours:.1f} ± {row.ours_error:.1f}"
+            authors = f"{row.authors:.1f} ± {row.authors_error:.1f}"
+            numbers = [ours, authors, f"{row.errors_off:+.1f}"]
             rows.append([noise, str(row.n_clusters), score, *numbers])
     return _markdown(["noise", "K", "accuracy", "ours, %", "authors, %", "errors off"], rows)
 
@@ -160,7 +164,7 @@ def how_far() -> str:
 
 def robustness() -> str:
     """Tracking accuracy where one parameter is wrong by a factor."""
-    rows = pd.DataFrame(_json("robustness")["rows"])
+    rows = pd.DataFrame(results_of_json("robustness")["rows"])
     factors = sorted(rows["factor"].unique())
     lines = []
     for key, group in rows.groupby(["noise", "method", "parameter"], sort=False):
@@ -170,7 +174,7 @@ def robustness() -> str:
             with_error(found.loc[f, "accuracy_global"], found.loc[f, "accuracy_global_error"])
             for f in factors
         ]
-        lines.append([noise, NAMES[method], _SYMBOLS[parameter], *cells])
+        lines.append([noise, NAMES[method], SYMBOLS[parameter], *cells])
     head = ["noise", "method", "parameter", *(f"x {f:g}" for f in factors)]
     return _markdown(head, lines)
 
@@ -178,7 +182,7 @@ def robustness() -> str:
 def evolutionary() -> str:
     """Evolutionary clustering beside Dynamic Means."""
     lines = []
-    for row in _json("evolutionary")["rows"]:
+    for row in results_of_json("evolutionary")["rows"]:
         cells = [
             with_error(row[score], row[f"{score}_error"])
             for score in ("accuracy_frozen", "accuracy_global", "accuracy_per_step")
@@ -191,21 +195,30 @@ def evolutionary() -> str:
 
 def low_variance_limit() -> str:
     """Agreement of Gibbs sampling and Dynamic Means against sigma."""
-    rows = pd.DataFrame(_json("low_variance_limit")["rows"])
+    rows = pd.DataFrame(results_of_json("low_variance_limit")["rows"])
     sigmas = sorted(rows["noise_variance"].unique(), reverse=True)
     found = rows.set_index("noise_variance")
     cells = [with_error(found.loc[s, "agreement"], found.loc[s, "agreement_error"]) for s in sigmas]
     return _markdown(["sigma", *(f"{s:g}" for s in sigmas)], [["labeled alike", *cells]])
 
 
+def flights(data: str, span: str, feature: str) -> Callable[[], str]:
+    """Return what makes the table of one span and feature, with all its windows."""
+
+    def make() -> str:
+        table = table_frame(read_results(RESULTS / f"{AIRCRAFT[data]}.parquet", "aircraft").frame)
+        return table_markdown(table[(table["span"] == span) & (table["feature"] == feature)])
+
+    return make
+
+
 def aircraft() -> str:
     """Table 1 in the paper's form: plain feature, half-hour windows; the scaled one beside it."""
     lines = []
-    for name, path in _AIRCRAFT.items():
+    for name, path in AIRCRAFT.items():
         table = table_frame(read_results(RESULTS / f"{path}.parquet", "aircraft").frame)
         for row in table[table["hours"].isin([0.0, 0.5])].itertuples():
-            method = AIRCRAFT_NAMES[row.method]
-            method += ", handicap" if row.choice == HANDICAP else ""
+            method = name_of_method(row.method, row.choice)
             accuracy = with_error(row.accuracy, row.accuracy_error)
             time = f"{row.cpu_s:.3g} ± {row.cpu_s_error:.1g}"
             place = [name, row.span, row.feature, row.origin]
@@ -225,10 +238,17 @@ TABLES = {
     "evolutionary": evolutionary,
     "low-variance limit": low_variance_limit,
     "aircraft": aircraft,
+    "real week, scaled": flights("real", WEEK, SCALED),
+    "real week, plain": flights("real", WEEK, PLAIN),
+    "real month, scaled": flights("real", WHOLE, SCALED),
+    "real month, plain": flights("real", WHOLE, PLAIN),
+    "simulated week, scaled": flights("simulated", WHOLE, SCALED),
+    "simulated week, plain": flights("simulated", WHOLE, PLAIN),
 }
 
 
-def _json(name: str) -> dict[str, Any]:
+def results_of_json(name: str) -> dict[str, Any]:
+    """Return a committed file of results."""
     found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
     return found
 

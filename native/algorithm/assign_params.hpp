@@ -9,7 +9,7 @@
 
 #include "algorithm/assign_labels.hpp"
 #include "algorithm/batch_sums.hpp"
-#include "records/ideas.hpp"
+#include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
 #include "threads/thread_pool.hpp"
@@ -32,7 +32,8 @@ class SlotSums {
         const bool is_first = bins_of_slots_.empty();
         assignment.follow_slots(bins_of_slots_, bins_.size());
         // A point that moved is looked at twice.
-        if (is_first || !has(Idea::kMovedSums) || 2 * assignment.moves.size() > points.n_points) {
+        if (is_first || !uses(Acceleration::kMovedSums) ||
+            2 * assignment.moves.size() > points.n_points) {
             std::fill(bins_of_slots_.begin(), bins_of_slots_.end(), 0.0);
             share(points.n_points, pool, [&](std::size_t begin, std::size_t end, double* into) {
                 PointAdder adder(sums_);

@@ -12,7 +12,7 @@
 #include "algorithm/marked_points.hpp"
 #include "numeric/bins.hpp"
 #include "numeric/squared_distance.hpp"
-#include "records/ideas.hpp"
+#include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
 #include "threads/blocks.hpp"
@@ -44,7 +44,7 @@ class OwnCosts {
         assignment.follow_slots(highest_, 1);
         changed_.start(highest_.size());
         for (std::size_t k = 0; k < highest_.size(); ++k) {
-            const bool is_taken = assignment.has_changed[k] || !has(Idea::kMovedCosts);
+            const bool is_taken = assignment.has_changed[k] || !uses(Acceleration::kMovedCosts);
             changed_.set(k, is_taken);
             if (is_taken) highest_[k] = 0.0;
         }

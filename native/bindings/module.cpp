@@ -4,7 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
-#include "records/ideas.hpp"
+#include "records/accelerations.hpp"
 
 namespace dynmeans::bindings {
 
@@ -21,11 +21,14 @@ void bind_suggestion(nb::module_& module);  // description.cpp
 namespace {
 
 // For benchmarks: the accelerations there are, and all but these from now on.
-std::vector<std::string> idea_names() { return {kIdeaNames.begin(), kIdeaNames.end()}; }
+std::vector<std::string> acceleration_names() {
+    return {kAccelerationNames.begin(), kAccelerationNames.end()};
+}
 
-void leave_out(const std::vector<std::string>& ideas) {
-    for (std::size_t i = 0; i < kIdeaNames.size(); ++i)
-        is_left_out[i] = std::find(ideas.begin(), ideas.end(), kIdeaNames[i]) != ideas.end();
+void leave_out(const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < kAccelerationNames.size(); ++i)
+        is_left_out[i] =
+            std::find(names.begin(), names.end(), kAccelerationNames[i]) != names.end();
 }
 
 }  // namespace
@@ -34,8 +37,8 @@ void leave_out(const std::vector<std::string>& ideas) {
 NB_MODULE(DYNMEANS_MODULE, module) {
     using namespace dynmeans::bindings;
     if (_import_array() < 0) throw nb::python_error();
-    module.def("idea_names", &idea_names);
-    module.def("leave_out", &leave_out, "ideas"_a);
+    module.def("acceleration_names", &acceleration_names);
+    module.def("leave_out", &leave_out, "names"_a);
     bind_steps(module);
     bind_checks(module);
     bind_pieces(module);

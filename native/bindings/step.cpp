@@ -1,5 +1,5 @@
-// Steps for Python: arrays and a state in, records out, the GIL released in between. The caller has
-// checked shapes and values.
+// Steps for Python: arrays and a state in, records out. The GIL is released while a step runs, and
+// the caller has checked shapes and values; but step_if_small checks for itself and keeps the GIL.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>

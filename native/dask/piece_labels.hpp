@@ -66,9 +66,9 @@ class SettleLabels {
             if (!clusters.is_active[k]) continue;
             for (std::size_t e = 0; e < changes.n_changes; ++e) {
                 if (!changes.is_active[e]) continue;
-                const double gap =
+                const double squared_gap =
                     squared_distance(clusters.table.center(k), center(e), clusters.n_features);
-                const double kept = keeping_cost(gap, 0.0, 1.0);
+                const double kept = keeping_cost(squared_gap, 0.0, 1.0);
                 // No choice costs more than lambda.
                 if (kept <= new_penalty) rivals_[k].push_back({kept, e});
             }

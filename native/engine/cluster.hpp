@@ -44,6 +44,13 @@ class Clusterer {
 
     // Runs from nothing in the given order; the result replaces `best` if it is cheaper.
     void run(const Row* order, Solution& best) {
+        make_passes(order, kNoLimit);
+        if (has_risen(cost_trace_)) make_passes(order, cost_trace_.size() - 1);
+        if (is_better(cost_trace_, best)) store(best);
+    }
+
+  private:
+    void make_passes(const Row* order, std::size_t most) {
         assignment_.start(remembered_);
         slot_sums_.start();
         own_.start();
@@ -62,17 +69,15 @@ class Clusterer {
                 own_.total();
             const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
             cost_trace_.push_back(cost);
-            has_converged = !fell || !assignment_.has_any_changed;
+            has_converged = !fell || !assignment_.has_any_changed || cost_trace_.size() == most;
         }
-        if (is_better(cost_trace_, best)) store(best);
     }
 
-  private:
     void make_pass(const Row* order) {
         has_moved_ = assignment_.has_changed;
-        if (!has(Idea::kMovedRivals)) has_moved_.assign(has_moved_.size(), 1);
+        if (!uses(Acceleration::kMovedRivals)) has_moved_.assign(has_moved_.size(), 1);
         assignment_.start_pass();
-        if (!is_accelerated_ || !(cost_trace_.empty() || has(Idea::kBounds)))
+        if (!is_accelerated_ || !(cost_trace_.empty() || uses(Acceleration::kBounds)))
             assign_labels(points_, order, 0, remembered_, penalties_.new_penalty,
                           pool_.interrupts(), assignment_);
         else if (cost_trace_.empty())

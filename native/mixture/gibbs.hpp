@@ -1,7 +1,7 @@
 // Gibbs sampling: labels given parameters, then parameters given labels (paper, Sec. 3.1 and 3.2).
 //
 // All the choices of a point are one table by slot, whose row k holds
-//     log(weight_k) + log_factor_k - scale_k |y - at_k|^2:
+//     log(weight_k) + log_factor_k - scale_k |y - center_k|^2:
 // a cluster with points stands at its parameter, with weight c + n and the noise's scale; a
 // remembered one without points at its prior mean, with the wider marginal; a free slot has
 // log_factor -infinity. The factor (2 pi sigma)^(-d/2), common to all, is left out.
@@ -27,7 +27,7 @@ using namespace numeric;
 
 constexpr double kNegligible = 75.0;
 constexpr std::size_t kSlotBlock = 16;               // slots that are measured together
-constexpr std::size_t kStretch = 16;                 // features between two looks whether to go on
+constexpr std::size_t kFeaturesBetweenTests = 16;    // tests whether a block can be left
 constexpr std::size_t kWorkBetweenLooks = 1u << 18;  // about a millisecond
 
 class GibbsSampler {
@@ -80,23 +80,23 @@ class GibbsSampler {
     // equal partitions are equal arrays; their centers are appended in the order of these numbers.
     void record(Slot* labels, std::vector<double>& centers) {
         const Slot n_old = static_cast<Slot>(mixture_.n_old);
-        names_.assign(n_slots_, kUnlabeled);
+        numbers_.assign(n_slots_, kUnlabeled);
         order_.clear();
         for (Slot k = 0; k < n_old; ++k) {
-            names_[k] = k;
+            numbers_[k] = k;
             if (counts_[k] > 0.0) order_.push_back(k);
         }
         Slot next = n_old;
         for (std::size_t i = 0; i < labels_.size(); ++i) {
-            Slot& name = names_[labels_[i]];
-            if (name == kUnlabeled) {
-                name = next++;
+            Slot& number = numbers_[labels_[i]];
+            if (number == kUnlabeled) {
+                number = next++;
                 order_.push_back(labels_[i]);
             }
-            labels[i] = name;
+            labels[i] = number;
         }
         for (const Slot k : order_)
-            for (std::size_t j = 0; j < d_; ++j) centers.push_back(at(k, j));
+            for (std::size_t j = 0; j < d_; ++j) centers.push_back(center_at(k, j));
     }
 
   private:
@@ -105,8 +105,8 @@ class GibbsSampler {
         if (labels_[i] != kUnlabeled) leave(labels_[i]);
         const std::size_t k = choose(y, openings_[i], labels_[i]);
         if (counts_[k] == 0.0) {
-            sum_.assign(y, y + d_);
-            draw_parameter(k, 1.0, sum_.data());
+            first_point_.assign(y, y + d_);
+            draw_parameter(k, 1.0, first_point_.data());
         }
         labels_[i] = static_cast<Slot>(k);
         counts_[k] += 1.0;
@@ -181,12 +181,13 @@ class GibbsSampler {
 
     void measure_block(std::size_t b, const double* y, double& best) {
         constexpr std::size_t kParts = kSlotBlock / kSimd;
-        const double* at = &at_[b * kSlotBlock * d_];
+        const double* centers = &centers_[b * kSlotBlock * d_];
         Doubles sums[kParts] = {}, exponents[kParts];
         for (std::size_t j = 0; j < d_;) {
-            for (const std::size_t end = std::min(j + kStretch, d_); j < end; ++j, at += kSlotBlock)
+            for (const std::size_t end = std::min(j + kFeaturesBetweenTests, d_); j < end;
+                 ++j, centers += kSlotBlock)
                 for (std::size_t part = 0; part < kParts; ++part) {
-                    const Doubles difference = y[j] - load(at + part * kSimd);
+                    const Doubles difference = y[j] - load(centers + part * kSimd);
                     sums[part] += difference * difference;
                 }
             double highest = -std::numeric_limits<double>::infinity();
@@ -203,8 +204,8 @@ class GibbsSampler {
             store(&exponents_[b * kSlotBlock + part * kSimd], exponents[part]);
     }
 
-    double& at(std::size_t k, std::size_t j) {
-        return at_[(k / kSlotBlock * d_ + j) * kSlotBlock + k % kSlotBlock];
+    double& center_at(std::size_t k, std::size_t j) {
+        return centers_[(k / kSlotBlock * d_ + j) * kSlotBlock + k % kSlotBlock];
     }
 
     std::size_t free_slot() {
@@ -217,7 +218,7 @@ class GibbsSampler {
     void make_room(std::size_t wanted) {
         const std::size_t n_blocks = (wanted + kSlotBlock - 1) / kSlotBlock,
                           capacity = n_blocks * kSlotBlock;
-        at_.resize(capacity * d_, 0.0);
+        centers_.resize(capacity * d_, 0.0);
         is_near_.resize(n_blocks);
         block_chances_.resize(n_blocks);
         counts_.resize(capacity, 0.0);
@@ -252,7 +253,7 @@ class GibbsSampler {
     }
 
     void occupy(std::size_t k, const double* center) {
-        for (std::size_t j = 0; j < d_; ++j) at(k, j) = center[j];
+        for (std::size_t j = 0; j < d_; ++j) center_at(k, j) = center[j];
         scales_[k] = 0.5 / mixture_.noise_variance;
         log_factors_[k] = 0.0;
         weights_[k] = mixture_.past_count(k) + counts_[k];
@@ -265,7 +266,7 @@ class GibbsSampler {
             log_factors_[k] = -std::numeric_limits<double>::infinity();
             return;
         }
-        for (std::size_t j = 0; j < d_; ++j) at(k, j) = mixture_.mean(k)[j];
+        for (std::size_t j = 0; j < d_; ++j) center_at(k, j) = mixture_.mean(k)[j];
         scales_[k] = 0.5 / (mixture_.noise_variance + mixture_.first_variance(k));
         log_factors_[k] = opening_factor(k);
     }
@@ -282,12 +283,12 @@ class GibbsSampler {
     std::size_t d_, n_slots_, capacity_ = 0, work_ = 0;
     std::vector<Slot> labels_;
     std::vector<double> counts_, weights_, log_factors_, scales_;  // by slot
-    std::vector<double> at_;                                // (blocks, n_features, kSlotBlock)
-    std::vector<double> exponents_, chances_, sums_, sum_;  // scratch
-    std::vector<double> openings_;                          // by point
-    std::vector<char> is_near_;                             // by block: measured to the end
-    std::vector<double> block_chances_;                     // by block
-    std::vector<Slot> names_, order_;
+    std::vector<double> centers_;  // (blocks, n_features, kSlotBlock)
+    std::vector<double> exponents_, chances_, sums_, first_point_;  // scratch
+    std::vector<double> openings_;                                  // by point
+    std::vector<char> is_near_;                                     // by block: measured to the end
+    std::vector<double> block_chances_;                             // by block
+    std::vector<Slot> numbers_, order_;
 };
 
 struct Samples {

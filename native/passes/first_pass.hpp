@@ -76,7 +76,8 @@ class FirstPass {
             const std::size_t from = begin + chunk * kChunk, to = std::min(from + kChunk, end);
             Choice* choices = choices_.data() + (from - begin);
             search_.find(points_, order_, from, to, table, thread, choices);
-            has_joined_[chunk] = has(Idea::kJoining) && join(from, to, choices, assignment);
+            has_joined_[chunk] =
+                uses(Acceleration::kJoining) && join(from, to, choices, assignment);
         });
         search_.learn();
     }

@@ -166,7 +166,7 @@ class LaterPass {
             waiting.wished.push_back({position_[wish.point], wish.slot});
         std::sort(waiting.wished.begin(), waiting.wished.end());
         const std::size_t most_changes =
-            has(Idea::kReplay) ? kMaxChanges + assignment.n_members.size() / 8 : 0;
+            uses(Acceleration::kReplay) ? kMaxChanges + assignment.n_members.size() / 8 : 0;
         std::size_t n_changes = 0;
         while (!waiting.is_empty()) {
             prefetch_ahead(waiting, assignment);
@@ -246,10 +246,10 @@ class LaterPass {
         bool is_near_any = false;
         for (std::size_t k = 0; k < neighbors_.n_slots(); ++k) {
             if (static_cast<Slot>(k) == slot || assignment.n_members[k] == 0) continue;
-            const double gap =
+            const double squared_gap =
                 squared_distance(table.center(k), table.center(slot), points_.n_features);
-            if (share * gap > own.highest(k) && gap >= kTiny) continue;
-            kept_[k] = keeping_cost(gap, offset, scale);
+            if (share * squared_gap > own.highest(k) && squared_gap >= kTiny) continue;
+            kept_[k] = keeping_cost(squared_gap, offset, scale);
             marks_.set(k, kept_[k] <= own.highest(k));
             is_near_any |= kept_[k] <= own.highest(k);
         }

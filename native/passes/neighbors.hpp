@@ -20,7 +20,7 @@
 #include "algorithm/assign_labels.hpp"
 #include "algorithm/cost.hpp"
 #include "numeric/squared_distance.hpp"
-#include "records/ideas.hpp"
+#include "records/accelerations.hpp"
 #include "search/center_line.hpp"
 #include "search/keeping_cost.hpp"
 #include "threads/thread_pool.hpp"
@@ -70,12 +70,12 @@ class Neighbors {
         for (std::size_t k = 0; k < n_slots; ++k)
             least_scale_ = std::min(least_scale_, table.scale(k));
         least_share_ = keeping_share(least_scale_);
-        const bool by_line = has(Idea::kLine) && n_features <= kFewFeatures;
+        const bool by_line = uses(Acceleration::kLine) && n_features <= kFewFeatures;
         if (by_line)
             sort_by_widest_feature(has_moved, table, n_features);
         else
             find_moved(has_moved, assignment);
-        gaps_.resize(pool.size());
+        squared_gaps_.resize(pool.size());
         const std::size_t n_groups = (n_slots + kGroup - 1) / kGroup;
         pool.for_blocks(n_groups, [&](std::size_t group, std::size_t thread) {
             const std::size_t begin = group * kGroup, end = std::min(begin + kGroup, n_slots);
@@ -86,7 +86,8 @@ class Neighbors {
                     rivals_on_line(k, has_moved[k] ? line_ : moved_line_, table, own.highest(k),
                                    n_features);
             }
-            if (!by_line) rivals_of_group(begin, end, assignment, has_moved, own, gaps_[thread]);
+            if (!by_line)
+                rivals_of_group(begin, end, assignment, has_moved, own, squared_gaps_[thread]);
             for (std::size_t k = begin; k < end; ++k)
                 if (assignment.n_members[k] > 0) finish(k, new_penalty);
         });
@@ -139,11 +140,11 @@ class Neighbors {
     template <typename Own>
     void rivals_of_group(std::size_t begin, std::size_t end, const Assignment& assignment,
                          const std::vector<std::uint8_t>& has_moved, const Own& own,
-                         std::vector<double>& gaps) {
+                         std::vector<double>& squared_gaps) {
         const CostTable& table = assignment.table;
         for (const bool is_moved : {true, false}) {
             const CostTable& others = is_moved ? table : moved_;
-            gaps.resize(CostTable::kAtOnce * others.capacity());
+            squared_gaps.resize(CostTable::kAtOnce * others.capacity());
             for (std::size_t k = begin; k < end;) {
                 std::size_t slots[CostTable::kAtOnce], n = 0;
                 for (; k < end && n < CostTable::kAtOnce; ++k)
@@ -153,10 +154,11 @@ class Neighbors {
                 const double* rows[CostTable::kAtOnce];
                 for (std::size_t r = 0; r < CostTable::kAtOnce; ++r)
                     rows[r] = table.center(slots[std::min(r, n - 1)]);
-                others.rough_squared_distances(rows, gaps.data());
+                others.rough_squared_distances(rows, squared_gaps.data());
                 for (std::size_t r = 0; r < n; ++r)
                     consider_near(slots[r], others, is_moved ? nullptr : moved_slots_.data(),
-                                  gaps.data() + r * others.capacity(), own.highest(slots[r]));
+                                  squared_gaps.data() + r * others.capacity(),
+                                  own.highest(slots[r]));
             }
         }
     }
@@ -164,15 +166,15 @@ class Neighbors {
     // Considers the slots of `others` but those too far off to be a rival at any scale. `numbers`
     // are their slots, where those are not their places.
     void consider_near(std::size_t k, const CostTable& others, const Slot* numbers,
-                       const double* gaps, double highest_own) {
+                       const double* squared_gaps, double highest_own) {
         const double limit = std::max(highest_own / least_share_, kTiny) * (1.0 + kSlack);
         for (std::size_t base = 0; base < others.size(); base += kSimd)
-            for (unsigned left = lanes_at_most(load(gaps + base), limit); left != 0;
+            for (unsigned left = lanes_at_most(load(squared_gaps + base), limit); left != 0;
                  left &= left - 1) {
                 const std::size_t place = base + __builtin_ctz(left);
                 if (place >= others.size() || others.offset(place) == CostTable::kNever) continue;
                 const Slot other = numbers ? numbers[place] : static_cast<Slot>(place);
-                consider(k, other, gaps[place], others.offset(place), others.scale(place),
+                consider(k, other, squared_gaps[place], others.offset(place), others.scale(place),
                          highest_own);
             }
     }
@@ -192,10 +194,10 @@ class Neighbors {
         }
     }
 
-    void consider(std::size_t k, Slot other, double gap, double offset, double scale,
+    void consider(std::size_t k, Slot other, double squared_gap, double offset, double scale,
                   double highest_own) {
         if (static_cast<std::size_t>(other) == k) return;
-        const double kept = keeping_cost(gap, offset, scale);
+        const double kept = keeping_cost(squared_gap, offset, scale);
         if (kept <= highest_own) rivals_[k].push_back({kept, other});
     }
 
@@ -211,7 +213,7 @@ class Neighbors {
     CostTable moved_;
     std::vector<Slot> moved_slots_;
     CenterLine line_, moved_line_;
-    std::vector<std::vector<double>> gaps_;  // one for each thread
+    std::vector<std::vector<double>> squared_gaps_;  // one for each thread
     std::size_t feature_ = 0;
     double least_scale_ = 1.0, least_share_ = 0.25;
 };

@@ -2,7 +2,7 @@
 #include "passes/run_small.hpp"
 
 #include "passes/small_batch.hpp"
-#include "records/ideas.hpp"
+#include "records/accelerations.hpp"
 
 namespace dynmeans::passes {
 
@@ -24,7 +24,7 @@ Solution run(const Points<Value>& points, Orders& orders, const Remembered& reme
 template <typename Value>
 Solution run_small(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                    const Penalties& penalties, const BatchSums& sums) {
-    switch (has(Idea::kFewFeatures) ? points.n_features : 0) {
+    switch (uses(Acceleration::kFewFeatures) ? points.n_features : 0) {
         case 1:
             return run<1>(points, orders, remembered, penalties, sums);
         case 2:

@@ -55,22 +55,8 @@ class SmallBatch {
 
     // Runs from nothing in the next order; the result replaces `best` if it is cheaper.
     void run(Orders& orders, Solution& best) {
-        cost_trace_.clear();
-        first_pass(orders);
-        while (true) {
-            slots_.update();
-            find_wishes();
-            const double cost = slots_.cluster_terms(new_penalty_) + within();
-            const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
-            cost_trace_.push_back(cost);
-            if (!fell || !slots_.has_any_changed()) break;
-            if (movers_.empty()) {
-                cost_trace_.push_back(cost);
-                break;
-            }
-            slots_.start_pass();
-            move();
-        }
+        make_passes(orders, kNoLimit);
+        if (has_risen(cost_trace_)) make_passes(orders, cost_trace_.size() - 1);
         if (!is_better(cost_trace_, best)) return;
         slots_.keep(best);
         best.cost_trace = cost_trace_;
@@ -79,6 +65,22 @@ class SmallBatch {
   private:
     static constexpr std::size_t kArrays = 9, kNone = CostTable::kNone;
     static constexpr double kOpenNew = -2.0;
+
+    void make_passes(Orders& orders, std::size_t most) {
+        cost_trace_.clear();
+        first_pass(orders);
+        while (true) {
+            slots_.update();
+            find_wishes();
+            const double cost = slots_.cluster_terms(new_penalty_) + within();
+            const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
+            cost_trace_.push_back(cost);
+            if (!fell || !slots_.has_any_changed() || cost_trace_.size() == most) return;
+            if (movers_.empty()) return cost_trace_.push_back(cost);
+            slots_.start_pass();
+            move();
+        }
+    }
 
     // Of each point the two lowest costs among the remembered slots, and the slot of the lowest.
     void rank_remembered() {

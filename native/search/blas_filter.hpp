@@ -22,7 +22,7 @@
 
 #include "numeric/simd.hpp"
 #include "numeric/squared_distance.hpp"
-#include "records/ideas.hpp"
+#include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
 
@@ -43,7 +43,7 @@ class BlasFilter {
         : sgemm_(sgemm),
           n_features_(n_features),
           n_groups_((n_features + kGroup - 1) / kGroup),
-          n_used_(has(Idea::kFilterFeatures)
+          n_used_(uses(Acceleration::kFilterFeatures)
                       ? std::min(n_groups_, std::max(kFewest, (n_groups_ + 3) / 4))
                       : n_groups_) {}
 

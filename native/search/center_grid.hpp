@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "numeric/squared_distance.hpp"
-#include "records/ideas.hpp"
+#include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
 #include "search/keeping_cost.hpp"
@@ -37,12 +37,12 @@ class CenterGrid {
     CenterGrid(std::size_t n_features, double new_penalty)
         : n_features_(n_features),
           new_penalty_(new_penalty),
-          per_side_(1.0 / std::sqrt(new_penalty)) {}
+          cells_per_unit_(1.0 / std::sqrt(new_penalty)) {}
 
     void build(const CostTable& table) {
         blocks_.clear();
         centers_.clear();
-        heads_.assign(4096, kEnd);
+        heads_.assign(4096, kNoBlock);
         is_usable_ = new_penalty_ >= kTiny;
         for (std::size_t k = 0; k < table.size(); ++k) insert(k, table);
     }
@@ -66,17 +66,17 @@ class CenterGrid {
     }
 
     struct Scratch {
-        std::vector<double> rows;         // one feature after the other
-        std::vector<std::int32_t> cells;  // the same
-        std::vector<std::uint32_t> places;
+        std::vector<double> rows;                 // one feature after the other
+        std::vector<std::int32_t> cells;          // the same
+        std::vector<std::uint32_t> first_blocks;  // of the chains of the cells
     };
 
     Choice cheapest(const double* y) const {
         Cell cell{};
         for (std::size_t j = 0; j < n_features_; ++j) cell.at[j] = cell_of(y[j]);
-        const std::uint32_t place = heads_[bucket(cell)];
-        if (n_features_ == 1) return cheapest<1>(y, cell, place);
-        return n_features_ == 2 ? cheapest<2>(y, cell, place) : cheapest<3>(y, cell, place);
+        const std::uint32_t b = heads_[bucket(cell)];
+        if (n_features_ == 1) return cheapest<1>(y, cell, b);
+        return n_features_ == 2 ? cheapest<2>(y, cell, b) : cheapest<3>(y, cell, b);
     }
 
     // The cheapest slots of the points at positions [begin, end) of the order.
@@ -89,18 +89,18 @@ class CenterGrid {
     }
 
   private:
-    static constexpr std::uint32_t kEnd = UINT32_MAX;
-    static constexpr std::int32_t kFarthest = 1000000000;
+    static constexpr std::uint32_t kNoBlock = UINT32_MAX;
+    static constexpr std::int32_t kFarthestCell = 1000000000;
     static constexpr double kMostCells = 1000.0;
     static constexpr std::size_t kAhead = 16;
-    static constexpr std::size_t kWidth = 4;  // slots of a block
-    static constexpr Slot kNobody = std::numeric_limits<Slot>::max();
-    static_assert(2.0 * kFarthest <= std::numeric_limits<std::int32_t>::max());  // cell_of
-    static_assert(kNobody >= kMaxPoints);
+    static constexpr std::size_t kBlockSlots = 4;  // slots of a block
+    static constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
+    static_assert(2.0 * kFarthestCell <= std::numeric_limits<std::int32_t>::max());  // cell_of
+    static_assert(kNoSlot >= kMaxPoints);
 
-    using Quad [[gnu::vector_size(kWidth * sizeof(double))]] = double;
-    using Longs [[gnu::vector_size(kWidth * sizeof(std::int64_t))]] = std::int64_t;
-    using Slots [[gnu::vector_size(kWidth * sizeof(Slot))]] = Slot;
+    using Quad [[gnu::vector_size(kBlockSlots * sizeof(double))]] = double;
+    using Longs [[gnu::vector_size(kBlockSlots * sizeof(std::int64_t))]] = std::int64_t;
+    using Slots [[gnu::vector_size(kBlockSlots * sizeof(Slot))]] = Slot;
 
     struct Cell {
         std::int32_t at[kMaxFeatures];
@@ -108,12 +108,12 @@ class CenterGrid {
             return at[0] == other.at[0] && at[1] == other.at[1] && at[2] == other.at[2];
         }
     };
-    // Slots of one cell; a cell with many has several blocks. A free place costs infinitely much.
+    // Slots of one cell; a cell with many has several blocks. A free lane costs infinitely much.
     struct alignas(64) Block {
         Cell cell;
         std::uint32_t next;
-        Slot slots[kWidth];
-        double offsets[kWidth], scales[kWidth], at[kMaxFeatures][kWidth];
+        Slot slots[kBlockSlots];
+        double offsets[kBlockSlots], scales[kBlockSlots], at[kMaxFeatures][kBlockSlots];
     };
     struct Center {
         double at[kMaxFeatures], offset, scale;
@@ -124,10 +124,10 @@ class CenterGrid {
               Choice* choices) const {
         scratch.rows.resize(n * D);
         scratch.cells.resize(n * D);
-        scratch.places.resize(n);
+        scratch.first_blocks.resize(n);
         double* rows = scratch.rows.data();
         std::int32_t* cells = scratch.cells.data();
-        std::uint32_t* places = scratch.places.data();
+        std::uint32_t* first_blocks = scratch.first_blocks.data();
         const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t r = 0; r < n; ++r) {
             if (r + ahead < n) __builtin_prefetch(points.values + order[r + ahead] * D);
@@ -140,32 +140,32 @@ class CenterGrid {
             for (std::size_t j = 0; j < D; ++j) cell.at[j] = cells[j * n + r];
             return cell;
         };
-        for (std::size_t r = 0; r < n; ++r) places[r] = bucket(cell_at(r));
+        for (std::size_t r = 0; r < n; ++r) first_blocks[r] = bucket(cell_at(r));
         for (std::size_t r = 0; r < n; ++r) {
-            places[r] = heads_[places[r]];
-            if (places[r] == kEnd || ahead != kAhead) continue;
-            const char* block = reinterpret_cast<const char*>(&blocks_[places[r]]);
+            first_blocks[r] = heads_[first_blocks[r]];
+            if (first_blocks[r] == kNoBlock || ahead != kAhead) continue;
+            const char* block = reinterpret_cast<const char*>(&blocks_[first_blocks[r]]);
             for (std::size_t at = 0; at < sizeof(Block); at += 64) __builtin_prefetch(block + at);
         }
         for (std::size_t r = 0; r < n; ++r) {
             double y[D];
             for (std::size_t j = 0; j < D; ++j) y[j] = rows[j * n + r];
-            choices[r] = cheapest<D>(y, cell_at(r), places[r]);
+            choices[r] = cheapest<D>(y, cell_at(r), first_blocks[r]);
         }
     }
 
     // Beyond the farthest center cells go on, up to one that no center reaches.
     std::int32_t cell_of(double x) const {
-        constexpr double kLast = 2.0 * kFarthest;
+        constexpr double kLast = 2.0 * kFarthestCell;
         return static_cast<std::int32_t>(
-            std::min(std::max(std::floor(x * per_side_), -kLast), kLast));
+            std::min(std::max(std::floor(x * cells_per_unit_), -kLast), kLast));
     }
 
     template <std::size_t D>
-    Choice cheapest(const double* y, const Cell& cell, std::uint32_t place) const {
+    Choice cheapest(const double* y, const Cell& cell, std::uint32_t b) const {
         Choice choice{CostTable::kNone, new_penalty_};
-        for (; place != kEnd; place = blocks_[place].next) {
-            const Block& block = blocks_[place];
+        for (; b != kNoBlock; b = blocks_[b].next) {
+            const Block& block = blocks_[b];
             if (!(block.cell == cell)) continue;
             Quad squares[D];
             for (std::size_t j = 0; j < D; ++j) {
@@ -182,7 +182,7 @@ class CenterGrid {
             Slots slots;
             std::memcpy(&slots, block.slots, sizeof slots);
             slots =
-                __builtin_convertvector(costs == lowest, Slots) ? slots : slots - slots + kNobody;
+                __builtin_convertvector(costs == lowest, Slots) ? slots : slots - slots + kNoSlot;
             Slots turned = __builtin_shuffle(slots, Slots{2, 3, 0, 1});
             slots = slots < turned ? slots : turned;
             CostTable::consider(choice, std::min(slots[0], slots[1]), lowest[0]);
@@ -216,7 +216,7 @@ class CenterGrid {
             low.at[j] = cell_of(x - reach);
             high.at[j] = cell_of(x + reach);
             n_cells *= static_cast<double>(high.at[j]) - low.at[j] + 1.0;
-            if (low.at[j] <= -kFarthest || high.at[j] >= kFarthest) return false;
+            if (low.at[j] <= -kFarthestCell || high.at[j] >= kFarthestCell) return false;
         }
         if (n_cells > kMostCells) return false;
         for (Cell cell = low;;) {
@@ -230,15 +230,17 @@ class CenterGrid {
 
     // Where the slot stands in the blocks of a cell; null: nowhere.
     Block* find_block(const Cell& cell, Slot slot) {
-        for (std::uint32_t b = heads_[bucket(cell)]; b != kEnd; b = blocks_[b].next)
-            if (blocks_[b].cell == cell && std::find(blocks_[b].slots, blocks_[b].slots + kWidth,
-                                                     slot) != blocks_[b].slots + kWidth)
+        for (std::uint32_t b = heads_[bucket(cell)]; b != kNoBlock; b = blocks_[b].next)
+            if (blocks_[b].cell == cell &&
+                std::find(blocks_[b].slots, blocks_[b].slots + kBlockSlots, slot) !=
+                    blocks_[b].slots + kBlockSlots)
                 return &blocks_[b];
         return nullptr;
     }
 
-    static void put(Block& block, Slot before, Slot slot, const Center& center) {
-        const std::size_t lane = std::find(block.slots, block.slots + kWidth, before) - block.slots;
+    static void replace_slot(Block& block, Slot before, Slot slot, const Center& center) {
+        const std::size_t lane =
+            std::find(block.slots, block.slots + kBlockSlots, before) - block.slots;
         block.slots[lane] = slot;
         block.offsets[lane] = center.offset;
         block.scales[lane] = center.scale;
@@ -246,25 +248,25 @@ class CenterGrid {
     }
 
     void take_out(const Cell& cell, Slot slot) {
-        if (Block* block = find_block(cell, slot)) put(*block, slot, kNobody, kFree);
+        if (Block* block = find_block(cell, slot)) replace_slot(*block, slot, kNoSlot, kFree);
     }
 
     void add(const Cell& cell, Slot slot, const Center& center) {
-        Block* block = find_block(cell, kNobody);
+        Block* block = find_block(cell, kNoSlot);
         if (!block) {
             if (2 * blocks_.size() >= heads_.size()) rehash();
             const std::uint32_t at = bucket(cell);
             blocks_.push_back({cell, heads_[at], {}, {}, {}, {}});
             heads_[at] = static_cast<std::uint32_t>(blocks_.size() - 1);
             block = &blocks_.back();
-            std::fill_n(block->slots, kWidth, kNobody);
-            std::fill_n(block->offsets, kWidth, CostTable::kNever);
+            std::fill_n(block->slots, kBlockSlots, kNoSlot);
+            std::fill_n(block->offsets, kBlockSlots, CostTable::kNever);
         }
-        put(*block, kNobody, slot, center);
+        replace_slot(*block, kNoSlot, slot, center);
     }
 
     void rehash() {
-        heads_.assign(4 * heads_.size(), kEnd);
+        heads_.assign(4 * heads_.size(), kNoBlock);
         for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
             const std::uint32_t at = bucket(blocks_[b].cell);
             blocks_[b].next = heads_[at];
@@ -276,7 +278,7 @@ class CenterGrid {
 
     std::size_t n_features_;
     double new_penalty_;
-    double per_side_;
+    double cells_per_unit_;
     bool is_usable_ = true;
     std::vector<std::uint32_t> heads_;
     std::vector<Block> blocks_;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "records/ideas.hpp"
+#include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "search/blas_filter.hpp"
 #include "search/center_grid.hpp"
@@ -33,9 +33,10 @@ class CenterSearch {
 
     // Enters all slots; later changes come by `update`.
     void build(const CostTable& table) {
-        has_grid_ = has(Idea::kGrid) && n_features_ <= CenterGrid::kMaxFeatures;
+        has_grid_ = uses(Acceleration::kGrid) && n_features_ <= CenterGrid::kMaxFeatures;
         if (has_grid_) grid_.build(table);
-        has_tree_ = has(Idea::kTree) && !has_grid_ && n_features_ <= CenterTree::kMaxFeatures;
+        has_tree_ =
+            uses(Acceleration::kTree) && !has_grid_ && n_features_ <= CenterTree::kMaxFeatures;
         if (has_tree_) tree_.build(table);
     }
 
@@ -50,8 +51,9 @@ class CenterSearch {
         way_ = Way::kAll;
         if (is_by_grid(table)) way_ = Way::kGrid;
         if (is_by_tree(table)) way_ = Way::kTree;
-        if (has(Idea::kFilter) && filter_.is_available() && n_features_ >= kFilterFeatures &&
-            table.size() >= kFilterSlots && n_points >= kFilterPoints)
+        if (uses(Acceleration::kFilter) && filter_.is_available() &&
+            n_features_ >= kFilterFeatures && table.size() >= kFilterSlots &&
+            n_points >= kFilterPoints)
             way_ = Way::kFilter;
         if (way_ == Way::kFilter) filter_.prepare(table, new_penalty_);
         if (way_ == Way::kTree && tree_.is_outdated(n_points)) tree_.build(table);

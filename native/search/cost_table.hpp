@@ -16,7 +16,7 @@
 #include "numeric/prefetch.hpp"
 #include "numeric/simd.hpp"
 #include "numeric/squared_distance.hpp"
-#include "records/ideas.hpp"
+#include "records/accelerations.hpp"
 
 namespace dynmeans::search {
 
@@ -34,7 +34,7 @@ class CostTable {
     static constexpr double kNever = std::numeric_limits<double>::infinity();
 
     CostTable(std::size_t n_features, std::size_t capacity)
-        : n_features_(n_features), n_special_(has(Idea::kFewFeatures) ? n_features : 0) {
+        : n_features_(n_features), n_special_(uses(Acceleration::kFewFeatures) ? n_features : 0) {
         reserve(capacity);
     }
 

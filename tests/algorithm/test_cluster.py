@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from streams import batch_lists, penalties_strategy, run
+from streams import batch_lists, light_batches, penalties_strategy, run
 
 from dynmeans import ClusterState, Penalties
 from dynmeans.algorithm.cluster import cluster
@@ -12,9 +12,8 @@ from dynmeans.algorithm.dynamic_means import dynamic_means, step
 from dynmeans.algorithm.update_state import let_time_pass, update_state
 
 
-# A point that weighs less than 1 may open a cluster for more than it saves (decision 0004).
 @given(
-    batches=batch_lists(weights=(0.0, 1.0, 2.5)),
+    batches=batch_lists(weights=(0.0, 0.1, 0.3, 1.0, 2.5)),
     penalties=penalties_strategy,
     revival=st.sampled_from(["paper", "exact"]),
 )
@@ -23,6 +22,24 @@ def test_cost_never_rises_within_a_batch(batches, penalties, revival):
     for clustering, _ in run(batches, penalties, revival=revival):
         trace = clustering.cost_trace
         assert np.all(np.diff(trace) <= 1e-9 * (1 + trace[:-1]))
+
+
+@given(case=light_batches())
+def test_cost_never_rises_where_points_weigh_less_than_1(case):
+    for clustering, _ in run(*case):
+        assert np.all(np.diff(clustering.cost_trace) <= 0)
+
+
+def test_a_pass_that_raises_the_cost_is_not_returned():
+    # All join 0, since 2^2 is not above lambda = 4. The center is then (0 - 2 + 0.25 * 2) / 2.25 =
+    # -2/3, and the cost 4 + 4/9 + 16/9 + 0.25 * 64/9 = 8. The point at 2 is now at 64/9 > 4 and
+    # opens a cluster, although it weighs little: 2 * 4 + 1 + 1 = 10.
+    points, weights = np.array([[0.0], [-2.0], [2.0]]), np.array([1.0, 1.0, 0.25])
+    penalties = Penalties(4.0, max_gap=2, reach=1)
+    found = cluster(points, weights, ClusterState.empty(1), penalties, np.arange(3))
+    assert found.labels.tolist() == [0, 0, 0]
+    np.testing.assert_allclose(found.centers, [[-2 / 3]])
+    np.testing.assert_allclose(found.cost_trace, [8.0])
 
 
 def _last_solution(batches, penalties):

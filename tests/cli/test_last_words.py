@@ -11,8 +11,9 @@ import pytest
 
 from dynmeans import Penalties, Run
 from dynmeans.cli.__main__ import main
-from dynmeans.cli.resuming import last_words
+from dynmeans.cli.resuming import last_words, stamp_of_old_run
 from dynmeans.parameters.suggest import suggest_details
+from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.configuration import RunConfig
 
 
@@ -57,6 +58,25 @@ def test_the_last_words_say_what_is_safe_and_how_to_resume(finished, given):
     assert "Safe: 30 windows, " in told
     assert "To resume: dynmeans cluster 'my rows.csv' " in told
     assert "--overwrite" not in told
+
+
+def test_an_old_run_that_was_not_replaced_yet_is_not_called_safe(finished):
+    words = ["cluster", "rows.csv", "--overwrite", "-o", str(finished)]
+    told = last_words(words, stamp_of_old_run(words))
+    assert told.startswith("interrupted before the first window was stored; the old run in ")
+    assert told.endswith(f"is as it was. To start: dynmeans {' '.join(words)}")
+
+
+def test_ctrl_c_before_an_old_run_is_replaced_says_that_it_is_as_it_was(
+    finished, capsys, monkeypatch
+):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ClusterJob, "open_source", interrupted)
+    words = ["cluster", "rows.csv", "-f", "x", "--count", "5", "--new-penalty", "1"]
+    assert main([*words, "--overwrite", "-o", str(finished)]) == 130
+    assert "is as it was. To start: " in capsys.readouterr().err
 
 
 def test_a_stream_stopped_before_its_first_window_keeps_its_messages_and_says_so(tmp_path):

@@ -89,11 +89,11 @@ def test_accelerated_equals_plain_to_the_bit_on_many_streams(seed):
     check_stream(seed)
 
 
-@pytest.mark.parametrize("idea", native.compiled.idea_names())
-def test_any_acceleration_left_out_changes_no_bit(idea):
+@pytest.mark.parametrize("acceleration", native.compiled.acceleration_names())
+def test_any_acceleration_left_out_changes_no_bit(acceleration):
     streams = [random_stream(np.random.default_rng(seed)) for seed in range(12)]
     expected = [run(*stream, "paper", n_threads=2) for stream in streams]
-    native.compiled.leave_out([idea])
+    native.compiled.leave_out([acceleration])
     try:
         for stream, before in zip(streams, expected, strict=True):
             assert_same_bits(run(*stream, "paper", n_threads=2), before)

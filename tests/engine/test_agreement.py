@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streams import batch_lists, penalties_strategy, run
+from streams import batch_lists, light_batches, penalties_strategy, run
 
 from dynmeans import ClusterState, Penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
@@ -48,6 +48,15 @@ def test_every_instruction_set_agrees(instruction_set, batches, penalties, reviv
         name = INSTRUCTION_SETS[instruction_set]
         patch.setattr(native, "compiled", importlib.import_module(name))
         assert_same(run(batches, penalties, revival=revival, backend="native"), expected)
+
+
+@pytest.mark.parametrize("backend", FAST_BACKENDS)
+@pytest.mark.parametrize("acceleration", ["auto", "none"])
+@settings(max_examples=50, deadline=None)
+@given(case=light_batches())
+def test_backend_agrees_where_light_points_raise_the_cost(backend, acceleration, case):
+    found = run(*case, backend=backend, acceleration=acceleration)
+    assert_same(found, run(*case))
 
 
 @pytest.mark.parametrize("backend", FAST_BACKENDS)

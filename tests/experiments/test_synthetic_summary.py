@@ -117,6 +117,9 @@ def test_authors_are_compared_with_the_rows_of_their_rule():
     table = authors_table(pd.DataFrame(rows), "isotropic")
     assert table["ours"].tolist() == pytest.approx([55.0] * 3)
     assert table["authors"].tolist() == [40.4, 55.3, 83.1]
+    # Deviation sqrt(2) * 5 over two streams of ours, and over ten of theirs.
+    assert table["ours_error"].tolist() == pytest.approx([5.0] * 3)
+    assert table["authors_error"].tolist() == pytest.approx([np.sqrt(5)] * 3)
 
 
 def test_difference_is_in_standard_errors_of_both_samples():

@@ -6,6 +6,8 @@ import pytest
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.parameters import SuggestionWarning, suggest_penalties
 from dynmeans.parameters.suggest import suggest_details
+from dynmeans.runs.first_windows import suggest_on_windows
+from dynmeans.runs.reading.window import Window
 
 
 def stream(**kind):
@@ -47,11 +49,16 @@ def test_a_feature_that_never_changes_raises_no_doubt():
     assert not any("spread" in doubt for doubt in suggest_details(batches).doubts)
 
 
-def test_a_reach_at_the_end_of_those_tried_is_doubted():
-    far = moving_gaussians(
+def far_moves():
+    """Clusters that move farther than they lie apart."""
+    return moving_gaussians(
         20, 8, rng=np.random.default_rng(1), spread=0.003, motion=0.03, death=0.0,
         points_per_cluster=8,
     ).batches  # fmt: skip
+
+
+def test_a_reach_at_the_end_of_those_tried_is_doubted():
+    far = far_moves()
     assert [doubt[:24] for doubt in suggest_details(far).doubts] == ["reach 3 is the farthest "]
     assert suggest_details(far, reach=3.0).doubts == ()
 
@@ -97,10 +104,33 @@ def test_a_number_that_cannot_be_had_is_doubted():
     assert doubt.startswith("no new_penalty gives about 1000 clusters")
 
 
+def even_rows():
+    """Equal distances are no reason to draw a border."""
+    row = 9.0 * np.arange(10.0)[:, None]
+    return [row, row + 0.1, row]
+
+
 def test_a_single_cluster_in_every_batch_is_doubted():
-    row = 9.0 * np.arange(10.0)[:, None]  # equal distances are no reason to draw a border
-    (doubt,) = suggest_details([row, row + 0.1, row]).doubts
+    (doubt,) = suggest_details(even_rows()).doubts
     assert doubt.startswith("all points of a batch make one cluster")
+
+
+@pytest.mark.parametrize(
+    ("batches", "options", "told"),
+    [
+        (lone_points(), {}, "in all windows hold a single point"),
+        (lone_points(1), {}, "a single window says nothing"),
+        (far_moves(), {}, "from window to window than they lie apart. Make shorter windows."),
+        (even_rows(), {}, "all points of a window make one cluster"),
+        (stream(), {"n_clusters": 1000}, "1000 clusters in a window; this one"),
+        (stream(), {}, "since the last window is recognized."),
+    ],
+)
+def test_a_choice_on_windows_speaks_of_windows(batches, options, told):
+    found = suggest_on_windows([Window(points) for points in batches], standardize=0, **options)
+    text = " ".join([*found.doubts, found.explanation])
+    assert told in text
+    assert "batch" not in text
 
 
 def test_a_doubtful_choice_is_warned_of_where_it_is_asked_for():

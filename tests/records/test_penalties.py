@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dynmeans import DynamicMeans, Penalties
+from dynmeans.inputs.input_error import InputError
 
 
 def test_max_gap_and_reach_give_revival_penalty_and_drift():
@@ -96,6 +97,13 @@ def test_bad_values_are_refused_by_name(arguments, error, message):
 def test_drift_of_an_enormous_gap_is_that_of_an_infinite_one(reach):
     endless = Penalties(0.04, max_gap=math.inf, reach=reach)
     assert Penalties(0.04, max_gap=1e308, reach=reach).drift == pytest.approx(endless.drift)
+
+
+def test_enormous_reach_has_the_drift_of_the_formula_or_is_refused():
+    # (3 * (1e308 - 1) + 1) / 2 = 1.5e308, although 3e308 is no double; for 1.5 it is 3e308.
+    assert Penalties(1.0, max_gap=3, reach=1e308).drift == pytest.approx(1.5e308)
+    with pytest.raises(InputError, match=r"reach must be smaller for max_gap=1.5: drift would be"):
+        Penalties(1.0, max_gap=1.5, reach=1e308)
 
 
 @pytest.mark.parametrize(("max_gap", "missed"), [(6.8, 5), (5.0, 3), (2.0, 0)])

@@ -10,7 +10,9 @@ from run_cases import PENALTIES
 
 from dynmeans import DynamicMeans, Run
 from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.profiles import describe_clusters
 from dynmeans.runs.reading.window import Window
+from dynmeans.runs.run_families import families_of_run
 from dynmeans.runs.store import schema
 
 CONFIG = RunConfig(("x", "y"), PENALTIES)
@@ -167,8 +169,18 @@ def test_clusters_tell_life_size_and_status(run):
     clusters = run.clusters().set_index("cluster_id")
     assert clusters["first_step"].tolist() == [0, 0]
     assert clusters["last_step"].tolist() == [2, 0]
-    assert clusters["n_points"].tolist() == [6.0, 2.0]
+    assert clusters["n_points"].tolist() == [6, 2]
     assert clusters["status"].tolist() == ["seen", "unseen"]
+
+
+@pytest.mark.parametrize(("weight", "dtype"), [(None, "int64"), (0.7, "float64")])
+def test_points_are_counted_in_integers_unless_they_have_weights(run, weight, dtype):
+    weights = None if weight is None else np.full(len(PLACES), weight)
+    run.process(Window(PLACES, weights=weights))
+    assert run.clusters()["n_points"].dtype == dtype
+    assert run.history().to_frame("clusters")["count"].dtype == dtype
+    assert describe_clusters(run).to_arrow()["n_points"].to_pandas().dtype == dtype
+    assert families_of_run(run).to_frame("identities")["n_points"].dtype == "int64"  # rows kept
 
 
 def test_a_forgotten_cluster_is_still_listed(run):

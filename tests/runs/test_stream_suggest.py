@@ -124,6 +124,14 @@ def test_a_run_that_waits_for_a_choice_takes_parameters_that_are_given(
     assert not Run.open(folder).is_undecided
 
 
+def test_a_run_is_not_replaced_by_one_whose_parameters_are_still_to_be_chosen(suggested):
+    job = ClusterJob("redis://host/rows", suggested, places.OPTIONS, {}, {}, suggest=True)
+    with pytest.raises(ValueError, match="overwrite does not go with suggest=True on a stream"):
+        job.start(overwrite=True)
+    with Run.open(suggested) as run:
+        assert run.status().is_finished
+
+
 def test_a_bad_message_after_the_last_window_of_a_short_stream_is_kept(redis, tmp_path):
     address = redis.make("short")
     redis.send("short", [*places.bodies_of(ROWS), "no row"])

@@ -11,7 +11,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
-NO_FALL = 1e-12  # A relative fall of the cost below this counts as none.
+NO_FALL = 1e-12  # A relative fall or rise of the cost below this counts as none.
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,11 @@ class Solution:
         return self.cost_trace[-1]
 
 
+def has_risen(cost_trace: list[float]) -> bool:
+    """Whether the last pass raised the cost, which takes points that weigh less than 1 (0004)."""
+    return len(cost_trace) > 1 and cost_trace[-2] < cost_trace[-1] * (1.0 - NO_FALL)
+
+
 def cluster(
     points: FloatArray,
     point_weights: FloatArray,
@@ -37,14 +42,16 @@ def cluster(
     order: IntArray,
 ) -> Solution:
     """Cluster one batch given what is remembered from earlier batches."""
-    labels, centers = np.full(len(points), UNLABELED), state.centers
+    labels, counts, centers = np.full(len(points), UNLABELED), np.empty(0), state.centers
     cost_trace: list[float] = []
     while True:
-        previous = labels
+        before = Solution(labels, counts, centers, cost_trace.copy())
         labels = assign_labels(points, labels, centers, state, penalties, order)
         counts, centers = assign_params(points, point_weights, labels, state, penalties)
         cost = clustering_cost(points, point_weights, labels, counts, centers, state, penalties)
         fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
         cost_trace.append(cost)
-        if not fell or np.array_equal(labels, previous):
+        if has_risen(cost_trace):
+            return before
+        if not fell or np.array_equal(labels, before.labels):
             return Solution(labels, counts, centers, cost_trace)

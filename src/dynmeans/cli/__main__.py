@@ -40,6 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     is_debugged = DEBUG in words
     words = [word for word in words if word != DEBUG]
+    old = _stamp_of_old_run(words)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _warn(message, words)
@@ -47,10 +48,10 @@ def main(arguments: list[str] | None = None) -> int:
             result = app(args=words, prog_name="dynmeans", standalone_mode=False)
         sys.stdout.flush()
         if result == INTERRUPTED:  # typer turns the key into a result, where it can.
-            return _interrupted(words)
+            return _interrupted(words, old)
         return result if isinstance(result, int) else 0
     except KeyboardInterrupt:
-        return _interrupted(words)
+        return _interrupted(words, old)
     except BrokenPipeError:
         return _output_closed()
     except SystemExit as end:
@@ -61,7 +62,15 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if is_debugged:
             traceback.print_exc()
-        return _failed(error, words)
+        return _failed(error, words, old)
+
+
+def _stamp_of_old_run(words: list[str]) -> int | None:
+    if words[:1] != ["cluster"]:
+        return None
+    resuming = importlib.import_module("dynmeans.cli.resuming")
+    stamp: int | None = resuming.stamp_of_old_run(words)
+    return stamp
 
 
 def _output_closed() -> int:
@@ -70,11 +79,11 @@ def _output_closed() -> int:
     return 0
 
 
-def _failed(error: Exception, words: list[str]) -> int:
+def _failed(error: Exception, words: list[str], old: int | None) -> int:
     # A query of DuckDB that Ctrl-C stopped says so in its own way, and typer turns the key into
     # an exit code; usage errors carry their exit code and know how to show themselves.
     if "Query interrupted" in str(error) or getattr(error, "exit_code", 0) == INTERRUPTED:
-        return _interrupted(words)
+        return _interrupted(words, old)
     if hasattr(error, "exit_code"):
         if hasattr(error, "show"):
             error.show()
@@ -91,12 +100,12 @@ def _warn(message: Warning | str, words: list[str]) -> None:
     output.tell(f"warning: {' '.join(str(flags.with_flags(text, words)).split())}")
 
 
-def _interrupted(words: list[str]) -> int:
+def _interrupted(words: list[str], old: int | None) -> int:
     """Say what is safe and how to resume; only `cluster` leaves work behind."""
     told = "interrupted; nothing was written."
     if words[:1] == ["cluster"]:
         resuming = importlib.import_module("dynmeans.cli.resuming")
-        told = resuming.last_words(words)
+        told = resuming.last_words(words, old)
     sys.stderr.write(f"\ndynmeans: {told}\n")
     return INTERRUPTED
 

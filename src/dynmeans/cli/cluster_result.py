@@ -9,7 +9,7 @@ from typing import Any
 
 from dynmeans.cli.flags import with_flags
 from dynmeans.cli.output import named, print_json, say, tell
-from dynmeans.cli.suggestion_text import explanation_lines, in_windows, warn
+from dynmeans.cli.suggestion_text import explanation_lines, warn
 from dynmeans.frames.summary import left_out_text
 from dynmeans.inputs.plural import counted
 from dynmeans.records.families import Families
@@ -102,9 +102,7 @@ def _result_fields(result: ClusterResult) -> dict[str, Any]:
         "missing_values": dict(result.missing),
         "seconds": round(result.seconds, 3),
         "is_stopped": result.is_stopped,
-        "doubts": [in_windows(doubt) for doubt in result.suggestion.doubts]
-        if result.suggestion
-        else [],
+        "doubts": list(result.suggestion.doubts) if result.suggestion else [],
     }
 
 

@@ -6,11 +6,26 @@ from pathlib import Path
 
 from dynmeans.cli.output import printable
 
-_ONCE = ("--overwrite", "--no-resume")  # would throw away what is safe
+_DATABASE = "run.sqlite"
+_OVERWRITE = "--overwrite"
+_ONCE = (_OVERWRITE, "--no-resume")  # would throw away what is safe
 
 
-def last_words(words: list[str]) -> str:
+def stamp_of_old_run(words: list[str]) -> int | None:
+    """Return when the run that ``--overwrite`` is to replace was last changed, if there is one."""
+    database = Path(_folder(words)) / _DATABASE
+    return database.stat().st_ctime_ns if _OVERWRITE in words and database.exists() else None
+
+
+def last_words(words: list[str], old: int | None = None) -> str:
     """Say what a stopped run holds, and the command that resumes it.
+
+    Parameters
+    ----------
+    words : list of str
+        The command.
+    old : int, optional
+        `stamp_of_old_run` as the command began.
 
     Examples
     --------
@@ -18,9 +33,12 @@ def last_words(words: list[str]) -> str:
     'interrupted before the first window was stored. To start: dynmeans cluster rows.csv -o new'
     """
     counts = _counts(_folder(words))
-    if counts is None:
+    is_old = old is not None and old == stamp_of_old_run(words)
+    if counts is None or is_old:
+        kept = f"; the old run in {_folder(words)!r} is as it was" if is_old else ""
         command = shlex.join(["dynmeans", *words])
-        return printable(f"interrupted before the first window was stored. To start: {command}")
+        told = f"interrupted before the first window was stored{kept}. To start: {command}"
+        return printable(told)
     n_windows, n_rows = counts
     command = shlex.join(["dynmeans", *(word for word in words if word not in _ONCE)])
     if n_windows == 0:
@@ -47,7 +65,7 @@ def _folder(words: list[str]) -> str:
 
 
 def _counts(folder: str) -> tuple[int, int] | None:
-    path = Path(folder) / "run.sqlite"
+    path = Path(folder) / _DATABASE
     if not folder or not path.exists():
         return None
     try:

@@ -129,15 +129,14 @@ def _draw(found: "Suggestion", picture: Path) -> None:
 
 def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
     from dynmeans.cli.output import print_json, say
-    from dynmeans.cli.suggestion_text import explanation_lines, in_windows, warn
+    from dynmeans.cli.suggestion_text import explanation_lines, warn
     from dynmeans.records.penalties import DEFAULT_MOTION
 
     p = found.penalties
     if as_json:
         tried = [asdict(candidate) for candidate in found.candidates]
         chosen = {name: getattr(p, name) for name in ("new_penalty", "max_gap", "reach", "motion")}
-        doubts = [in_windows(doubt) for doubt in found.doubts]
-        words = {"explanation": in_windows(found.explanation), "doubts": doubts}
+        words = {"explanation": found.explanation, "doubts": list(found.doubts)}
         print_json({**chosen, **words, "candidates": tried})
         return
     motion = f" --motion {p.motion}" if p.motion != DEFAULT_MOTION else ""

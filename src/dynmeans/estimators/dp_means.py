@@ -35,7 +35,7 @@ class DPMeans(ClusterEstimator):
     max_clusters : int, optional
         Refuse a batch that would have more clusters, with `ClusterLimitError` and
         without any change; one that clearly would is refused before it is clustered. By default
-        there is a `ClusterGrowthWarning` above 10,000.
+        there is a `ClusterGrowthWarning` above 10,000, unless most hold more than two points.
     random_state : int, RandomState instance or None, default=None
         Source of the visiting orders.
 

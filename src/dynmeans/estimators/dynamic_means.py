@@ -79,7 +79,8 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
     max_clusters : int, optional
         Refuse a batch that would leave more clusters remembered, with `ClusterLimitError` and
         without any change; one that clearly would is refused before it is clustered. By default
-        there is a `ClusterGrowthWarning` from 10,000 on, at every doubling.
+        there is a `ClusterGrowthWarning` from 10,000 on, at every doubling, unless most hold more
+        than two points of the batch.
     keep_history : bool or int, default=False
         Whether `history_` keeps the record of all batches; a number keeps only that many of the
         last ones.

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from dynmeans.files.whole_counts import whole_counts
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
 
@@ -38,7 +39,7 @@ def identities_table(families: "Families") -> pa.Table:
         {
             "cluster_id": families.tree.ids,
             "family_id": families.family_of_identity,
-            "n_points": families.counts,
+            "n_points": whole_counts(families.counts),
             "n_batches": families.n_batches,
         }
     )

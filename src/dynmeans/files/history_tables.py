@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dynmeans.files.whole_counts import whole_counts
+
 if TYPE_CHECKING:
     from dynmeans.records.history import History
 
@@ -45,6 +47,7 @@ def clusters_table(history: "History") -> pa.Table:
     for name in ("counts", "weights", "ages"):
         column = [getattr(record, name) for record in history]
         columns[name.removesuffix("s")] = _concatenate(column, np.float64)
+    columns["count"] = whole_counts(columns["count"])
     if any(sizes):
         centers = np.vstack([record.centers for record in history if len(record.ids)])
         names = history.feature_names or range(centers.shape[1])

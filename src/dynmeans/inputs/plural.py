@@ -10,8 +10,17 @@ def counted(n: float, noun: str) -> str:
     ('1 window', '2,803 clusters', '2 batches', '1.25 points')
     """
     number = f"{n:,.0f}" if n >= 100 or n == int(n) else f"{n:.3g}"
-    if number == "1":
-        return f"1 {noun}"
+    return f"{number} {noun if number == '1' else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a noun.
+
+    Examples
+    --------
+    >>> plural("window"), plural("batch"), plural("identity")
+    ('windows', 'batches', 'identities')
+    """
     if noun.endswith("y"):
-        return f"{number} {noun[:-1]}ies"
-    return f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
+        return f"{noun[:-1]}ies"
+    return f"{noun}{'es' if noun.endswith('ch') else 's'}"

@@ -152,8 +152,9 @@ def suggest_for(
     n_clusters: float | None = None,
     motion: str | None = None,
     moving: Sequence[int] | None = None,
+    batch_word: str = "batch",
 ) -> Suggestion:
-    """As `suggest_details`, for batches that were checked."""
+    """As `suggest_details`, for batches that were checked; says `batch_word` for a batch."""
     if max_gap is not None:
         max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
     if reach is not None:
@@ -168,7 +169,7 @@ def suggest_for(
     axes, gaps = leading_axes([batch.points for batch in looked_at]), list(elapsed)
     if axes is not None:  # Each axis mixes features, so all may move.
         looked_at, moving = _on_axes(looked_at, axes), None
-    trials = _trials(Feed(looked_at, gaps, orders, max_gap, reach, motion, moving))
+    trials = _trials(Feed(looked_at, gaps, orders, max_gap, reach, motion, moving, batch_word))
     if not trials.points.variance > 0:
         return _placeholder(trials.points.n_batches, n_points, max_gap, reach)
     tried: list[Candidate] = []
@@ -183,6 +184,7 @@ def suggest_for(
         n_looked_at=len(trials.points.rows),
         is_followed=n_clusters is not None or is_followed,
         doubts=doubts,
+        batch_word=batch_word,
     )
 
 

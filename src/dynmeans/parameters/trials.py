@@ -55,6 +55,8 @@ class Feed:
         Kept where they are given; chosen otherwise.
     moving : tuple of int, optional
         Features that keep a course in steady motion.
+    batch_word : str
+        What a batch is called in sentences.
     """
 
     batches: list[Batch]
@@ -64,6 +66,7 @@ class Feed:
     reach: float | None = None
     motion: str | None = None
     moving: tuple[int, ...] | None = None
+    batch_word: str = "batch"
 
     @cached_property
     def step_time(self) -> float:

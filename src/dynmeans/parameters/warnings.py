@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynmeans.inputs.argument_text import ArgumentText
-from dynmeans.inputs.plural import counted
+from dynmeans.inputs.plural import counted, plural
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import REACHES, Setting, Trials
 
@@ -48,8 +48,9 @@ def _one_cluster(trials: Trials, chosen: Setting) -> ArgumentText | None:
     if candidate.n_clusters > 1:
         return None
     return ArgumentText(
-        "all points of a batch make one cluster, and any larger {new_penalty} would give the same. "
-        "If there should be more, give a smaller one."
+        "all points of a {} make one cluster, and any larger {new_penalty} would give the same. "
+        "If there should be more, give a smaller one.",
+        trials.feed.batch_word,
     )
 
 
@@ -57,13 +58,13 @@ def _single_points(trials: Trials, chosen: Setting) -> ArgumentText | None:
     labels, _, _ = trials.labels(chosen)
     parts = np.split(labels, trials.points.starts[1:-1])
     counts = np.concatenate([np.unique(part, return_counts=True)[1] for part in parts])
-    n_single = int(np.count_nonzero(counts == 1))
+    n_single, batches = int(np.count_nonzero(counts == 1)), plural(trials.feed.batch_word)
     if n_single <= _MOST * len(counts) or n_single <= _MANY * counts.sum():
         return None
     return ArgumentText(
-        f"{n_single:,} of {counted(len(counts), 'cluster')} in all batches hold a single point: "
-        "their size cannot be estimated. Make batches that hold several points of each cluster, or "
-        "give {new_penalty} yourself."
+        f"{n_single:,} of {counted(len(counts), 'cluster')} in all {batches} hold a single point: "
+        f"their size cannot be estimated. Make {batches} that hold several points of each cluster, "
+        "or give {new_penalty} yourself."
     )
 
 
@@ -71,12 +72,12 @@ def _nothing_followed(trials: Trials, chosen: Setting) -> ArgumentText | None:
     candidate = trials.candidate(chosen)
     if trials.is_followed(chosen):
         return None
-    n_seen = candidate.n_clusters * trials.points.n_batches
+    n_seen, batch = candidate.n_clusters * trials.points.n_batches, trials.feed.batch_word
     return ArgumentText(
-        "with any {new_penalty} clusters hardly outlive a batch (here {:,} identities, seen in "
-        "{:.2g} batches each). A coarse value that forgets nothing was chosen. Say about how many "
-        "clusters a batch holds with {n_clusters}, give {new_penalty} yourself, or join identities "
-        "afterwards (families).",
+        f"with any {{new_penalty}} clusters hardly outlive a {batch} (here {{:,}} identities, seen "
+        f"in {{:.2g}} {plural(batch)} each). A coarse value that forgets nothing was chosen. Say "
+        f"about how many clusters a {batch} holds with {{n_clusters}}, give {{new_penalty}} "
+        "yourself, or join identities afterwards (families).",
         candidate.n_identities,
         n_seen / candidate.n_identities,
     )
@@ -86,9 +87,10 @@ def _other_number(trials: Trials, chosen: Setting, n_clusters: float | None) -> 
     found = trials.candidate(chosen).n_clusters
     if n_clusters is None or 2 / 3 <= found / n_clusters <= 3 / 2:
         return None
+    batch = trials.feed.batch_word
     return ArgumentText(
-        "no {new_penalty} gives about {:g} clusters in a batch; this one gives {:.3g}. A batch may "
-        "hold too few points, or too few that differ.",
+        f"no {{new_penalty}} gives about {{:g}} clusters in a {batch}; this one gives {{:.3g}}. A "
+        f"{batch} may hold too few points, or too few that differ.",
         n_clusters,
         found,
     )
@@ -97,8 +99,9 @@ def _other_number(trials: Trials, chosen: Setting, n_clusters: float | None) -> 
 def _farthest_move(trials: Trials, chosen: Setting) -> ArgumentText | None:
     if trials.feed.reach is not None or chosen.reach < len(REACHES) - 1:
         return None
+    batch = trials.feed.batch_word
     return ArgumentText(
-        "{reach} {:.3g} is the farthest that was tried, so clusters may move farther from batch to "
-        "batch than they lie apart. Make shorter batches.",
+        "{reach} {:.3g} is the farthest that was tried, so clusters may move farther from "
+        f"{batch} to {batch} than they lie apart. Make shorter {plural(batch)}.",
         trials.candidate(chosen).penalties.reach,
     )

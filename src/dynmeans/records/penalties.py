@@ -184,9 +184,16 @@ def dp_means_penalties(given: Penalties | float) -> Penalties:
 def _drift_from_reach(max_gap: float, reach: float) -> float:
     """Solve (lambda - Q) (tau + 1) = k_tau lambda for tau."""
     scaled = max_gap * (reach - 1) if reach > 1 else 0.0
-    if math.isinf(max_gap) or math.isinf(scaled):
+    if math.isinf(max_gap):
         return reach - 1
-    return (scaled + 1) / (max_gap - 1)
+    if math.isinf(scaled):  # the same in another order
+        drift = (reach - 1) * (max_gap / (max_gap - 1))
+    else:
+        drift = (scaled + 1) / (max_gap - 1)
+    if math.isinf(drift):
+        rule = f"must be smaller for max_gap={max_gap!r}: drift would be infinite"
+        raise InputError("reach", rule, got=reach)
+    return drift
 
 
 def _check_revival(revival: object) -> None:

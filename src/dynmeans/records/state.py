@@ -170,7 +170,7 @@ class Clustering:
     n_iter : int
         Passes that restart made over the batch.
     cost_trace : FloatArray of shape (n_iter,)
-        L_t after every pass; it never rises, unless points weigh less than 1.
+        L_t after every pass; it never rises.
     execution : str
         What ran the step: "native", "reference", "gpu" or "dask". Every one gives the same bits.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dynmeans.inputs.argument_text import ArgumentText
-from dynmeans.inputs.plural import counted
+from dynmeans.inputs.plural import counted, plural
 from dynmeans.records.penalties import Penalties
 
 
@@ -55,6 +55,8 @@ class Suggestion:
         Whether the points differ at all. If not, new_penalty is a placeholder.
     doubts : tuple of ArgumentText
         Why the choice should not be trusted, a sentence or two each; empty where nothing is wrong.
+    batch_word : str
+        What a batch is called where it came from: "window" where rows were cut into windows.
     """
 
     chosen: Candidate
@@ -65,6 +67,7 @@ class Suggestion:
     is_scale_known: bool = True
     is_followed: bool = True
     doubts: tuple[ArgumentText, ...] = ()
+    batch_word: str = "batch"
 
     @property
     def penalties(self) -> Penalties:
@@ -110,10 +113,11 @@ class Suggestion:
         if self.n_batches == 1:
             words.append(
                 ArgumentText(
-                    "{max_gap} {:.3g} and {reach} {:.3g} are not learned: a single batch says "
+                    "{max_gap} {:.3g} and {reach} {:.3g} are not learned: a single {} says "
                     "nothing about gaps and moves.",
                     p.max_gap,
                     p.reach,
+                    self.batch_word,
                 )
             )
             return words
@@ -127,7 +131,7 @@ class Suggestion:
                 "{reach} {:.3g}: one that has moved by up to {:.3g} {} is recognized.",
                 p.reach,
                 math.sqrt(max(p.reach, 0.0)) * distance,
-                "since the last batch" if p.motion == "still" else "off its course",
+                f"since the last {self.batch_word}" if p.motion == "still" else "off its course",
             )
         )
         if p.motion == "steady":
@@ -142,7 +146,8 @@ class Suggestion:
         return "describes the points most briefly" if self.is_followed else "is the safest"
 
     def _result_in_words(self) -> ArgumentText:
-        batches = f"{self.n_batches} batches" if self.n_batches > 1 else "batch"
+        is_one = self.n_batches == 1
+        batches = self.batch_word if is_one else f"{self.n_batches} {plural(self.batch_word)}"
         clusters = counted(self.chosen.n_clusters, "cluster")
         points = counted(self.n_points, "point")
         if 0 < self.n_looked_at < self.n_points:

@@ -136,6 +136,7 @@ class ClusterJob:
         self._check()
         is_there = self._is_there(resume, overwrite)
         if not is_there:
+            self._check_replacement(overwrite)
             check_may_create(self.out, overwrite)  # before rows are read and parameters chosen
         begin = time.monotonic()
         with self.open_source() as source, self._run(source, is_there, overwrite) as opened:
@@ -244,6 +245,18 @@ class ClusterJob:
             told = "{!r} holds a run already; {overwrite=True} replaces it."
             raise FileExistsError(ArgumentText(told, str(self.out)))
         return exists
+
+    def _check_replacement(self, overwrite: bool) -> None:
+        """Refuse where an old run would be gone before it is known what replaces it."""
+        is_chosen_late = overwrite and self._is_stream and self.suggest
+        if is_chosen_late and (self.out / DATABASE).exists() and not self._is_empty():
+            raise InputError(
+                "overwrite",
+                "does not go with {suggest=True} on a stream: the run {!r} would be lost before "
+                "the choice is made",
+                str(self.out),
+                hint="Use another folder, or remove this one.",
+            )
 
     def _is_empty(self) -> bool:
         with Run.open(self.out) as run:

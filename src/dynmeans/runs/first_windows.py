@@ -44,7 +44,7 @@ def suggest_on_windows(
     """Choose on these windows, standardized as the run will do it; settings of `suggest_for`."""
     batches, gaps = batches_of(windows, standardize=standardize)
     orders = VisitingOrders(0, checked_count("n_init", n_init))
-    return suggest_for(batches, gaps, orders=orders, **settings)
+    return suggest_for(batches, gaps, orders=orders, batch_word="window", **settings)
 
 
 def batches_of(windows: Sequence[Window], *, standardize: int) -> tuple[list[Batch], list[float]]:

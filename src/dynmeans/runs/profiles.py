@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dynmeans.files.whole_counts import whole_counts
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import Families
@@ -81,7 +82,7 @@ class Profiles:
         columns: dict[str, Any] = {
             "cluster_id": pa.array(self.ids),
             "name": pa.array([self.names.get(k) for k in self.ids.tolist()], pa.string()),
-            "n_points": pa.array(self.lives.n_points),
+            "n_points": pa.array(whole_counts(self.lives.n_points)),
             "n_windows": pa.array(self.lives.n_windows),
             "first_window": pa.array(self.lives.first_windows, pa.string()),
             "last_window": pa.array(self.lives.last_windows, pa.string()),

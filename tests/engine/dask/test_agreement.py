@@ -60,6 +60,20 @@ def test_shuffled_rows_in_other_chunks_give_the_same_bits(client, seed):
         assert states[0] == states[1]
 
 
+@pytest.mark.parametrize("seed", [3, 5, 8, 22])
+def test_light_points_that_raise_the_cost_give_the_same_bits(client, seed):
+    """In 3 and 5 the second pass raises the cost, in the others a later one."""
+    rng = np.random.default_rng(seed)
+    points, weights = rng.normal(size=(60, 3)), rng.choice([0.05, 0.2, 0.6, 1.0], 60)
+    batch, order = da.from_array(points, chunks=(17, 3)), rng.permutation(60)[None, :]
+    penalties, state = Penalties(1.5, max_gap=5, reach=1.1), ClusterState.empty(3)
+    after, here = step(points, state, penalties, orders=order, sample_weight=weights)
+    after_there, found = step(batch, state, penalties, orders=order, sample_weight=weights)
+    np.testing.assert_array_equal(found.labels, here.labels)
+    np.testing.assert_array_equal(found.cost_trace, here.cost_trace)
+    assert after == after_there
+
+
 def watch_barriers(monkeypatch):
     """Note the kind of every cluster whose emptying made labels void."""
     barriers, original = [], assign_labels._let_clusters_empty

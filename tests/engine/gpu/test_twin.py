@@ -6,6 +6,7 @@ from gpu_filter_twin import DOUBT, F, Filter, FilteredRows
 from gpu_twin import TwinRows
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from streams import light_batches
 
 from dynmeans.algorithm.cluster import cluster as reference
 from dynmeans.algorithm.sums import squared_distances
@@ -68,6 +69,15 @@ def _check(case, kind=TwinRows):
     np.testing.assert_array_equal(found.centers, expected.centers)
     np.testing.assert_array_equal(found.counts, expected.counts)
     assert found.cost_trace == expected.cost_trace
+
+
+@given(light_batches())
+@settings(max_examples=50, deadline=None)
+def test_a_pass_that_raises_the_cost_is_undone(case):
+    batches, penalties = case
+    state = ClusterState.empty(batches[0].points.shape[1])
+    for batch in batches:
+        _check((batch.points, batch.sample_weight, state, penalties, batch.orders[0], (4, 16)))
 
 
 @given(_cases())

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.algorithm.assign_params import weighted_means
-from dynmeans.algorithm.cluster import NO_FALL
+from dynmeans.algorithm.cluster import NO_FALL, has_risen
 from dynmeans.algorithm.cost import cluster_terms
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered, first_pass, later_pass
@@ -53,6 +53,7 @@ def cluster(
     clusters = _Clusters(np.zeros(n, dtype=np.int64), np.zeros((n, 0)), np.empty(0), np.empty(0))
     cost_trace: list[float] = []
     while True:
+        cheaper = before, clusters
         clusters, log, has_moved = _move_centers(clusters, log, moves, remembered, run)
         before = Labeling(run, before.n_passes + 1, log)
         requests = replace(requests, before=before, has_moved=has_moved)
@@ -61,6 +62,9 @@ def cluster(
         cost = _cost(clusters, replies, remembered, run)
         fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
         cost_trace.append(cost)
+        if has_risen(cost_trace):
+            (before, clusters), cost_trace = cheaper, cost_trace[:-1]
+            break
         if not fell or not clusters.n_members.any():
             break
         log, moves = later_pass(requests, under_way, clusters.n_members, replies)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dynmeans.algorithm.assign_params import weighted_means
-from dynmeans.algorithm.cluster import NO_FALL
+from dynmeans.algorithm.cluster import NO_FALL, has_risen
 from dynmeans.algorithm.cost import cluster_terms
 from dynmeans.engine.gpu.bins import BatchBins
 from dynmeans.engine.gpu.passes import Passes
@@ -34,7 +34,21 @@ class Found:
 def cluster(
     rows: Rows, order: Any, bins: BatchBins, state: ClusterState, penalties: Penalties
 ) -> Found:
-    """Cluster the rows from nothing in one order."""
+    """Cluster the rows from nothing in one order; a last pass that raised the cost is undone."""
+    found = _run(rows, order, bins, state, penalties)
+    if has_risen(found.cost_trace):
+        found = _run(rows, order, bins, state, penalties, len(found.cost_trace) - 1)
+    return found
+
+
+def _run(
+    rows: Rows,
+    order: Any,
+    bins: BatchBins,
+    state: ClusterState,
+    penalties: Penalties,
+    most_passes: float = math.inf,
+) -> Found:
     memory = Memory.of(state, penalties)
     passes = Passes(rows, memory, penalties.new_penalty)
     rows.start(order, bins)
@@ -49,7 +63,7 @@ def cluster(
         cost = terms + math.fsum(found.within.tolist())
         fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
         cost_trace.append(cost)
-        if not fell or not has_changed:
+        if not fell or not has_changed or len(cost_trace) == most_passes:
             return Found(counts, centers, cost_trace)
         has_changed = len(found.listed) > 0
         n_members = passes.later(slots, n_members, found)

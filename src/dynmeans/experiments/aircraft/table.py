@@ -3,11 +3,27 @@
 import numpy as np
 import pandas as pd
 
-from dynmeans.experiments.aircraft.config import HANDICAP, ORIGINS
+from dynmeans.experiments.aircraft.config import (
+    FEATURES,
+    HANDICAP,
+    HONEST,
+    METHODS,
+    ORIGINS,
+    WEEK,
+    WHOLE,
+)
 from dynmeans.experiments.results_file import Results
 
 NAMES = {"dynamic_means": "Dynamic Means", "dp_means": "DP-Means", "gibbs": "Gibbs, 50 samples"}
 _GROUP = ["span", "feature", "origin", "hours", "method", "choice"]
+# Rows as they stand in a table; shorter windows come first, all flights at once last.
+_ORDER = {
+    "span": (WEEK, WHOLE),
+    "feature": FEATURES,
+    "origin": ORIGINS,
+    "method": METHODS,
+    "choice": (HONEST, HANDICAP),
+}
 _EQUAL = 2.0  # standard errors within which two accuracies are equal
 
 
@@ -24,9 +40,16 @@ def table_frame(frame: pd.DataFrame) -> pd.DataFrame:
         n_scored=("n_scored", "first"),
         n_trials=("accuracy", "size"),
     ).reset_index()
+    table = table.sort_values(_GROUP, key=_rank, ignore_index=True)
     for name in ("accuracy", "cpu_s"):
         table[f"{name}_error"] = table[f"{name}_spread"] / np.sqrt(table["n_trials"])
     return table
+
+
+def _rank(column: pd.Series) -> pd.Series:
+    if column.name == "hours":
+        return column.replace(0.0, np.inf)
+    return column.map(_ORDER[str(column.name)].index)
 
 
 def compare(table: pd.DataFrame) -> pd.DataFrame:
@@ -75,7 +98,7 @@ def summary_markdown(results: Results) -> str:
         first = rows.iloc[0]
         parts.append(
             f"## {feature} feature, {span}: {first.n_flights:,} flights, "
-            f"{first.n_scored:,} labels scored\n\n" + _table_markdown(rows)
+            f"{first.n_scored:,} labels scored\n\n" + table_markdown(rows)
         )
         chosen = verdicts[(verdicts["span"] == span) & (verdicts["feature"] == feature)]
         if len(chosen):
@@ -83,34 +106,35 @@ def summary_markdown(results: Results) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table_markdown(rows: pd.DataFrame) -> str:
+def table_markdown(rows: pd.DataFrame) -> str:
+    """Return the rows of one span and feature as a table."""
     lines = [
         "| parameters | window | method | accuracy, % | spread | clusters | time, s | trials |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for origin in ORIGINS:
-        for row in rows[rows["origin"] == origin].itertuples():
-            window = "all at once" if row.hours == 0 else f"{row.hours:g} h"
-            lines.append(
-                f"| {origin} | {window} | {_full_name(row.method, row.choice)} "
-                f"| {100 * row.accuracy:.1f} ± {100 * row.accuracy_error:.1f} "
-                f"| {100 * row.accuracy_spread:.1f} | {row.n_found:.0f} "
-                f"| {row.cpu_s:.3g} ± {row.cpu_s_error:.1g} | {row.n_trials} |"
-            )
+    for row in rows.itertuples():
+        window = "all at once" if row.hours == 0 else f"{row.hours:g} h"
+        lines.append(
+            f"| {row.origin} | {window} | {full_name(row.method, row.choice)} "
+            f"| {100 * row.accuracy:.1f} ± {100 * row.accuracy_error:.1f} "
+            f"| {100 * row.accuracy_spread:.1f} | {row.n_found:.0f} "
+            f"| {row.cpu_s:.3g} ± {row.cpu_s_error:.1g} | {row.n_trials} |"
+        )
     return "\n".join(lines)
 
 
 def _sentences(rows: pd.DataFrame) -> list[str]:
     return [
         f"{row.origin}, {row.hours:g} h windows: Dynamic Means is {row.verdict} accurate "
-        f"{'as' if row.verdict == 'as' else 'than'} {_full_name(row.method, row.choice)} "
+        f"{'as' if row.verdict == 'as' else 'than'} {full_name(row.method, row.choice)} "
         f"({100 * row.gain:+.1f} ± {100 * row.error:.1f} points) and {row.times_faster:.1f} times "
         "as fast."
         for row in rows.itertuples()
     ]
 
 
-def _full_name(method: str, choice: str) -> str:
+def full_name(method: str, choice: str) -> str:
+    """Return the name of a method, with how its sample was chosen."""
     return NAMES[method] + (", handicap" if choice == HANDICAP else "")
 
 

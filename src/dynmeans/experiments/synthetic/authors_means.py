@@ -21,6 +21,15 @@ AUTHORS_MEANS = {
 }
 
 
+def standard_errors(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the standard errors of our means and of theirs, in the unit of the scores.
+
+    Of theirs only the means are known: both are taken to scatter from stream to stream as ours do.
+    """
+    deviations = scores.std(axis=0, ddof=1)
+    return deviations / np.sqrt(len(scores)), deviations / np.sqrt(N_STREAMS_AUTHORS)
+
+
 def standard_errors_off(scores: FloatArray, authors: tuple[float, ...]) -> FloatArray:
     """Return how far our means are from the authors', in standard errors of the difference.
 
@@ -31,6 +40,4 @@ def standard_errors_off(scores: FloatArray, authors: tuple[float, ...]) -> Float
     authors : tuple of float
         Their means, in %.
     """
-    # Both means are of samples: the error of their difference has a part from each.
-    error = scores.std(axis=0, ddof=1) * np.sqrt(1 / len(scores) + 1 / N_STREAMS_AUTHORS)
-    return np.asarray((scores.mean(axis=0) - authors) / error)
+    return np.asarray((scores.mean(axis=0) - authors) / np.hypot(*standard_errors(scores)))

@@ -123,8 +123,8 @@ def _authors_markdown(frame: pd.DataFrame, noise: str) -> str:
     ]
     for row in table.itertuples():
         lines.append(
-            f"| {row.n_clusters} | {_SCORES[row.score]} | {row.ours:.1f} | {row.authors:.1f} "
-            f"| {row.errors_off:+.1f} |"
+            f"| {row.n_clusters} | {_SCORES[row.score]} | {row.ours:.1f} ± {row.ours_error:.1f} "
+            f"| {row.authors:.1f} ± {row.authors_error:.1f} | {row.errors_off:+.1f} |"
         )
     return "\n".join(lines)
 

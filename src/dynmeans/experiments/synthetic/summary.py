@@ -6,7 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dynmeans.experiments.synthetic.authors_means import AUTHORS_MEANS, SCORES, standard_errors_off
+from dynmeans.experiments.synthetic.authors_means import (
+    AUTHORS_MEANS,
+    SCORES,
+    standard_errors,
+    standard_errors_off,
+)
 from dynmeans.experiments.synthetic.config import (
     PAPER_PENALTIES,
     SAMPLERS,
@@ -147,24 +152,23 @@ def authors_table(frame: pd.DataFrame, noise: str) -> pd.DataFrame:
     Theirs takes the exact revival cost, and so do the rows used here.
     """
     exact = frame[(frame["part"] == COMPARISON) & (frame["revival"] == "exact")]
-    rows = []
+    tables = []
     for n_clusters, trials in exact.groupby("n_clusters"):
         authors = AUTHORS_MEANS.get((noise, int(n_clusters)))
         if authors is None or len(trials) < 2:
             continue
         ours = 100 * trials[list(SCORES)].to_numpy()
-        off = standard_errors_off(ours, authors)
-        for name, mean, theirs, errors in zip(SCORES, ours.mean(axis=0), authors, off, strict=True):
-            rows.append(
-                {
-                    "n_clusters": int(n_clusters),
-                    "score": name,
-                    "ours": mean,
-                    "authors": theirs,
-                    "errors_off": errors,
-                }
-            )
-    return pd.DataFrame(rows)
+        own_errors, authors_errors = standard_errors(ours)
+        columns = {
+            "score": SCORES,
+            "ours": ours.mean(axis=0),
+            "ours_error": own_errors,
+            "authors": authors,
+            "authors_error": authors_errors,
+            "errors_off": standard_errors_off(ours, authors),
+        }
+        tables.append(pd.DataFrame({"n_clusters": int(n_clusters), **columns}))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 
 def describe_setting(setting: Mapping[str, float]) -> str:

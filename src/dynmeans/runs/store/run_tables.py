@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dynmeans.files.whole_counts import whole_counts
 from dynmeans.records.events import Event
 from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
@@ -78,9 +79,11 @@ def clusters_table(
             ("cluster_id", pa.int64()),
             ("first_step", pa.int64()),
             ("last_step", pa.int64()),
-            ("n_points", pa.float64()),
         )
     }
+    columns["n_points"] = whole_counts(
+        np.array([row["n_points"] for row in rows], dtype=np.float64)
+    )
     columns["n_windows"] = pa.array([row["n_batches"] for row in rows], type=pa.int64())
     for name in ("first", "last"):
         windows = [names.get(row[f"{name}_step"]) for row in rows]

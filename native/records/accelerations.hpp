@@ -10,7 +10,7 @@
 
 namespace dynmeans::records {
 
-enum class Idea {
+enum class Acceleration {
     kGrid,
     kTree,
     kFilter,
@@ -28,19 +28,19 @@ enum class Idea {
     kPrefetch
 };
 
-inline const std::array<std::string, 15> kIdeaNames = {
+inline const std::array<std::string, 15> kAccelerationNames = {
     "grid",       "tree",         "filter",      "filter_features", "few_features",
     "bounds",     "moved_rivals", "line",        "replay",          "joining",
     "moved_sums", "moved_costs",  "small_table", "bucket_sort",     "prefetch"};
 
-inline std::array<bool, kIdeaNames.size()> is_left_out{};
-static_assert(is_left_out.size() == static_cast<std::size_t>(Idea::kPrefetch) + 1);
+inline std::array<bool, kAccelerationNames.size()> is_left_out{};
+static_assert(is_left_out.size() == static_cast<std::size_t>(Acceleration::kPrefetch) + 1);
 
-inline bool has(Idea idea) { return !is_left_out[static_cast<std::size_t>(idea)]; }
+inline bool uses(Acceleration one) { return !is_left_out[static_cast<std::size_t>(one)]; }
 
 // How many rows before its turn a row is asked for; never, where that is left out.
 inline std::size_t look_ahead(std::size_t n_rows) {
-    return has(Idea::kPrefetch) ? n_rows : std::numeric_limits<std::size_t>::max() / 2;
+    return uses(Acceleration::kPrefetch) ? n_rows : std::numeric_limits<std::size_t>::max() / 2;
 }
 
 }  // namespace dynmeans::records
