@@ -27,7 +27,7 @@ from dynmeans.engine.gpu.turns import TURN, TurnArray, in_order
 from dynmeans.records.arrays import FloatArray, IntArray
 
 # Rows that end the stretches of a first pass, for up to so many features.
-_WINDOWS = {3: (7_900, 2**20), 128: (2**12, 2**18), np.inf: (2**11,)}
+_WINDOWS = {3: (7_900, 2**20), 128: (2**12, 2**17), np.inf: (2**11,)}
 _FEW_ROWS = 2**13  # that are put in order faster by counting than by sorting
 
 
