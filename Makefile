@@ -10,6 +10,8 @@ ENGINE := $(filter native/engine/%.cpp native/passes/%.cpp,$(NATIVE))
 SANITIZED := build/sanitized
 # pytest takes what the sanitizers print for output of a test: they write files.
 REPORTS := $(CURDIR)/build/sanitizer-report
+# Real flights of the aircraft experiment; without them that part of reproduce-full is left out.
+FLIGHTS := ../shared/data/sfo_swim
 # The versions in requirements/, checked by their hashes; LOCKED=no takes the newest ones.
 LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3, 14) else "no")')
 IS_LOCKED := $(filter yes,$(LOCKED))
@@ -49,6 +51,8 @@ bench: $(DEV_READY)  ## Timings, each beside something that runs in the same pro
 	$(BIN)/python benchmarks/groups.py
 	$(BIN)/python benchmarks/dask_cluster.py
 	$(BIN)/python benchmarks/message_counts.py
+	$(BIN)/python benchmarks/page_tables.py
+	$(BIN)/python benchmarks/age.py
 
 reproduce: $(DEV_READY)  ## Figures and tables of the page on the paper, from the committed results.
 	$(BIN)/python tools/paper_figures.py
@@ -60,6 +64,9 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	$(BIN)/python benchmarks/robustness.py
 	$(BIN)/python benchmarks/evolutionary.py
 	$(BIN)/python benchmarks/low_variance_limit.py
+	$(BIN)/dynmeans experiment aircraft --window 0.5 --out benchmarks/results
+	test ! -d $(FLIGHTS) || $(BIN)/dynmeans experiment aircraft --messages $(FLIGHTS)/points_2019-12.parquet \
+	    --flights $(FLIGHTS)/flights_2019-12.parquet --scored od_ok --plain-noise-ratio 0.01 --out benchmarks/results
 	$(MAKE) reproduce
 
 bench-check: $(DEV_READY)  ## Fail if a case that matters became more than 15 % slower (under two minutes).

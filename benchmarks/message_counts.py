@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from cases import commit
 from one_process import OneProcess, cut_here
 
 from dynmeans import ClusterState, Penalties
@@ -90,7 +91,7 @@ def main() -> None:
             f"{found['bytes_in'] / n_machines / 1e3:16.1f}",
             flush=True,
         )
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    RESULTS.write_text(json.dumps({"commit": commit(), "counts": results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

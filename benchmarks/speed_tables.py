@@ -197,14 +197,19 @@ def sweep_end(row: Any) -> Sequence[str]:
     )
 
 
-def main() -> None:
-    """Put each table in the place of the one with the same heads."""
+def with_tables() -> str:
+    """Return the page with each table in the place of the one with the same heads."""
     page = PAGE.read_text()
     tables = (*engine_tables(), small_parts_table(), *ablation_tables(), *sweep_tables())
     for filled in tables:
         start = page.index(filled.split("\n", 1)[0])
         page = page[:start] + filled + page[page.index("\n\n", start) :]
-    PAGE.write_text(page)
+    return page
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(with_tables())
     print(f"written: {PAGE.relative_to(PAGE.parents[1])}")
 
 

@@ -13,6 +13,8 @@ TEXT = PAGE.read_text(encoding="utf-8")
 def test_tables_and_numbers_of_a_page_are_those_of_the_results(page):
     text = page.read_text(encoding="utf-8")
     assert with_results(text) == text
+    # A comment at the start of a line would make an HTML block of the line.
+    assert not re.search(r"^ *<!-- fact", text, re.MULTILINE)
 
 
 def test_every_table_that_is_made_stands_on_a_page():

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dynmeans.datasets.moving_gaussians import NOISES
-from dynmeans.experiments.aircraft.config import PLAIN, SCALED, WEEK, WHOLE
+from dynmeans.experiments.aircraft.config import PLAIN, SCALED, WEEK, WHOLE, AircraftConfig
 from dynmeans.experiments.aircraft.table import full_name as name_of_method
 from dynmeans.experiments.aircraft.table import table_frame, table_markdown
 from dynmeans.experiments.results_file import Results, read_results
@@ -43,6 +43,10 @@ AIRCRAFT = {
     "own GP": "aircraft-real-own-gp",
     "simulated": "aircraft-simulated-quick",
 }
+
+
+# Spans, features, origins; in each window Dynamic Means and two of Gibbs, and DP-Means once.
+AIRCRAFT_ROWS = {"real": 2 * 2 * 3 * (2 * 3 + 1), "simulated": 2 * 3 * (3 + 1)}
 
 
 def synthetic(noise: str) -> Results:
@@ -159,6 +163,11 @@ def how_far() -> str:
         config = SyntheticConfig.from_dict(results.configuration)
         done, total = work_done(config, results.frame), expected_work(config)
         rows.append([f"`{path.name}`", f"{len(results.frame):,}", f"{100 * done / total:.0f} %"])
+    for name in ("real", "simulated"):
+        found = table_frame(read_results(RESULTS / f"{AIRCRAFT[name]}.parquet", "aircraft").frame)
+        total = AIRCRAFT_ROWS[name] * AircraftConfig().n_trials
+        share = f"{100 * found['n_trials'].sum() / total:.0f} %"
+        rows.append([f"`{AIRCRAFT[name]}.parquet`", f"{found['n_trials'].sum():,}", share])
     return _markdown(["file", "trials", "of its work"], rows)
 
 

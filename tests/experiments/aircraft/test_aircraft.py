@@ -12,6 +12,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from dynmeans.experiments.aircraft import data as aircraft_data
+from dynmeans.experiments.aircraft import settings as settings_module
 from dynmeans.experiments.aircraft.air_traffic import air_traffic
 from dynmeans.experiments.aircraft.config import ORIGINS, AircraftConfig
 from dynmeans.experiments.aircraft.data import prepare_data
@@ -170,6 +171,22 @@ def test_recipe_and_suggestion_do_not_depend_on_labels(data, settings):
     for origin in ("recipe", "suggested"):
         assert settings_for(CONFIG, blind, "whole", "scaled", 2.0, origin) == settings[origin]
     assert settings_for(CONFIG, blind, "whole", "scaled", 2.0, "tuned") is None
+
+
+def test_no_course_is_looked_for(data, monkeypatch):
+    """A setting has no motion: one that was found for clusters on a course would mean another."""
+    motions = []
+    for name in ("tune", "suggest_details"):
+        original = getattr(settings_module, name)
+
+        def spy(*arguments, original=original, motion=None, **options):
+            motions.append(motion)
+            return original(*arguments, motion=motion, **options)
+
+        monkeypatch.setattr(settings_module, name, spy)
+    for origin in ("suggested", "tuned"):
+        settings_for(CONFIG, data, "whole", "scaled", 2.0, origin)
+    assert motions == ["still"] * 3
 
 
 def test_tuned_settings_do_not_depend_on_the_scored_labels(data, settings):

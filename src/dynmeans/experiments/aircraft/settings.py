@@ -17,7 +17,7 @@ from dynmeans.metrics.accuracy import accuracy_global
 from dynmeans.parameters.suggest import suggest_details
 from dynmeans.parameters.tuning import tune
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.penalties import Penalties
+from dynmeans.records.penalties import DEFAULT_MOTION, Penalties
 
 Setting = dict[str, Any]
 
@@ -37,7 +37,8 @@ def settings_for(
 ) -> dict[str, Setting] | None:
     """Return the setting of each method, or None where there is none of that origin.
 
-    DP-Means sees all flights at once and takes lambda alone. The mixture's noise follows from
+    Flows stay where they are, as clusters do in the paper: no course is looked for. DP-Means sees
+    all flights at once and takes lambda alone. The mixture's noise follows from
     lambda unless it is tuned. Tuning takes the labels kept apart of the same span, for the slow
     mixture those of the first: a week, where there is more.
     """
@@ -80,7 +81,7 @@ def _suggested(config: AircraftConfig, data: AircraftData, feature: str, hours: 
     days = data.windows(next(reversed(data.spans)), 24.0)
     first = days[: max(1, min(_SUGGEST_DAYS, len(days) // 2))]
     points = _leading_components(data.features[feature], np.concatenate(first), config.n_components)
-    found = suggest_details([points[rows] for rows in first]).penalties
+    found = suggest_details([points[rows] for rows in first], motion=DEFAULT_MOTION).penalties
     return Penalties(
         found.new_penalty,
         max_gap=max(found.max_gap * 24 / hours, 1.001),
@@ -115,6 +116,7 @@ def _tuned(
         metric=score,
         n_trials=config.tuning_trials,
         ranges={"new_penalty": lambdas, "max_gap": gaps, "reach": _REACH_RANGE},
+        motion=DEFAULT_MOTION,
         random_state=config.seed,
     ).penalties
     alone = _tuned_dp_means(config, data, span, feature, lambdas)
@@ -142,6 +144,7 @@ def _tuned_dp_means(
         metric=score,
         n_trials=max(8, config.tuning_trials // 4),
         ranges={"new_penalty": lambdas},
+        motion=DEFAULT_MOTION,
         random_state=config.seed,
     ).penalties.new_penalty
 
