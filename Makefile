@@ -26,8 +26,9 @@ help:  ## This list.
 demo: $(DEMO_READY)  ## Make a stream, follow its clusters, write labels and a report, name it.
 	$(BIN)/dynmeans demo
 
-test: $(DEV_READY)  ## The tests that must always pass; the last lines say what was skipped.
-	$(BIN)/pytest
+# More processes would each start their own brokers and browsers.
+test: $(DEV_READY)  ## The tests that must always pass, on up to four cores; the last lines say what was skipped.
+	$(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist worksteal
 
 test-slow: $(DEV_READY)  ## Also the long ones, and the compiled code under sanitizers.
 	$(BIN)/pytest -m "not gpu"

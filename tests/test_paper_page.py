@@ -4,7 +4,7 @@ import re
 
 import pytest
 from paper_page import PAGE, PAGES, with_results
-from paper_tables import TABLES, range_of_times
+from paper_tables import TABLES
 
 TEXT = PAGE.read_text(encoding="utf-8")
 
@@ -20,14 +20,6 @@ def test_tables_and_numbers_of_a_page_are_those_of_the_results(page):
 def test_every_table_that_is_made_stands_on_a_page():
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert set(re.findall(r"<!-- table: (.+?) -->", text)) == set(TABLES)
-
-
-def test_times_told_on_the_page_of_the_experiment_are_those_of_this_page():
-    rows = [line.split("|")[1:-1] for line in range_of_times().splitlines()[3:]]
-    ends = [int(n) for row in rows for n in re.findall(r"\d+", row[-1])]
-    text = PAGE.with_name("synthetic-experiment.md").read_text(encoding="utf-8")
-    told = re.findall(r"take (\d+) to (\d+)\s+times the time of Dynamic Means", text)
-    assert told == [(str(min(ends)), str(max(ends)))]
 
 
 @pytest.mark.parametrize("number", range(1, 17))

@@ -8,6 +8,7 @@ at the end may be left out, and ``*`` stands for any.
 from functools import cache
 
 import pandas as pd
+import paper_synthetic_facts
 from paper_tables import AIRCRAFT, RESULTS, results_of_json
 
 from dynmeans.experiments.aircraft.config import HANDICAP, HONEST
@@ -83,8 +84,11 @@ def trials(data: str, *arguments: str) -> str:
 
 
 FACTS = {
-    function.__name__: function
-    for function in (lost, accuracy, accuracies, gain, gains, times, helped, trials)
+    **paper_synthetic_facts.FACTS,
+    **{
+        function.__name__: function
+        for function in (lost, accuracy, accuracies, gain, gains, times, helped, trials)
+    },
 }
 
 

@@ -22,7 +22,7 @@ _MARKERS = "os^D"
 def synthetic_figures() -> None:
     """Draw all panels of Figure 1, and put the page of each noise among the images."""
     for noise in NOISES:
-        stem = f"synthetic-{noise}-global"
+        stem = f"synthetic-{noise}-full"
         write_figures(RESULTS / f"{stem}.parquet", BUILD)
         for ending in ("png", "svg"):
             shutil.copyfile(BUILD / f"{stem}.{ending}", IMAGES / f"synthetic-{noise}.{ending}")

@@ -13,7 +13,8 @@ from paper_tables import TABLES
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "paper-line-by-line.md"
-PAGES = (PAGE, DOCS / "aircraft-experiment.md", DOCS.parent / "README.md")
+EXPERIMENTS = ("synthetic-experiment.md", "aircraft-experiment.md")
+PAGES = (PAGE, *(DOCS / name for name in EXPERIMENTS), DOCS.parent / "README.md")
 _TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FACT = re.compile(r"(<!-- fact: (.+?) -->).*?(<!-- end -->)")
 

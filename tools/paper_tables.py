@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from dynmeans.experiments.aircraft.table import full_name as name_of_method
 from dynmeans.experiments.aircraft.table import table_frame, table_markdown
 from dynmeans.experiments.results_file import Results, read_results
 from dynmeans.experiments.synthetic.claims import NAMES, ORIGINS, full_name, with_error
-from dynmeans.experiments.synthetic.config import SyntheticConfig
+from dynmeans.experiments.synthetic.config import Setting, SyntheticConfig
 from dynmeans.experiments.synthetic.experiment import expected_work, work_done
 from dynmeans.experiments.synthetic.search import edges
 from dynmeans.experiments.synthetic.summary import (
@@ -36,7 +37,7 @@ SYMBOLS = {
     "survival": "q",
     "motion_variance": "xi",
 }
-
+_SHOWN = ("frozen", "global", "per_step")
 
 AIRCRAFT = {
     "real": "aircraft-real",
@@ -49,33 +50,42 @@ AIRCRAFT = {
 AIRCRAFT_ROWS = {"real": 2 * 2 * 3 * (2 * 3 + 1), "simulated": 2 * 3 * (3 + 1)}
 
 
+@cache
 def synthetic(noise: str) -> Results:
     """Return the committed results of one noise."""
-    return read_results(RESULTS / f"synthetic-{noise}-global.parquet", "synthetic")
+    return read_results(RESULTS / f"synthetic-{noise}-full.parquet", "synthetic")
+
+
+def config_of(noise: str) -> SyntheticConfig:
+    """Return what those results are of."""
+    return SyntheticConfig.from_dict(synthetic(noise).configuration)
+
+
+@cache
+def settings(noise: str, origin: str) -> dict[str, Setting]:
+    """Return the setting of every method: the paper's, or the one found."""
+    return settings_of(config_of(noise), synthetic(noise).frame, origin)
 
 
 def accuracy_by_clusters() -> str:
     """Figure 1d: tracking accuracy against the number of clusters, for every origin."""
     parts = []
     for noise in NOISES:
-        results = synthetic(noise)
-        config = SyntheticConfig.from_dict(results.configuration)
-        head = ["parameters", "method", *(f"K = {k}" for k in config.n_clusters)]
+        head = ["parameters", "method", *(f"K = {k}" for k in config_of(noise).n_clusters)]
         rows = [
             [name, *cells]
             for origin, name in ORIGINS.items()
-            for cells in _accuracy_rows(results.frame, config, origin)
+            for cells in _accuracy_rows(noise, origin)
         ]
         parts.append(f"**{noise.capitalize()} noise**\n\n" + _markdown(head, rows))
     return "\n\n".join(parts)
 
 
-def _accuracy_rows(
-    frame: pd.DataFrame, config: SyntheticConfig, origin: str
-) -> Iterator[list[str]]:
-    for method, setting in settings_of(config, frame, origin).items():
+def _accuracy_rows(noise: str, origin: str) -> Iterator[list[str]]:
+    config = config_of(noise)
+    for method, setting in settings(noise, origin).items():
         for choice in (HONEST, HANDICAP):
-            trials = trials_of(frame, method, setting, choice)
+            trials = trials_of(synthetic(noise).frame, method, setting, choice)
             found = by_clusters(trials, method, config.score)
             if not len(found.x):
                 continue
@@ -86,40 +96,60 @@ def _accuracy_rows(
             yield [full_name(method, choice), *(cells.get(k, "") for k in config.n_clusters)]
 
 
+@cache
+def speed_tables() -> pd.DataFrame:
+    """Return how Dynamic Means compares with each sampler, for both noises and every origin."""
+    tables = []
+    for noise in NOISES:
+        frame, score = synthetic(noise).frame, config_of(noise).score
+        for origin in ORIGINS:
+            table = speed_table(frame, settings(noise, origin), score)
+            tables.append(table.assign(noise=noise, origin=origin))
+    return pd.concat(tables, ignore_index=True)
+
+
 def times_faster() -> str:
     """Figure 1e: how many times faster Dynamic Means is, and what it gains or loses."""
     rows = []
-    for noise in NOISES:
-        results = synthetic(noise)
-        config = SyntheticConfig.from_dict(results.configuration)
-        for origin, name in ORIGINS.items():
-            settings = settings_of(config, results.frame, origin)
-            for row in speed_table(results.frame, settings, config.score).itertuples():
-                gain = f"{100 * row.gain:+.1f}"
-                gain += "" if pd.isna(row.error) else f" ± {100 * row.error:.1f}"
-                method = full_name(row.method, row.choice)
-                times = f"{row.times_faster:.0f}"
-                rows.append([noise, name, method, str(row.n_clusters), times, gain, str(row.n)])
-    head = ["noise", "parameters", "method", "K", "times faster", "points gained", "streams"]
-    return _markdown(head, rows)
+    for row in speed_tables().itertuples():
+        gain = f"{100 * row.gain:+.1f}"
+        gain += "" if pd.isna(row.error) else f" ± {100 * row.error:.1f}"
+        times = "" if pd.isna(row.times_faster) else f"{row.times_faster:.0f}"
+        place = [row.noise, ORIGINS[row.origin], full_name(row.method, row.choice)]
+        rows.append([*place, str(row.n_clusters), times, str(row.n_timed), gain, str(row.n)])
+    head = ["noise", "parameters", "method", "K", "times faster", "streams timed"]
+    return _markdown([*head, "points gained", "streams"], rows)
 
 
 def range_of_times() -> str:
     """How many times faster Dynamic Means is, least to most of all numbers of clusters."""
-    tables = []
-    for noise in NOISES:
-        results = synthetic(noise)
-        config = SyntheticConfig.from_dict(results.configuration)
-        for origin in ORIGINS:
-            settings = settings_of(config, results.frame, origin)
-            table = speed_table(results.frame, settings, config.score)
-            tables.append(table.assign(is_found=origin == FOUND))
-    honest = pd.concat(tables).query("choice == @HONEST")
+    honest = speed_tables().query("choice == @HONEST")
+    is_found = honest["origin"] == FOUND
     rows = []
     for method, group in honest.groupby("method", sort=False):
-        spans = [_span(group[group["is_found"] == is_found]) for is_found in (False, True)]
+        spans = [_span(group[is_found[group.index] == found]) for found in (False, True)]
         rows.append([NAMES[str(method)], *spans])
     return _markdown(["method", "at the paper's parameters", "at the parameters found"], rows)
+
+
+def five_clusters() -> str:
+    """All accuracies with the clusters of the search, for every origin and both noises."""
+    rows = []
+    for origin, name in ORIGINS.items():
+        cells: dict[str, list[str]] = {}
+        for noise in NOISES:
+            n_clusters = config_of(noise).search_clusters
+            for method, setting in settings(noise, origin).items():
+                for choice in (HONEST, HANDICAP):
+                    trials = trials_of(synthetic(noise).frame, method, setting, choice)
+                    trials = trials[trials["n_clusters"] == n_clusters]
+                    found = [by_clusters(trials, method, f"accuracy_{s}") for s in _SHOWN]
+                    if len(found[0].x):
+                        shown = [with_error(f.mean[0], f.error[0]) for f in found]
+                        cells.setdefault(full_name(method, choice), []).extend(shown)
+        rows += [[name, method, *shown] for method, shown in cells.items()]
+    scores = [f"{noise}, {s.replace('_', ' ')}" for noise in NOISES for s in _SHOWN]
+    return _markdown(["parameters", "method", *scores], rows)
 
 
 def _span(table: pd.DataFrame) -> str:
@@ -131,10 +161,8 @@ def settings_found() -> str:
     """The settings that the search found, and which of them lie at the edge of their grid."""
     rows = []
     for noise in NOISES:
-        results = synthetic(noise)
-        config = SyntheticConfig.from_dict(results.configuration)
-        best = settings_of(config, results.frame, FOUND)
-        at_edge = set(edges(config, best))
+        best = settings(noise, FOUND)
+        at_edge = set(edges(config_of(noise), best))
         for method, setting in best.items():
             named = ", ".join(name for name in setting if (method, name) in at_edge) or "none"
             values = f"{', '.join(setting)} = {describe_setting(setting)}"
@@ -238,6 +266,7 @@ def aircraft() -> str:
 
 TABLES = {
     "accuracy by clusters": accuracy_by_clusters,
+    "five clusters": five_clusters,
     "times faster": times_faster,
     "range of times": range_of_times,
     "settings found": settings_found,

@@ -16,7 +16,7 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 @pytest.fixture(params=NOISES)
 def results(request):
-    return read_results(RESULTS / f"synthetic-{request.param}-global.parquet", EXPERIMENT)
+    return read_results(RESULTS / f"synthetic-{request.param}-full.parquet", EXPERIMENT)
 
 
 def test_search_is_done(results):
@@ -43,4 +43,4 @@ def test_gibbs_takes_a_hundred_times_longer_everywhere(results, origin):
     config = SyntheticConfig.from_dict(results.configuration)
     settings = settings_of(config, results.frame, origin)
     table = speed_table(results.frame, settings, config.score).query("method == 'gibbs'")
-    assert (table["times_faster"] >= 100).all()
+    assert (table["times_faster"].dropna() >= 100).all()

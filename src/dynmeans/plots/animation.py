@@ -111,6 +111,7 @@ def _write(frames: list[TrackData], writer: AbstractMovieWriter, film: Path, dpi
             ax.set_xlim(x_limits)
             ax.set_ylim(y_limits)
             writer.grab_frame()
+            figure.set_layout_engine("none")  # the axes stay where the first frame has them
             _LOG.info("frame %d of %d", number, len(frames))
 
 

@@ -316,7 +316,9 @@ def test_gaussian_processes_may_be_trained_for_each_trajectory():
 
 
 def test_figure_2_is_drawn_in_the_papers_form_too(tmp_path):
-    config = replace(CONFIG, n_flights=200, features=("plain",), origins=("recipe",), n_trials=1)
+    config = replace(
+        CONFIG, n_flights=60, n_labeled=20, features=("plain",), origins=("recipe",), n_trials=1
+    )
     run_aircraft(config, tmp_path)
     names = {file.name for file in write_figures(tmp_path, config)[0] if file.suffix == ".png"}
     kinds = ("map", "counts", "paper-map", "paper-counts")

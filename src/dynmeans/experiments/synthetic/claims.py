@@ -65,8 +65,8 @@ def summary_markdown(results: Results) -> str:
     parts = [
         f"# Synthetic experiment, {config.noise} noise",
         "Accuracies are frozen / global / per step, in %, with standard errors over streams; "
-        "times are CPU time for each step, one thread; n is the number of streams. The search "
-        f"maximized the {config.search_by} accuracy.",
+        "times are CPU time for each step, one thread, over the streams that have one; n is the "
+        f"number of streams. The search maximized the {config.search_by} accuracy.",
     ]
     for origin, name in ORIGINS.items():
         settings = settings_of(config, frame, origin)
@@ -105,10 +105,11 @@ def _comparison_markdown(frame: pd.DataFrame, settings: Settings, n_steps: int) 
             cells = dict.fromkeys(ks, "")
             averages = [by_clusters(trials, method, score) for score in _SCORES]
             times = by_clusters(trials, method, "cpu_s")
-            for i, k in enumerate(times.x):
+            ms = dict(zip(times.x, 1e3 * times.mean / n_steps, strict=True))
+            for i, k in enumerate(averages[0].x):
                 shares = " / ".join(with_error(a.mean[i], a.error[i]) for a in averages)
-                ms = 1e3 * times.mean[i] / n_steps
-                cells[int(k)] = f"{shares}; {ms:.3g} ms (n = {times.n[i]})"
+                time = f"; {ms[k]:.3g} ms" if k in ms else ""
+                cells[int(k)] = f"{shares}{time} (n = {averages[0].n[i]})"
             name = full_name(method, choice)
             lines.append("| " + " | ".join([name, *(cells[k] for k in ks)]) + " |")
     return "\n".join(lines)
@@ -148,4 +149,5 @@ def _miss(row: object) -> str:
     k, times = row.n_clusters, row.times_faster  # type: ignore[attr-defined]
     gain, is_as_accurate = row.gain, row.is_as_accurate  # type: ignore[attr-defined]
     reason = f"{times:.1f} times" if times < 10 else f"{times:.0f} times"
+    reason = "not timed" if np.isnan(times) else reason
     return f"{k} ({reason}{'' if is_as_accurate else f', accuracy {-gain:.2f} lower'})"

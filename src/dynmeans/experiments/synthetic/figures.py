@@ -8,6 +8,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dynmeans.experiments.results_file import Results
@@ -196,8 +197,10 @@ def _draw_tradeoff(page: _Page, ax: Any, *, origin: str) -> None:
                 for value in ("cpu_s", score)
             )
             label = name if line == "-" else f"{name} NC"
+            is_timed = np.isin(scores.x, times.x)
+            y, deviation = scores.mean[is_timed], scores.deviation[is_timed]
             x = 1e3 / config.n_steps * times.mean
-            lines.append(Series(label, x, scores.mean, scores.deviation, *_LOOKS[look], line))
+            lines.append(Series(label, x, y, deviation, *_LOOKS[look], line))
     draw_series(ax, lines, n_columns=3)
     ax.set_xscale("log")
     ax.set_ylim(0, 1)
@@ -210,9 +213,14 @@ def _stream_counts(page: _Page) -> str:
     """Say how many streams each line of (d) and (e) rests on, by number of clusters."""
     parts = []
     for method, setting in page.settings(PAPER).items():
-        counts = by_clusters(trials_of(page.frame, method, setting), method, page.score)
-        numbers = zip(counts.x, counts.n, strict=True)
-        parts.append(f"{NAMES[method]} " + ", ".join(f"{n} at K = {k:g}" for k, n in numbers))
+        trials = trials_of(page.frame, method, setting)
+        counts, timed = (by_clusters(trials, method, value) for value in (page.score, "cpu_s"))
+        n_timed = dict(zip(timed.x, timed.n, strict=True))
+        numbers = [
+            f"{n} at K = {k:g}" + (f" ({n_timed.get(k, 0)} timed)" if n_timed.get(k) != n else "")
+            for k, n in zip(counts.x, counts.n, strict=True)
+        ]
+        parts.append(f"{NAMES[method]} {', '.join(numbers)}")
     return "; ".join(parts)
 
 

@@ -68,12 +68,16 @@ def best_settings(config: SyntheticConfig, frame: pd.DataFrame) -> dict[str, Set
 
 
 def edges(config: SyntheticConfig, best: dict[str, Setting]) -> Iterator[tuple[str, str]]:
-    """Name the methods and parameters whose best value is the lowest or highest of its grid."""
+    """Name the methods and parameters whose best value is the lowest or highest of its grid.
+
+    A value beyond which the parameter itself does not go, a reach of 1, is no edge.
+    """
     for method, setting in best.items():
         settings = grid(config, method)
         for name, value in setting.items():
             tried = {s[name] for s in settings}
-            if len(tried) > 1 and value in (min(tried), max(tried)):
+            is_last = value in (min(tried), max(tried)) and (name, value) != ("reach", 1.0)
+            if len(tried) > 1 and is_last:
                 yield method, name
 
 

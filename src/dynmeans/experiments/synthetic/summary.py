@@ -91,7 +91,7 @@ def by_effort(trials: pd.DataFrame, n_clusters: int, n_trials: int, value: str) 
 
 
 def _averages(rows: pd.DataFrame, x: str, value: str) -> Averages:
-    groups = rows.groupby(x)[value].agg(["mean", "std", "count"])
+    groups = rows.dropna(subset=[value]).groupby(x)[value].agg(["mean", "std", "count"])
     return Averages(
         groups.index.to_numpy(dtype=np.float64),
         groups["mean"].to_numpy(),
@@ -107,8 +107,9 @@ def speed_table(frame: pd.DataFrame, settings: Settings, score: str) -> pd.DataF
     -------
     pandas.DataFrame
         One row for each sampler, choice and number of clusters: `times_faster`, `gain` (accuracy
-        of Dynamic Means less that of the sampler), `error` of the gain, `n` streams, and
-        whether the claim holds: 100 times faster and the gain not below 0 by two errors.
+        of Dynamic Means less that of the sampler), `error` of the gain, `n` streams, `n_timed` of
+        them with times, and whether the claim holds: 100 times faster and the gain not below 0 by
+        two errors.
     """
     ours = _at_usual_effort(frame, "dynamic_means", settings["dynamic_means"], HONEST)
     ours = ours.add_suffix("_ours")
@@ -119,18 +120,22 @@ def speed_table(frame: pd.DataFrame, settings: Settings, score: str) -> pd.DataF
             both = theirs.join(ours, how="inner")
             for n_clusters, pairs in both.groupby(level="n_clusters"):
                 gains = pairs[f"{score}_ours"] - pairs[score]
+                timed = pairs[pairs["cpu_s"].notna()]
                 rows.append(
                     {
                         "method": method,
                         "choice": choice,
                         "n_clusters": n_clusters,
-                        "times_faster": pairs["cpu_s"].sum() / pairs["cpu_s_ours"].sum(),
+                        "times_faster": timed["cpu_s"].sum() / timed["cpu_s_ours"].sum()
+                        if len(timed)
+                        else np.nan,
                         "gain": gains.mean(),
                         "error": gains.std() / np.sqrt(len(gains)) if len(gains) > 1 else np.nan,
                         "n": len(gains),
+                        "n_timed": len(timed),
                     }
                 )
-    columns = ("method", "choice", "n_clusters", "times_faster", "gain", "error", "n")
+    columns = ("method", "choice", "n_clusters", "times_faster", "gain", "error", "n", "n_timed")
     table = pd.DataFrame(rows, columns=columns)
     is_equal = table["gain"] >= -_EQUAL * table["error"].fillna(0.0)
     table["is_as_accurate"] = is_equal
