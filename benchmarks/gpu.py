@@ -7,17 +7,14 @@ import argparse
 import json
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import cupy as cp
 import numpy as np
-import torch
+from gpu_beside import blocks_by_bus, copies, median_ms, other_ways, seconds
 
 from dynmeans.engine.batch import Batch, take_batch
 from dynmeans.engine.execution import Execution
@@ -29,7 +26,6 @@ from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
 from dynmeans.engine.gpu.passes import Passes
 from dynmeans.engine.gpu.slots import Memory, Slots
-from dynmeans.engine.gpu.transfer import LabelRoom, names_in_memory, to_device
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -51,29 +47,6 @@ def make_rows(n: int, d: int, n_blobs: int) -> tuple[Any, float]:
         rows[start : start + m] = centers[random.randint(0, n_blobs, m)]
         rows[start : start + m] += noise * random.standard_normal((m, d))
     return rows, penalty
-
-
-def seconds(work: Any) -> tuple[float, Any]:
-    """Return how long `work` takes, the device's part included, and what it gives."""
-    cp.cuda.Device().synchronize()
-    start = time.perf_counter()
-    result = work()
-    cp.cuda.Device().synchronize()
-    return time.perf_counter() - start, result
-
-
-def median_ms(work: Any, n: int = 7) -> float:
-    """Return the median time of `work` by events of the device."""
-    work()
-    times = []
-    for _ in range(n):
-        start, end = cp.cuda.Event(), cp.cuda.Event()
-        start.record()
-        work()
-        end.record()
-        end.synchronize()
-        times.append(cp.cuda.get_elapsed_time(start, end))
-    return float(np.median(times))
 
 
 def by_kernel(work: Any) -> dict[str, Any]:
@@ -147,6 +120,36 @@ def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
     return found
 
 
+def time_blocks(rows_array: Any, penalty: float) -> dict[str, Any]:
+    """Time passes over rows that stay in memory, as if the card had no room for them."""
+    found: dict[str, Any] = {}
+    here = cp.asnumpy(rows_array)
+    with blocks_by_bus(here) as blocks:
+        times, labels = _few_passes(blocks, penalty)
+        found["first_pass_ms"], *found["later_passes_ms"] = times
+    found["gb_per_s"] = here.nbytes / 1e6 / min(times[1:])
+    found["bits_equal"] = bool((labels == _few_passes(Blocks(rows_array), penalty)[1]).all())
+    return found
+
+
+def _few_passes(blocks: Blocks, penalty: float) -> tuple[list[float], Any]:
+    """Return the times of a first pass and of four later ones, in ms, and the labels."""
+    n, d = blocks.points.shape
+    penalties, state = Penalties(penalty, max_gap=5, reach=1.2), ClusterState.empty(d)
+    rows = DeviceRows(blocks, None)
+    bins = bins_of_batch(rows.magnitudes(), n, False, state, penalties)
+    passes = Passes(rows, Memory.of(state, penalties), penalty)
+    order = next(list_device_orders(VisitingOrders(3, by="row"), blocks, None, rows.row, 0))
+    rows.start(order, bins)
+    spent, n_slots = seconds(passes.first)
+    n_members, times = rows.sum_up(n_slots), [1e3 * spent]
+    for _ in range(4):
+        arguments = (rows, passes, n_members, bins, state, penalties)
+        spent, (n_members, _) = seconds(partial(_later, *arguments))
+        times.append(1e3 * spent)
+    return times, rows.labels
+
+
 def floors(n: int, d: int, n_slots: int, rate: float) -> dict[str, float]:
     """Least time of each kernel in ms: its bytes at the speed of a copy, or its products."""
     rows, label = 8.0 * n * d, 4.0 * n
@@ -187,7 +190,7 @@ def _later(
 ) -> Any:
     _, centers = params(rows, n_members, bins, state, penalties)
     slots = Slots.at(centers, n_members, passes.memory)
-    compared = rows.compare(slots, penalties.new_penalty)
+    compared = rows.compare(slots, penalties.new_penalty)()
     members = passes.later(slots, n_members, compared)
     is_kept = members > 0
     if not is_kept.all():
@@ -232,66 +235,6 @@ def compare_steps(rows_array: Any, penalty: float, n_threads: int) -> dict[str, 
     }
 
 
-def other_ways(rows_array: Any, n_slots: int) -> dict[str, float]:
-    """What a user would write: all distances, then the least; scaled from some rows."""
-    n = len(rows_array)
-    m = min(n, 2**21)
-    centers, ways = rows_array[:n_slots], {}
-    squares = (centers**2).sum(axis=1)
-    part = 2**18
-
-    def by_cupy() -> None:
-        for start in range(0, m, part):
-            cp.argmin(squares - 2 * (rows_array[start : start + part] @ centers.T), axis=1)
-
-    ways["cupy_matmul_float64_ms"] = median_ms(by_cupy, 3) * n / m
-    points, others = (
-        torch.as_tensor(rows_array[:m], device="cuda"),
-        torch.as_tensor(centers, device="cuda"),
-    )
-
-    def by_torch() -> None:
-        for start in range(0, m, part):
-            torch.cdist(points[start : start + part], others).argmin(1)
-        torch.cuda.synchronize()
-
-    by_torch()
-    spent, _ = seconds(by_torch)
-    ways["torch_cdist_float64_ms"] = 1e3 * spent * n / m
-    if find_spec("cuml") is not None:
-        ways["cuml_kmeans_pass_ms"] = _cuml_pass(rows_array[:m], centers) * n / m
-    return ways
-
-
-def _cuml_pass(points: Any, centers: Any) -> float:
-    """One pass of cuML's KMeans, in ms."""
-    model = import_module("cuml").KMeans(len(centers), init=centers, n_init=1, max_iter=1)
-    model.fit(points)
-    return 1e3 * seconds(lambda: model.fit(points))[0]
-
-
-def copies(n: int = 10**8) -> dict[str, float]:
-    """NumPy rows in and labels out: plain copies, and the ring of pinned buffers.
-
-    A step touches the memory of its labels while the device works; untouched memory is slower.
-    """
-    rows, slots, ids = np.ones((n, 2)), cp.ones(n, np.int32), np.append(np.arange(9) + 7, -1)
-    to_device(rows[: 2**22])
-
-    def out(pause: float) -> float:
-        room = LabelRoom(n)
-        time.sleep(pause)
-        return 1e3 * seconds(lambda: names_in_memory(slots, ids, room))[0]
-
-    return {
-        "in_plain_ms": 1e3 * seconds(lambda: cp.asarray(rows))[0],
-        "in_ring_ms": 1e3 * min(seconds(lambda: to_device(rows))[0] for _ in range(3)),
-        "out_plain_ms": 1e3 * seconds(lambda: ids[cp.asnumpy(slots)])[0],
-        "out_ring_ms": min(out(1.0) for _ in range(3)),
-        "out_ring_untouched_ms": min(out(0.0) for _ in range(3)),
-    }
-
-
 def run_case(n: int, d: int, n_blobs: int, rate: float) -> Iterator[tuple[str, Any]]:
     """Yield what was measured for one shape, under its name."""
     rows_array, penalty = make_rows(n, d, n_blobs)
@@ -300,6 +243,8 @@ def run_case(n: int, d: int, n_blobs: int, rate: float) -> Iterator[tuple[str, A
     part = rows_array[: 10**5] if 3 < d < 16 else rows_array
     yield "step", compare_steps(part, penalty, os.cpu_count() or 1)
     yield "other_ways", other_ways(rows_array, n_blobs)
+    if d in (2, 64):
+        yield "blocks", time_blocks(rows_array, penalty)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from gpu_tables import gpu_tables
 from speed_tables import read, table
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -196,6 +197,7 @@ PAGES: dict[str, tuple[Callable[[], dict[str, str]], ...]] = {
     "anytime.md": (anytime_table,),
     "scaling-out.md": (message_table, dask_tables),
     "tuning-with-labels.md": (tune_table,),
+    "gpu.md": (gpu_tables,),
 }
 
 

@@ -59,7 +59,11 @@ class Filter:
             0 if is_plain else np.outer(square, self.slots.scales)
         )
         costs = products(rounded, self._b, start.astype(F), self._rng)
-        first, second, slot = _two_lowest(costs)
+        if self._rng.integers(2):  # wide rows
+            first, second, slot = _two_lowest(costs)
+        else:
+            again = products(rounded, self._b, start.astype(F), self._rng)
+            first, second, slot = _two_lowest_of_groups(costs, again)
         error = self._error(square, lost, points.shape[1])
         own = square.astype(float) if is_plain else 0.0
         low, high = first - _NAMING * abs(first), first + _NAMING * abs(first)
@@ -88,6 +92,22 @@ def _two_lowest(costs):
     padded = np.hstack([named, np.full((len(named), 1), MOST, F)])
     lowest = np.sort(padded, axis=1)
     return lowest[:, 0], lowest[:, 1], (lowest[:, 0].view(np.uint32) & _SLOT_BITS).astype(int)
+
+
+def _two_lowest_of_groups(costs, again):
+    """As `_two_lowest`, of groups of four; then `again` has the costs of the lowest group."""
+    rows, (n, k) = np.arange(len(costs))[:, None], costs.shape
+    padding = np.full((n, -k % 16), MOST, F)
+    costs, again = np.hstack([costs, padding]), np.hstack([again, padding])
+    starts = np.arange(costs.shape[1]).reshape(-1, 2, 4, 2)[:, 0, :, 0].ravel()
+    groups = starts[:, None] + [0, 1, 8, 9]
+    named, second, group = _two_lowest(costs[:, groups].min(axis=2))
+    group = np.minimum(group, len(groups) - 1)  # what overflows has no name
+    four = again[rows, groups[group]]
+    order = np.argsort(four, axis=1)
+    first, next_one = np.take_along_axis(four, order[:, :2], axis=1).T
+    slot = groups[group][rows[:, 0], order[:, 0]]
+    return np.where(abs(named) > 1e-30, first, named), np.minimum(second, next_one), slot
 
 
 class FilteredRows(TwinRows):
@@ -153,7 +173,7 @@ class FilteredRows(TwinRows):
         moves = choices != self.labels[listed]
         listed, choices = listed[moves], choices[moves]
         counts = self.count_moves(listed, choices, len(slots))
-        return Compared(self.within(slots), listed, choices, *counts)
+        return lambda: Compared(self.within(slots), listed, choices, *counts)
 
     def _is_doubtful(self, listed, slots, new_penalty):
         own = squared_distances(self.points(listed), slots.centers[self.labels[listed]])

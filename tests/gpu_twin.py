@@ -168,7 +168,7 @@ class TwinRows:
         moves = choices != self.labels[listed]
         listed, choices = listed[moves], choices[moves]
         counts = self.count_moves(listed, choices, len(slots))
-        return Compared(within, listed, choices, *counts)
+        return lambda: Compared(within, listed, choices, *counts)
 
     def within(self, slots):
         listed = np.flatnonzero(self.labels >= 0)

@@ -11,19 +11,15 @@ from nvrtc import compile_kernels, find_compiler
 from dynmeans.engine.gpu.sources import FAMILIES, digest, source_of
 
 RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "gpu.json"
+WIDTHS = ((1, 2), (2, 15), (2, 0), (8, 0), (0, 0))
 CONSTANTS = {
     "rows": [{}],
     "sums": [{"N_BINS": bins, "WIDTH": width} for bins, width in ((3, 2), (8, 32), (1, 8))],
-    "grid": [{"D": d, "N_BINS": bins} for d, bins in ((1, 2), (2, 5), (3, 8))],
-    "exact": [{"R": r, "FEW": few} for r, few in ((1, 2), (2, 15), (2, 0), (8, 0), (0, 0))],
-    "filter": [{"KC": kept, "PLAIN": p} for kept, p in ((2, 1), (4, 1), (8, 1), (0, 1), (4, 0))],
-}
-KNOWN_SPILLS = {  # costs in five bins in the plane before Hopper; sums in a single bin
-    ("grid", 2, 5, "float", "sm_80"),
-    ("grid", 2, 5, "double", "sm_80"),
-    ("sums", 1, 8, "float", "sm_80"),
-    ("sums", 1, 8, "float", "sm_90a"),
-    ("sums", 1, 8, "double", "sm_90a"),
+    "grid": [{"D": d, "N_BINS": bins} for d, bins in ((1, 2), (2, 4), (2, 8), (3, 8))],
+    "exact": [{"R": r, "FEW": few} for r, few in WIDTHS],
+    "births": [{"R": r, "FEW": few} for r, few in WIDTHS],
+    "pairs": [{"R": r, "FEW": few} for r, few in WIDTHS],
+    "filter": [{"KC": kept, "PLAIN": p} for kept in (2, 4, 6, 8, 0) for p in (1, 0)],
 }
 CASES = [(family, constants) for family in FAMILIES for constants in CONSTANTS[family]]
 
@@ -56,11 +52,8 @@ def test_kernels_compile_without_spills(compiler, family):
 @pytest.mark.parametrize("row", ["float", "double"])
 @pytest.mark.parametrize(("family", "constants"), CASES, ids=str)
 def test_every_kernel_compiles_for_old_and_new_cards_without_spills(
-    compiler, family, constants, row, card, request
+    compiler, family, constants, row, card
 ):
-    if (family, *constants.values(), row, card) in KNOWN_SPILLS:
-        reason = "up to 32 bytes are spilled; the fix has to be measured on a card"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     _check(compiler, family, constants, row, card)
 
 

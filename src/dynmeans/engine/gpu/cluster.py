@@ -57,8 +57,10 @@ def _run(
     while True:
         counts, centers = params(rows, n_members, bins, state, penalties)
         slots = Slots.at(centers, n_members, memory)
-        found = rows.compare(slots, penalties.new_penalty)
-        cost = cluster_terms(counts, centers, state, penalties) + math.fsum(found.within.tolist())
+        compared = rows.compare(slots, penalties.new_penalty)
+        terms = cluster_terms(counts, centers, state, penalties)  # while the device is at work
+        found = compared()
+        cost = terms + math.fsum(found.within.tolist())
         fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
         cost_trace.append(cost)
         if not fell or not has_changed or len(cost_trace) == most_passes:

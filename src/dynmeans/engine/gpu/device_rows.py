@@ -1,5 +1,6 @@
 """The rows of a batch on a device, beside slots: what the passes ask, answered by kernels."""
 
+from collections.abc import Callable
 from typing import Any
 
 import cupy as cp
@@ -7,7 +8,7 @@ import numpy as np
 
 from dynmeans.engine.gpu.bounds import Bounds
 from dynmeans.engine.gpu.event_log import OPEN_NEW, Choosers
-from dynmeans.engine.gpu.kernels import launch, launch_blocks, upload
+from dynmeans.engine.gpu.kernels import count_of, download, launch, launch_blocks, upload
 from dynmeans.engine.gpu.labeled_rows import LabeledRows
 from dynmeans.engine.gpu.near import near_versions
 from dynmeans.engine.gpu.rows import Compared, Listed
@@ -61,7 +62,7 @@ class DeviceRows(LabeledRows):
             return np.empty(0, np.int64)
         n_words, is_few = -(-n // 32), self.n_features < FEW_FEATURES
         bits, found = cp.zeros((n, n_words), np.uint32), cp.empty(n + 1, np.int32)
-        kernel = self._search.exact.get_function
+        kernel = self._search.births.get_function
         launch_blocks(
             kernel("near_pairs"),
             (-(-n_words // 8) if is_few else n_words, -(-n // 128)),
@@ -70,7 +71,7 @@ class DeviceRows(LabeledRows):
         )
         arguments = (bits, listed, n, n_words, found[1:], found[:1])
         launch_blocks(kernel("open_in_order"), 1, arguments, block=32)
-        rows = found.get()
+        (rows,) = download(found)
         opened: IntArray = rows[1 : 1 + rows[0]].astype(np.int64)
         return opened
 
@@ -80,7 +81,7 @@ class DeviceRows(LabeledRows):
         n, found = len(listed), cp.empty(len(listed), np.int32)
         arguments = (listed, choices, n, self.labels, dormant, None, 0, found, n_listed)
         launch(self._kernel("find_choosers"), n, arguments)
-        return listed[found[: int(n_listed[0])]]
+        return listed[found[: count_of(n_listed)]]
 
     def at_birth(self, listed: Listed, choices: Listed, born: IntArray, n_start: int) -> Listed:
         """Return the choices, those of the rows that were `born` being the versions they opened."""
@@ -158,10 +159,10 @@ class DeviceRows(LabeledRows):
         kernel = self._search.exact.get_function("followers")
         for rows, n in self._stretches():
             launch(kernel, width * n, (*rows, *arguments))
-        return self._wishes[: int(n_listed[0])].copy()
+        return self._wishes[: count_of(n_listed)].copy()
 
-    def compare(self, slots: Slots, new_penalty: float) -> Compared:
-        """Look at every row beside these slots; the lists are good until the next look."""
+    def compare(self, slots: Slots, new_penalty: float) -> Callable[[], Compared]:
+        """Begin to look at every row beside these slots; return what waits for the answer."""
         n_bins, n_slots = len(self._bins.costs), len(slots)
         found = cp.zeros(n_bins + 2 * n_slots + 2)  # bins; rows that want to move; their counts
         within, n_moved = found[:n_bins], found[n_bins : n_bins + 1].view(np.int32)
@@ -179,7 +180,10 @@ class DeviceRows(LabeledRows):
                 self._bounds.renew(slots)
             self._own_costs(slots, new_penalty, (self._wishes, None, 0.0), within, moved)
         self._count(self._list, self._codes, (0, n_moved), n_slots, counts)
-        sums = found.get()
+        return lambda: self._compared(found, n_bins, n_slots)
+
+    def _compared(self, found: Any, n_bins: int, n_slots: int) -> Compared:
+        (sums,) = download(found)
         n = int(sums[n_bins : n_bins + 1].view(np.int32)[0])
         tally = sums[n_bins + 1 :].view(np.int64)
         lists = (self._list[:n], self._codes[:n])
@@ -200,7 +204,7 @@ class DeviceRows(LabeledRows):
         n_listed, bounds = cp.zeros(1, np.int32), self._bounds
         by = (None, bounds.values, bounds.drift)
         self._own_costs(slots, new_penalty, by, within, (self._wishes, None, n_listed))
-        doubtful = self._wishes[: int(n_listed[0])]
+        doubtful = self._wishes[: count_of(n_listed)]
         if len(doubtful) == 0:
             return
         wishes = cp.empty(len(doubtful), np.int32)
@@ -230,7 +234,7 @@ class DeviceRows(LabeledRows):
         """Count rows that leave each slot, and that join each version; the last is OPEN_NEW."""
         counts = cp.zeros(2 * n_choices + 1, np.uint64)
         self._count(listed, choices, (len(listed), None), n_choices, counts)
-        found = counts.get().astype(np.int64)
+        found = download(counts)[0].astype(np.int64)
         return found[:n_choices], found[n_choices:]
 
     def _count(
@@ -255,7 +259,7 @@ class DeviceRows(LabeledRows):
         flags = (dormant, has_left if len(all_left) else None, versions.n_start)
         arguments = (listed, choices, n, self.labels, *flags, found, n_listed)
         launch(self._kernel("find_choosers"), n, arguments)
-        at = found[: int(n_listed[0])]
+        at = found[: count_of(n_listed)]
         rows = listed[at]
         labels, chosen = cp.stack([self.labels[rows], choices[at]]).get().astype(np.int64)
         return Choosers(self.turns(rows), labels, chosen)

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from dynmeans.engine.gpu.sources import source_of
 
 THREADS = 256
 _N_PIECES, _PIECE = 8, 2**21  # of pinned memory; bytes
+_LINE = 256  # bytes: arrays that are copied together begin at multiples of it
 _PLAIN_SHARED = 2**14  # bytes; above, with what kernels declare themselves, a block has to ask
 
 
@@ -117,7 +119,7 @@ _staging = _Staging()
 def upload(*arrays: Any) -> list[Any]:
     """Copy small arrays to the device in one go."""
     flat = [np.ascontiguousarray(array) for array in arrays]
-    starts = [0, *itertools.accumulate(-(-array.nbytes // 256) * 256 for array in flat)]
+    starts = _starts(flat)
     size = max(starts[-1], 1)
     there = cp.empty(size, np.uint8)
     packed, copied = _staging.next() if size <= _PIECE else (np.empty(size, np.uint8), None)
@@ -136,3 +138,30 @@ def upload(*arrays: Any) -> list[Any]:
         shape = array.shape if array.dtype.names is None else (array.nbytes,)
         views.append(cp.ndarray(shape, kind, there.data + start))
     return views
+
+
+def download(*arrays: Any) -> list[Any]:
+    """Copy small arrays of the device to memory, with one wait for all."""
+    starts = _starts(arrays)
+    if starts[-1] > _PIECE:
+        return [array.get() for array in arrays]
+    packed, _ = _staging.next()
+    stream = cp.cuda.get_current_stream()
+    for array, start in zip(arrays, starts, strict=False):
+        if array.size:
+            array.data.copy_to_host_async(packed.ctypes.data + start, array.nbytes, stream)
+    stream.synchronize()
+    return [
+        packed[start : start + array.nbytes].view(array.dtype).reshape(array.shape).copy()
+        for array, start in zip(arrays, starts, strict=False)
+    ]
+
+
+def count_of(counter: Any) -> int:
+    """Return what a kernel counted, in the first place of an array, once it has ended."""
+    return int(download(counter[:1])[0][0])
+
+
+def _starts(arrays: Sequence[Any]) -> list[int]:
+    sizes = (-(-array.nbytes // _LINE) * _LINE for array in arrays)
+    return [0, *itertools.accumulate(sizes)]

@@ -11,7 +11,14 @@ from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.bounds import Bounds
 from dynmeans.engine.gpu.device_orders import DeviceOrder
 from dynmeans.engine.gpu.event_log import OPEN_NEW
-from dynmeans.engine.gpu.kernels import launch, launch_blocks, load_module, upload
+from dynmeans.engine.gpu.kernels import (
+    count_of,
+    download,
+    launch,
+    launch_blocks,
+    load_module,
+    upload,
+)
 from dynmeans.engine.gpu.rows import Listed
 from dynmeans.engine.gpu.search import Search
 from dynmeans.engine.gpu.slot_sums import SlotSums
@@ -20,7 +27,7 @@ from dynmeans.engine.gpu.turns import TURN, TurnArray, in_order
 from dynmeans.records.arrays import FloatArray, IntArray
 
 # Rows that end the stretches of a first pass, for up to so many features.
-_WINDOWS = {3: (7_900, 2**20), 128: (2**12, 2**18), np.inf: (2**11,)}
+_WINDOWS = {3: (7_900, 2**20), 128: (2**12, 2**17), np.inf: (2**11,)}
 _FEW_ROWS = 2**13  # that are put in order faster by counting than by sorting
 
 
@@ -109,7 +116,7 @@ class LabeledRows:
         if n > _FEW_ROWS:
             return self.take(listed, in_order(self.turns(listed)))
         ordered = cp.empty(n, np.int32)
-        kernel = self._search.exact.get_function("put_in_order")
+        kernel = self._search.births.get_function("put_in_order")
         launch_blocks(kernel, -(-n // 32), (listed, n, *self._turn, ordered))
         return ordered
 
@@ -117,7 +124,11 @@ class LabeledRows:
         """Return some rows, as float64."""
         if len(numbers) == 0:
             return np.empty((0, self.n_features))
-        found: FloatArray = self.values[cp.asarray(numbers)].get().astype(float)
+        (listed,) = upload(numbers.astype(np.int32))
+        there, n = cp.empty((len(numbers), self.n_features)), np.int64(len(numbers))
+        arguments = (self.values, self.n_features, listed, n, there)
+        launch(self._kernel("gather_rows"), there.size, arguments)
+        found: FloatArray = download(there)[0]
         return found
 
     def nowhere(self, n: int) -> Listed:
@@ -188,7 +199,7 @@ class LabeledRows:
             yield (points, np.int64(begin), np.int64(end)), end - begin
 
     def _listed(self, n_listed: Any) -> Listed:
-        return self._list[: int(n_listed[0])].copy()
+        return self._list[: count_of(n_listed)].copy()
 
     def _kernel(self, name: str) -> Any:
         return self._module.get_function(name)

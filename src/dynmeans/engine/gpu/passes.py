@@ -48,7 +48,7 @@ class Passes:
         if len(listed) == 0:
             return start
         choices = rows.cheapest(listed, start, self.new_penalty)
-        proposers = rows.proposing(listed, choices, start.is_dormant)
+        proposers = rows.proposing(listed, choices, start.is_dormant) if len(start) else listed
         log = self._events_among(proposers, start)
         versions = self._versions(log, start)
         if len(proposers):
@@ -73,7 +73,7 @@ class Passes:
         choices = rows.choose(proposers, base, versions, self.new_penalty)
         rows.set_labels(proposers, choices, versions.slots)
         rows.label_born(log.born["row"], len(start))
-        return len(versions.last())
+        return versions.n_last
 
     def _events_among(self, proposers: Listed, start: Slots) -> EventLog:
         """Return the events of rows without labels, those that come first first."""

@@ -4,6 +4,7 @@ A list of rows, a list of choices and the labels are arrays of the device; every
 small. `DeviceRows` answers with kernels; the tests have a twin in NumPy.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -130,8 +131,11 @@ class Rows(Protocol):
     def join(self, first: Listed, second: Listed) -> Listed:
         """Put two lists together."""
 
-    def compare(self, slots: Slots, new_penalty: float) -> Compared:
-        """Look at every row beside these slots; the lists are good until the next look."""
+    def compare(self, slots: Slots, new_penalty: float) -> Callable[[], Compared]:
+        """Begin to look at every row beside these slots; return what waits for the answer.
+
+        The lists in it are good until the next look.
+        """
 
     def count_moves(
         self, listed: Listed, choices: Listed, n_choices: int

@@ -10,6 +10,7 @@ import numpy as np
 from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.bounds import Bounds
 from dynmeans.engine.gpu.kernels import (
+    count_of,
     launch,
     launch_blocks,
     load_module,
@@ -27,6 +28,7 @@ _COARSE_SLOTS = 400  # up to which a grid of fewer cells, which stays in the cac
 _FILTER_SLOTS, _FILTER_FEATURES = 32, 4
 FEW_FEATURES = 16  # below, one thread holds a row
 _REGISTER_FEATURES, _FILTER_REGISTER_FEATURES = 64, 128
+_HELD_THREADS = 512  # of a block that filters rows of up to 64 features
 _NAMED_SLOTS = 2048  # that a filter can tell apart by the last bits of a cost
 _SIDES = {
     1: (1024, 8192),
@@ -43,11 +45,11 @@ def choosing_threads(n_features: int) -> int:
     return 8 if n_features < FEW_FEATURES else 32
 
 
-def load_exact(n_features: int, row: str) -> Any:
-    """Load the kernels of exact costs."""
+def load_exact(n_features: int, row: str, family: str = "exact") -> Any:
+    """Load the kernels of exact costs, of births, or of pairs."""
     held = -(-n_features // 8) if n_features <= _REGISTER_FEATURES else 0
     few = n_features if n_features < FEW_FEATURES else 0
-    return load_module("exact", row, R=held, FEW=few)
+    return load_module(family, row, R=held, FEW=few)
 
 
 class Search:
@@ -59,6 +61,8 @@ class Search:
         self._row = row
         self._tables: list[tuple[Slots, list[Any]]] = []
         self.exact = load_exact(self._d, row)
+        self.births = load_exact(self._d, row, "births")
+        self._pairs = load_exact(self._d, row, "pairs")
         if self._d <= 3:
             self.set_bins(1)
             few, many = _SIDES[self._d]
@@ -81,6 +85,7 @@ class Search:
         """Choose the kernels that add up costs in so many bins."""
         if self._d <= 3:
             constants = {"D": self._d, "N_BINS": min(n_bins, MOST_BINS)}
+            self._block = 1024 if self._d < 3 and n_bins <= 4 else 512
             self._grid_module = load_module("grid", self._row, **constants)
 
     def grid(self, slots: Slots, new_penalty: float) -> tuple[Any, ...] | None:
@@ -114,7 +119,7 @@ class Search:
         self, name: str, rows: tuple[Any, ...], arguments: tuple[Any, ...], grid: tuple[Any, ...]
     ) -> None:
         n_slots, is_near = grid[4], grid[6]
-        block = 1024 if self._d < 3 else 512
+        block = self._block
         launch_blocks(
             self._grid_module.get_function(name),
             min(-(-int(rows[2] - rows[1]) // block), multiprocessors()),
@@ -200,7 +205,7 @@ class Search:
             (centers, offsets, scales, origin, len(slots), d, stride, rounded, base_scale, largest),
             block=32,
         )
-        block = 512 if 0 < self._kept <= 4 else 256
+        block = _HELD_THREADS if 0 < self._kept <= 4 else 256
         table = (d, origin, rounded, base_scale, n_slots, n_tile, stride, largest)
 
         def run(name: str, stretch: tuple[Any, ...], *rest: Any) -> None:
@@ -216,14 +221,14 @@ class Search:
         found_by = (new_penalty, *bound, wishes, listed, limits, floors, counts[:1])
         for stretch in self._stretches(rows, n):
             run("filter", stretch, *found_by)
-        n_doubtful = int(counts[0])
+        n_doubtful = count_of(counts)
         if n_doubtful == 0:
             return bounds is not None
         most, n_pairs = _PAIRS * n_doubtful + 2**16, counts[1:]
         pairs = cp.empty((most, 2), np.int32)
         few = (self._points, np.int64(0), np.int64(n_doubtful))
         run("filter_again", few, listed, limits, len(slots), pairs, n_pairs, most)
-        n_kept = int(n_pairs[0])
+        n_kept = count_of(n_pairs)
         if n_kept > most:
             doubtful = listed[:n_doubtful]
             wishes[doubtful] = choose(doubtful if rows is None else rows[doubtful])
@@ -231,7 +236,7 @@ class Search:
             doubtful, found = (rows, listed, n_doubtful), (pairs, n_pairs, n_kept)
             costs = self._pair_costs(doubtful, found, (centers, offsets, scales))
             arguments = (*costs, floors, new_penalty, *bound, wishes)
-            launch(self.exact.get_function("take_pairs"), n_doubtful, (*doubtful, *arguments))
+            launch(self._pairs.get_function("take_pairs"), n_doubtful, (*doubtful, *arguments))
         return bounds is not None
 
     def _pair_costs(
@@ -239,7 +244,7 @@ class Search:
     ) -> tuple[Any, ...]:
         """Compare rows in doubt with the slots that remain: lowest and second cost, and slot."""
         (rows, listed, n_listed), (pairs, n_pairs, n) = doubtful, found
-        kernel, costs = self.exact.get_function, cp.empty(n, np.uint64)
+        kernel, costs = self._pairs.get_function, cp.empty(n, np.uint64)
         lowest, second = cp.full((2, n_listed), 2**64 - 1, np.uint64)
         slots = cp.full(n_listed, 2**31 - 1, np.int32)
         arguments = (self._points, rows, self._d, listed, pairs, n_pairs, *table, costs, lowest)

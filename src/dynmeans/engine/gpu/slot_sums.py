@@ -7,7 +7,13 @@ import numpy as np
 
 from dynmeans.engine.gpu.bins import BatchBins
 from dynmeans.engine.gpu.blocks import Blocks
-from dynmeans.engine.gpu.kernels import launch, launch_blocks, load_module, multiprocessors
+from dynmeans.engine.gpu.kernels import (
+    download,
+    launch,
+    launch_blocks,
+    load_module,
+    multiprocessors,
+)
 from dynmeans.engine.gpu.slots import BoolArray
 from dynmeans.records.arrays import FloatArray, IntArray
 
@@ -51,7 +57,7 @@ class SlotSums:
         launch_blocks(kernel("count_labels"), blocks, counted, block=512, shared=shared)
         if self._n_bins > _MOST_BINS:
             self._move((points, self._d, self._weights), None, (begin, size), None, labels)
-            n_members: IntArray = counts.get().astype(np.int64)
+            n_members: IntArray = download(counts)[0].astype(np.int64)
             return n_members
         ends = cp.cumsum(counts, dtype=np.uint64) - counts
         launch_blocks(
@@ -61,7 +67,7 @@ class SlotSums:
             block=512,
             shared=shared,
         )
-        found: IntArray = counts.get().astype(np.int64)
+        found: IntArray = download(counts)[0].astype(np.int64)
         n_dealt = int(found.sum())
         dealt = (ends, n_slots, room, np.int64(n_dealt))
         arguments = (points, self._d, self._weights, *dealt, self._shifts, self._n_columns)
@@ -97,5 +103,5 @@ class SlotSums:
         totals = cp.empty((len(self._sums), self._n_columns))
         arguments = (self._sums, len(self._sums), self._n_bins, self._n_columns, totals)
         launch(self._module.get_function("total_bins"), totals.size, arguments)
-        found: FloatArray = totals.get()
+        found: FloatArray = download(totals)[0]
         return found

@@ -105,8 +105,15 @@ class Versions:
         """Return the number of versions."""
         return len(self.slots)
 
+    @property
+    def n_last(self) -> int:
+        """Return how many slots there are after the last row of a first pass."""
+        return int((self.until["row"] == NEVER["row"]).sum())
+
     def last(self) -> Slots:
         """Return the slots after the last row of a first pass, in which none is emptied."""
+        if self.n_last == len(self) and (self.slots[1:] > self.slots[:-1]).all():
+            return Slots(self.centers, self.offsets, self.scales, self.is_dormant)
         stays = np.flatnonzero(self.until["row"] == NEVER["row"])
         stays = stays[np.argsort(self.slots[stays])]
         return Slots(

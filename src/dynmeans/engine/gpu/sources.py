@@ -3,13 +3,21 @@
 import hashlib
 from importlib.resources import files
 
-FAMILIES = ("rows", "exact", "grid", "filter", "sums")
-_FOLDER = files("dynmeans.engine.gpu") / "kernels"
+FAMILIES = ("rows", "exact", "births", "pairs", "grid", "filter", "sums")
+_PARTS = {  # of a family, before the file of its own name and after what all share
+    "exact": ("distances",),
+    "births": ("distances",),
+    "pairs": ("distances",),
+    "grid": ("cells",),
+    "filter": ("products", "decide", "filter_held", "filter_wide"),
+}
+_FOLDER = files("dynmeans.engine.gpu") / "cuda"
 
 
 def source_of(family: str) -> str:
-    """Return the source of one family of kernels, with what all families share."""
-    return "\n".join((_FOLDER / f"{name}.cu").read_text() for name in ("common", family))
+    """Return the source of one family of kernels, with what it shares with others."""
+    names = ("common", *_PARTS.get(family, ()), family)
+    return "\n".join((_FOLDER / f"{name}.cu").read_text() for name in names)
 
 
 def digest() -> str:

@@ -114,7 +114,7 @@ struct SlotBins {
 
 // A warp adds 256 dealt rows. The numbers of 32 rows are read together, and several rows are under
 // way at once.
-extern "C" __global__ void __launch_bounds__(256) add_dealt(
+extern "C" __global__ void __launch_bounds__(256, 2) add_dealt(
     const ROW* points, int d, const double* weights, const u64* ends, int n_slots, const int* dealt,
     i64 n_dealt, const double* shifts, int n_columns, double* sums) {
     constexpr int kTimes = 8, kAtOnce = 8, kPlaces = 32 / WIDTH, kStep = kPlaces * kAtOnce;

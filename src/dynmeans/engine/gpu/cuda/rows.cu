@@ -163,3 +163,9 @@ extern "C" __global__ void relabel(const int* rows, const int* choices, int n, c
         after[p] = has_moved ? slot : -1;
     }
 }
+
+// Listed rows, one after the other, as doubles.
+extern "C" __global__ void gather_rows(const ROW* points, int d, const int* rows, i64 n, double* found) {
+    for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < n * d; e += (i64)gridDim.x * blockDim.x)
+        found[e] = (double)points[(i64)rows[e / d] * d + e % d];
+}
