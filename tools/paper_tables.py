@@ -42,7 +42,7 @@ _SHOWN = ("frozen", "global", "per_step")
 AIRCRAFT = {
     "real": "aircraft-real",
     "own GP": "aircraft-real-own-gp",
-    "simulated": "aircraft-simulated-quick",
+    "simulated": "aircraft-simulated",
 }
 
 
