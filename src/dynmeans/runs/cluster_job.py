@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dynmeans.engine.batch import Batch
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
@@ -32,6 +31,9 @@ from dynmeans.runs.stopping import StoppedError, stopped
 from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
 from dynmeans.runs.streams.addresses import is_address, open_stream, parse_address
+
+if TYPE_CHECKING:
+    from dynmeans.runs.first_windows import OnRefusal
 
 LIVE = "-"
 # From the rows of the source, if they are known, those read before, and the names of the features,
@@ -117,7 +119,7 @@ class ClusterJob:
     n_clusters: float | None = None
     lines: Iterable[bytes] = ()
     on_suggestion: Callable[[Suggestion], None] | None = None
-    on_refusal: Callable[[Suggestion, list[Batch], list[float]], None] | None = None
+    on_refusal: "OnRefusal | None" = None
     while_suggesting: Callable[[], AbstractContextManager[None]] = nullcontext
     after_commit: AfterCommit = NOTHING
     stop: threading.Event = field(default_factory=threading.Event)
@@ -375,32 +377,19 @@ class ClusterJob:
         """Choose on the first windows; return the choice, and all windows to resume with."""
         # Loads what only a suggestion needs.
         first_windows = importlib.import_module("dynmeans.runs.first_windows")
-        with self.while_suggesting():
-            ahead = first_windows.ReadAhead(windows, is_live=source is None)
-            found: Suggestion = first_windows.suggest_on_windows(
-                ahead.first,
-                standardize=self.settings.get("standardize", 0),
-                n_init=self.settings.get("n_init", 3),
-                max_gap=self._named.get("max_gap"),
-                reach=self._named.get("reach"),
-                n_clusters=self.n_clusters,
-                motion=self.motion,
-                moving=self._moving_features(source),
-            )
-        if not found.is_followed:
-            if ahead.error is not None:
-                raise ahead.error
-            if self.on_refusal is not None:
-                standardize = self.settings.get("standardize", 0)
-                first = first_windows.batches_of(ahead.first, standardize=standardize)
-                self.on_refusal(found, *first)
-            raise InputError(
-                "suggest",
-                ": with any choice clusters hardly outlive a window. Tried: {}",
-                first_windows.tried(found),
-                hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a "
-                "window holds.",
-            )
+        ahead, found = first_windows.choose(
+            windows,
+            is_live=source is None,
+            while_choosing=self.while_suggesting,
+            on_refusal=self.on_refusal,
+            standardize=self.settings.get("standardize", 0),
+            n_init=self.settings.get("n_init", 3),
+            max_gap=self._named.get("max_gap"),
+            reach=self._named.get("reach"),
+            n_clusters=self.n_clusters,
+            motion=self.motion,
+            moving=self._moving_features(source),
+        )
         if self.on_suggestion is not None:
             self.on_suggestion(found)
         return ahead, found

@@ -1,7 +1,8 @@
 """Parameters chosen on the first windows of a source, which are then read on from there."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from dynmeans.engine.batch import Batch, take_batches
@@ -16,6 +17,9 @@ from dynmeans.runs.reading.window import Window
 if TYPE_CHECKING:
     from dynmeans.runs.reading.live_windows import LiveWindows
     from dynmeans.runs.reading.windows import Windows
+
+# What a suggestion that is not followed was made on: batches, and the steps of time between them.
+OnRefusal = Callable[[Suggestion, list[Batch], list[float]], None]
 
 
 def first_windows(
@@ -59,15 +63,6 @@ def batches_of(windows: Sequence[Window], *, standardize: int) -> tuple[list[Bat
         points = [scaling.apply(rows) for rows in points]
     elapsed = [window.elapsed for window in windows]
     return take_batches(points, elapsed, [window.weights for window in windows])
-
-
-def tried(found: Suggestion) -> str:
-    """The coarsest, a middle and the finest choice in numbers."""
-    return "; ".join(
-        f"{one.penalties.new_penalty:.4g} gives {one.n_clusters:.3g} clusters in a window and "
-        f"{one.n_identities:,} identities"
-        for one in found.examples
-    )
 
 
 class ReadAhead:
@@ -115,3 +110,47 @@ class ReadAhead:
 def _raising(error: ValueError) -> Iterator[Window]:
     raise error
     yield
+
+
+def choose(
+    windows: "Windows | LiveWindows",
+    *,
+    is_live: bool,
+    while_choosing: Callable[[], AbstractContextManager[None]],
+    on_refusal: OnRefusal | None,
+    standardize: int,
+    **settings: Any,
+) -> tuple[ReadAhead, Suggestion]:
+    """Choose on the first windows; a choice that is not followed is an error.
+
+    Returns
+    -------
+    windows : ReadAhead
+        All windows, the first ones among them.
+    found : Suggestion
+        The choice.
+    """
+    with while_choosing():
+        ahead = ReadAhead(windows, is_live=is_live)
+        found = suggest_on_windows(ahead.first, standardize=standardize, **settings)
+    if found.is_followed:
+        return ahead, found
+    if ahead.error is not None:
+        raise ahead.error
+    if on_refusal is not None:
+        on_refusal(found, *batches_of(ahead.first, standardize=standardize))
+    raise InputError(
+        "suggest",
+        ": with any choice clusters hardly outlive a window. Tried: {}",
+        _tried(found),
+        hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a window holds.",
+    )
+
+
+def _tried(found: Suggestion) -> str:
+    """The coarsest, a middle and the finest choice in numbers."""
+    return "; ".join(
+        f"{one.penalties.new_penalty:.4g} gives {one.n_clusters:.3g} clusters in a window and "
+        f"{one.n_identities:,} identities"
+        for one in found.examples
+    )
