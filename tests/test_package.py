@@ -62,3 +62,14 @@ def test_import_loads_neither_scikit_learn_nor_scipy_nor_frames():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "extra"),
+    [("tune", "optuna", "tune"), ("RiverDynamicMeans", "river", "river")],
+)
+def test_a_name_that_needs_a_missing_package_says_how_to_get_it(name, missing, extra):
+    code = f"import sys; sys.modules[{missing!r}] = None; from dynmeans import {name}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    told = f"dynmeans.{name} needs {missing}: pip install 'dynmeans[{extra}]'."
+    assert done.stderr.strip().splitlines()[-1] == f"ModuleNotFoundError: {told}"

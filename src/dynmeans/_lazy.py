@@ -11,6 +11,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+# The package that is missing, and the extra that brings it.
+EXTRAS = {
+    "confluent_kafka": "kafka",
+    "dask": "dask",
+    "distributed": "dask",
+    "duckdb": "runs",
+    "matplotlib": "plots",
+    "openpyxl": "excel",
+    "optuna": "tune",
+    "paho": "mqtt",
+    "pandas": "frames",
+    "prometheus_client": "serve",
+    "psycopg": "postgresql",
+    "pyarrow": "runs",
+    "pyspark": "spark",
+    "redis": "redis",
+    "rich": "runs",
+    "river": "river",
+    "starlette": "serve",
+    "typer": "runs",
+    "uvicorn": "serve",
+}
+
 
 def public_names(package: str, init_file: str) -> tuple[list[str], Callable[[str], Any]]:
     """Return the names that the stub beside `init_file` lists, and a `__getattr__` for them."""
@@ -22,11 +45,23 @@ def public_names(package: str, init_file: str) -> tuple[list[str], Callable[[str
         home = homes[name]
         if home == package:  # A package within this one.
             return importlib.import_module(f"{package}.{name}")
-        value = getattr(importlib.import_module(home), name)
+        try:
+            value = getattr(importlib.import_module(home), name)
+        except ModuleNotFoundError as error:
+            if not (told := what_is_needed(error)):
+                raise
+            raise ModuleNotFoundError(f"{package}.{name} {told}", name=error.name) from error
         setattr(sys.modules[package], name, value)
         return value
 
     return sorted(homes), load
+
+
+def what_is_needed(error: ModuleNotFoundError) -> str | None:
+    """Say which package is missing and how to get it, where an extra of ours brings it."""
+    missing = (error.name or "").partition(".")[0]
+    extra = EXTRAS.get(missing)
+    return f"needs {missing}: pip install 'dynmeans[{extra}]'." if extra else None
 
 
 def _homes(stub: Path) -> dict[str, str]:

@@ -6,27 +6,8 @@ import sys
 import traceback
 import warnings
 
-# The package that is missing, and the extra that brings it.
-EXTRAS = {
-    "confluent_kafka": "kafka",
-    "dask": "dask",
-    "distributed": "dask",
-    "duckdb": "runs",
-    "matplotlib": "plots",
-    "openpyxl": "excel",
-    "optuna": "tune",
-    "paho": "mqtt",
-    "pandas": "frames",
-    "prometheus_client": "serve",
-    "psycopg": "postgresql",
-    "pyarrow": "runs",
-    "pyspark": "spark",
-    "redis": "redis",
-    "rich": "runs",
-    "starlette": "serve",
-    "typer": "runs",
-    "uvicorn": "serve",
-}
+from dynmeans._lazy import what_is_needed
+
 DEBUG = "--debug"
 FAILED = 1
 INTERRUPTED = 130
@@ -112,9 +93,8 @@ def _interrupted(words: list[str], old: int | None) -> int:
 
 def _message_of(error: Exception, words: list[str]) -> str:
     """Return what the error says, with options where it names arguments."""
-    package = (getattr(error, "name", None) or "").partition(".")[0]
-    if isinstance(error, ModuleNotFoundError) and package in EXTRAS:
-        return f"this needs {package}: pip install 'dynmeans[{EXTRAS[package]}]'."
+    if isinstance(error, ModuleNotFoundError) and (told := what_is_needed(error)):
+        return f"this {told}"
     if isinstance(error, OSError) and error.strerror and error.filename:
         # The system's own, without their number, the file first.
         return f"{str(error.filename)!r}: {error.strerror}."
