@@ -10,6 +10,7 @@ from paper.synthetic.command import synthetic
 app = typer.Typer(
     help="Repeat an experiment of the paper.",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.command()(synthetic)
