@@ -1,9 +1,9 @@
 """Times of all methods on the same streams, in turns in one process.
 
-Run as ``python -m paper.studies.times``. A row is one stream at one origin of the parameters: Dynamic
-Means, then one of the others, and so on, so that whatever else the machine does falls on all of
-them. Times are processor times of one thread. The first five streams of each number of clusters,
-both noises; writes paper/results/times.parquet, and resumes where it was stopped.
+Run as ``python -m paper.studies.times``. A row is one stream at one origin of the parameters:
+Dynamic Means, then one of the others, and so on, so that whatever else the machine does falls on
+all of them. Times are processor times of one thread. The first five streams of each number of
+clusters, both noises; writes paper/results/times.parquet, and resumes where it was stopped.
 """
 
 import argparse
