@@ -11,7 +11,7 @@ import pandas as pd
 
 from paper.aircraft.config import HANDICAP, HONEST
 from paper.aircraft.table import compare, table_frame
-from paper.pages import synthetic_facts
+from paper.pages import size_facts, synthetic_facts
 from paper.pages.tables import AIRCRAFT, results_of_json
 from paper.results_file import RESULTS, read_results
 from paper.synthetic.claims import with_error
@@ -85,6 +85,7 @@ def trials(data: str, *arguments: str) -> str:
 
 FACTS = {
     **synthetic_facts.FACTS,
+    **size_facts.FACTS,
     **{
         function.__name__: function
         for function in (lost, accuracy, accuracies, gain, gains, times, helped, trials)
