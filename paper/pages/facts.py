@@ -12,7 +12,7 @@ import pandas as pd
 from paper.aircraft.config import HANDICAP, HONEST
 from paper.aircraft.table import compare, table_frame
 from paper.pages import size_facts, synthetic_facts
-from paper.pages.tables import AIRCRAFT, results_of_json
+from paper.pages.tables import AIRCRAFT, robustness_means
 from paper.results_file import RESULTS, read_results
 from paper.synthetic.claims import with_error
 
@@ -25,16 +25,24 @@ def fact(text: str) -> str:
     return FACTS[name](*arguments)
 
 
-def lost(method: str, parameters: str, factor: str) -> str:
+def lost(method: str, parameter: str, factor: str) -> str:
     """Most points of tracking accuracy lost where a parameter is wrong by up to a factor."""
-    rows = pd.DataFrame(results_of_json("robustness")["rows"])
-    rows = rows[rows["method"] == method]
-    if parameters != "*":
-        rows = rows[rows["parameter"] == parameters]
-    right = rows[rows["factor"] == 1].set_index(["noise", "parameter"])["accuracy_global"]
+    rows = robustness_means()
+    rows = rows[(rows["method"] == method) & (rows["parameter"].isin(_named(parameter, rows)))]
+    right = rows[rows["factor"] == 1].set_index(["noise", "parameter"])["accuracy"]
     wrong = rows[rows["factor"].between(1 / float(factor), float(factor))]
-    wrong = wrong.set_index(["noise", "parameter"])["accuracy_global"]
+    wrong = wrong.set_index(["noise", "parameter"])["accuracy"]
     return f"{100 * (right.loc[wrong.index] - wrong).max():.0f}"
+
+
+def robustness_streams() -> str:
+    """Return how many streams robustness was measured on."""
+    found = robustness_means()["n_streams"]
+    return _range(str(found.min()), str(found.max()))
+
+
+def _named(parameter: str, rows: pd.DataFrame) -> list[str]:
+    return list(rows["parameter"].unique()) if parameter == "*" else [parameter]
 
 
 def accuracy(data: str, *arguments: str) -> str:
@@ -88,7 +96,17 @@ FACTS = {
     **size_facts.FACTS,
     **{
         function.__name__: function
-        for function in (lost, accuracy, accuracies, gain, gains, times, helped, trials)
+        for function in (
+            lost,
+            robustness_streams,
+            accuracy,
+            accuracies,
+            gain,
+            gains,
+            times,
+            helped,
+            trials,
+        )
     },
 }
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dynmeans.datasets.moving_gaussians import NOISES
 from dynmeans.plots.series import Series, draw_series, new_figure, save_figure
-from paper.pages.tables import SYMBOLS
+from paper.pages.tables import SYMBOLS, robustness_means
 from paper.results_file import RESULTS
 from paper.synthetic.claims import NAMES as METHOD_NAMES
 from paper.synthetic.experiment import write_figures
@@ -31,7 +31,7 @@ def synthetic_figures() -> None:
 
 def robustness_figure() -> None:
     """Draw tracking accuracy against the factor by which one parameter is wrong."""
-    rows = pd.DataFrame(json.loads((RESULTS / "robustness.json").read_text())["rows"])
+    rows = robustness_means()
     panels = list(rows.groupby(["noise", "method"], sort=False))
     figure, axes = new_figure((15.0, 8.5), 2, len(panels) // 2)
     for ax, ((noise, method), group) in zip(axes, panels, strict=True):
@@ -39,7 +39,7 @@ def robustness_figure() -> None:
         for (name, found), color, marker in zip(
             group.groupby("parameter", sort=False), _COLORS, _MARKERS, strict=False
         ):
-            x, y, error = found[["factor", "accuracy_global", "accuracy_global_error"]].to_numpy().T
+            x, y, error = found[["factor", "accuracy", "error"]].to_numpy().T
             lines.append(Series(SYMBOLS[str(name)], x, y, error, color, marker))
         draw_series(ax, lines, n_columns=4)
         ax.set_xscale("log", base=2)

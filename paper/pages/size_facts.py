@@ -60,8 +60,10 @@ def rungs() -> str:
 
 def turns() -> str:
     """Return how times were taken, and of how many streams, least to most."""
+    kinds = pd.MultiIndex.from_product([NOISES, _ORIGINS, config_of(NOISES[0]).n_clusters])
     counts = times().groupby(["noise", "origin", "n_clusters"]).size()
-    return f"in turns in one process, {_range(counts.to_numpy())} streams of each kind"
+    streams = _range(counts.reindex(kinds, fill_value=0).to_numpy())
+    return f"in turns in one process, {streams} streams of each kind"
 
 
 def machine() -> str:

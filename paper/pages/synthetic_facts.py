@@ -16,7 +16,7 @@ from paper.synthetic.summary import (
     by_effort,
     trials_of,
 )
-from paper.synthetic.tasks import HONEST, SEARCH
+from paper.synthetic.tasks import HONEST, PAPER, SEARCH
 
 
 def tracked(

@@ -28,9 +28,8 @@ from paper.synthetic.tasks import FOUND, HANDICAP, HONEST
 
 SYMBOLS = {
     "new_penalty": "lambda",
-    "revival_penalty": "Q",
-    "new_penalty and revival_penalty": "lambda and Q",
-    "drift": "tau",
+    "max_gap": "T_Q",
+    "reach": "k_tau",
     "concentration": "alpha",
     "survival": "q",
     "motion_variance": "xi",
@@ -227,18 +226,26 @@ def how_far() -> str:
     return _markdown(["file", "trials", "of its work"], rows)
 
 
+def robustness_means() -> pd.DataFrame:
+    """Return tracking accuracy by noise, method, parameter and factor, over the same streams."""
+    rows = read_rows("robustness").frame
+    kinds = rows.groupby(["noise", "trial"]).size()
+    is_whole = kinds[kinds == kinds.max()].index  # streams that all kinds have been run on
+    rows = rows.set_index(["noise", "trial"]).loc[is_whole].reset_index()
+    found = rows.groupby(["noise", "method", "parameter", "factor"], sort=False)
+    means = found["accuracy_frozen"].agg(accuracy="mean", error="sem", n_streams="size")
+    return means.reset_index()
+
+
 def robustness() -> str:
     """Tracking accuracy where one parameter is wrong by a factor."""
-    rows = pd.DataFrame(results_of_json("robustness")["rows"])
+    rows = robustness_means()
     factors = sorted(rows["factor"].unique())
     lines = []
     for key, group in rows.groupby(["noise", "method", "parameter"], sort=False):
         noise, method, parameter = map(str, key)
         found = group.set_index("factor")
-        cells = [
-            with_error(found.loc[f, "accuracy_global"], found.loc[f, "accuracy_global_error"])
-            for f in factors
-        ]
+        cells = [with_error(found.loc[f, "accuracy"], found.loc[f, "error"]) for f in factors]
         lines.append([noise, NAMES[method], SYMBOLS[parameter], *cells])
     head = ["noise", "method", "parameter", *(f"x {f:g}" for f in factors)]
     return _markdown(head, lines)

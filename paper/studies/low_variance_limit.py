@@ -21,7 +21,7 @@ from dynmeans.records.stream import LabeledStream
 from paper.results_file import RESULTS
 
 PENALTIES = Penalties(0.05, max_gap=5, reach=1.2)
-SIGMAS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)
+SIGMAS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
 N_STREAMS, N_STEPS, N_CLUSTERS, N_SWEEPS = 8, 30, 4, 100
 
 

@@ -7,18 +7,15 @@ its range stays at the end of it. The streams are those of the comparison with f
 paper/results/robustness.parquet, a row for each stream, and resumes where it was stopped.
 """
 
-import argparse
-import time
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from dynmeans.datasets.moving_gaussians import NOISES
-from paper.results_file import RESULTS, ResultsFile, Row
-from paper.run_tasks import run_tasks
+from paper.results_file import Row
 from paper.studies.found import found_settings
+from paper.studies.rows import run_study
 from paper.synthetic.config import METHODS, Setting, SyntheticConfig
 from paper.synthetic.tasks import EFFORTS, comparison_task
 from paper.synthetic.trial import run_trial
@@ -61,10 +58,8 @@ def tasks(n_streams: int = N_STREAMS) -> Iterator[Row]:
                         yield dict(zip(KEY, row, strict=True))
 
 
-def run(task: Row, until: float = float("inf")) -> dict[str, Any]:
+def run(task: Row) -> dict[str, Any]:
     """Return the accuracies on one stream with one parameter wrong."""
-    if time.monotonic() > until:
-        raise TimeoutError
     config = SyntheticConfig.of_size("full", noise=task["noise"])
     method = task["method"]
     setting = wrong(found_settings(task["noise"])[method], task["parameter"], task["factor"])
@@ -78,20 +73,8 @@ def run(task: Row, until: float = float("inf")) -> dict[str, Any]:
 
 def main() -> None:
     """Measure what is missing."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
-    until = time.monotonic() + parser.parse_args().seconds
-    with ResultsFile(
-        RESULTS / "robustness.parquet",
-        experiment=EXPERIMENT,
-        configuration={"factors": FACTORS, "n_clusters": N_CLUSTERS, "sweeps": SWEEPS},
-        schema=SCHEMA,
-        key=KEY,
-    ) as results:
-        try:
-            run_tasks(partial(run, until=until), tasks(), results, effort=lambda _: 0.5)
-        except TimeoutError:
-            print(f"{len(results)} of {len(list(tasks()))} done")
+    about = {"factors": FACTORS, "n_clusters": N_CLUSTERS, "sweeps": SWEEPS}
+    run_study(EXPERIMENT, run, list(tasks()), schema=SCHEMA, key=KEY, configuration=about)
 
 
 if __name__ == "__main__":

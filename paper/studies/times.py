@@ -6,18 +6,15 @@ all of them. Times are processor times of one thread. The first five streams of 
 clusters, both noises; writes paper/results/times.parquet, and resumes where it was stopped.
 """
 
-import argparse
-import time
-from functools import partial
 from itertools import product
 from typing import Any
 
 import pyarrow as pa
 
 from dynmeans.datasets.moving_gaussians import NOISES
-from paper.results_file import RESULTS, ResultsFile, Row
-from paper.run_tasks import run_tasks
+from paper.results_file import Row
 from paper.studies.found import found_settings
+from paper.studies.rows import run_study
 from paper.synthetic.config import SAMPLERS, SyntheticConfig
 from paper.synthetic.tasks import DEVIATION, FOUND, PAPER, comparison_task
 from paper.synthetic.trial import run_trial
@@ -45,10 +42,8 @@ def tasks() -> list[Row]:
     return sorted(rows, key=lambda row: row["trial"] * max(10, row["n_clusters"]))
 
 
-def in_turns(task: Row, until: float = float("inf")) -> dict[str, Any]:
+def in_turns(task: Row) -> dict[str, Any]:
     """Return the times of all methods on one stream, Dynamic Means before each of the others."""
-    if time.monotonic() > until:
-        raise TimeoutError
     config = SyntheticConfig.of_size("full", noise=task["noise"])
     of_method = found_settings(task["noise"], task["origin"])
     row: dict[str, Any] = {name: task[name] for name in KEY}
@@ -68,20 +63,8 @@ def in_turns(task: Row, until: float = float("inf")) -> dict[str, Any]:
 
 def main() -> None:
     """Measure what is missing."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
-    until = time.monotonic() + parser.parse_args().seconds
-    with ResultsFile(
-        RESULTS / "times.parquet",
-        experiment=EXPERIMENT,
-        configuration={"n_streams": N_STREAMS},
-        schema=SCHEMA,
-        key=KEY,
-    ) as results:
-        try:
-            run_tasks(partial(in_turns, until=until), tasks(), results)
-        except TimeoutError:
-            print(f"{len(results)} of {len(tasks())} done")
+    about = {"n_streams": N_STREAMS}
+    run_study(EXPERIMENT, in_turns, tasks(), schema=SCHEMA, key=KEY, configuration=about)
 
 
 if __name__ == "__main__":
