@@ -19,13 +19,13 @@ from gpu_beside import blocks_by_bus, copies, median_ms, other_ways, seconds
 from dynmeans.engine.batch import Batch, take_batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.gpu import device_rows, kernels, labeled_rows, search, slot_sums, sources
-from dynmeans.engine.gpu.bins import bins_of_batch
 from dynmeans.engine.gpu.blocks import Blocks
-from dynmeans.engine.gpu.cluster import params
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
-from dynmeans.engine.gpu.passes import Passes
-from dynmeans.engine.gpu.slots import Memory, Slots
+from dynmeans.engine.gpu.host.bins import bins_of_batch
+from dynmeans.engine.gpu.host.cluster import params
+from dynmeans.engine.gpu.host.passes import Passes
+from dynmeans.engine.gpu.host.slots import Memory, Slots
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
