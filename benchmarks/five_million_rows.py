@@ -16,8 +16,8 @@ from unittest import mock
 import numpy as np
 import pyarrow.parquet as pq
 import runs_throughput
-from cases import machine, write_results
 
+from benchmarks.machine import machine, write_results
 from dynmeans.runs.first_windows import first_windows, suggest_on_windows
 from dynmeans.runs.reading.sources import Source
 from dynmeans.runs.reading.window_options import WindowOptions

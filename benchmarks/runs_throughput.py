@@ -25,8 +25,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from cases import RESULTS, machine, write_results
 
+from benchmarks.machine import RESULTS, machine, write_results
 from dynmeans import DynamicMeans
 from dynmeans.engine import step
 from dynmeans.runs.cluster_job import ClusterJob
