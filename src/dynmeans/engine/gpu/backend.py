@@ -15,7 +15,7 @@ from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
-from dynmeans.engine.gpu.gpu_batch import GpuBatch, take_batch
+from dynmeans.engine.gpu.gpu_batch import GpuBatch, as_cupy, take_batch
 from dynmeans.engine.gpu.host.bins import bins_of_batch
 from dynmeans.engine.gpu.host.cluster import Found, cluster
 from dynmeans.engine.gpu.predict import distances, label_rows, predict_labels
@@ -32,7 +32,7 @@ from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
-__all__ = ["distances", "predict_labels", "step", "take_batch"]
+__all__ = ["distances", "in_memory", "predict_labels", "step", "take_batch"]
 
 
 def step(
@@ -91,6 +91,11 @@ def _step_on_device(
             named[bystanders] = label_rows(points[bystanders], new_state, penalties)[0]
         labels = _deliver(batch, named)
     return new_state, _name_clusters(best, ids, labels, is_counted=not has_weights)
+
+
+def in_memory(array: Any) -> Any:
+    """Return a copy in memory of an array on a device, whichever library made it."""
+    return to_memory(as_cupy(array))
 
 
 def _let_pass(
