@@ -11,7 +11,7 @@ from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.gpu_batch import GpuBatch
 from dynmeans.engine.gpu.host.slots import Slots
 from dynmeans.engine.gpu.kernels import launch, row_type
-from dynmeans.engine.gpu.search import FEW_FEATURES, Search, choosing_threads
+from dynmeans.engine.gpu.search import FEW_FEATURES, Search, choosing_threads, load_exact
 from dynmeans.engine.gpu.transfer import to_device, to_memory
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -58,7 +58,7 @@ def distances(batch: GpuBatch, state: ClusterState) -> Any:
     """Return the distance of each point to each center, where the points lie."""
     points, n_slots = batch.points, state.n_clusters
     found = cp.empty((len(points), n_slots))
-    kernel = Search(Blocks(points), row_type(points)).exact.get_function("all_distances")
+    kernel = load_exact(points.shape[1], row_type(points)).get_function("all_distances")
     centers = cp.asarray(state.centers)
     arguments = (points, np.int64(len(points)), points.shape[1], centers, n_slots, found)
     launch(kernel, _width(points) * found.size, arguments)
