@@ -93,7 +93,8 @@ class FamilyKeeper:
     @property
     def family_labels_(self) -> IntArray:
         """Family of every row of the last batch, named after its oldest member."""
-        return self.families_.of(in_memory(self.labels_))
+        labels: IntArray = in_memory(self.labels_)
+        return self.families_.of(labels)
 
     @property
     def confirmed_labels_(self) -> IntArray:

@@ -232,12 +232,12 @@ def test_rows_in_doubt_are_looked_at_in_portions(monkeypatch):
 
 @pytest.fixture
 def small_pool():
-    """Let CuPy take no more than what is in use and 200 MB."""
+    """Let CuPy take no more than what is in use and some bytes."""
     cp = pytest.importorskip("cupy")
     pool = cp.get_default_memory_pool()
-    pool.free_all_blocks()
 
     def limit(n_bytes):
+        pool.free_all_blocks()
         pool.set_limit(size=pool.used_bytes() + n_bytes)
 
     yield limit
