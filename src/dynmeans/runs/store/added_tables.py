@@ -16,9 +16,12 @@ CREATE TABLE IF NOT EXISTS inbox_end (number INTEGER NOT NULL);
 INSERT INTO inbox_end SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM inbox_end);
 CREATE TABLE IF NOT EXISTS packets (packet INTEGER PRIMARY KEY, content BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS alerts (
-    id TEXT PRIMARY KEY, step INTEGER NOT NULL, number INTEGER NOT NULL, rule TEXT NOT NULL,
-    body TEXT NOT NULL, is_delivered INTEGER NOT NULL, digest BLOB NOT NULL
+    id TEXT, target TEXT, step INTEGER NOT NULL, number INTEGER NOT NULL, rule TEXT NOT NULL,
+    body TEXT NOT NULL, is_delivered INTEGER NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (id, target)
 );
+CREATE INDEX IF NOT EXISTS waiting_alerts ON alerts (target, rule, step, number)
+    WHERE is_delivered = 0;
 CREATE TABLE IF NOT EXISTS pace (
     only INTEGER PRIMARY KEY CHECK (only = 1), step_seconds REAL NOT NULL, at REAL NOT NULL
 );
