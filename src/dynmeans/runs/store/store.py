@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import sqlite3
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +44,7 @@ from dynmeans.runs.store.writer_lock import FILE as LOCK_FILE
 from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
 _FRESH = f"{DATABASE}.new"
+RUN_ID = "run_id"  # the entry of the manifest that tells a run from one that replaces it
 # Entries of the manifest where labels were put away: the first window that has some, and how many.
 LABELS_FROM, N_LABELS_REMOVED = "labels_from", "n_labels_removed"
 
@@ -79,7 +81,8 @@ class Store:
             create_database(fresh)
             with database_errors(fresh), sqlite3.connect(fresh) as connection:
                 _insert_configuration(connection, fields)
-                write_manifest(connection, {"made_by": dynmeans.__version__})
+                made = {RUN_ID: uuid.uuid4().hex, "made_by": dynmeans.__version__}
+                write_manifest(connection, made)
             connection.close()
             fresh.rename(folder / DATABASE)
             label_parts.sync_folder(folder)
