@@ -12,8 +12,8 @@ from dynmeans.alerts.delivery import couriers_of, finish
 from dynmeans.alerts.matching import Alert, Kept, lookback, matches, told_of
 from dynmeans.alerts.rules import TARGETS, Rule, read_rules
 from dynmeans.records.step_record import StepRecord
+from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.run import Run
-from dynmeans.runs.run_families import families_of_run
 from dynmeans.runs.store.added_tables import N_ALERTS
 from dynmeans.runs.store.commit import write_manifest
 from dynmeans.runs.store.digests import row_digest
