@@ -81,7 +81,7 @@ class RunFeed:
 
     def _look(self, connection: sqlite3.Connection) -> None:
         (run_id,) = connection.execute("SELECT value FROM manifest WHERE name = ?", (RUN_ID,))
-        (last,) = connection.execute("SELECT max(step) FROM batches").fetchone()
+        (last,) = connection.execute("SELECT max(step) FROM windows").fetchone()
         (n_edits,) = connection.execute("SELECT count(*) FROM edits").fetchone()
         now = json.loads(run_id[0]), -1 if last is None else last, n_edits
         if now[0] != self.run_id:
