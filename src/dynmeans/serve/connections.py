@@ -22,8 +22,8 @@ class TimedConnection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Make room if there is none, and wait for the header."""
         if len(self.connections) >= MOST_CONNECTIONS - 1:
-            waiting: list[Any] = [one for one in self.connections if one._is_waiting()]
-            if waiting:
+            others: list[Any] = list(self.connections)
+            if waiting := [one for one in others if one._is_waiting()]:
                 min(waiting, key=lambda one: one._opened)._give_up()
         super().connection_made(transport)
         self._opened = self.loop.time()

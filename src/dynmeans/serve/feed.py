@@ -20,7 +20,6 @@ from dynmeans.report.packing import pack_chunk
 from dynmeans.report.render_page import render_report
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.schema import DATABASE, database_errors, open_database
-from dynmeans.runs.store.store import RUN_ID
 
 _LOOK_SECONDS = 0.1
 _KEPT_CHUNKS = 32
@@ -80,10 +79,10 @@ class RunFeed:
                 await asyncio.sleep(_LOOK_SECONDS)
 
     def _look(self, connection: sqlite3.Connection) -> None:
-        (run_id,) = connection.execute("SELECT value FROM manifest WHERE name = ?", (RUN_ID,))
+        (run_id,) = connection.execute("SELECT run_id FROM identity").fetchone()
         (last,) = connection.execute("SELECT max(step) FROM windows").fetchone()
         (n_edits,) = connection.execute("SELECT count(*) FROM edits").fetchone()
-        now = json.loads(run_id[0]), -1 if last is None else last, n_edits
+        now = run_id, -1 if last is None else last, n_edits
         if now[0] != self.run_id:
             self._chunks.clear()
         if now != (self.run_id, self.last_step, self.n_edits):
@@ -107,7 +106,7 @@ class RunFeed:
 
         def opened() -> Any:
             with Run.open(self.folder) as run, run.store.snapshot():
-                if run_id not in (None, run.store.manifest(RUN_ID)):
+                if run_id not in (None, run.store.run_id):
                     raise ReplacedError
                 return work(run)
 
@@ -156,7 +155,7 @@ class RunFeed:
 
     def _current_page(self, run: Run) -> str:
         with self._making:
-            now, run_id = time.monotonic(), run.store.manifest(RUN_ID)
+            now, run_id = time.monotonic(), run.store.run_id
             if self._page is not None and self._page[0] == run_id:
                 _, made, step, page = self._page
                 is_old = now - made > _PAGE_SECONDS or self.last_step - step > _PAGE_WINDOWS

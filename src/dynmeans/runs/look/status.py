@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from dynmeans.runs.store.store import RUN_ID, Store
+from dynmeans.runs.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def status_of(store: Store) -> RunStatus:
     row = dict(last[0]) if last else {}
     return RunStatus(
         folder=str(store.folder),
-        run_id=store.manifest(RUN_ID),
+        run_id=store.run_id,
         is_running=store.is_being_written,
         is_finished=bool((position or {}).get("is_finished")),
         n_windows=row.get("step", -1) + 1,

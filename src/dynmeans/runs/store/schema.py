@@ -66,6 +66,8 @@ CREATE TABLE alerts (
     PRIMARY KEY (id, target)
 );
 CREATE INDEX waiting_alerts ON alerts (target, rule, step, number) WHERE is_delivered = 0;
+CREATE TABLE identity (run_id TEXT NOT NULL);
+INSERT INTO identity VALUES (lower(hex(randomblob(16))));
 CREATE TABLE pace (
     only INTEGER PRIMARY KEY CHECK (only = 1), step_seconds REAL NOT NULL, at REAL NOT NULL
 );

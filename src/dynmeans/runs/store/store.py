@@ -5,7 +5,6 @@ import errno
 import json
 import os
 import sqlite3
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +41,6 @@ from dynmeans.runs.store.writer_lock import FILE as LOCK_FILE
 from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
 _FRESH = f"{DATABASE}.new"
-RUN_ID = "run_id"  # the entry of the manifest that tells a run from one that replaces it
 # Entries of the manifest where labels were put away: the first window that has some, and how many.
 LABELS_FROM, N_LABELS_REMOVED = "labels_from", "n_labels_removed"
 
@@ -75,8 +73,7 @@ class Store:
             create_database(fresh)
             with database_errors(fresh), sqlite3.connect(fresh) as connection:
                 _insert_configuration(connection, fields)
-                made = {RUN_ID: uuid.uuid4().hex, "made_by": dynmeans.__version__}
-                write_manifest(connection, made)
+                write_manifest(connection, {"made_by": dynmeans.__version__})
             connection.close()
             fresh.rename(folder / DATABASE)
             label_parts.sync_folder(folder)
@@ -134,6 +131,11 @@ class Store:
     def manifest(self, name: str) -> Any:
         """Return one entry of the manifest, or None."""
         return self._settings("manifest").get(name)
+
+    @property
+    def run_id(self) -> str:
+        """What tells the run from one that replaces it in its folder."""
+        return str(self.query("SELECT run_id FROM identity")[0][0])
 
     def counts(self) -> dict[str, int]:
         """Return the rows taken in, dropped and late, and the messages that are no rows."""
