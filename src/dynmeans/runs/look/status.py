@@ -14,6 +14,8 @@ class RunStatus:
     ----------
     folder : str
         Where it lives.
+    run_id : str
+        Tells it from a run that replaces it in its folder.
     is_running : bool
         Whether a process is writing to it now.
     is_finished : bool
@@ -46,6 +48,7 @@ class RunStatus:
     """
 
     folder: str
+    run_id: str
     is_running: bool
     is_finished: bool
     n_windows: int
@@ -69,14 +72,15 @@ class RunStatus:
 
 def status_of(store: Store) -> RunStatus:
     """Read the numbers off the store."""
-    first = list(store.rows("batches", "ORDER BY step LIMIT 1"))
-    last = list(store.rows("batches", "ORDER BY step DESC LIMIT 1"))
+    first = list(store.rows("windows", "ORDER BY step LIMIT 1"))
+    last = list(store.rows("windows", "ORDER BY step DESC LIMIT 1"))
     (identities,) = store.query("SELECT count(*) AS n FROM clusters")
     parts = store.parts()
     position = store.manifest("position")
     row = dict(last[0]) if last else {}
     return RunStatus(
         folder=str(store.folder),
+        run_id=store.run_id,
         is_running=store.is_being_written,
         is_finished=bool((position or {}).get("is_finished")),
         n_windows=row.get("step", -1) + 1,
@@ -85,8 +89,8 @@ def status_of(store: Store) -> RunStatus:
         n_remembered=row.get("n_remembered", 0),
         n_identities=identities["n"],
         cost=row.get("cost"),
-        first_window=first[0]["label"] if first else None,
-        last_window=row.get("label"),
+        first_window=first[0]["name"] if first else None,
+        last_window=row.get("name"),
         n_parts=len(parts),
         n_bytes=sum(part.n_bytes for part in parts),
         position=position,

@@ -1,0 +1,71 @@
+"""Small tables and runs that the tests of this folder share."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dynmeans import Penalties, Run
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.reading.windows import Windows
+
+PENALTIES = Penalties(1.0, max_gap=5, reach=1.5)
+OPTIONS = WindowOptions(features=("x", "y"), time="when", every="1min", truth="truth")
+
+
+def moving_table(n_windows: int, n_rows: int = 12, seed: int = 0) -> pd.DataFrame:
+    """Four clusters on slow walks; one of them is out of sight now and then."""
+    rng = np.random.default_rng(seed)
+    centers = rng.uniform(0, 20, size=(4, 2))
+    start = np.datetime64("2024-03-01T00:00:00", "us")
+    frames = []
+    for window in range(n_windows):
+        centers += rng.normal(0, 0.1, centers.shape)
+        truth = rng.integers(0, 3 if window % 9 in (3, 4) else 4, n_rows)
+        seconds = np.sort(rng.uniform(0, 60, n_rows)) + 60 * window
+        points = centers[truth] + rng.normal(0, 0.1, (n_rows, 2))
+        when = start + (seconds * 1e6).astype("timedelta64[us]")
+        frames.append(
+            pd.DataFrame({"when": when, "x": points[:, 0], "y": points[:, 1], "truth": truth})
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def config_for(table: Any, options: WindowOptions = OPTIONS, **settings: Any) -> RunConfig:
+    return RunConfig(("x", "y"), PENALTIES, source=options.to_source_fields(str(table)), **settings)
+
+
+def follow(
+    table: Path,
+    folder: Path,
+    options: WindowOptions = OPTIONS,
+    commit_seconds: float = 2.0,
+    on_window: Any = None,
+    **settings: Any,
+) -> int:
+    """Make the run or go on with it, as the command line does."""
+    config = config_for(table, options, **settings)
+    is_there = (folder / "run.sqlite").exists()
+    run = Run.open(folder, config) if is_there else Run.create(folder, config)
+    with run, Source(str(table)) as source:
+        windows = Windows(source, options, run.position)
+        return run.follow(windows, commit_seconds=commit_seconds, on_window=on_window)
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    """Everything a run holds, apart from how its labels are divided into files."""
+    connection = sqlite3.connect(folder / "run.sqlite")
+    tables = ["configuration", "manifest", "state", "windows", "samples", "clusters", "events"]
+    found: dict[str, Any] = {
+        table: sorted(connection.execute(f"SELECT * FROM {table}").fetchall(), key=repr)
+        for table in tables
+    }
+    connection.close()
+    with Run.open(folder) as run:
+        table = run.labels(frame="arrow")
+    found["labels"] = {name: table[name].to_pylist() for name in table.column_names}
+    return found
