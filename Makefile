@@ -102,7 +102,7 @@ stubs: $(DEV_READY)  ## Write the type stub of the compiled module.
 
 sanitize: $(DEV_READY)  ## The compiled code under ThreadSanitizer, AddressSanitizer and UBSan.
 	mkdir -p build
-	g++ -std=c++17 -O1 -g -ffp-contract=off -Wno-psabi -fsanitize=thread -Inative tests/native/threads.cpp \
+	g++ -std=c++17 -O1 -g -ffp-contract=off -fsanitize=thread -Inative tests/native/threads.cpp \
 	    $(ENGINE) -pthread -o build/threads_tsan
 	TSAN_OPTIONS=halt_on_error=1 build/threads_tsan
 	rm -rf $(SANITIZED) $(REPORTS)*
