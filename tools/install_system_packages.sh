@@ -14,7 +14,8 @@ need() {
     missing="$missing $package"
 }
 
-need g++ g++ clang++                                   # the build
+need g++ g++                                           # the build
+need clang clang++                                     # the same tests on clang's build
 need chromium chromium chromium-browser google-chrome  # tests of the report's page
 need chromium-driver chromedriver chromium.chromedriver
 need default-jre-headless java                         # tests of Spark streams
