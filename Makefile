@@ -6,6 +6,7 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 DEMO_READY := $(VENV)/.ready-demo
 DEV_READY := $(VENV)/.ready-dev
 NATIVE := $(shell find native -name '*.[ch]pp')
+WASM := native/wasm/engine.wasm
 ENGINE := $(filter native/engine/%.cpp native/passes/%.cpp,$(NATIVE))
 SANITIZED := build/sanitized
 CLANG := build/clang
@@ -20,7 +21,7 @@ MEASURE := PYTHONPATH=. $(BIN)/python benchmarks
 IS_LOCKED := $(filter yes,$(LOCKED))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-clang test-slow attack bench bench-check reproduce reproduce-full check format docs commands stubs sanitize dist-check wheels platforms lock system-deps system-deps-arm clean
+.PHONY: help demo test test-clang test-slow attack bench bench-check reproduce reproduce-full check format docs commands stubs sanitize dist-check wasm wheels platforms lock system-deps system-deps-arm clean
 
 help:  ## This list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
@@ -119,7 +120,7 @@ sanitize: $(DEV_READY)  ## The compiled code under ThreadSanitizer, AddressSanit
 	rm -rf $(SANITIZED) $(REPORTS)*
 	$(PIP) install --no-deps --no-build-isolation --target $(SANITIZED) . \
 	    -C build-dir=build/sanitize -C cmake.define.DYNMEANS_SANITIZE=ON \
-	    -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native -C install.strip=false
+	    -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native -C cmake.define.DYNMEANS_WASM=OFF -C install.strip=false
 	ASAN_OPTIONS=detect_leaks=0:log_path=$(REPORTS) PYTHONMALLOC=malloc \
 	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS) \
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
@@ -131,6 +132,12 @@ dist-check: $(DEV_READY)  ## Build sdist and wheel, install each into an empty e
 	$(BIN)/python -m build --quiet
 	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/*.tar.gz
 	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/*.whl
+
+wasm: $(WASM)  ## The engine as one WebAssembly module, which wheels and the source archive carry.
+
+$(WASM): native/wasm/build.sh $(NATIVE)
+	sh native/wasm/build.sh $@
+	@gzip -9 -c $@ | wc -c | awk '{ print "$(WASM):", $$1, "bytes compressed"; exit $$1 > 250000 }'
 
 wheels: $(DEV_READY)  ## Build a wheel for Linux, repair it, and try it where there is no compiler.
 	$(PIP) install --require-hashes -r requirements/platforms.txt
@@ -166,7 +173,8 @@ $(CLANG)/.ready: pyproject.toml CMakeLists.txt $(NATIVE) | $(DEV_READY)
 	rm -rf $(CLANG)
 	$(PIP) install --no-compile --no-deps --no-build-isolation --target $(CLANG) . \
 	    -C build-dir=build/clang-objects -C cmake.define.CMAKE_CXX_COMPILER=clang++ \
-	    -C cmake.define.CMAKE_CXX_FLAGS=-Werror -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native
+	    -C cmake.define.CMAKE_CXX_FLAGS=-Werror -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native \
+	    -C cmake.define.DYNMEANS_WASM=OFF
 	touch $@
 
 $(VENV):
