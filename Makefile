@@ -16,12 +16,10 @@ REPORTS := $(CURDIR)/build/sanitizer-report
 FLIGHTS := ../shared/data/sfo_swim
 # The versions in requirements/, checked by their hashes; LOCKED=no takes the newest ones.
 LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3, 14) else "no")')
-# Benchmarks find each other and the folder paper/.
-MEASURE := PYTHONPATH=. $(BIN)/python benchmarks
 IS_LOCKED := $(filter yes,$(LOCKED))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-clang test-slow attack bench bench-check reproduce reproduce-full check format docs commands stubs sanitize dist-check wasm wheels platforms lock system-deps system-deps-arm clean
+.PHONY: help demo test test-clang test-slow attack bench bench-check pages reproduce reproduce-full check format docs commands stubs sanitize dist-check wasm wheels platforms lock system-deps system-deps-arm clean
 
 help:  ## This list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
@@ -50,26 +48,28 @@ attack: $(DEV_READY)  ## Ten minutes of damaged files, random streams and kills;
 	PYTHONPATH=tools $(BIN)/python -m attack
 
 bench: $(DEV_READY)  ## Timings, each beside something that runs in the same process.
-	$(MEASURE)/engine.py
-	$(MEASURE)/sweep.py
-	$(MEASURE)/alternatives.py
-	$(MEASURE)/speed_figure.py
-	$(MEASURE)/speed_tables.py
-	$(MEASURE)/import_time.py
-	$(MEASURE)/score_labels.py
-	$(MEASURE)/draw_plots.py
-	$(MEASURE)/samplers.py
-	$(MEASURE)/runs_throughput.py
-	$(MEASURE)/tune.py
-	$(MEASURE)/groups.py
-	$(MEASURE)/dask_cluster.py
-	$(MEASURE)/message_counts.py
-	$(MEASURE)/page_tables.py
-	$(MEASURE)/age.py
+	$(BIN)/python -m benchmarks.engine.passes
+	$(BIN)/python -m benchmarks.engine.sweep
+	$(BIN)/python -m benchmarks.quality.alternatives
+	$(BIN)/python -m benchmarks.pages.speed_figure
+	$(BIN)/python -m benchmarks.engine.import_time
+	$(BIN)/python -m benchmarks.quality.score_labels
+	$(BIN)/python -m benchmarks.drawing.draw_plots
+	$(BIN)/python -m benchmarks.engine.samplers
+	$(BIN)/python -m benchmarks.streams.runs_throughput
+	$(BIN)/python -m benchmarks.quality.tune
+	$(BIN)/python -m benchmarks.scale.groups
+	$(BIN)/python -m benchmarks.scale.dask_cluster
+	$(BIN)/python -m benchmarks.scale.message_counts
+	$(BIN)/python -m tools.fill_pages
+	$(BIN)/python -m benchmarks.pages.age
+
+pages: $(DEV_READY)  ## Fill the tables and numbers on all pages from the committed results.
+	$(BIN)/python -m tools.fill_pages
 
 reproduce: $(DEV_READY)  ## Figures and tables of the page on the paper, from the committed results.
 	$(BIN)/python -m paper.pages.figures
-	$(BIN)/python -m paper.pages.page
+	$(BIN)/python -m tools.fill_pages
 
 reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes where it stopped, says how far it is.
 	$(BIN)/python -m paper synthetic --full --noise isotropic --out paper/results
@@ -83,7 +83,7 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	$(MAKE) reproduce
 
 bench-check: $(DEV_READY)  ## Fail if a case that matters became more than 15 % slower (under two minutes).
-	$(MEASURE)/check.py
+	$(BIN)/python -m benchmarks.engine.check
 
 check: $(DEV_READY)  ## Format, lint, types, layers, stub; changes nothing.
 	$(BIN)/ruff format --check .

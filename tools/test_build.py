@@ -1,6 +1,6 @@
 """Run the tests that use the compiled module against another build of it.
 
-Usage: ``python -S tools/test_build.py VENV build/NAME``, where NAME says which tests. The interpreter
+Usage: ``python -S tools/test_build.py VENV build/NAME``; NAME says which tests. The interpreter
 is started with -S, so that the editable install does not shadow that build; the packages of the
 environment are added by hand. See ``make sanitize`` and ``make test-clang``.
 """

@@ -1,4 +1,4 @@
-"""Compilers and processors: whoever compiles the engine, and for whatever machine, the bits are the same."""
+"""Compilers and processors: whoever compiles the engine, and for whichever, gives the same bits."""
 
 import shutil
 import subprocess

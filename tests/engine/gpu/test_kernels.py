@@ -10,7 +10,7 @@ from nvrtc import compile_kernels, find_compiler
 
 from dynmeans.engine.gpu.sources import FAMILIES, digest, source_of
 
-RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "gpu.json"
+RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "gpu" / "gpu.json"
 WIDTHS = ((1, 2), (2, 15), (2, 0), (8, 0), (0, 0))
 CONSTANTS = {
     "rows": [{}],
@@ -70,8 +70,8 @@ def test_results_were_measured_with_these_kernels():
     measured = json.loads(RESULTS.read_text())["kernels"]
     if measured != digest():
         pytest.skip(
-            "the kernels are newer than benchmarks/results/gpu.json: run pytest -m gpu and "
-            "python benchmarks/gpu.py on a machine with a GPU"
+            "the kernels are newer than benchmarks/results/gpu/gpu.json: run pytest -m gpu and "
+            "python -m benchmarks.gpu.kernels on a machine with a GPU"
         )
 
 
