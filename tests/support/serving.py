@@ -9,7 +9,7 @@ from pathlib import Path
 import uvicorn
 
 from dynmeans.runs.reading.window import Window
-from dynmeans.serve.server import guarded_app
+from dynmeans.serve.server import server_config
 
 PLACES = [[0.0, 0.0], [0.1, 0.0], [9.0, 9.0]]
 
@@ -27,8 +27,7 @@ def served(folder: Path, token: str | None = None, port: int = 0):
     with closing(socket.socket()) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
-        config = uvicorn.Config(guarded_app(folder, token), log_level="error")
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(server_config(folder, token))
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()
         end = time.monotonic() + 60
