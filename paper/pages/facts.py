@@ -12,7 +12,8 @@ import pandas as pd
 from paper.aircraft.config import HANDICAP, HONEST
 from paper.aircraft.table import compare, table_frame
 from paper.pages import size_facts, synthetic_facts
-from paper.pages.tables import AIRCRAFT, robustness_means
+from paper.pages.study_tables import robustness_means
+from paper.pages.tables import AIRCRAFT
 from paper.results_file import RESULTS, read_results
 from paper.synthetic.claims import with_error
 
@@ -89,6 +90,12 @@ def trials(data: str, *arguments: str) -> str:
     """Return how many trials some rows have, least to most."""
     found = _rows(_table(data), arguments)["n_trials"]
     return _range(str(found.min()), str(found.max()))
+
+
+def flights(data: str, *arguments: str) -> str:
+    """Return how many flights were clustered."""
+    found = _rows(_table(data), arguments)["n_flights"]
+    return _range(f"{found.min():,}", f"{found.max():,}")
 
 
 FACTS = {

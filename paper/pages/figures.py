@@ -8,7 +8,8 @@ import pandas as pd
 
 from dynmeans.datasets.moving_gaussians import NOISES
 from dynmeans.plots.series import Series, draw_series, new_figure, save_figure
-from paper.pages.tables import SYMBOLS, robustness_means
+from paper.pages.study_tables import SYMBOLS, robustness_means
+from paper.pages.tables import read_rows, times
 from paper.results_file import RESULTS
 from paper.synthetic.claims import NAMES as METHOD_NAMES
 from paper.synthetic.experiment import write_figures
@@ -24,7 +25,7 @@ def synthetic_figures() -> None:
     """Draw all panels of Figure 1, and put the page of each noise among the images."""
     for noise in NOISES:
         stem = f"synthetic-{noise}-full"
-        write_figures(RESULTS / f"{stem}.parquet", BUILD)
+        write_figures(RESULTS / f"{stem}.parquet", BUILD, times())
         for ending in ("png", "svg"):
             shutil.copyfile(BUILD / f"{stem}.{ending}", IMAGES / f"synthetic-{noise}.{ending}")
 
@@ -52,6 +53,28 @@ def robustness_figure() -> None:
     _save(figure, "robustness")
 
 
+def vanishing_figure() -> None:
+    """Draw tracking accuracy against T_Q, with and without absences."""
+    rows = read_rows("vanishing").frame
+    figure, axes = new_figure((11.0, 4.6), 1, len(NOISES))
+    for ax, noise in zip(axes, NOISES, strict=True):
+        lines = []
+        for (vanish, group), color, marker in zip(
+            rows[rows["noise"] == noise].groupby("vanish"), _COLORS, _MARKERS, strict=False
+        ):
+            found = group.groupby("max_gap")["accuracy_frozen"].agg(["mean", "sem"])
+            x, y, error = found.reset_index().to_numpy().T
+            name = "always seen" if vanish == 0 else f"absent in {100 * vanish:.0f} % of the steps"
+            lines.append(Series(name, x, y, error, color, marker))
+        draw_series(ax, lines)
+        ax.set_xscale("log")
+        ax.set_ylim(0, 1)
+        ax.set_xlabel("T_Q")
+        ax.set_ylabel("tracking accuracy, 5 clusters")
+        ax.set_title(f"{noise} noise")
+    _save(figure, "vanishing")
+
+
 def low_variance_figure() -> None:
     """Draw the agreement of Gibbs sampling and Dynamic Means against sigma."""
     rows = pd.DataFrame(json.loads((RESULTS / "low_variance_limit.json").read_text())["rows"])
@@ -74,6 +97,9 @@ def _save(figure: object, name: str) -> None:
 
 if __name__ == "__main__":
     BUILD.mkdir(parents=True, exist_ok=True)
-    for draw in (synthetic_figures, robustness_figure, low_variance_figure):
+    for draw in (
+        *(synthetic_figures, robustness_figure),
+        *(vanishing_figure, low_variance_figure),
+    ):
         draw()
         print(f"drawn: {draw.__name__.removesuffix('_figures').removesuffix('_figure')}")

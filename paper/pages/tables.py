@@ -1,9 +1,7 @@
 """Tables of the page on the paper, from the committed results: one function a table."""
 
-import json
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
 
 import pandas as pd
 
@@ -26,14 +24,6 @@ from paper.synthetic.summary import (
 )
 from paper.synthetic.tasks import FOUND, HANDICAP, HONEST
 
-SYMBOLS = {
-    "new_penalty": "lambda",
-    "max_gap": "T_Q",
-    "reach": "k_tau",
-    "concentration": "alpha",
-    "survival": "q",
-    "motion_variance": "xi",
-}
 _SHOWN = ("frozen", "global", "per_step")
 
 AIRCRAFT = {
@@ -74,7 +64,7 @@ def accuracy_by_clusters() -> str:
             for origin, name in ORIGINS.items()
             for cells in _accuracy_rows(noise, origin)
         ]
-        parts.append(f"**{noise.capitalize()} noise**\n\n" + _markdown(head, rows))
+        parts.append(f"**{noise.capitalize()} noise**\n\n" + markdown(head, rows))
     return "\n\n".join(parts)
 
 
@@ -145,7 +135,7 @@ def times_faster() -> str:
         timed = "" if pd.isna(row.n_timed) else f"{row.n_timed:.0f}"
         rows.append([*place, str(row.n_clusters), ratio, timed, gain, str(row.n)])
     head = ["noise", "parameters", "method", "K", "times faster", "streams timed"]
-    return _markdown([*head, "points gained", "streams"], rows)
+    return markdown([*head, "points gained", "streams"], rows)
 
 
 def range_of_times() -> str:
@@ -156,7 +146,7 @@ def range_of_times() -> str:
     for method, group in honest.groupby("method", sort=False):
         spans = [_span(group[is_found[group.index] == found]) for found in (False, True)]
         rows.append([NAMES[str(method)], *spans])
-    return _markdown(["method", "at the paper's parameters", "at the parameters found"], rows)
+    return markdown(["method", "at the paper's parameters", "at the parameters found"], rows)
 
 
 def five_clusters() -> str:
@@ -176,7 +166,7 @@ def five_clusters() -> str:
                         cells.setdefault(full_name(method, choice), []).extend(shown)
         rows += [[name, method, *shown] for method, shown in cells.items()]
     scores = [f"{noise}, {s.replace('_', ' ')}" for noise in NOISES for s in _SHOWN]
-    return _markdown(["parameters", "method", *scores], rows)
+    return markdown(["parameters", "method", *scores], rows)
 
 
 def _span(table: pd.DataFrame) -> str:
@@ -194,7 +184,7 @@ def settings_found() -> str:
             named = ", ".join(name for name in setting if (method, name) in at_edge) or "none"
             values = f"{', '.join(setting)} = {describe_setting(setting)}"
             rows.append([noise, NAMES[method], values, named])
-    return _markdown(["noise", "method", "found", "at the edge of the grid"], rows)
+    return markdown(["noise", "method", "found", "at the edge of the grid"], rows)
 
 
 def beside_authors() -> str:
@@ -207,7 +197,7 @@ def beside_authors() -> str:
             authors = f"{row.authors:.1f} ± {row.authors_error:.1f}"
             numbers = [ours, authors, f"{row.errors_off:+.1f}"]
             rows.append([noise, str(row.n_clusters), score, *numbers])
-    return _markdown(["noise", "K", "accuracy", "ours, %", "authors, %", "errors off"], rows)
+    return markdown(["noise", "K", "accuracy", "ours, %", "authors, %", "errors off"], rows)
 
 
 def how_far() -> str:
@@ -223,55 +213,7 @@ def how_far() -> str:
         total = AIRCRAFT_ROWS[name] * AircraftConfig().n_trials
         share = f"{100 * found['n_trials'].sum() / total:.0f} %"
         rows.append([f"`{AIRCRAFT[name]}.parquet`", f"{found['n_trials'].sum():,}", share])
-    return _markdown(["file", "trials", "of its work"], rows)
-
-
-def robustness_means() -> pd.DataFrame:
-    """Return tracking accuracy by noise, method, parameter and factor, over the same streams."""
-    rows = read_rows("robustness").frame
-    kinds = rows.groupby(["noise", "trial"]).size()
-    is_whole = kinds[kinds == kinds.max()].index  # streams that all kinds have been run on
-    rows = rows.set_index(["noise", "trial"]).loc[is_whole].reset_index()
-    found = rows.groupby(["noise", "method", "parameter", "factor"], sort=False)
-    means = found["accuracy_frozen"].agg(accuracy="mean", error="sem", n_streams="size")
-    return means.reset_index()
-
-
-def robustness() -> str:
-    """Tracking accuracy where one parameter is wrong by a factor."""
-    rows = robustness_means()
-    factors = sorted(rows["factor"].unique())
-    lines = []
-    for key, group in rows.groupby(["noise", "method", "parameter"], sort=False):
-        noise, method, parameter = map(str, key)
-        found = group.set_index("factor")
-        cells = [with_error(found.loc[f, "accuracy"], found.loc[f, "error"]) for f in factors]
-        lines.append([noise, NAMES[method], SYMBOLS[parameter], *cells])
-    head = ["noise", "method", "parameter", *(f"x {f:g}" for f in factors)]
-    return _markdown(head, lines)
-
-
-def evolutionary() -> str:
-    """Evolutionary clustering beside Dynamic Means."""
-    lines = []
-    for row in results_of_json("evolutionary")["rows"]:
-        cells = [
-            with_error(row[score], row[f"{score}_error"])
-            for score in ("accuracy_frozen", "accuracy_global", "accuracy_per_step")
-        ]
-        lines.append(
-            [row["noise"], row["method"], row["n_clusters"], *cells, str(row["n_streams"])]
-        )
-    return _markdown(["noise", "method", "K", "frozen", "global", "per step", "streams"], lines)
-
-
-def low_variance_limit() -> str:
-    """Agreement of Gibbs sampling and Dynamic Means against sigma."""
-    rows = pd.DataFrame(results_of_json("low_variance_limit")["rows"])
-    sigmas = sorted(rows["noise_variance"].unique(), reverse=True)
-    found = rows.set_index("noise_variance")
-    cells = [with_error(found.loc[s, "agreement"], found.loc[s, "agreement_error"]) for s in sigmas]
-    return _markdown(["sigma", *(f"{s:g}" for s in sigmas)], [["labeled alike", *cells]])
+    return markdown(["file", "trials", "of its work"], rows)
 
 
 def flights(data: str, span: str, feature: str) -> Callable[[], str]:
@@ -296,7 +238,7 @@ def aircraft() -> str:
             place = [name, row.span, row.feature, row.origin]
             lines.append([*place, method, accuracy, time, str(row.n_trials)])
     head = ["data", "span", "feature", "parameters", "method", "accuracy, %", "time, s", "trials"]
-    return _markdown(head, lines)
+    return markdown(head, lines)
 
 
 _MAKERS: dict[str, Callable[[], str]] = {
@@ -307,9 +249,6 @@ _MAKERS: dict[str, Callable[[], str]] = {
     "settings found": settings_found,
     "beside the authors": beside_authors,
     "how far": how_far,
-    "robustness": robustness,
-    "evolutionary": evolutionary,
-    "low-variance limit": low_variance_limit,
     "aircraft": aircraft,
     "real week, scaled": flights("real", WEEK, SCALED),
     "real week, plain": flights("real", WEEK, PLAIN),
@@ -325,12 +264,7 @@ def tables() -> dict[str, str]:
     return {name: make() for name, make in _MAKERS.items()}
 
 
-def results_of_json(name: str) -> dict[str, Any]:
-    """Return a committed file of results."""
-    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
-    return found
-
-
-def _markdown(head: list[str], rows: list[list[str]]) -> str:
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
