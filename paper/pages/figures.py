@@ -1,14 +1,11 @@
 """Figures of the page on the paper, from the committed results; ``make reproduce`` runs it."""
 
-import json
 import shutil
 from pathlib import Path
 
-import pandas as pd
-
 from dynmeans.datasets.moving_gaussians import NOISES
 from dynmeans.plots.series import Series, draw_series, new_figure, save_figure
-from paper.pages.study_tables import SYMBOLS, robustness_means
+from paper.pages.study_tables import SYMBOLS, limit_means, robustness_means
 from paper.pages.tables import read_rows, times
 from paper.results_file import RESULTS
 from paper.synthetic.claims import NAMES as METHOD_NAMES
@@ -77,9 +74,9 @@ def vanishing_figure() -> None:
 
 def low_variance_figure() -> None:
     """Draw the agreement of Gibbs sampling and Dynamic Means against sigma."""
-    rows = pd.DataFrame(json.loads((RESULTS / "low_variance_limit.json").read_text())["rows"])
+    rows = limit_means()
     figure, (ax,) = new_figure((6.5, 4.6), 1, 1)
-    x, y, error = rows[["noise_variance", "agreement", "agreement_error"]].to_numpy().T
+    x, y, error = rows[["noise_variance", "agreement", "error"]].to_numpy().T
     draw_series(ax, [Series("Gibbs sampling and Dynamic Means", x, y, error, _COLORS[0], "o")])
     ax.set_xscale("log")
     ax.invert_xaxis()

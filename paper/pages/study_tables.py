@@ -58,13 +58,18 @@ def evolutionary() -> str:
     return markdown(["noise", "method", "K", "frozen", "global", "per step", "streams"], lines)
 
 
+def limit_means() -> pd.DataFrame:
+    """Return the share of points labeled alike by sigma, the largest first."""
+    found = read_rows("low_variance_limit").frame.groupby("noise_variance")["agreement"]
+    return found.agg(agreement="mean", error="sem").sort_index(ascending=False).reset_index()
+
+
 def low_variance_limit() -> str:
     """Agreement of Gibbs sampling and Dynamic Means against sigma."""
-    rows = pd.DataFrame(results_of_json("low_variance_limit")["rows"])
-    sigmas = sorted(rows["noise_variance"].unique(), reverse=True)
-    found = rows.set_index("noise_variance")
-    cells = [with_error(found.loc[s, "agreement"], found.loc[s, "agreement_error"]) for s in sigmas]
-    return markdown(["sigma", *(f"{s:g}" for s in sigmas)], [["labeled alike", *cells]])
+    rows = limit_means()
+    cells = [with_error(row.agreement, row.error) for row in rows.itertuples()]
+    head = ["sigma", *(f"{sigma:g}" for sigma in rows["noise_variance"])]
+    return markdown(head, [["labeled alike", *cells]])
 
 
 def vanishing() -> str:

@@ -189,7 +189,7 @@ def main() -> None:
     path = RESULTS / "evolutionary.json"
     known = json.loads(path.read_text())["rows"] if path.exists() else []
     there = {(row["noise"], row["method"], row["n_clusters"]): row for row in known}
-    rows = []
+    rows, is_new = [], False
     # Two threads on 75 points would wait for each other most of the time.
     threadpool_limits(1)
     for noise in NOISES:
@@ -198,8 +198,11 @@ def main() -> None:
                 row = {"noise": noise, "method": name, "n_clusters": told, "n_streams": n_streams}
                 there[noise, name, told] = row | measure(noise, run, n_streams)
                 print(there[noise, name, told], flush=True)
+                is_new = True
             rows.append(there[noise, name, told])
-            write_results("evolutionary", {"machine": machine(), "rows": rows}, RESULTS)
+            if is_new:
+                left = [row for row in there.values() if row not in rows]
+                write_results("evolutionary", {"machine": machine(), "rows": rows + left}, RESULTS)
 
 
 if __name__ == "__main__":
