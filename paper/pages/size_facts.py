@@ -104,7 +104,8 @@ def _streams_of(noise: str, method: str) -> np.ndarray:
     """Return the streams on which each setting of a method was tried in the search."""
     frame = synthetic(noise).frame
     rows = frame[(frame["part"] == SEARCH) & (frame["method"] == method)]
-    return rows.groupby(list(paper_settings()[method]))["trial"].nunique().to_numpy()
+    counts = rows.groupby(list(paper_settings()[method]))["trial"].nunique()
+    return np.asarray(counts)
 
 
 @cache
