@@ -1,6 +1,7 @@
 """Figures of the page on the paper, from the committed results; ``make reproduce`` runs it."""
 
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from dynmeans.datasets.moving_gaussians import NOISES
@@ -19,12 +20,16 @@ _MARKERS = "os^D"
 
 
 def synthetic_figures() -> None:
-    """Draw all panels of Figure 1, and put the page of each noise among the images."""
-    for noise in NOISES:
-        stem = f"synthetic-{noise}-full"
-        write_figures(RESULTS / f"{stem}.parquet", BUILD, times())
-        for ending in ("png", "svg"):
-            shutil.copyfile(BUILD / f"{stem}.{ending}", IMAGES / f"synthetic-{noise}.{ending}")
+    """Draw all panels of Figure 1 of both noises side by side, and put them among the images."""
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(_synthetic_figures, NOISES))
+
+
+def _synthetic_figures(noise: str) -> None:
+    stem = f"synthetic-{noise}-full"
+    write_figures(RESULTS / f"{stem}.parquet", BUILD, times())
+    for ending in ("png", "svg"):
+        shutil.copyfile(BUILD / f"{stem}.{ending}", IMAGES / f"synthetic-{noise}.{ending}")
 
 
 def robustness_figure() -> None:
