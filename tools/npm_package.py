@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import dynmeans
-from dynmeans.engine.compiled import WASM_MODULE
+from dynmeans.engine.wasm import WASM_MODULE
 
 ROOT = Path(__file__).parents[1]
 PARTS = ROOT / "native" / "wasm" / "npm"
@@ -28,4 +28,4 @@ def make_package(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    print(make_package(Path(sys.argv[1])))  # noqa: T201
+    print(make_package(Path(sys.argv[1])))

@@ -27,7 +27,8 @@ const [slide, done] = [document.getElementById("trial-slide"), arguments[1]];
 const status = document.getElementById("trial-status");
 window.longTasks ??= [];
 if (!window.observed) {
-  window.observed = new PerformanceObserver((list) => longTasks.push(...list.getEntries().map((e) => e.duration)));
+  const note = (list) => longTasks.push(...list.getEntries().map((task) => task.duration));
+  window.observed = new PerformanceObserver(note);
   window.observed.observe({ entryTypes: ["longtask"] });
 }
 document.getElementById("trial").open = true;

@@ -11,8 +11,9 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from dynmeans import DynamicMeans, Penalties
 from dynmeans.engine.batch import Batch
-from dynmeans.engine.compiled import WASM_MODULE, compiled
+from dynmeans.engine.compiled import compiled
 from dynmeans.engine.sequence import step_sequence
+from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.report import render_page, report_data, write_report
 from dynmeans.report.trial import Trial
@@ -67,7 +68,8 @@ def wait_for(page, words):
 def shown(page):
     return page.run(
         "return window.dynmeansReport.store.batches.map((batch) => ({"
-        "points: batch.points.map((axis) => [...axis]), ids: [...batch.ids], slots: [...batch.slots],"
+        "points: batch.points.map((axis) => [...axis]), ids: [...batch.ids], "
+        "slots: [...batch.slots], "
         "cost: batch.cost, remembered: batch.nRemembered}))"
     )
 

@@ -13,7 +13,7 @@ from browser import find_browser, open_browser
 from npm_package import ENGINE, make_package
 from wasm_streams import found_here, random_stream
 
-from dynmeans.engine.compiled import WASM_MODULE
+from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.parameters.description_length import describe
 from dynmeans.parameters.tracks import Points
 

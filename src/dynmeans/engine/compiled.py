@@ -5,13 +5,9 @@
 
 import importlib
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dynmeans import _native_cpu
-
-# The same engine for a browser; there is none where it was built without a compiler for it.
-WASM_MODULE = Path(_native_cpu.__file__).with_name("engine.wasm")
 
 # From narrow to wide.
 INSTRUCTION_SETS = {

@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
-from dynmeans.engine.compiled import WASM_MODULE
+from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
 from dynmeans.report.data import ReportData
