@@ -17,45 +17,51 @@ from dynmeans.report.data import ReportData
 from dynmeans.report.packing import report_json
 from dynmeans.report.trial import packed_trial
 
-STYLES = ("theme.css", "layout.css", "parts.css", "lists.css", "narrow.css")
+STYLES = (
+    "style/theme.css",
+    "style/layout.css",
+    "style/parts.css",
+    "style/lists.css",
+    "style/narrow.css",
+)
 # In the order in which one builds on the other.
 SCRIPTS = (
-    "numbers.js",
-    "elements.js",
-    "looks.js",
-    "families.js",
-    "cluster.js",
-    "store.js",
-    "view.js",
-    "filters.js",
-    "virtual_list.js",
-    "time_scale.js",
-    "camera.js",
-    "scene.js",
-    "names.js",
-    "courses.js",
-    "scene_axes.js",
-    "point_layer.js",
-    "stamps.js",
-    "svg_canvas.js",
-    "marks.js",
-    "scene_pointer.js",
-    "player.js",
-    "timeline.js",
-    "charts.js",
-    "details.js",
-    "event_list.js",
-    "facts.js",
-    "transport.js",
-    "beside.js",
-    "downloads.js",
-    "permalink.js",
+    "data/numbers.js",
+    "data/elements.js",
+    "data/looks.js",
+    "data/families.js",
+    "data/cluster.js",
+    "data/store.js",
+    "data/view.js",
+    "parts/filters.js",
+    "parts/virtual_list.js",
+    "data/time_scale.js",
+    "picture/camera.js",
+    "picture/scene.js",
+    "picture/names.js",
+    "picture/courses.js",
+    "picture/scene_axes.js",
+    "picture/point_layer.js",
+    "picture/stamps.js",
+    "picture/svg_canvas.js",
+    "picture/marks.js",
+    "picture/scene_pointer.js",
+    "picture/player.js",
+    "parts/timeline.js",
+    "parts/charts.js",
+    "parts/details.js",
+    "parts/event_list.js",
+    "parts/facts.js",
+    "parts/transport.js",
+    "parts/beside.js",
+    "parts/downloads.js",
+    "parts/permalink.js",
     "main.js",
 )
 # Of a page on which other scales can be tried; the worker has scripts of its own.
 ENGINE_SCRIPTS = ("engine/trial.js", "engine/panel.js")
 WORKER_SCRIPTS = ("engine/engine.js", "engine/worker.js")
-LIVE_SCRIPTS = ("editing.js", "live.js")  # of a page that a server feeds
+LIVE_SCRIPTS = ("live/editing.js", "live/live.js")  # of a page that a server feeds
 
 
 _NO_MODULE = (
@@ -95,7 +101,7 @@ def render_report(
     has_panel = tried is not None and (has_engine or "reason" in tried)
     if tried is not None and not has_panel:
         data = replace(data, notes=(*data.notes, _NO_MODULE))
-    style = _joined(*STYLES, *(["engine/panel.css"] if has_panel else []))
+    style = _joined(*STYLES, *(["style/panel.css"] if has_panel else []))
     live_scripts = LIVE_SCRIPTS if live is not None else ()
     scripts = _joined(*SCRIPTS[:-1], *ENGINE_SCRIPTS * has_panel, SCRIPTS[-1], *live_scripts)
     script = f'"use strict";\n(() => {{\n{scripts}}})();\n'
