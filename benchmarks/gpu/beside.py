@@ -106,11 +106,7 @@ def blocks_by_bus(here: Any) -> Iterator[Blocks]:
     """Rows in memory as a step takes them when the card has no room for them."""
     fits, transfer._fits = transfer._fits, lambda array: False
     try:
-        blocks, release = transfer.rows_for_device(here)
+        with transfer.rows_for_device(here) as blocks:
+            yield blocks
     finally:
         transfer._fits = fits
-    try:
-        yield blocks
-    finally:
-        cp.cuda.Device().synchronize()
-        release()

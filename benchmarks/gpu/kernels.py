@@ -16,17 +16,15 @@ import cupy as cp
 import numpy as np
 
 from benchmarks.gpu.beside import blocks_by_bus, copies, median_ms, other_ways, seconds
-from dynmeans.engine.batch import Batch, take_batch
-from dynmeans.engine.execution import Execution
+from dynmeans import DynamicMeans
 from dynmeans.engine.gpu import device_rows, kernels, labeled_rows, search, slot_sums, sources
-from dynmeans.engine.gpu.bins import bins_of_batch
 from dynmeans.engine.gpu.blocks import Blocks
-from dynmeans.engine.gpu.cluster import params
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
-from dynmeans.engine.gpu.passes import Passes
-from dynmeans.engine.gpu.slots import Memory, Slots
-from dynmeans.engine.step import step_batch
+from dynmeans.engine.gpu.host.bins import bins_of_batch
+from dynmeans.engine.gpu.host.cluster import params
+from dynmeans.engine.gpu.host.passes import Passes
+from dynmeans.engine.gpu.host.slots import Memory, Slots
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -199,37 +197,35 @@ def _later(
 
 
 def compare_steps(rows_array: Any, penalty: float, n_threads: int) -> dict[str, Any]:
-    """Time a whole step on both, and compare every bit."""
-    d = rows_array.shape[1]
-    penalties, orders = Penalties(penalty, max_gap=5, reach=1.2), VisitingOrders(3, by="row")
-    state, gpu = ClusterState.empty(d), Execution("gpu")
-    there = take_batch(rows_array)
-    step_batch(there, state, penalties, orders, 1.0, gpu)
-    on_device, (after, found) = seconds(
-        lambda: step_batch(there, state, penalties, orders, 1.0, gpu)
-    )
-    here = Batch(cp.asnumpy(rows_array))
-    step_batch(Batch(here.points[: 2**20]), state, penalties, orders, 1.0, gpu)
-    from_memory, (_, moved) = seconds(lambda: step_batch(here, state, penalties, orders, 1.0, gpu))
-    compiled, (expected_state, expected) = seconds(
-        lambda: step_batch(
-            here, state, penalties, orders, 1.0, Execution("native", n_threads=n_threads)
-        )
-    )
-    labels = cp.asnumpy(found.labels)
-    is_equal = (
-        np.array_equal(labels, expected.labels)
-        and np.array_equal(moved.labels, expected.labels)
-        and np.array_equal(found.cost_trace, expected.cost_trace)
-        and after == expected_state
-    )
+    """Time what a user gets, checks included: `partial_fit` and `predict`; compare every bit."""
+
+    def fitted(rows: Any, **way: Any) -> DynamicMeans:
+        model = DynamicMeans(new_penalty=penalty, max_gap=5, reach=1.2, random_state=3, **way)
+        return model.partial_fit(rows)
+
+    here = cp.asnumpy(rows_array)
+    fitted(rows_array)
+    fitted(here[: 2**20], backend="gpu")
+    on_device, there = seconds(lambda: fitted(rows_array))
+    from_memory, moved = seconds(lambda: fitted(here, backend="gpu"))
+    compiled, expected = seconds(lambda: fitted(here, n_threads=n_threads))
+    models = {"gpu": (there, rows_array), "gpu_from_memory": (moved, here)}
+    known, predicting, is_equal = expected.predict(here[: 2**17]), dict[str, float](), True
+    for name, (model, rows) in models.items():
+        model.predict(rows[: 2**20])
+        spent, labels = seconds(partial(model.predict, rows))
+        predicting[f"{name}_predict_ms"] = 1e3 * spent
+        is_equal &= np.array_equal(cp.asnumpy(labels[: 2**17]), known)
+        is_equal &= np.array_equal(cp.asnumpy(model.labels_), expected.labels_)
+        is_equal &= model.state_ == expected.state_ and model.cost_ == expected.cost_
     return {
         "bits_equal": bool(is_equal),
-        "n_iter": found.n_iter,
-        "n_clusters": len(found.ids),
+        "n_iter": int(expected.n_iter_),
+        "n_clusters": len(np.unique(expected.labels_)),
         "gpu_ms": 1e3 * on_device,
         "gpu_from_memory_ms": 1e3 * from_memory,
         "native_ms": 1e3 * compiled,
+        **predicting,
         "n_threads": n_threads,
         "times_faster": compiled / on_device,
     }

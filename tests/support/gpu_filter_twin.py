@@ -4,9 +4,9 @@ import numpy as np
 from gpu_twin import TwinRows
 
 from dynmeans.algorithm.sums import squared_distances
-from dynmeans.engine.gpu.bounds import Bounds
-from dynmeans.engine.gpu.event_log import OPEN_NEW
-from dynmeans.engine.gpu.rows import Compared
+from dynmeans.engine.gpu.host.bounds import Bounds
+from dynmeans.engine.gpu.host.event_log import OPEN_NEW
+from dynmeans.engine.gpu.host.rows import Compared
 
 F = np.float32
 DOUBT, MOST = -2, F(3e38)
@@ -82,8 +82,8 @@ class Filter:
         size = np.sqrt(square) * F(1.0001)
         off = np.sqrt(lost) * F(1.001) + size * F(1.3e-7)
         error = off * b + (size + off) * error_of_b
-        error += (d + 16) * F(9.6e-7) * (size * b + base + scale * square) + F(1e-36)
-        return (error * F(1.001)).astype(F)
+        error += (d + 16) * F(9.6e-7) * (size * b + base + scale * square)
+        return (error * F(1.001) + (d + 16) * F(1e-33)).astype(F)
 
 
 def _two_lowest(costs):

@@ -5,12 +5,12 @@ import math
 import numpy as np
 
 from dynmeans.algorithm.sums import squared_distances
-from dynmeans.engine.gpu.bins import Magnitudes
-from dynmeans.engine.gpu.event_log import OPEN_NEW, Choosers
-from dynmeans.engine.gpu.near import near_versions
-from dynmeans.engine.gpu.rows import Compared
-from dynmeans.engine.gpu.slots import Versions
-from dynmeans.engine.gpu.turns import TURN, in_order, is_before
+from dynmeans.engine.gpu.host.bins import Magnitudes
+from dynmeans.engine.gpu.host.event_log import OPEN_NEW, Choosers
+from dynmeans.engine.gpu.host.near import near_versions
+from dynmeans.engine.gpu.host.rows import Compared
+from dynmeans.engine.gpu.host.slots import Versions
+from dynmeans.engine.gpu.host.turns import TURN, in_order, is_before
 
 
 class TwinRows:

@@ -17,6 +17,17 @@ def find_compiler():
 
 def compile_kernels(library, source, options):
     """Compile to machine code; return whether that succeeded, and the log with resources used."""
+    return _compile(library, source, options)[:2]
+
+
+def to_assembly(library, source, options):
+    """Compile to NVIDIA's portable assembly."""
+    succeeded, log, assembly = _compile(library, source, options)
+    assert succeeded, log
+    return assembly
+
+
+def _compile(library, source, options):
     program = ctypes.c_void_p()
     library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernels.cu", 0, None, None)
     encoded = [option.encode() for option in options]
@@ -27,5 +38,8 @@ def compile_kernels(library, source, options):
     library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
     library.nvrtcGetProgramLog(program, log)
+    library.nvrtcGetPTXSize(program, ctypes.byref(size))
+    assembly = ctypes.create_string_buffer(size.value)
+    library.nvrtcGetPTX(program, assembly)
     library.nvrtcDestroyProgram(ctypes.byref(program))
-    return code == 0, log.value.decode()
+    return code == 0, log.value.decode(), assembly.value.decode()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynmeans.engine.gpu.event_log import (
+from dynmeans.engine.gpu.host.event_log import (
     OPEN_NEW,
     Choosers,
     EventLog,
@@ -14,8 +14,8 @@ from dynmeans.engine.gpu.event_log import (
     settle_log,
     union,
 )
-from dynmeans.engine.gpu.rows import Compared, Listed, Rows
-from dynmeans.engine.gpu.slots import Memory, Slots, Versions
+from dynmeans.engine.gpu.host.rows import Compared, Listed, Rows
+from dynmeans.engine.gpu.host.slots import Memory, Slots, Versions
 from dynmeans.records.arrays import IntArray
 
 _MOST_PROPOSERS = 8192  # that are replayed together

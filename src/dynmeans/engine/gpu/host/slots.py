@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from dynmeans.algorithm.assign_labels import revival_costs
 from dynmeans.algorithm.assign_params import prior_weights
-from dynmeans.engine.gpu.turns import FIRST, NEVER, TurnArray
+from dynmeans.engine.gpu.host.turns import FIRST, NEVER, TurnArray
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState

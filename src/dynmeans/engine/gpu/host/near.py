@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
-from dynmeans.engine.gpu.slots import Slots, Versions
+from dynmeans.engine.gpu.host.slots import Slots, Versions
 from dynmeans.records.arrays import FloatArray, IntArray
 
 _SLACK, _FAR_OFF, _TINY = 1e-9, 1e3, 1e-280

@@ -13,10 +13,10 @@ import numpy as np
 from dynmeans.algorithm.assign_params import weighted_means
 from dynmeans.algorithm.cluster import NO_FALL, has_risen
 from dynmeans.algorithm.cost import cluster_terms
-from dynmeans.engine.gpu.bins import BatchBins
-from dynmeans.engine.gpu.passes import Passes
-from dynmeans.engine.gpu.rows import Rows
-from dynmeans.engine.gpu.slots import Memory, Slots
+from dynmeans.engine.gpu.host.bins import BatchBins
+from dynmeans.engine.gpu.host.passes import Passes
+from dynmeans.engine.gpu.host.rows import Rows
+from dynmeans.engine.gpu.host.slots import Memory, Slots
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState

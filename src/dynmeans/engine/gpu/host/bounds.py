@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.engine.gpu.slots import Slots
+from dynmeans.engine.gpu.host.slots import Slots
 
 _ROUNDING = 1.0 + 1e-9
+_MOST_DRIFT = 1e30  # above, the bounds might not fit into a float
 
 
 class Bounds:
@@ -51,7 +52,7 @@ class Bounds:
         steps = slots.centers - before.centers
         farthest = math.sqrt(np.einsum("ij,ij->i", steps, steps).max(initial=0.0))
         drift = (self.drift + farthest * _ROUNDING) * _ROUNDING
-        if not math.isfinite(drift):
+        if not drift < _MOST_DRIFT:
             self.forget()
             return False
         self._slots, self.drift = slots, drift

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dynmeans.engine.gpu.slots import Memory, Slots, Versions
-from dynmeans.engine.gpu.turns import NEVER, TURN, TurnArray, in_order, is_before, join
+from dynmeans.engine.gpu.host.slots import Memory, Slots, Versions
+from dynmeans.engine.gpu.host.turns import NEVER, TURN, TurnArray, in_order, is_before, join
 from dynmeans.records.arrays import FloatArray, IntArray
 
 OPEN_NEW = -1  # the choice of a row that finds no version within lambda

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dynmeans.engine.gpu.bins import BatchBins, Magnitudes
-from dynmeans.engine.gpu.event_log import Choosers
-from dynmeans.engine.gpu.slots import BoolArray, Slots, Versions
-from dynmeans.engine.gpu.turns import TurnArray
+from dynmeans.engine.gpu.host.bins import BatchBins, Magnitudes
+from dynmeans.engine.gpu.host.event_log import Choosers
+from dynmeans.engine.gpu.host.slots import BoolArray, Slots, Versions
+from dynmeans.engine.gpu.host.turns import TurnArray
 from dynmeans.records.arrays import FloatArray, IntArray
 
 Listed = Any  # an array on the device: rows, or one choice for each
