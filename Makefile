@@ -14,6 +14,8 @@ REPORTS := $(CURDIR)/build/sanitizer-report
 FLIGHTS := ../shared/data/sfo_swim
 # The versions in requirements/, checked by their hashes; LOCKED=no takes the newest ones.
 LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3, 14) else "no")')
+# Benchmarks find each other and the folder paper/.
+MEASURE := PYTHONPATH=. $(BIN)/python benchmarks
 IS_LOCKED := $(filter yes,$(LOCKED))
 
 .DEFAULT_GOAL := help
@@ -38,40 +40,40 @@ attack: $(DEV_READY)  ## Ten minutes of damaged files, random streams and kills;
 	PYTHONPATH=tools $(BIN)/python -m attack
 
 bench: $(DEV_READY)  ## Timings, each beside something that runs in the same process.
-	$(BIN)/python benchmarks/engine.py
-	$(BIN)/python benchmarks/sweep.py
-	$(BIN)/python benchmarks/alternatives.py
-	$(BIN)/python benchmarks/speed_figure.py
-	$(BIN)/python benchmarks/speed_tables.py
-	$(BIN)/python benchmarks/import_time.py
-	$(BIN)/python benchmarks/score_labels.py
-	$(BIN)/python benchmarks/draw_plots.py
-	$(BIN)/python benchmarks/samplers.py
-	$(BIN)/python benchmarks/runs_throughput.py
-	$(BIN)/python benchmarks/tune.py
-	$(BIN)/python benchmarks/groups.py
-	$(BIN)/python benchmarks/dask_cluster.py
-	$(BIN)/python benchmarks/message_counts.py
-	$(BIN)/python benchmarks/page_tables.py
-	$(BIN)/python benchmarks/age.py
+	$(MEASURE)/engine.py
+	$(MEASURE)/sweep.py
+	$(MEASURE)/alternatives.py
+	$(MEASURE)/speed_figure.py
+	$(MEASURE)/speed_tables.py
+	$(MEASURE)/import_time.py
+	$(MEASURE)/score_labels.py
+	$(MEASURE)/draw_plots.py
+	$(MEASURE)/samplers.py
+	$(MEASURE)/runs_throughput.py
+	$(MEASURE)/tune.py
+	$(MEASURE)/groups.py
+	$(MEASURE)/dask_cluster.py
+	$(MEASURE)/message_counts.py
+	$(MEASURE)/page_tables.py
+	$(MEASURE)/age.py
 
 reproduce: $(DEV_READY)  ## Figures and tables of the page on the paper, from the committed results.
-	$(BIN)/python tools/paper_figures.py
-	$(BIN)/python tools/paper_page.py
+	$(BIN)/python -m paper.pages.figures
+	$(BIN)/python -m paper.pages.page
 
 reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes where it stopped, says how far it is.
-	$(BIN)/dynmeans experiment synthetic --full --noise isotropic --out benchmarks/results
-	$(BIN)/dynmeans experiment synthetic --full --noise radial --out benchmarks/results
-	$(BIN)/python benchmarks/robustness.py
-	$(BIN)/python benchmarks/evolutionary.py
-	$(BIN)/python benchmarks/low_variance_limit.py
-	$(BIN)/dynmeans experiment aircraft --window 0.5 --out benchmarks/results
-	test ! -d $(FLIGHTS) || $(BIN)/dynmeans experiment aircraft --messages $(FLIGHTS)/points_2019-12.parquet \
-	    --flights $(FLIGHTS)/flights_2019-12.parquet --scored od_ok --plain-noise-ratio 0.01 --out benchmarks/results
+	$(BIN)/python -m paper synthetic --full --noise isotropic --out paper/results
+	$(BIN)/python -m paper synthetic --full --noise radial --out paper/results
+	$(BIN)/python -m paper.studies.robustness
+	$(BIN)/python -m paper.studies.evolutionary
+	$(BIN)/python -m paper.studies.low_variance_limit
+	$(BIN)/python -m paper aircraft --window 0.5 --out paper/results
+	test ! -d $(FLIGHTS) || $(BIN)/python -m paper aircraft --messages $(FLIGHTS)/points_2019-12.parquet \
+	    --flights $(FLIGHTS)/flights_2019-12.parquet --scored od_ok --plain-noise-ratio 0.01 --out paper/results
 	$(MAKE) reproduce
 
 bench-check: $(DEV_READY)  ## Fail if a case that matters became more than 15 % slower (under two minutes).
-	$(BIN)/python benchmarks/check.py
+	$(MEASURE)/check.py
 
 check: $(DEV_READY)  ## Format, lint, types, layers, stub; changes nothing.
 	$(BIN)/ruff format --check .

@@ -12,10 +12,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from cases import CASES, RESULTS, Case, machine, run_steps, timed, write_results
+from cases import CASES, Case, run_steps, timed
 from check import PENALTIES, small_batches
 from threadpoolctl import threadpool_limits
 
+from benchmarks.machine import RESULTS, machine, write_results
 from dynmeans import ClusterState, Penalties, step
 from dynmeans.engine import native
 from dynmeans.engine.compiled import INSTRUCTION_SET, INSTRUCTION_SETS

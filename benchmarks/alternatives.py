@@ -18,13 +18,13 @@ from itertools import product
 from typing import Any, Protocol
 
 import numpy as np
-from cases import RESULTS, machine, write_results
 from river import cluster
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.cluster import Birch, KMeans, MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
+from benchmarks.machine import RESULTS, machine, write_results
 from dynmeans import DPMeans, DynamicMeans
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import tracking_report

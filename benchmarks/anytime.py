@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cases import RESULTS, machine
-from cases import write_results as write
 from matplotlib.figure import Figure
 
+from benchmarks.machine import RESULTS, machine
+from benchmarks.machine import write_results as write
 from dynmeans import ClusterState, Penalties, step
 from dynmeans.engine import native
 from dynmeans.engine.compiled import compiled

@@ -1,9 +1,6 @@
 """The measured cases: the data they run on, and how a figure is taken."""
 
-import hashlib
-import json
 import os
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,12 +11,10 @@ import numpy as np
 from sklearn.metrics import pairwise_distances_argmin_min
 from threadpoolctl import threadpool_limits
 
+from benchmarks.machine import n_cores
 from dynmeans import ClusterState, Penalties, step
-from dynmeans.engine.compiled import compiled
-from dynmeans.experiments.machine import describe_machine, n_cores
 from dynmeans.records.arrays import FloatArray, IntArray
 
-RESULTS = Path(__file__).parent / "results"
 N_CORES = n_cores()
 QUIET = 0.1  # share of one core that others may use during a measurement of threads
 MOST_PAIRS = 2e9  # points x centers of one call of scikit-learn; beyond, a share of the points
@@ -158,35 +153,3 @@ def time_nearest(
         _, t = timed(lambda: pairwise_distances_argmin_min(some, centers), at_least)
     scale = len(points) / len(some)
     return Timing(t.cpu * scale, t.wall * scale, t.others)
-
-
-def machine() -> dict[str, Any]:
-    """Return what the figures depend on."""
-    sha256 = hashlib.sha256(Path(compiled.__file__).read_bytes()).hexdigest()[:12]
-    return {**describe_machine(), "compiled_sha256": sha256, "commit": commit()}
-
-
-def commit() -> str | None:
-    """Return the commit of the code that is measured; None outside of a repository."""
-    command = ["git", "-C", str(RESULTS.parent), "rev-parse", "--short", "HEAD"]
-    found = subprocess.run(command, capture_output=True, text=True)
-    return found.stdout.strip() or None
-
-
-def write_results(name: str, results: dict[str, Any]) -> None:
-    """Write benchmarks/results/<name>.json."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps(_rounded(results), indent=1) + "\n")
-    print(f"written: {path.relative_to(RESULTS.parent.parent)}")
-
-
-def _rounded(value: Any) -> Any:
-    """Keep four digits of every number: more is noise."""
-    if isinstance(value, dict):
-        return {str(key): _rounded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(item) for item in value]
-    if isinstance(value, float | np.floating):
-        return float(f"{value:.4g}")
-    return int(value) if isinstance(value, np.integer) else value

@@ -15,9 +15,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from cases import CASES, RESULTS, machine, run_steps, time_nearest, timed, write_results
+from cases import CASES, run_steps, time_nearest, timed
 from threadpoolctl import threadpool_limits
 
+from benchmarks.machine import RESULTS, machine, write_results
 from dynmeans import ClusterState, DynamicMeans, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.engine.compiled import INSTRUCTION_SET

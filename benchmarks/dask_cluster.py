@@ -22,9 +22,9 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from cases import commit
 from distributed import Client, LocalCluster
 
+from benchmarks.machine import commit
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.engine.dask import take_batch
 from dynmeans.engine.dask.step import step_with_rounds

@@ -17,10 +17,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from cases import CASES, N_CORES, QUIET, Case, Timing, machine, run_steps, time_nearest, timed
-from cases import write_results as write
+from cases import CASES, N_CORES, QUIET, Case, Timing, run_steps, time_nearest, timed
 from threadpoolctl import threadpool_limits
 
+from benchmarks.machine import machine
+from benchmarks.machine import write_results as write
 from dynmeans import ClusterState, DynamicMeans, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.engine import native

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from cases import machine, write_results
 
+from benchmarks.machine import machine, write_results
 from dynmeans import DynamicMeans, find_families
 from dynmeans.records.arrays import FloatArray
 

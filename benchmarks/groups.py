@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from cases import N_CORES, machine, timed
-from cases import write_results as write
+from cases import N_CORES, timed
 
+from benchmarks.machine import machine
+from benchmarks.machine import write_results as write
 from dynmeans import DynamicMeans, fit_groups
 from dynmeans.scale.groups.key_seeds import seed_of_key
 

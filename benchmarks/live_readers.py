@@ -15,8 +15,8 @@ from pathlib import Path
 
 import httpx
 import numpy as np
-from cases import machine, write_results
 
+from benchmarks.machine import machine, write_results
 from dynmeans import Penalties, Run
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window

@@ -10,8 +10,8 @@ import resource
 import time
 
 import numpy as np
-from cases import machine, write_results
 
+from benchmarks.machine import machine, write_results
 from dynmeans import ClusterState, Penalties, step
 from dynmeans.records.orders import VisitingOrders
 

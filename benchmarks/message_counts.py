@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cases import commit
 from one_process import OneProcess, cut_here
 
+from benchmarks.machine import commit
 from dynmeans import ClusterState, Penalties
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import Remembered

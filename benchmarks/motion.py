@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from cases import machine, write_results
 from kalman_tracker import track_batches
 from motion_streams import (
     SPEEDS,
@@ -28,6 +27,7 @@ from ships import SHIPS, WINDOWS, read_ships
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.neighbors import NearestNeighbors
 
+from benchmarks.machine import machine, write_results
 from dynmeans import ClusterState, Penalties, VisitingOrders, step, suggest_penalties
 from dynmeans.metrics import accuracy_global
 from dynmeans.records.arrays import FloatArray, IntArray

@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cases import machine, write_results
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from ships import SHIPS, read_ships
 from sklearn.cluster import DBSCAN, HDBSCAN, KMeans, MiniBatchKMeans
 from sklearn.neighbors import NearestNeighbors
 
+from benchmarks.machine import machine, write_results
 from dynmeans import DynamicMeans, Families, Followed
-from dynmeans.experiments.aircraft.config import SCALED, WHOLE, AircraftConfig
-from dynmeans.experiments.aircraft.data import prepare_data
 from dynmeans.metrics import accuracy_global, idf1
 from dynmeans.records.arrays import FloatArray, IntArray
+from paper.aircraft.config import SCALED, WHOLE, AircraftConfig
+from paper.aircraft.data import prepare_data
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 Stream = tuple[list[FloatArray], list[IntArray]]

@@ -25,15 +25,15 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from cases import RESULTS, machine, write_results
 
+from benchmarks.machine import RESULTS, machine, write_results
 from dynmeans import DynamicMeans
 from dynmeans.engine import step
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.reading.rolling_digest import RollingDigest
-from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.time_bounds import TimeBounds
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.store import commit, label_parts
 

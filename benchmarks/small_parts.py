@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from cases import machine, write_results
 
+from benchmarks.machine import machine, write_results
 from dynmeans import ClusterState, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.engine.compiled import INSTRUCTION_SET

@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from cases import machine, write_results
+
+from benchmarks.machine import machine, write_results
 
 N_WINDOWS, N_ROWS = 14_400, 60
 LIMIT = 0.05

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cases import RESULTS, machine, write_results
+from benchmarks.machine import RESULTS, machine, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 from attack.targets.stream_kills import attack_stream

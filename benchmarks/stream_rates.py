@@ -14,7 +14,7 @@ import threading
 import time
 from pathlib import Path
 
-from cases import machine, write_results
+from benchmarks.machine import machine, write_results
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / name) for name in ("", "runs")]
 import stream_places as places  # noqa: E402

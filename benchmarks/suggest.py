@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cases import RESULTS, commit, machine, write_results
 from ships import SHIPS, read_ships
 from suggest_streams import FAMILIES, FIRST_TEST_SEED, make_stream
 
+from benchmarks.machine import RESULTS, commit, machine, write_results
 from dynmeans import Penalties, VisitingOrders, find_families
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution

@@ -10,7 +10,9 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from cases import MOST_PAIRS, N_CORES, Case, machine, run_steps, time_nearest, timed, write_results
+from cases import MOST_PAIRS, N_CORES, Case, run_steps, time_nearest, timed
+
+from benchmarks.machine import machine, write_results
 
 N_CLUSTERS = (100, 300, 1000, 3000, 10_000)
 N_POINTS = (1000, 10_000, 100_000, 1_000_000)

@@ -10,8 +10,8 @@ import argparse
 from typing import Any
 
 import numpy as np
-from cases import machine, write_results
 
+from benchmarks.machine import machine, write_results
 from dynmeans import DynamicMeans, tune
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import accuracy_global

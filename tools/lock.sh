@@ -22,7 +22,7 @@ lock release requirements/release.in
 # The oldest versions that pyproject.toml allows, for the test workflow: of what users install, not
 # of what develops it.
 extras=""
-for extra in experiments excel notebook redis kafka mqtt postgresql serve dask spark; do
+for extra in runs tune excel notebook redis kafka mqtt postgresql serve dask spark; do
     extras="$extras --extra $extra"
 done
 lock oldest pyproject.toml requirements/oldest.in $extras --resolution lowest-direct

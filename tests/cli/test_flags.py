@@ -46,9 +46,9 @@ def test_plain_text_stays_as_it_is():
 
 
 def test_options_are_those_of_the_command_that_was_called():
-    text = ArgumentText("{area} must be south,north,west,east; {cluster} must be a number.")
-    told = with_flags(text, ["experiment", "aircraft", "--seed", "1"])
-    assert told == "--area must be south,north,west,east; cluster must be a number."
+    text = ArgumentText("{host} must be an address; {cluster} must be a number.")
+    told = with_flags(text, ["serve", "--port", "1"])
+    assert told == "--host must be an address; cluster must be a number."
     assert with_flags(text, ["nothing"]) == text
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from dynmeans import Penalties, Run
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.reading.sources import Source
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 
 PENALTIES = Penalties(1.0, max_gap=5, reach=1.5)

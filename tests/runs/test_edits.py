@@ -13,8 +13,8 @@ from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.plots.timeline import _timeline_data
 from dynmeans.report.from_run import run_report
-from dynmeans.runs.exports import export_labels
-from dynmeans.runs.label_view import LabelView
+from dynmeans.runs.export.label_files import export_labels
+from dynmeans.runs.look.label_view import LabelView
 from dynmeans.runs.store import edit_log
 
 OLD = Path(__file__).with_name("run_of_schema_1.zip")

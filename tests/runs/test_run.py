@@ -10,9 +10,9 @@ from run_cases import PENALTIES
 
 from dynmeans import DynamicMeans, Run
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.profiles import describe_clusters
+from dynmeans.runs.look.profiles import describe_clusters
+from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.reading.window import Window
-from dynmeans.runs.run_families import families_of_run
 from dynmeans.runs.store import schema
 
 CONFIG = RunConfig(("x", "y"), PENALTIES)

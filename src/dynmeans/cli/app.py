@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 import dynmeans
-from dynmeans.cli import experiment
 from dynmeans.cli.cluster import cluster
 from dynmeans.cli.clusters import clusters
 from dynmeans.cli.dead_letters import dead_letters
@@ -71,4 +70,3 @@ for command in (
     demo,
 ):
     app.command()(command)
-app.add_typer(experiment.app, name="experiment")

@@ -1,0 +1,1 @@
+"""The paper's experiments, beside the package: `python -m paper synthetic` or `aircraft`."""

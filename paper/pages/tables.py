@@ -1,0 +1,294 @@
+"""Tables of the page on the paper, from the committed results: one function a table."""
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from dynmeans.datasets.moving_gaussians import NOISES
+from paper.aircraft.config import PLAIN, SCALED, WEEK, WHOLE, AircraftConfig
+from paper.aircraft.table import full_name as name_of_method
+from paper.aircraft.table import table_frame, table_markdown
+from paper.results_file import RESULTS, Results, read_results
+from paper.synthetic.claims import NAMES, ORIGINS, full_name, with_error
+from paper.synthetic.config import Setting, SyntheticConfig
+from paper.synthetic.experiment import expected_work, work_done
+from paper.synthetic.search import edges
+from paper.synthetic.summary import (
+    authors_table,
+    by_clusters,
+    describe_setting,
+    settings_of,
+    speed_table,
+    trials_of,
+)
+from paper.synthetic.tasks import FOUND, HANDICAP, HONEST
+
+SYMBOLS = {
+    "new_penalty": "lambda",
+    "revival_penalty": "Q",
+    "new_penalty and revival_penalty": "lambda and Q",
+    "drift": "tau",
+    "concentration": "alpha",
+    "survival": "q",
+    "motion_variance": "xi",
+}
+_SHOWN = ("frozen", "global", "per_step")
+
+AIRCRAFT = {
+    "real": "aircraft-real",
+    "own GP": "aircraft-real-own-gp",
+    "simulated": "aircraft-simulated",
+}
+
+
+# Spans, features, origins; in each window Dynamic Means and two of Gibbs, and DP-Means once.
+AIRCRAFT_ROWS = {"real": 2 * 2 * 3 * (2 * 3 + 1), "simulated": 2 * 3 * (3 + 1)}
+
+
+@cache
+def synthetic(noise: str) -> Results:
+    """Return the committed results of one noise."""
+    return read_results(RESULTS / f"synthetic-{noise}-full.parquet", "synthetic")
+
+
+def config_of(noise: str) -> SyntheticConfig:
+    """Return what those results are of."""
+    return SyntheticConfig.from_dict(synthetic(noise).configuration)
+
+
+@cache
+def settings(noise: str, origin: str) -> dict[str, Setting]:
+    """Return the setting of every method: the paper's, or the one found."""
+    return settings_of(config_of(noise), synthetic(noise).frame, origin)
+
+
+def accuracy_by_clusters() -> str:
+    """Figure 1d: tracking accuracy against the number of clusters, for every origin."""
+    parts = []
+    for noise in NOISES:
+        head = ["parameters", "method", *(f"K = {k}" for k in config_of(noise).n_clusters)]
+        rows = [
+            [name, *cells]
+            for origin, name in ORIGINS.items()
+            for cells in _accuracy_rows(noise, origin)
+        ]
+        parts.append(f"**{noise.capitalize()} noise**\n\n" + _markdown(head, rows))
+    return "\n\n".join(parts)
+
+
+def _accuracy_rows(noise: str, origin: str) -> Iterator[list[str]]:
+    config = config_of(noise)
+    for method, setting in settings(noise, origin).items():
+        for choice in (HONEST, HANDICAP):
+            trials = trials_of(synthetic(noise).frame, method, setting, choice)
+            found = by_clusters(trials, method, config.score)
+            if not len(found.x):
+                continue
+            cells = {
+                int(k): f"{with_error(mean, error)} ({n})"
+                for k, mean, error, n in zip(found.x, found.mean, found.error, found.n, strict=True)
+            }
+            yield [full_name(method, choice), *(cells.get(k, "") for k in config.n_clusters)]
+
+
+@cache
+def speed_tables() -> pd.DataFrame:
+    """Return how Dynamic Means compares with each sampler, for both noises and every origin."""
+    tables = []
+    for noise in NOISES:
+        frame, score = synthetic(noise).frame, config_of(noise).score
+        for origin in ORIGINS:
+            table = speed_table(frame, settings(noise, origin), score)
+            tables.append(table.assign(noise=noise, origin=origin))
+    return pd.concat(tables, ignore_index=True)
+
+
+def times_faster() -> str:
+    """Figure 1e: how many times faster Dynamic Means is, and what it gains or loses."""
+    rows = []
+    for row in speed_tables().itertuples():
+        gain = f"{100 * row.gain:+.1f}"
+        gain += "" if pd.isna(row.error) else f" ± {100 * row.error:.1f}"
+        times = "" if pd.isna(row.times_faster) else f"{row.times_faster:.0f}"
+        place = [row.noise, ORIGINS[row.origin], full_name(row.method, row.choice)]
+        rows.append([*place, str(row.n_clusters), times, str(row.n_timed), gain, str(row.n)])
+    head = ["noise", "parameters", "method", "K", "times faster", "streams timed"]
+    return _markdown([*head, "points gained", "streams"], rows)
+
+
+def range_of_times() -> str:
+    """How many times faster Dynamic Means is, least to most of all numbers of clusters."""
+    honest = speed_tables().query("choice == @HONEST")
+    is_found = honest["origin"] == FOUND
+    rows = []
+    for method, group in honest.groupby("method", sort=False):
+        spans = [_span(group[is_found[group.index] == found]) for found in (False, True)]
+        rows.append([NAMES[str(method)], *spans])
+    return _markdown(["method", "at the paper's parameters", "at the parameters found"], rows)
+
+
+def five_clusters() -> str:
+    """All accuracies with the clusters of the search, for every origin and both noises."""
+    rows = []
+    for origin, name in ORIGINS.items():
+        cells: dict[str, list[str]] = {}
+        for noise in NOISES:
+            n_clusters = config_of(noise).search_clusters
+            for method, setting in settings(noise, origin).items():
+                for choice in (HONEST, HANDICAP):
+                    trials = trials_of(synthetic(noise).frame, method, setting, choice)
+                    trials = trials[trials["n_clusters"] == n_clusters]
+                    found = [by_clusters(trials, method, f"accuracy_{s}") for s in _SHOWN]
+                    if len(found[0].x):
+                        shown = [with_error(f.mean[0], f.error[0]) for f in found]
+                        cells.setdefault(full_name(method, choice), []).extend(shown)
+        rows += [[name, method, *shown] for method, shown in cells.items()]
+    scores = [f"{noise}, {s.replace('_', ' ')}" for noise in NOISES for s in _SHOWN]
+    return _markdown(["parameters", "method", *scores], rows)
+
+
+def _span(table: pd.DataFrame) -> str:
+    times = table["times_faster"]
+    return f"{times.min():.0f} to {times.max():.0f}"
+
+
+def settings_found() -> str:
+    """The settings that the search found, and which of them lie at the edge of their grid."""
+    rows = []
+    for noise in NOISES:
+        best = settings(noise, FOUND)
+        at_edge = set(edges(config_of(noise), best))
+        for method, setting in best.items():
+            named = ", ".join(name for name in setting if (method, name) in at_edge) or "none"
+            values = f"{', '.join(setting)} = {describe_setting(setting)}"
+            rows.append([noise, NAMES[method], values, named])
+    return _markdown(["noise", "method", "found", "at the edge of the grid"], rows)
+
+
+def beside_authors() -> str:
+    """Our means beside those of the authors' program, in standard errors."""
+    rows = []
+    for noise in NOISES:
+        for row in authors_table(synthetic(noise).frame, noise).itertuples():
+            score = row.score.removeprefix("accuracy_").replace("_", " ")
+            ours = f"{row.ours:.1f} ± {row.ours_error:.1f}"
+            authors = f"{row.authors:.1f} ± {row.authors_error:.1f}"
+            numbers = [ours, authors, f"{row.errors_off:+.1f}"]
+            rows.append([noise, str(row.n_clusters), score, *numbers])
+    return _markdown(["noise", "K", "accuracy", "ours, %", "authors, %", "errors off"], rows)
+
+
+def how_far() -> str:
+    """How much of the work of every results file is done."""
+    rows = []
+    for path in sorted(RESULTS.glob("synthetic-*.parquet")):
+        results = read_results(path, "synthetic")
+        config = SyntheticConfig.from_dict(results.configuration)
+        done, total = work_done(config, results.frame), expected_work(config)
+        rows.append([f"`{path.name}`", f"{len(results.frame):,}", f"{100 * done / total:.0f} %"])
+    for name in ("real", "simulated"):
+        found = table_frame(read_results(RESULTS / f"{AIRCRAFT[name]}.parquet", "aircraft").frame)
+        total = AIRCRAFT_ROWS[name] * AircraftConfig().n_trials
+        share = f"{100 * found['n_trials'].sum() / total:.0f} %"
+        rows.append([f"`{AIRCRAFT[name]}.parquet`", f"{found['n_trials'].sum():,}", share])
+    return _markdown(["file", "trials", "of its work"], rows)
+
+
+def robustness() -> str:
+    """Tracking accuracy where one parameter is wrong by a factor."""
+    rows = pd.DataFrame(results_of_json("robustness")["rows"])
+    factors = sorted(rows["factor"].unique())
+    lines = []
+    for key, group in rows.groupby(["noise", "method", "parameter"], sort=False):
+        noise, method, parameter = map(str, key)
+        found = group.set_index("factor")
+        cells = [
+            with_error(found.loc[f, "accuracy_global"], found.loc[f, "accuracy_global_error"])
+            for f in factors
+        ]
+        lines.append([noise, NAMES[method], SYMBOLS[parameter], *cells])
+    head = ["noise", "method", "parameter", *(f"x {f:g}" for f in factors)]
+    return _markdown(head, lines)
+
+
+def evolutionary() -> str:
+    """Evolutionary clustering beside Dynamic Means."""
+    lines = []
+    for row in results_of_json("evolutionary")["rows"]:
+        cells = [
+            with_error(row[score], row[f"{score}_error"])
+            for score in ("accuracy_frozen", "accuracy_global", "accuracy_per_step")
+        ]
+        lines.append(
+            [row["noise"], row["method"], row["n_clusters"], *cells, str(row["n_streams"])]
+        )
+    return _markdown(["noise", "method", "K", "frozen", "global", "per step", "streams"], lines)
+
+
+def low_variance_limit() -> str:
+    """Agreement of Gibbs sampling and Dynamic Means against sigma."""
+    rows = pd.DataFrame(results_of_json("low_variance_limit")["rows"])
+    sigmas = sorted(rows["noise_variance"].unique(), reverse=True)
+    found = rows.set_index("noise_variance")
+    cells = [with_error(found.loc[s, "agreement"], found.loc[s, "agreement_error"]) for s in sigmas]
+    return _markdown(["sigma", *(f"{s:g}" for s in sigmas)], [["labeled alike", *cells]])
+
+
+def flights(data: str, span: str, feature: str) -> Callable[[], str]:
+    """Return what makes the table of one span and feature, with all its windows."""
+
+    def make() -> str:
+        table = table_frame(read_results(RESULTS / f"{AIRCRAFT[data]}.parquet", "aircraft").frame)
+        return table_markdown(table[(table["span"] == span) & (table["feature"] == feature)])
+
+    return make
+
+
+def aircraft() -> str:
+    """Table 1 in the paper's form: plain feature, half-hour windows; the scaled one beside it."""
+    lines = []
+    for name, path in AIRCRAFT.items():
+        table = table_frame(read_results(RESULTS / f"{path}.parquet", "aircraft").frame)
+        for row in table[table["hours"].isin([0.0, 0.5])].itertuples():
+            method = name_of_method(row.method, row.choice)
+            accuracy = with_error(row.accuracy, row.accuracy_error)
+            time = f"{row.cpu_s:.3g} ± {row.cpu_s_error:.1g}"
+            place = [name, row.span, row.feature, row.origin]
+            lines.append([*place, method, accuracy, time, str(row.n_trials)])
+    head = ["data", "span", "feature", "parameters", "method", "accuracy, %", "time, s", "trials"]
+    return _markdown(head, lines)
+
+
+TABLES = {
+    "accuracy by clusters": accuracy_by_clusters,
+    "five clusters": five_clusters,
+    "times faster": times_faster,
+    "range of times": range_of_times,
+    "settings found": settings_found,
+    "beside the authors": beside_authors,
+    "how far": how_far,
+    "robustness": robustness,
+    "evolutionary": evolutionary,
+    "low-variance limit": low_variance_limit,
+    "aircraft": aircraft,
+    "real week, scaled": flights("real", WEEK, SCALED),
+    "real week, plain": flights("real", WEEK, PLAIN),
+    "real month, scaled": flights("real", WHOLE, SCALED),
+    "real month, plain": flights("real", WHOLE, PLAIN),
+    "simulated week, scaled": flights("simulated", WHOLE, SCALED),
+    "simulated week, plain": flights("simulated", WHOLE, PLAIN),
+}
+
+
+def results_of_json(name: str) -> dict[str, Any]:
+    """Return a committed file of results."""
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    return found
+
+
+def _markdown(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,181 @@
+"""Evolutionary clustering on the streams of the synthetic experiment, beside Dynamic Means.
+
+Run as ``python -m paper.studies.evolutionary``. The paper calls it related (Sec. 5). Two rules pull
+the centers of k-means towards those they are matched with in the step before:
+
+- evolutionary k-means (Chakrabarti, Kumar and Tomkins, KDD 2006): by a fixed change parameter cp
+  and the sizes of both clusters; the best cp of three on these very streams, in its favor;
+- the adaptive forgetting factor of AFFECT (Xu, Kliger and Hero, DMKD 2012): the shrinkage that
+  minimizes the expected squared error, estimated from the variances within the clusters. AFFECT
+  itself shrinks proximities of objects that are known in every step; these streams have no such
+  objects, so the centers are shrunk.
+
+The number of clusters is told for every step, or chosen by the silhouette. Clusters are matched
+with those of the step before by the least sum of squared distances; what is left over is new.
+Writes paper/results/evolutionary.json.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+from sklearn.cluster import kmeans_plusplus
+from sklearn.metrics import silhouette_score
+
+from benchmarks.machine import machine, write_results
+from dynmeans import DynamicMeans
+from dynmeans.datasets.moving_gaussians import NOISES
+from dynmeans.metrics import tracking_report
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.stream import LabeledStream
+from paper.results_file import RESULTS
+from paper.studies.robustness import N_CLUSTERS, PENALTIES, SCORES, summary
+from paper.synthetic.config import PAPER_PENALTIES, SyntheticConfig
+from paper.synthetic.streams import stream_of
+
+# Means, sizes and variances of the means now, and smoothed centers and sizes before, of pairs.
+Pull = Callable[[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
+N_STARTS, MAX_PASSES = 3, 30
+LARGEST_K = 8
+CHANGES = (0.1, 0.3, 0.5)
+
+
+def chakrabarti(cp: float) -> Pull:
+    """c = (1 - g) cp c_before + g (1 - cp) mean, g = n / (n + n_before), scaled to sum to 1."""
+
+    def pull(means, n, _, before, n_before):  # type: ignore[no-untyped-def]
+        g = n / (n + n_before)
+        past, now = (1 - g) * cp, g * (1 - cp)
+        return (past[:, None] * before + now[:, None] * means) / (past + now)[:, None]
+
+    return pull
+
+
+def affect(means, n, variances, before, n_before):  # type: ignore[no-untyped-def]
+    """c = a c_before + (1 - a) mean, a = sum var(mean) / sum(|c_before - mean|^2 + var(mean))."""
+    a = variances.sum() / (((before - means) ** 2).sum() + variances.sum())
+    return a * before + (1 - a) * means
+
+
+class Evolving:
+    """K-means of one step after the other, pulled towards the step before."""
+
+    def __init__(self, pull: Pull, seed: int) -> None:
+        self.pull, self.rng = pull, np.random.RandomState(seed)
+        self.centers, self.sizes = np.empty((0, 2)), np.empty(0)
+        self.ids, self.next_id = np.empty(0, dtype=np.int64), 0
+
+    def step(self, points: FloatArray, n_clusters: int | None) -> IntArray:
+        """Cluster a batch; the number of clusters is told, or chosen by the silhouette."""
+        if n_clusters is not None:
+            labels, centers = self.best_of_starts(points, n_clusters)
+        else:
+            tried = [self.best_of_starts(points, k) for k in range(2, LARGEST_K + 1)]
+            labels, centers = max(tried, key=lambda found: _silhouette(points, found[0]))
+        rows, cols = self.match(centers)
+        ids = np.full(len(centers), -1)
+        ids[rows] = self.ids[cols]
+        is_new = ids < 0
+        ids[is_new] = self.next_id + np.arange(is_new.sum())
+        self.next_id += int(is_new.sum())
+        self.ids, self.centers = ids, centers
+        self.sizes = np.bincount(labels, minlength=len(centers)).astype(float)
+        return ids[labels]
+
+    def match(self, centers: FloatArray) -> tuple[IntArray, IntArray]:
+        """Match centers with those of the step before."""
+        return linear_sum_assignment(cdist(centers, self.centers, "sqeuclidean"))
+
+    def best_of_starts(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Start from the centers before and from k-means++; keep the least sum of squares."""
+        starts = [kmeans_plusplus(points, k, random_state=self.rng)[0] for _ in range(N_STARTS - 1)]
+        known = self.centers[:k]
+        starts.append(np.vstack([known, starts[0][: k - len(known)]]))
+        found = [self.iterate(points, start) for start in starts]
+        return min(found, key=lambda f: ((points - f[1][f[0]]) ** 2).sum())
+
+    def iterate(self, points: FloatArray, centers: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Lloyd's iterations, the centers pulled after each."""
+        labels = np.full(len(points), -1)
+        for _ in range(MAX_PASSES):
+            last, labels = labels, cdist(points, centers, "sqeuclidean").argmin(axis=1)
+            if (labels == last).all():
+                break
+            centers = self.pulled(points, labels, centers)
+        return labels, centers
+
+    def pulled(self, points: FloatArray, labels: IntArray, centers: FloatArray) -> FloatArray:
+        """Return the means of the clusters, each pulled towards its match in the step before."""
+        n = np.bincount(labels, minlength=len(centers)).astype(float)
+        means = centers.copy()
+        squares = np.zeros(len(centers))
+        for k in n.nonzero()[0]:
+            members = points[labels == k]
+            means[k] = members.mean(axis=0)
+            squares[k] = ((members - means[k]) ** 2).sum()
+        rows, cols = self.match(means)
+        pairs = n[rows] > 0
+        rows, cols = rows[pairs], cols[pairs]
+        if len(rows):
+            variances = squares[rows] / np.maximum(n[rows] - 1, 1) / n[rows]
+            past = (self.centers[cols], self.sizes[cols])
+            means[rows] = self.pull(means[rows], n[rows], variances, *past)
+        return means
+
+
+def _silhouette(points: FloatArray, labels: IntArray) -> float:
+    n_labels = len(np.unique(labels))
+    return float(silhouette_score(points, labels)) if 1 < n_labels < len(points) else -1.0
+
+
+def methods() -> Iterator[tuple[str, str, Callable[[LabeledStream, int], list[IntArray]]]]:
+    """Yield name, whether K is told, and a function of a stream and a seed."""
+    rules = [(f"evolutionary k-means, cp = {cp}", chakrabarti(cp)) for cp in CHANGES]
+    rules.append(("AFFECT's adaptive forgetting", affect))
+    for name, pull in rules:
+        for is_told in (True, False):
+
+            def run(stream, seed, pull=pull, is_told=is_told):  # type: ignore[no-untyped-def]
+                model = Evolving(pull, seed)
+                ks = [len(ids) if is_told else None for ids in stream.ids]
+                return [model.step(y, k) for y, k in zip(stream.batches, ks, strict=True)]
+
+            yield name, "told" if is_told else "not told", run
+
+
+def dynamic_means(penalties: dict[str, float]) -> Callable[[LabeledStream, int], list[IntArray]]:
+    """Return Dynamic Means with these penalties, as a function of a stream and a seed."""
+    return lambda stream, seed: DynamicMeans(**penalties, n_init=3, random_state=seed).fit_sequence(
+        stream.batches
+    )[0]
+
+
+def main() -> None:
+    """Measure and print everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--streams", type=int, default=20)
+    n_streams = parser.parse_args().streams
+    rows = []
+    for noise in NOISES:
+        config, best = SyntheticConfig(noise=noise), PENALTIES[noise]
+        found = {n: getattr(best, n) for n in ("new_penalty", "max_gap", "reach")}
+        ours = [
+            ("Dynamic Means, the paper's parameters", "not told", dynamic_means(PAPER_PENALTIES)),
+            ("Dynamic Means, the parameters found", "not told", dynamic_means(found)),
+        ]
+        for name, told, run in [*ours, *methods()]:
+            scores = []
+            for trial in range(n_streams):
+                stream = stream_of(config, 0, N_CLUSTERS, trial)
+                report = tracking_report(stream.labels, run(stream, trial))
+                scores.append([float(report[score]) for score in SCORES])
+            row = {"noise": noise, "method": name, "n_clusters": told, "n_streams": n_streams}
+            rows.append(row | summary(np.array(scores)))
+            print(rows[-1], flush=True)
+    write_results("evolutionary", {"machine": machine(), "rows": rows}, RESULTS)
+
+
+if __name__ == "__main__":
+    main()
