@@ -16,6 +16,8 @@ _SAME_SCALE = 1.0  # half-octaves
 _N_ROUNDS = 3
 _FEWEST_FOR_COURSES = 3  # batches; a course takes two moves to show
 _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
+# Where clusters come and go, a coarser scale may be right if they are remembered for good.
+_STAYING = replace(_USUAL, gap=MAX_GAPS.index(math.inf))
 _DEFAULTS = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
 _FINEST_LEVEL = 40  # half-octaves of lambda: a part in a million
 _COARSEST_LEVEL = -6.0
@@ -122,6 +124,9 @@ def _search_once(trials: Trials) -> Setting:
     best = _halve(trials, _USUAL)
     if trials.length(best, 1) == math.inf:
         return SAFE
+    if trials.feed.max_gap is None:
+        coarser = [replace(_STAYING, level=level) for level in range(2, int(best.level), 2)]
+        best = min([best, *coarser], key=lambda setting: trials.length(setting, 1))
     return _refine(trials, _middle(trials, _climb(trials, best, _next_level)), _OTHERS)
 
 
