@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.engine.batch import take_batches
+from dynmeans.engine.blas import one_thread
 from dynmeans.families.evidence import Evidence
 from dynmeans.families.level import choose_level
 from dynmeans.families.tree import grow_tree
@@ -86,6 +87,7 @@ def find_families(
     )
 
 
+@one_thread()
 def families_of(
     evidence: Evidence,
     *,
