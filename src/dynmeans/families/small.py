@@ -39,7 +39,8 @@ def _points_meanwhile(evidence: Evidence, group_of_row: IntArray) -> FloatArray:
     np.maximum.at(last, group_of_row, evidence.last_times)
     whole = float(evidence.last_times.max() - evidence.first_times.min())
     usual = whole / max(evidence.n_added - 1, 1) or 1.0
-    return float(evidence.n.sum()) * (last - first + usual) / (whole + usual)
+    share: FloatArray = (last - first + usual) / (whole + usual)
+    return float(evidence.n.sum()) * share
 
 
 def nearest_rows(
@@ -121,4 +122,4 @@ def _spreads(evidence: Evidence, group_of_row: IntArray) -> FloatArray:
     total = np.bincount(group_of_row, evidence.squares + squared)
     between = total / n - np.einsum("id,id->i", sums, sums) / n**2
     shared = float(evidence.squares.sum()) / max(float(evidence.free.sum()), 1.0)
-    return np.maximum(between, shared)
+    return np.asarray(np.maximum(between, shared))
