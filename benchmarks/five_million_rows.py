@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 import runs_throughput
 
 from benchmarks.machine import machine, write_results
-from dynmeans.runs.first_windows import first_windows, suggest_on_windows
-from dynmeans.runs.reading.sources import Source
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.choosing import first_windows, suggest_on_windows
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 
 N_FEATURES = 6

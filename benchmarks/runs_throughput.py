@@ -31,9 +31,9 @@ from dynmeans import DynamicMeans
 from dynmeans.engine import step
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.reading.rolling_digest import RollingDigest
-from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.time_bounds import TimeBounds
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.store import commit, label_parts
 

@@ -20,8 +20,8 @@ from dynmeans import Penalties, Run
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.plots import plot_timeline
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.reading.sources import Source
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 
 folder = Path(tempfile.mkdtemp())

@@ -15,9 +15,6 @@ from dynmeans.estimators.dynamic_means import DynamicMeans as DynamicMeans
 from dynmeans.estimators.followed import Followed as Followed
 from dynmeans.estimators.river_clusterer import RiverDynamicMeans as RiverDynamicMeans
 from dynmeans.families.find import find_families as find_families
-from dynmeans.frames.cluster import RowsLeftOutWarning as RowsLeftOutWarning
-from dynmeans.frames.cluster import cluster as cluster
-from dynmeans.frames.clustered_rows import ClusteredRows as ClusteredRows
 from dynmeans.parameters.suggest import suggest_details as suggest_details
 from dynmeans.parameters.suggest import suggest_penalties as suggest_penalties
 from dynmeans.parameters.tuning import tune as tune
@@ -28,6 +25,9 @@ from dynmeans.records.orders import VisitingOrders as VisitingOrders
 from dynmeans.records.penalties import Penalties as Penalties
 from dynmeans.records.state import Clustering as Clustering
 from dynmeans.records.state import ClusterState as ClusterState
+from dynmeans.runs.one_call.cluster import RowsLeftOutWarning as RowsLeftOutWarning
+from dynmeans.runs.one_call.cluster import cluster as cluster
+from dynmeans.runs.one_call.clustered_rows import ClusteredRows as ClusteredRows
 from dynmeans.runs.run import Run as Run
 from dynmeans.scale.anytime.fit_anytime import fit_anytime as fit_anytime
 from dynmeans.scale.groups.fit_groups import fit_groups as fit_groups

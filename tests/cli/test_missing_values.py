@@ -12,7 +12,7 @@ import dynmeans
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.live_view import cluster_table
-from dynmeans.frames.cluster import RowsLeftOutWarning
+from dynmeans.runs.one_call.cluster import RowsLeftOutWarning
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from dynmeans.cli import candidates
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.app import app
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.runs.first_windows import first_windows
+from dynmeans.runs.choosing import first_windows
 from dynmeans.runs.reading.window import Window
 
 STREAM = moving_gaussians(

@@ -8,7 +8,7 @@ from dynmeans.inputs.batch_times import read_times
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.from_run import run_report
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.profiles import describe_clusters
+from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from dynmeans import Penalties, Run
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.reading.sources import Source
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 
 PENALTIES = Penalties(1.0, max_gap=5, reach=1.5)
@@ -59,7 +59,7 @@ def follow(
 def contents(folder: Path) -> dict[str, Any]:
     """Everything a run holds, apart from how its labels are divided into files."""
     connection = sqlite3.connect(folder / "run.sqlite")
-    tables = ["configuration", "manifest", "state", "batches", "samples", "clusters", "events"]
+    tables = ["configuration", "manifest", "state", "windows", "samples", "clusters", "events"]
     found: dict[str, Any] = {
         table: sorted(connection.execute(f"SELECT * FROM {table}").fetchall(), key=repr)
         for table in tables

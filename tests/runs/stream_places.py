@@ -14,10 +14,10 @@ from mock_kafka import MockKafka
 
 from dynmeans import Penalties, Run
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
 from dynmeans.runs.streams.addresses import open_stream
-from dynmeans.runs.streams.stream_windows import StreamWindows
+from dynmeans.runs.streams.watermark import StreamWindows
 
 OPTIONS = WindowOptions(features=("x", "y"), time="t", every="10", lateness="5", id="name")
 PENALTIES = Penalties(1.0, max_gap=5, reach=1.5)

@@ -7,7 +7,7 @@ import run_cases
 from run_cases import OPTIONS
 
 from dynmeans import Run
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 
 FULL = WindowOptions(
     ("x", "y"), time="when", every="1min", truth="truth", id="name", weight="w", on_missing="drop"
@@ -87,7 +87,7 @@ def test_the_digest_does_not_depend_on_where_the_run_was_stopped(tmp_path, monke
     frame = run_cases.moving_table(12)
     frame.to_parquet(path, index=False)
     run_cases.follow(path, tmp_path / "whole")
-    monkeypatch.setattr("dynmeans.runs.reading.sources.ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr("dynmeans.runs.reading.sources.source.ROWS_AT_A_TIME", 7)
     for end in (36, 72, len(frame)):
         frame[:end].to_parquet(path, index=False)
         run_cases.follow(path, tmp_path / "parts")

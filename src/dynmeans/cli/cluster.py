@@ -264,8 +264,8 @@ def cluster(
     from dynmeans.cli.stopping import StopSignal
     from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.reading.durations import parse_seconds
-    from dynmeans.runs.reading.reading_options import ReadingOptions
-    from dynmeans.runs.reading.window_options import WindowOptions
+    from dynmeans.runs.reading.sources.reading_options import ReadingOptions
+    from dynmeans.runs.reading.window import WindowOptions
     from dynmeans.runs.streams.addresses import is_address
 
     window_options = WindowOptions(

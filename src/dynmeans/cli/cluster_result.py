@@ -10,13 +10,13 @@ from typing import Any
 from dynmeans.cli.flags import with_flags
 from dynmeans.cli.output import named, print_json, say, tell
 from dynmeans.cli.suggestion_text import explanation_lines, warn
-from dynmeans.frames.summary import left_out_text
 from dynmeans.inputs.plural import counted
 from dynmeans.records.families import Families
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.cluster_job import ClusterResult
+from dynmeans.runs.look.run_families import families_of_run
+from dynmeans.runs.one_call.summary import left_out_text
 from dynmeans.runs.run import Run
-from dynmeans.runs.run_families import families_of_run
 
 NO_NAMES: Mapping[int, str] = {}
 

@@ -8,7 +8,7 @@ import typer
 from dynmeans.cli import options
 
 if TYPE_CHECKING:
-    from dynmeans.runs.profiles import Profiles
+    from dynmeans.runs.look.profiles import Profiles
 
 FILES = (".csv", ".parquet")
 
@@ -59,10 +59,10 @@ def clusters(
     from dynmeans.cli.output import check_folder, print_json, say
     from dynmeans.inputs.input_error import InputError
     from dynmeans.inputs.plural import counted
-    from dynmeans.runs.profile_files import write_profiles
-    from dynmeans.runs.profiles import describe_clusters
+    from dynmeans.runs.export.profile_files import write_profiles
+    from dynmeans.runs.look.profiles import describe_clusters
+    from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.run import Run
-    from dynmeans.runs.run_families import families_of_run
 
     if output is not None:
         check_folder("output", output)

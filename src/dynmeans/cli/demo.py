@@ -44,10 +44,10 @@ def demo(
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
     from dynmeans.runs.cluster_job import ClusterJob
-    from dynmeans.runs.exports import export_labels
-    from dynmeans.runs.reading.window_options import WindowOptions
+    from dynmeans.runs.export.label_files import export_labels
+    from dynmeans.runs.look.run_families import families_of_run
+    from dynmeans.runs.reading.window import WindowOptions
     from dynmeans.runs.run import Run
-    from dynmeans.runs.run_families import families_of_run
 
     begin = time.monotonic()
     _prepare(out)

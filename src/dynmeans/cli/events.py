@@ -36,8 +36,8 @@ def events(
     from dynmeans.inputs.input_error import InputError
     from dynmeans.inputs.plural import counted
     from dynmeans.records.events import KINDS
+    from dynmeans.runs.look.run_families import joins_of_run
     from dynmeans.runs.run import Run
-    from dynmeans.runs.run_families import joins_of_run
 
     kinds = kind or [name for name in KINDS if name not in ("moved", "joined")]
     if unknown := set(kinds) - set(KINDS):

@@ -35,8 +35,8 @@ def families(
     from dynmeans.cli.cluster_result import families_fields, show_families
     from dynmeans.cli.output import print_json, say
     from dynmeans.files.family_tables import write_families
+    from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.run import Run
-    from dynmeans.runs.run_families import families_of_run
 
     with Run.open(run_folder) as run:
         found = families_of_run(run, level=level, n_families=about)

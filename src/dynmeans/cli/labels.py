@@ -55,10 +55,10 @@ def labels(
     from dynmeans.cli.output import print_json, say, tell
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.edits import Edits
-    from dynmeans.runs.exports import STANDARD_OUTPUT, export_labels
-    from dynmeans.runs.label_view import LabelView, confirmed_of_run
+    from dynmeans.runs.export.label_files import STANDARD_OUTPUT, export_labels
+    from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
+    from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.run import Run
-    from dynmeans.runs.run_families import families_of_run
 
     with Run.open(run_folder) as run:
         families = confirmed = None

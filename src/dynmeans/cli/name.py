@@ -47,7 +47,7 @@ def name(
     """
     from dynmeans.cli.output import check_folder, print_json, say
     from dynmeans.inputs.input_error import InputError
-    from dynmeans.runs.name_files import read_names, write_names
+    from dynmeans.runs.export.name_files import read_names, write_names
     from dynmeans.runs.run import Run
 
     if output is not None:

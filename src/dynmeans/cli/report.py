@@ -88,7 +88,7 @@ def report(
 
     check_folder("output", output)
     from dynmeans.report import write_report
-    from dynmeans.runs.name_files import read_names
+    from dynmeans.runs.export.name_files import read_names
 
     given = None if names is None else read_names(names)
     columns = [name.strip() for text in describe or [] for name in text.split(",")]
@@ -132,8 +132,8 @@ def _run_data(
     folder: Path, reading: dict[str, Any], families: dict[str, Any] | None
 ) -> "ReportData":
     from dynmeans.report.from_run import run_report
+    from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.run import Run
-    from dynmeans.runs.run_families import families_of_run
 
     with Run.open(folder) as run:
         data = run_report(run, **reading)

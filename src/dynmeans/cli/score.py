@@ -35,9 +35,9 @@ def score(
     from dynmeans.cli.output import print_json, say
     from dynmeans.inputs.input_error import InputError
     from dynmeans.metrics.report import report_of_counts
+    from dynmeans.runs.look.run_families import families_of_run
+    from dynmeans.runs.look.truth_counts import count_truth
     from dynmeans.runs.run import Run
-    from dynmeans.runs.run_families import families_of_run
-    from dynmeans.runs.truth_counts import count_truth
 
     with Run.open(run_folder) as run:
         column = truth or run.config.source.get("truth")

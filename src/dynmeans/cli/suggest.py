@@ -74,12 +74,12 @@ def suggest(
     """
     from dynmeans.cli.output import check_picture, standard_input, suggestion_bar, tell
     from dynmeans.inputs.plural import counted
+    from dynmeans.runs.choosing import first_windows, suggest_on_windows
     from dynmeans.runs.cluster_job import LIVE
-    from dynmeans.runs.first_windows import first_windows, suggest_on_windows
     from dynmeans.runs.reading.live_windows import LiveWindows
-    from dynmeans.runs.reading.reading_options import ReadingOptions
-    from dynmeans.runs.reading.sources import Source
-    from dynmeans.runs.reading.window_options import WindowOptions
+    from dynmeans.runs.reading.sources.reading_options import ReadingOptions
+    from dynmeans.runs.reading.sources.source import Source
+    from dynmeans.runs.reading.window import WindowOptions
     from dynmeans.runs.reading.windows import Windows
 
     if picture is not None:

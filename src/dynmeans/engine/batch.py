@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from dynmeans.engine.checks import (
+    checked_coordinates,
     checked_elapsed,
     checked_points,
     checked_weights,
@@ -16,7 +18,10 @@ from dynmeans.engine.checks import (
 from dynmeans.engine.dask_input import dask_engine, is_on_dask
 from dynmeans.engine.device_input import is_on_device, take_device_batch
 from dynmeans.engine.execution import Execution
-from dynmeans.records.arrays import BatchArray, FloatArray
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
+from dynmeans.spaces.space import Space
 
 RowChecker = Callable[[Any], BatchArray]
 
@@ -45,6 +50,17 @@ class AnyBatch(Protocol):
 
     def engine(self, execution: Execution) -> Any:
         """Return the module that runs a step on this kind of batch."""
+
+    def mapped(self, space: Space) -> "AnyBatch":
+        """Return the batch as points of a space, where it lies."""
+
+    def predict(
+        self, state: ClusterState, penalties: Penalties, execution: Execution, elapsed: float
+    ) -> tuple[Any, Any]:
+        """Return the identity and the cost of each row, changing nothing, where the rows lie."""
+
+    def distances(self, state: ClusterState) -> Any:
+        """Return the distance of each row to each center, where the rows lie."""
 
 
 @dataclass(slots=True, eq=False)  # not frozen: that would take as long as the check
@@ -90,6 +106,25 @@ class Batch:
         """Return the module that runs a step on this kind of batch."""
         return execution.load(self.points.size)
 
+    def mapped(self, space: Space) -> "Batch":
+        """Return the batch as points of a space."""
+        # A tiny spread may make numbers that no longer can be squared.
+        points = checked_coordinates(space.to_points(self.points), f"points of {space.name} space")
+        return Batch(points, self.weights)
+
+    def predict(
+        self, state: ClusterState, penalties: Penalties, execution: Execution, elapsed: float
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the identity and the cost of each row, changing nothing."""
+        found: tuple[IntArray, FloatArray] = self.engine(execution).predict_labels(
+            self.points, state, penalties, elapsed
+        )
+        return found
+
+    def distances(self, state: ClusterState) -> FloatArray:
+        """Return the distance of each row to each center."""
+        return np.asarray(cdist(self.points, state.centers))
+
 
 def take_batch(
     points: Any,
@@ -119,6 +154,15 @@ def take_batch(
             n_features = shape[1] if len(shape) == 2 else 0
         rows = checked_points(points, n_features, name)
     return Batch(rows, checked_weights(sample_weight, len(rows)))
+
+
+def take_rows(points: Any, n_features: int, *, rows_of: RowChecker | None = None) -> Any:
+    """Check rows that change nothing: as `take_batch`, but rows on a Dask cluster stay lazy."""
+    if isinstance(points, Batch):
+        return points
+    if is_on_dask(points):
+        return dask_engine().DaskRows(points, n_features)
+    return take_batch(points, None, n_features, name="X", rows_of=rows_of)
 
 
 def take_batches(

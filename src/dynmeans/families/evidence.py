@@ -5,6 +5,7 @@ many batches there were.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -19,6 +20,11 @@ Array: TypeAlias = np.ndarray[Any, Any]
 _MOST_WAITING = 2**19  # numbers that are added together
 _MOST_ROWS = 10_000  # of the last batches, kept to judge levels by
 _MOST_OF_BATCH = 1_000  # rows of one batch among those
+_NO_IDS: IntArray = np.empty(0, dtype=np.int64)
+_SUMS = (
+    *("ids", "n", "free", "squares", "n_batches", "sums", "first_means", "last_means"),
+    *("first_times", "last_times", "pair_ids", "pairs"),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +72,46 @@ class Evidence:
         self.sample: deque[SampledBatch] = deque()
         self._n_sampled = 0
         self._time = 0.0
+
+    def copied(self) -> "Evidence":
+        """Return evidence that grows by itself: arrays are replaced and never written to."""
+        twin = Evidence.__new__(Evidence)
+        twin.__dict__.update(self.__dict__)
+        twin._waiting, twin._waiting_times = self._waiting.copy(), self._waiting_times.copy()
+        twin.sample = self.sample.copy()
+        return twin
+
+    def to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Return all of it as arrays and a number, what waits to be added included."""
+        arrays: dict[str, Array] = {name: getattr(self, name) for name in _SUMS}
+        rows, labels = zip(*self._waiting, strict=True) if self._waiting else ((), ())
+        arrays |= _joined("waiting", rows, labels, self._waiting_times)
+        sample = list(self.sample)
+        points, found = [batch.points for batch in sample], [batch.labels for batch in sample]
+        arrays |= _joined("sample", points, found, [batch.time for batch in sample])
+        arrays["sample_ids"] = np.concatenate([_NO_IDS, *(batch.ids for batch in sample)])
+        arrays["sample_n_ids"] = np.array([len(batch.ids) for batch in sample], dtype=np.int64)
+        return arrays, {"time": self._time}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Array], numbers: dict[str, Any]) -> "Evidence":
+        """Read what `to_arrays` gave."""
+        made = cls()
+        for name in _SUMS:
+            setattr(made, name, arrays[name])
+        made._time = float(numbers["time"])
+        waiting = _parted("waiting", arrays)
+        made._waiting = [(rows, labels) for rows, labels, _ in waiting]
+        made._waiting_times = [time for _, _, time in waiting]
+        made._n_waiting = sum(rows.size for rows, _ in made._waiting)
+        ids = np.split(arrays["sample_ids"], np.cumsum(arrays["sample_n_ids"])[:-1])
+        sample = _parted("sample", arrays)
+        made.sample.extend(
+            SampledBatch(time, points, labels, own)
+            for (points, labels, time), own in zip(sample, ids[: len(sample)], strict=True)
+        )
+        made._n_sampled = sum(len(batch.labels) for batch in made.sample)
+        return made
 
     def add(self, points: BatchArray, labels: IntArray, elapsed: float = 1.0) -> None:
         """Take in one batch; rows labeled below 0 are left out."""
@@ -142,3 +188,23 @@ class Evidence:
         self._n_sampled += len(kept.labels)
         while self._n_sampled - len(self.sample[0].labels) >= _MOST_ROWS:
             self._n_sampled -= len(self.sample.popleft().labels)
+
+
+def _joined(
+    name: str, rows: Sequence[FloatArray], labels: Sequence[IntArray], times: Sequence[float]
+) -> dict[str, Array]:
+    """Put batches into one array each of rows, labels, sizes and times."""
+    return {
+        f"{name}_rows": np.concatenate(rows) if len(rows) else np.empty((0, 0)),
+        f"{name}_labels": np.concatenate([_NO_IDS, *labels]),
+        f"{name}_sizes": np.array([len(part) for part in labels], dtype=np.int64),
+        f"{name}_times": np.array(times, dtype=np.float64),
+    }
+
+
+def _parted(name: str, arrays: dict[str, Array]) -> list[tuple[FloatArray, IntArray, float]]:
+    """Read what `_joined` gave."""
+    sizes, times = arrays[f"{name}_sizes"], arrays[f"{name}_times"].tolist()
+    cuts = np.cumsum(sizes)[:-1]
+    rows, labels = (np.split(arrays[f"{name}_{part}"], cuts) for part in ("rows", "labels"))
+    return list(zip(rows, labels, times, strict=False))

@@ -27,10 +27,22 @@ def write_archive(
     path: str | os.PathLike[str], kind: str, version: int, arrays: Arrays, metadata: dict[str, Any]
 ) -> None:
     """Write the arrays and the metadata to `path`, replacing it only once all is on disk."""
+    with whole_file(path) as temporary:
+        _write(temporary, kind, version, arrays, metadata)
+
+
+def pack_archive(kind: str, version: int, arrays: Arrays, metadata: dict[str, Any]) -> bytes:
+    """Return what `write_archive` writes."""
+    stream = io.BytesIO()
+    _write(stream, kind, version, arrays, metadata)
+    return stream.getvalue()
+
+
+def _write(target: Any, kind: str, version: int, arrays: Arrays, metadata: dict[str, Any]) -> None:
     header = {"kind": kind, "version": version, **metadata}
     header["sha256"] = _checksum(arrays, header)
     text = np.frombuffer(json.dumps(header, sort_keys=True).encode(), dtype=np.uint8)
-    with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+    with zipfile.ZipFile(target, "w") as archive:
         # As np.savez does, which can be told to pickle nothing only since NumPy 2.1.
         for name, array in {_METADATA: text, **arrays}.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -48,6 +60,17 @@ def read_archive(
     Anything else raises `ValueError` with the reason, before it takes more memory than the file.
     """
     data = read_regular_file(path, _ZIP_MAGIC, f"a dynmeans {kind} file")
+    return unpack_archive(data, path, kind, version, make)
+
+
+def unpack_archive(
+    data: bytes,
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int,
+    make: Callable[[Arrays, dict[str, Any]], Record],
+) -> Record:
+    """As `read_archive`, from what `pack_archive` gave; `path` is what errors call it."""
     with refusing_damage(path, f"a dynmeans {kind} file"):
         arrays = _read_arrays(data)
         header = json.loads(arrays.pop(_METADATA).tobytes())

@@ -2,8 +2,9 @@
 
 import copy
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
@@ -119,6 +120,20 @@ class Penalties:
         object.__setattr__(changed, "motion", motion)
         object.__setattr__(changed, "moving", moving)
         return changed
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every field, both pairs: one derived later could differ in its last bit."""
+        plain = {one.name: getattr(self, one.name) for one in fields(self)}
+        return plain | {"moving": None if self.moving is None else list(self.moving)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Penalties":
+        """Read what `to_json` gave."""
+        derived = ("max_gap", "reach")
+        read = cls(**{name: number for name, number in value.items() if name not in derived})
+        for name in derived:
+            object.__setattr__(read, name, float(value[name]))
+        return read
 
 
 def penalties_with_defaults(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dynmeans.records.arrays import FloatArray
-from dynmeans.runs.profiles import Profiles
+from dynmeans.runs.look.profiles import Profiles
 
 # Of the page's 5 MB; clusters with the most points come first.
 DESCRIPTION_BYTES = 250_000

@@ -1,5 +1,6 @@
 """The report of a run folder, also while the run goes on."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +11,13 @@ from dynmeans.records.history import History
 from dynmeans.report.build import report_data
 from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
+from dynmeans.report.render_page import render_report, write_report
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.profiles import describe_clusters
+from dynmeans.runs.look.profiles import describe_clusters
+from dynmeans.runs.look.status import RunStatus
+from dynmeans.runs.look.truth_counts import score_run
 from dynmeans.runs.run import Run
-from dynmeans.runs.status import RunStatus
 from dynmeans.runs.streams.addresses import is_address
-from dynmeans.runs.truth_counts import score_run
 
 _NOT_LISTED = ("sample_size",)  # told in the notes
 
@@ -78,6 +80,16 @@ def run_report(
         )
         data = replace(data, notes=(rule, *data.notes))
     return replace(data, notes=(*data.notes, *_left_out(run.status())))
+
+
+def run_page(run: Run, **options: Any) -> str:
+    """Return the page of a run as text; options of `run_report`."""
+    return render_report(run_report(run, **options))
+
+
+def write_run_page(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write the page of a run to one file; options of `run_report`."""
+    return write_report(run_report(run, **options), path)
 
 
 def _left_out(status: RunStatus) -> list[str]:

@@ -1,10 +1,10 @@
 from dynmeans.runs.configuration import RunConfig as RunConfig
-from dynmeans.runs.exports import export_labels as export_labels
-from dynmeans.runs.profiles import describe_clusters as describe_clusters
-from dynmeans.runs.reading.reading_options import ReadingOptions as ReadingOptions
-from dynmeans.runs.reading.sources import Source as Source
+from dynmeans.runs.export.label_files import export_labels as export_labels
+from dynmeans.runs.look.profiles import describe_clusters as describe_clusters
+from dynmeans.runs.reading.sources.reading_options import ReadingOptions as ReadingOptions
+from dynmeans.runs.reading.sources.source import Source as Source
 from dynmeans.runs.reading.window import Window as Window
-from dynmeans.runs.reading.window_options import WindowOptions as WindowOptions
+from dynmeans.runs.reading.window import WindowOptions as WindowOptions
 from dynmeans.runs.reading.windows import Windows as Windows
 from dynmeans.runs.run import Run as Run
 

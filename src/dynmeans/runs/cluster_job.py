@@ -18,22 +18,22 @@ from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.deciding import UNDECIDED
+from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
-from dynmeans.runs.reading.reading_options import AS_USUAL, ReadingOptions
-from dynmeans.runs.reading.remote_files import is_remote
-from dynmeans.runs.reading.sources import Source
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.sources.reading_options import AS_USUAL, ReadingOptions
+from dynmeans.runs.reading.sources.remote_files import is_remote
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
-from dynmeans.runs.status import RunStatus
 from dynmeans.runs.stopping import StoppedError, stopped
 from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
 from dynmeans.runs.streams.addresses import is_address, open_stream, parse_address
 
 if TYPE_CHECKING:
-    from dynmeans.runs.first_windows import OnRefusal
+    from dynmeans.runs.choosing import OnRefusal
 
 LIVE = "-"
 # From the rows of the source, if they are known, those read before, and the names of the features,
@@ -283,7 +283,7 @@ class ClusterJob:
 
     def _stream_windows(self, run: Run) -> Any:
         # Loads what only a stream needs.
-        module = importlib.import_module("dynmeans.runs.streams.stream_windows")
+        module = importlib.import_module("dynmeans.runs.streams.watermark")
         stream = open_stream(self.table, self.options.columns, self.stop)
         return module.StreamWindows(
             stream, self.options, run, stop=self.stop, until_idle=self.until_idle
@@ -376,7 +376,7 @@ class ClusterJob:
     def _suggested(self, windows: Any, source: Source | None) -> tuple[Any, Suggestion]:
         """Choose on the first windows; return the choice, and all windows to resume with."""
         # Loads what only a suggestion needs.
-        first_windows = importlib.import_module("dynmeans.runs.first_windows")
+        first_windows = importlib.import_module("dynmeans.runs.choosing")
         ahead, found = first_windows.choose(
             windows,
             is_live=source is None,

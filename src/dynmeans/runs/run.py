@@ -20,11 +20,11 @@ from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.deciding import Deciding
-from dynmeans.runs.edited_tables import with_edits, with_names
 from dynmeans.runs.editing import Editing
+from dynmeans.runs.look.edited_tables import with_edits, with_names
+from dynmeans.runs.look.status import RunStatus, status_of
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.reading.window import Window
-from dynmeans.runs.status import RunStatus, status_of
 from dynmeans.runs.stepper import Stepper
 from dynmeans.runs.stopping import until_stopped
 from dynmeans.runs.store import run_tables

@@ -14,8 +14,8 @@ from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans.cli.__main__ import main
-from dynmeans.runs.reading.sources import Source
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 
 

@@ -16,10 +16,10 @@ from attack.mutate import TEXTS
 from attack.targets import Case
 from dynmeans import Penalties, Run
 from dynmeans.runs.cluster_job import ClusterJob
-from dynmeans.runs.exports import export_labels
-from dynmeans.runs.label_view import LabelView
-from dynmeans.runs.reading.window_options import WindowOptions
-from dynmeans.runs.spreadsheet_cells import plain_cell
+from dynmeans.runs.export.label_files import export_labels
+from dynmeans.runs.export.spreadsheet_cells import plain_cell
+from dynmeans.runs.look.label_view import LabelView
+from dynmeans.runs.reading.window import WindowOptions
 
 _NAMES = ("note", "a b", "step", "cluster_id", "distance", 'q"q', "=1+1", "note;", "Größe")
 _CELLS = (*(text for text in TEXTS if "\x00" not in text), None, "a,b", "x\r\ny", "'", '""', "-5")

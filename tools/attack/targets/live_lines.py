@@ -10,7 +10,7 @@ from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans.runs.reading.live_windows import LiveWindows
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 
 _MAX_BATCHES = 10_000
 

@@ -14,10 +14,10 @@ from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans import Penalties, Run
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
 from dynmeans.runs.streams.message import Message
-from dynmeans.runs.streams.stream_windows import StreamWindows
+from dynmeans.runs.streams.watermark import StreamWindows
 
 _PENALTIES = Penalties(1.0, max_gap=5, reach=1.5)
 

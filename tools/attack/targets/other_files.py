@@ -15,9 +15,9 @@ import openpyxl
 from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
-from dynmeans.runs.reading.reading_options import ReadingOptions
-from dynmeans.runs.reading.sources import Source
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.sources.reading_options import ReadingOptions
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 
 NAMES = ("t", "x", "y", "b")

@@ -14,7 +14,7 @@ from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans import Run
-from dynmeans.runs.run_families import families_of_run
+from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.store.dead_letters import dead_letter
 from dynmeans.runs.store.sent import next_to_send, note_sent
 

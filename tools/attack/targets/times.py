@@ -9,7 +9,7 @@ from attack.mutate import FLOATS, INTEGERS, TEXTS
 from attack.targets import Case
 from dynmeans.runs.reading.durations import parse_lateness, parse_length, parse_zone
 from dynmeans.runs.reading.time_bounds import TimeBounds
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 
 _ZONES = ("UTC", "Europe/Zurich", "America/Santiago", "Pacific/Apia", "Asia/Kathmandu")
 _UNITS = ("us", "ms", "s", "min", "h", "d", "w", "mo", "y", "sec", "hours", "", "x", " ", "D")

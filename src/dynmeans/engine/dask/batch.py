@@ -3,7 +3,7 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -31,6 +31,7 @@ from dynmeans.engine.dask.workers import (
 from dynmeans.engine.dask_input import dask_engine
 from dynmeans.engine.execution import Execution
 from dynmeans.records.arrays import FloatArray
+from dynmeans.spaces.space import Space
 
 _MOST_BYTES = 2**29  # Rows of one piece.
 
@@ -87,6 +88,23 @@ class DaskBatch:
     def engine(self, execution: Execution) -> Any:
         """Return the module that runs a step on a cluster."""
         return dask_engine(execution)
+
+    def mapped(self, space: Space) -> "DaskBatch":
+        """Return the batch as points of a space, mapped by the workers that hold its rows."""
+        name = f"dynmeans-{uuid.uuid4().hex}"
+        pieces = [
+            self.client.submit(_mapped_piece, piece, space, key=piece_key(name, n), pure=False)
+            for n, piece in enumerate(self.pieces)
+        ]
+        found = gathered([self.client.submit(Piece.magnitudes, p, pure=False) for p in pieces])
+        n_features = space.n_coordinates(self.n_features)
+        farthest = _merged(found, n_features)
+        if not (farthest[0] <= MAX_COORDINATE).all():
+            raise ValueError(
+                f"points of {space.name} space must be finite and at most {MAX_COORDINATE:g} in "
+                f"magnitude, got {farthest[0].max()}."
+            )
+        return replace(self, name=name, pieces=pieces, n_features=n_features, magnitudes=farthest)
 
 
 def take_batch(
@@ -263,6 +281,11 @@ def _make_pieces(
 def _make_piece(*arguments: Any) -> Piece:
     answer_requests()
     return make_piece(*arguments)
+
+
+def _mapped_piece(piece: Piece, space: Space) -> Piece:
+    answer_requests()
+    return piece.mapped(space)
 
 
 def _merged(

@@ -19,6 +19,7 @@ from dynmeans.engine.dask.messages import OrderRun
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece_run import Part, PieceRun
 from dynmeans.records.arrays import BatchArray, FloatArray
+from dynmeans.spaces.space import Space, points_where_they_lie
 
 _SMALL = 4096  # Rows below which a chunk is joined with others.
 
@@ -81,6 +82,13 @@ class Piece:
         kept = {name: self._runs[name] for name in kept_runs if name in self._runs}
         self._runs = {**kept, run.name: known}
         return known
+
+    def mapped(self, space: Space) -> "Piece":
+        """Return the piece as points of a space, on the worker that holds it."""
+        parts = [
+            part._replace(points=points_where_they_lie(space, part.points)) for part in self.parts
+        ]
+        return Piece(self.infos, parts)
 
     def magnitudes(self) -> tuple[FloatArray, float, float]:
         """Largest coordinate of each feature, least and largest weight, of rows that take part."""

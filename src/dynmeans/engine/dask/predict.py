@@ -1,5 +1,6 @@
 """The label rule for rows on a cluster; nothing is computed before it is asked for."""
 
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,39 +12,65 @@ from dynmeans.engine import native
 from dynmeans.engine.checks import checked_points
 from dynmeans.engine.dask import device
 from dynmeans.engine.dask.chunks import to_rows
+from dynmeans.engine.dask_input import dask_engine
+from dynmeans.engine.execution import Execution
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
+from dynmeans.spaces.raw import RAW
+from dynmeans.spaces.space import Space
 
 
-def predict_labels(
-    points: Any, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
-) -> tuple[da.Array, da.Array]:
-    """Return the identity and the cost of each row as Dask arrays in the chunks of `points`."""
-    parts = [
-        da.map_blocks(
-            # Within a partial: as an argument, older releases of Dask take a record apart.
-            partial(_predict, (state, penalties, elapsed, column)),
-            _as_array(points),
-            drop_axis=1,
-            dtype=dtype,
-            meta=np.empty(0, dtype=dtype),
+@dataclass(frozen=True, slots=True, eq=False)
+class DaskRows:
+    """Rows on a cluster that change nothing: what is asked of them is computed when it is needed.
+
+    Attributes
+    ----------
+    points : Dask array or data frame
+        The rows, not checked yet.
+    n_features : int
+        Number of values that each must have.
+    space : Space
+        What the rows of each chunk are mapped into.
+    """
+
+    points: Any
+    n_features: int
+    space: Space = RAW
+
+    def mapped(self, space: Space) -> "DaskRows":
+        """Return the rows as points of a space, chunk by chunk."""
+        return replace(self, space=space)
+
+    def predict(
+        self, state: ClusterState, penalties: Penalties, execution: Execution, elapsed: float
+    ) -> tuple[da.Array, da.Array]:
+        """Return the identity and the cost of each row as Dask arrays in the chunks of the rows."""
+        dask_engine(execution)  # refuses other backends
+        parts = [
+            da.map_blocks(
+                # Within a partial: as an argument, older releases of Dask take a record apart.
+                partial(_predict, (self.space, state, penalties, elapsed, column)),
+                _as_array(self.points),
+                drop_axis=1,
+                dtype=dtype,
+                meta=np.empty(0, dtype=dtype),
+            )
+            for column, dtype in ((0, np.int64), (1, np.float64))
+        ]
+        return parts[0], parts[1]
+
+    def distances(self, state: ClusterState) -> da.Array:
+        """Return the distance of each row to each center, a chunk for each chunk of rows."""
+        rows = _as_array(self.points)
+        return da.map_blocks(
+            partial(_distances, (self.space, state)),
+            rows,
+            chunks=(rows.chunks[0], (state.n_clusters,)),
+            dtype=np.float64,
+            meta=np.empty((0, 0)),
         )
-        for column, dtype in ((0, np.int64), (1, np.float64))
-    ]
-    return parts[0], parts[1]
-
-
-def distances(points: Any, state: ClusterState) -> da.Array:
-    """Return the distance of each row to each center as a Dask array, a chunk for each of rows."""
-    rows = _as_array(points)
-    return da.map_blocks(
-        partial(_distances, state),
-        rows,
-        chunks=(rows.chunks[0], (state.n_clusters,)),
-        dtype=np.float64,
-        meta=np.empty((0, 0)),
-    )
 
 
 def _as_array(points: Any) -> da.Array:
@@ -53,17 +80,21 @@ def _as_array(points: Any) -> da.Array:
     return array if array.numblocks[1] == 1 else array.rechunk({1: -1})
 
 
-def _predict(rule: tuple[ClusterState, Penalties, float, int], chunk: Any) -> Any:
-    state, penalties, elapsed, column = rule
-    return native.predict_labels(_rows(chunk, state), state, penalties, elapsed)[column]
+def _predict(rule: tuple[Space, ClusterState, Penalties, float, int], chunk: Any) -> Any:
+    space, state, penalties, elapsed, column = rule
+    return native.predict_labels(_rows(chunk, space, state), state, penalties, elapsed)[column]
 
 
-def _distances(state: ClusterState, chunk: Any) -> FloatArray:
-    return np.asarray(cdist(_rows(chunk, state), state.centers))
+def _distances(rule: tuple[Space, ClusterState], chunk: Any) -> FloatArray:
+    space, state = rule
+    return np.asarray(cdist(_rows(chunk, space, state), state.centers))
 
 
-def _rows(chunk: Any, state: ClusterState) -> BatchArray:
+def _rows(chunk: Any, space: Space, state: ClusterState) -> BatchArray:
     rows = to_rows(chunk)
     if device.is_on_device(rows):
         rows = device.find_device().in_memory(rows)
-    return checked_points(rows, state.n_features, "X")
+    # An elementwise space has as many coordinates as features.
+    return checked_points(
+        space.to_points(checked_points(rows, state.n_features, "X")), state.n_features, "X"
+    )

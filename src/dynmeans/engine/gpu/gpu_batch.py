@@ -16,6 +16,9 @@ from dynmeans.engine.checks import (
 )
 from dynmeans.engine.device_input import device_engine, is_on_device
 from dynmeans.engine.execution import Execution
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
+from dynmeans.spaces.space import Space, points_where_they_lie
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +67,24 @@ class GpuBatch:
         """Return the module that runs a step on a GPU."""
         return device_engine(execution)
 
+    def mapped(self, space: Space) -> "GpuBatch":
+        """Return the batch as points of a space; the same bits as in memory."""
+        points = points_where_they_lie(space, self.points)
+        return GpuBatch(_checked(points, "points"), self.weights, self.library)
+
+    def predict(
+        self, state: ClusterState, penalties: Penalties, execution: Execution, elapsed: float
+    ) -> tuple[Any, Any]:
+        """Return the identity and the cost of each row, on the GPU."""
+        found: tuple[Any, Any] = self.engine(execution).predict_labels(
+            self, state, penalties, elapsed
+        )
+        return found
+
+    def distances(self, state: ClusterState) -> Any:
+        """Return the distance of each row to each center, on the GPU."""
+        return device_engine().distances(self, state)
+
     def deliver(self, array: Any) -> Any:
         """Hand a CuPy array to the library that the points came from, without a copy."""
         if self.library == "torch":
@@ -92,14 +113,18 @@ def take_batch(
         check_features(rows.shape[1], n_features, name)
     kind = np.float32 if rows.dtype == np.float32 else np.float64
     rows = cp.ascontiguousarray(rows, dtype=kind)
+    known = library.removesuffix("lib") if library in ("torch", "jax", "jaxlib") else "cupy"
+    return GpuBatch(_checked(rows, name), _take_weights(sample_weight, len(rows)), known)
+
+
+def _checked(rows: Any, name: str) -> Any:
     most = np.float64(MAX_COORDINATE)  # a float32 would be infinite
     if rows.size and not bool((cp.abs(rows) <= most).all()):
         bad = rows[~(cp.abs(rows) <= most)][0]
         raise ValueError(
             f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {bad}."
         )
-    known = library.removesuffix("lib") if library in ("torch", "jax", "jaxlib") else "cupy"
-    return GpuBatch(rows, _take_weights(sample_weight, len(rows)), known)
+    return rows
 
 
 def _take_weights(sample_weight: Any, n_points: int) -> Any:

@@ -9,7 +9,7 @@ from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import is_integer, is_number, plain_expression, quote_name
 from dynmeans.runs.reading.durations import LARGEST_EXACT
-from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.sources.source import Source
 
 _DIGITS = re.compile(r"(\d+)")
 _MOST_NAMES = 100_000  # looked at for a doubtful order

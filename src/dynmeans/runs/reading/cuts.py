@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.runs.reading.durations import WindowLength, format_time, parse_length, parse_zone
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 
 Key = int | str
 

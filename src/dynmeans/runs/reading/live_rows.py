@@ -16,7 +16,7 @@ from dynmeans.runs.reading.durations import microseconds_of, parse_lateness, par
 from dynmeans.runs.reading.json_lines import is_finite, shown
 from dynmeans.runs.reading.text_checks import is_number_to_a_reader
 from dynmeans.runs.reading.time_bounds import TimeBounds
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 
 
 @dataclass(frozen=True, slots=True, eq=False)

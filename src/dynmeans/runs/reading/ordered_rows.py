@@ -24,10 +24,10 @@ from dynmeans.runs.reading.columns import (
 )
 from dynmeans.runs.reading.rolling_digest import RollingDigest
 from dynmeans.runs.reading.rows import Place, Rows
-from dynmeans.runs.reading.sources import Source
+from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.text_checks import check_day_order, check_numbers, check_times
 from dynmeans.runs.reading.time_bounds import TimeBounds
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 
 
 class OrderedRows:

@@ -14,8 +14,8 @@ from dynmeans.runs.reading.columns import (
     quote_text,
 )
 from dynmeans.runs.reading.json_lines import shown
-from dynmeans.runs.reading.sources import Source
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
 
 _ISO = "such as 2024-03-31 14:05:00+01:00"
 _OTHER_FORM = "If it has another form, give that as {time_format=...}, say '%d.%m.%Y %H:%M'."

@@ -13,7 +13,7 @@ from dynmeans.runs.reading.durations import (
     NumberLength,
     parse_number_length,
 )
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 
 YEAR = 31_556_952_000_000  # microseconds
 MAX_JUMP = 2000 * YEAR

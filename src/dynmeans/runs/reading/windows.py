@@ -9,9 +9,8 @@ from dynmeans.inputs.plural import counted
 from dynmeans.runs.reading.cuts import Key, make_cut, steps_between
 from dynmeans.runs.reading.ordered_rows import OrderedRows
 from dynmeans.runs.reading.rows import Place, Rows
-from dynmeans.runs.reading.sources import Source
-from dynmeans.runs.reading.window import Window
-from dynmeans.runs.reading.window_options import WindowOptions
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import Window, WindowOptions
 
 
 class Windows:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 # The module of each kind of place, and the library it needs; loaded when such an address is given.
 _PLACES = {
-    "redis": "redis_place",
-    "rediss": "redis_place",
-    "kafka": "kafka_place",
-    "mqtt": "mqtt_place",
-    "mqtts": "mqtt_place",
-    "postgresql": "postgresql_place",
-    "postgres": "postgresql_place",
+    "redis": "redis_connector",
+    "rediss": "redis_connector",
+    "kafka": "kafka_connector",
+    "mqtt": "mqtt_connector",
+    "mqtts": "mqtt_connector",
+    "postgresql": "postgresql_connector",
+    "postgres": "postgresql_connector",
 }
 
 

@@ -1,0 +1,1 @@
+"""The one follower: a recipe, a memory, and one way through every stream."""

@@ -1,0 +1,197 @@
+"""begin: where a stream's seed is drawn, its space learned and its penalties chosen."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dynmeans.engine.batch import AnyBatch, Batch
+from dynmeans.engine.checks import entropy_of_seed, one_for_each
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.recipe import Recipe
+from dynmeans.inputs.features import feature_numbers
+from dynmeans.parameters.suggest import first_batches, suggest_for
+from dynmeans.records.arrays import FloatArray
+from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with_defaults
+from dynmeans.records.state import ClusterState
+from dynmeans.records.suggestion import Suggestion, warn_of_doubts
+from dynmeans.spaces.named import find_space
+from dynmeans.spaces.raw import RAW
+from dynmeans.spaces.space import Space
+
+_FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
+
+_logger = logging.getLogger(__name__)
+
+OnChoice = Callable[[Suggestion], None]
+
+
+def tell_choice(found: Suggestion) -> None:
+    """Log what was chosen, and warn where it should not be trusted."""
+    _logger.info("%s", found.explanation)
+    warn_of_doubts(found.doubts)
+
+
+def begin(
+    recipe: Recipe,
+    batches: Sequence[AnyBatch],
+    elapsed: float | Sequence[float] = 1.0,
+    *,
+    feature_names: Sequence[str] | None = None,
+    on_choice: OnChoice = tell_choice,
+    batch_word: str = "batch",
+) -> Memory:
+    """Return the memory before the first batch: seed drawn, space learned, penalties chosen.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        What the stream is followed by.
+    batches : sequence of batches
+        The beginning of the stream, at least one batch; nothing is clustered yet. Of more than the
+        first batches (30 that have points, and more up to 4,000 points) the rest is not looked at.
+        Where none has points, space and penalties are settled by the first batch that has.
+    elapsed : float or sequence of float
+        Steps of time before each batch.
+    feature_names : sequence of str, optional
+        Names of the features.
+    on_choice : callable
+        Called with what was chosen for "auto"; what it raises ends the beginning.
+    batch_word : str
+        What a batch is called in the words of a choice.
+    """
+    gaps = one_for_each("elapsed", elapsed, len(batches))
+    n_features = batches[0].n_features
+    space = find_space(recipe.space)
+    if feature_names is not None:
+        space = space.for_features([str(name) for name in feature_names])
+    memory = Memory(
+        ClusterState.empty(space.n_coordinates(n_features) if space.is_fitted else n_features),
+        space,
+        None,
+        draw_entropy(recipe.random_state),
+        n_features,
+        None if feature_names is None else tuple(map(str, feature_names)),
+        {},
+    )
+    return settle(recipe, memory, batches, gaps, on_choice, batch_word)
+
+
+def settle(
+    recipe: Recipe,
+    memory: Memory,
+    batches: Sequence[AnyBatch],
+    gaps: Sequence[float],
+    on_choice: OnChoice = tell_choice,
+    batch_word: str = "batch",
+) -> Memory:
+    """Return the memory with space and penalties, where these batches can tell them."""
+    n = first_batches(batches)
+    has_points = any(batch.has_weight for batch in batches[:n])
+    space, penalties, clusters = memory.space, memory.penalties, memory.clusters
+    if not space.is_fitted and has_points:
+        space = _fitted(space, batches[:n])
+        clusters = _without_clusters(clusters, space.n_coordinates(memory.n_features))
+        memory = replace(memory, space=space, clusters=clusters)
+    if penalties is None:
+        penalties = given_penalties(recipe, memory)
+    if penalties is None and has_points:
+        here = [batch.in_memory("penalties='auto'") for batch in batches[:n]]
+        rows = [into_space(batch, space) for batch in here]
+        found = _choice(recipe, memory, rows, gaps[:n], batch_word)
+        on_choice(found)
+        penalties = adopted(recipe, memory, found.penalties)
+    return replace(memory, penalties=penalties)
+
+
+def into_space(batch: AnyBatch, space: Space) -> Any:
+    """Return the batch as points of the space; one that cannot be mapped where it lies says so."""
+    return batch if space is RAW else batch.mapped(space)
+
+
+def draw_entropy(random_state: Any) -> int:
+    """Draw once; with the number of the batch it seeds each batch by itself."""
+    if isinstance(random_state, int):  # the same number, without making a generator
+        return int(entropy_of_seed(random_state))
+    # None is NumPy's global generator, as in scikit-learn.
+    random = np.random.mtrand._rand if random_state is None else random_state
+    return int(random.randint(2**63, dtype=np.int64))
+
+
+def given_penalties(recipe: Recipe, memory: Memory) -> Penalties | None:
+    """lambda, Q and tau of a recipe that gives them; None where they are to be chosen."""
+    given = recipe.given
+    if given is None:
+        return None
+    if isinstance(given, Penalties):
+        return adopted(recipe, memory, given)
+    return penalties_with_defaults(
+        given,
+        max_gap=recipe.max_gap,
+        reach=recipe.reach,
+        revival_penalty=recipe.revival_penalty,
+        drift=recipe.drift,
+        revival=recipe.revival or "paper",
+        motion=recipe.motion or DEFAULT_MOTION,
+        moving=_moving(recipe, memory),
+    )
+
+
+def adopted(recipe: Recipe, memory: Memory, penalties: Penalties) -> Penalties:
+    """Return penalties with the revival rule and the motion of the recipe, where it has them."""
+    if recipe.revival is not None:
+        penalties = penalties.with_revival(recipe.revival)
+    if recipe.motion is None and recipe.moving is None:
+        return penalties
+    motion = penalties.motion if recipe.motion is None else recipe.motion
+    return penalties.with_motion(motion, _moving(recipe, memory))
+
+
+def _moving(recipe: Recipe, memory: Memory) -> tuple[int, ...] | None:
+    """Return the coordinates that keep a course."""
+    features = feature_numbers(recipe.moving, memory.n_features, memory.feature_names)
+    return None if features is None else memory.space.coordinates_of(features)
+
+
+def _fitted(space: Space, batches: Sequence[AnyBatch]) -> Space:
+    here = [b.in_memory(f"space={space.name!r}") for b in batches if b.has_weight]
+    weights = np.concatenate([_weights_of(batch) for batch in here])
+    return space.fit(np.concatenate([batch.points for batch in here]), weights)
+
+
+def _weights_of(batch: Batch) -> FloatArray:
+    return np.ones(batch.n_points) if batch.weights is None else batch.weights
+
+
+def _without_clusters(state: ClusterState, n_coordinates: int) -> ClusterState:
+    """Return an empty state that is as old, with so many coordinates."""
+    empty = ClusterState.empty(n_coordinates)
+    return replace(empty, n_steps=state.n_steps, time=state.time) if state.n_steps else empty
+
+
+def _choice(
+    recipe: Recipe,
+    memory: Memory,
+    batches: list[Batch],
+    gaps: Sequence[float],
+    batch_word: str,
+) -> Suggestion:
+    wanted = recipe.n_clusters
+    if wanted is not None and recipe.families:
+        wanted *= _FINER
+    # Fixed orders; only with its own orders does one batch meet a wanted number of clusters.
+    is_own = len(batches) == 1 and wanted is not None and recipe.order == "content"
+    return suggest_for(
+        batches,
+        gaps,
+        orders=VisitingOrders(memory.entropy if is_own else 0, recipe.n_init),
+        max_gap=recipe.max_gap,
+        reach=recipe.reach,
+        n_clusters=wanted,
+        motion=recipe.motion if memory.space.has_courses else DEFAULT_MOTION,
+        moving=_moving(recipe, memory),
+        batch_word=batch_word,
+    )

@@ -1,0 +1,197 @@
+"""follow: one more batch of a stream; every face of this package comes by here."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dynmeans.algorithm.life_cycle import find_events
+from dynmeans.engine.batch import AnyBatch
+from dynmeans.engine.checks import entropy_of_seed
+from dynmeans.engine.execution import DEFAULT, Execution, execution_of
+from dynmeans.engine.sequence import step_sequence
+from dynmeans.engine.step import step_batch
+from dynmeans.families.evidence import Evidence
+from dynmeans.follow.begin import adopted, given_penalties, into_space, settle
+from dynmeans.follow.courses import check_courses, on_course, with_unseen
+from dynmeans.follow.lives import lives_after, lives_of
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.recipe import Recipe
+from dynmeans.inputs.batch_times import When
+from dynmeans.inputs.input_error import InputError
+from dynmeans.records.events import Event
+from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.penalties import Penalties, penalties_with_defaults
+from dynmeans.records.state import Clustering, ClusterState
+from dynmeans.records.step_record import StepRecord, make_record
+from dynmeans.spaces.named import find_space
+from dynmeans.spaces.space import Space
+
+
+class Step(NamedTuple):
+    """What one batch did: the clusters before and after it, and its clustering."""
+
+    before: ClusterState
+    elapsed: float
+    clustering: Clustering
+    after: ClusterState
+    space: Space
+
+    @property
+    def events(self) -> list[Event]:
+        """What happened to each cluster, found when asked for."""
+        return find_events(self.before, self.elapsed, self.clustering, self.after)
+
+    def record(self, when: When | None = None) -> StepRecord:
+        """Return the record of the batch, in the units of the rows."""
+        made = make_record(
+            self.before, self.elapsed, self.clustering, self.after, find_events, when
+        )
+        if self.space.name == "raw":
+            return made
+        centers, moves = self.clustering.centers, made.velocities
+        return replace(
+            made,
+            centers=self.space.to_rows(centers),
+            velocities=None if moves is None else self.space.moves_to_rows(moves, centers),
+        )
+
+
+class Plan(NamedTuple):
+    """What a recipe comes to for a memory."""
+
+    recipe: Recipe | None  # None where it must be made again after the next batch
+    asked: Execution
+    penalties: Penalties
+    orders: VisitingOrders
+    execution: Execution
+    space: Space
+
+
+def follow(
+    recipe: Recipe,
+    memory: Memory,
+    batch: AnyBatch,
+    elapsed: float = 1.0,
+    execution: Execution = DEFAULT,
+) -> tuple[Memory, Step]:
+    """Take in one checked batch; nothing is changed in place.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        What the stream is followed by.
+    memory : Memory
+        From `begin`, or from the batch before.
+    batch : Batch, or one on a Dask cluster or a GPU
+        Its rows, in their own units.
+    elapsed : float
+        Steps of time since the batch before.
+    execution : Execution
+        How it is run; never what is found.
+    """
+    plan: Plan | None = memory.plan
+    if plan is None or plan.recipe is not recipe or plan.asked is not execution:
+        if not memory.is_settled:
+            memory = settle(recipe, memory, [batch], [elapsed])
+        plan = plan_of(recipe, memory, execution)
+    points = into_space(batch, plan.space)
+    before = memory.clusters
+    ready = on_course(plan.space, before, plan.penalties, elapsed)
+    after, clustering = step_batch(
+        points, ready, plan.penalties, plan.orders, elapsed, plan.execution
+    )
+    after = with_unseen(before, ready, clustering, after)
+    evidence = memory.evidence
+    if recipe.families:
+        evidence = _with_batch(evidence, points, clustering, elapsed)
+    kept = Memory(
+        after,
+        memory.space,
+        memory.penalties,
+        memory.entropy,
+        memory.n_features,
+        memory.feature_names,
+        lives_after(memory.lives, clustering, after),
+        evidence,
+        plan,
+    )
+    return kept, Step(before, elapsed, clustering, after, plan.space)
+
+
+def follow_all(
+    recipe: Recipe,
+    memory: Memory,
+    batches: Sequence[AnyBatch],
+    elapsed: Sequence[float],
+    execution: Execution = DEFAULT,
+) -> tuple[Memory, list[Step]]:
+    """Take in batches one after the other, in one crossing where they are small; the same bits."""
+    if not memory.is_settled or memory.clusters.n_steps > 0 or memory.space.is_curved:
+        steps = []
+        for batch, gap in zip(batches, elapsed, strict=True):
+            memory, step = follow(recipe, memory, batch, gap, execution)
+            steps.append(step)
+        return memory, steps
+    plan = plan_of(recipe, memory, execution)
+    points = [into_space(batch, plan.space) for batch in batches]
+    found = step_sequence(points, plan.penalties, plan.orders, elapsed, plan.execution)
+    steps, before, evidence = [], memory.clusters, memory.evidence
+    for batch, gap, (after, clustering) in zip(points, elapsed, found, strict=True):
+        steps.append(Step(before, gap, clustering, after, plan.space))
+        if recipe.families:
+            evidence = _with_batch(evidence, batch, clustering, gap)
+        before = after
+    lives = lives_of([step.clustering for step in steps], before)
+    return replace(memory, clusters=before, lives=lives, evidence=evidence, plan=plan), steps
+
+
+def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> Plan:
+    """Work out what a recipe comes to for a memory, or say what of it disagrees."""
+    _check_agreement(recipe, memory)
+    penalties = given_penalties(recipe, memory)
+    if penalties is None and memory.penalties is not None:
+        penalties = adopted(recipe, memory, memory.penalties)
+    if penalties is None:  # Nothing has come yet: any will do to let time pass.
+        penalties = penalties_with_defaults(1.0)
+    check_courses(memory.space, penalties)
+    return Plan(
+        recipe if memory.is_settled else None,
+        execution,
+        penalties,
+        VisitingOrders(memory.entropy, recipe.n_init, recipe.order),
+        execution_of(
+            execution.backend, execution.acceleration, execution.n_threads, recipe.max_clusters
+        ),
+        memory.known_space,
+    )
+
+
+def _check_agreement(recipe: Recipe, memory: Memory) -> None:
+    """Refuse what of a recipe can no longer be done for this memory."""
+    asked, learned = find_space(recipe.space), memory.space
+    if not asked.could_become(learned):
+        rule = f"must be what the memory was made with, {learned.name!r}"
+        raise InputError("space", rule, got=recipe.space)
+    seed, chosen = recipe.random_state, memory.penalties
+    if isinstance(seed, int) and entropy_of_seed(seed) != memory.entropy:
+        rule = "must be what the memory was made with"
+        raise InputError("random_state", rule, got=seed, hint="Leave it out to go on.")
+    if not recipe.is_auto or chosen is None:
+        return
+    for name in ("max_gap", "reach"):
+        value = getattr(recipe, name)
+        if value is not None and value != getattr(chosen, name):
+            rule = f"must be {getattr(chosen, name):g}, as the penalties were chosen with"
+            hint = "Give {new_penalty} with it to go on with other penalties."
+            raise InputError(name, rule, got=value, hint=hint)
+
+
+def _with_batch(
+    evidence: Evidence | None, batch: Any, clustering: Clustering, elapsed: float
+) -> Evidence:
+    points = batch.in_memory("families=True").points
+    more = Evidence() if evidence is None else evidence.copied()
+    more.add(points, np.asarray(clustering.labels), elapsed)
+    return more

@@ -1,0 +1,145 @@
+"""Memory: all that is kept of a stream between two batches, as one value and one file."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dynmeans.families.evidence import Evidence
+from dynmeans.files.archive import Arrays, pack_archive, read_archive, unpack_archive, write_archive
+from dynmeans.follow.lives import Lives, counted_lives
+from dynmeans.records.arrays import FloatArray
+from dynmeans.records.cluster_rows import fields_of
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.state import ClusterState
+from dynmeans.spaces.named import space_from_json
+from dynmeans.spaces.raw import RAW
+from dynmeans.spaces.space import Space
+
+_KIND, _VERSION = "Memory", 1
+_CLUSTERS, _EVIDENCE = "clusters.", "evidence."
+_ARRAYS = ("ids", "centers", "weights", "ages", "counts", "velocities", "velocity_covariances")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Memory:
+    """What a follower remembers; `begin` makes one, `follow` returns the next.
+
+    Attributes
+    ----------
+    clusters : ClusterState
+        C_t, as points of `space`.
+    space : Space
+        How rows become points, as learned; one that is not fitted where no point has come yet.
+    penalties : Penalties or None
+        lambda, Q and tau as given or chosen; None where no point has come to choose them by.
+    entropy : int
+        Key of the visiting orders.
+    n_features : int
+        Number of values of a row.
+    feature_names : tuple of str, optional
+        Their names, where they have any.
+    lives : Lives
+        Points and batches of each identity so far.
+    evidence : Evidence, optional
+        What speaks for identities that belong together, where families are asked for.
+    """
+
+    clusters: ClusterState
+    space: Space
+    penalties: Penalties | None
+    entropy: int
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    lives: Lives
+    evidence: Evidence | None = None
+    plan: Any = None  # what the last recipe came to; made again where it is missing
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether space and penalties are known."""
+        return self.penalties is not None and self.space.is_fitted
+
+    @property
+    def known_space(self) -> Space:
+        """The space; as long as no point has come, nothing is mapped."""
+        return self.space if self.space.is_fitted else RAW
+
+    @property
+    def centers(self) -> FloatArray:
+        """Where the remembered clusters were last seen, in the units of the rows."""
+        return self.known_space.to_rows(self.clusters.centers)
+
+    @property
+    def velocities(self) -> FloatArray:
+        """How far each moves in a step of time, in the units of the rows; 0 in still motion."""
+        centers, moves = self.clusters.centers, self.clusters.velocities
+        moves = np.zeros_like(centers) if moves is None else moves
+        return self.known_space.moves_to_rows(moves, centers)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the memory to one file, whole or not at all."""
+        write_archive(path, _KIND, _VERSION, *self._parts())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Memory":
+        """Read a memory written by `save`; a damaged or foreign file raises `ValueError`."""
+        return read_archive(path, _KIND, _VERSION, _made)
+
+    def to_bytes(self) -> bytes:
+        """Return what `save` writes, for a field of a database."""
+        return pack_archive(_KIND, _VERSION, *self._parts())
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "memory") -> "Memory":
+        """Read what `to_bytes` gave; anything else raises `ValueError` that tells its `name`."""
+        return unpack_archive(data, name, _KIND, _VERSION, _made)
+
+    def _parts(self) -> tuple[Arrays, dict[str, Any]]:
+        state, lives = self.clusters, counted_lives(self.lives)
+        arrays = {
+            f"{_CLUSTERS}{name}": getattr(state, name)
+            for name in _ARRAYS
+            if getattr(state, name) is not None
+        }
+        arrays["lives"] = np.array([(k, *life) for k, life in lives.items()]).reshape(-1, 3)
+        header = {
+            "next_id": state.next_id,
+            "n_steps": state.n_steps,
+            "time": state.time,
+            "space": self.space.to_json(),
+            "penalties": None if self.penalties is None else self.penalties.to_json(),
+            "entropy": self.entropy,
+            "n_features": self.n_features,
+            "feature_names": None if self.feature_names is None else list(self.feature_names),
+        }
+        if self.evidence is not None:
+            more, header["evidence"] = self.evidence.to_arrays()
+            arrays |= {f"{_EVIDENCE}{name}": array for name, array in more.items()}
+        return arrays, header
+
+
+def _made(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
+    penalties, evidence, names = (
+        header["penalties"],
+        header.get("evidence"),
+        header["feature_names"],
+    )
+    lives = arrays["lives"].tolist()
+    return Memory(
+        ClusterState(**fields_of(_under(_CLUSTERS, arrays), dict(header))),
+        space_from_json(header["space"]),
+        None if penalties is None else Penalties.from_json(penalties),
+        int(header["entropy"]),
+        int(header["n_features"]),
+        None if names is None else tuple(map(str, names)),
+        {int(k): (points, int(n)) for k, points, n in lives},
+        None if evidence is None else Evidence.from_arrays(_under(_EVIDENCE, arrays), evidence),
+    )
+
+
+def _under(prefix: str, arrays: Arrays) -> Arrays:
+    found = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+    return {name: array.copy() for name, array in found.items()}

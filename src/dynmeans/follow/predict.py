@@ -1,0 +1,49 @@
+"""predict: what a memory says of rows that change nothing."""
+
+from dataclasses import replace
+from typing import Any
+
+from dynmeans.algorithm.forecast import Forecast, forecast
+from dynmeans.engine.batch import AnyBatch
+from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.follow.begin import into_space
+from dynmeans.follow.courses import on_course
+from dynmeans.follow.follow import plan_of
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.recipe import Recipe
+
+
+def predict(
+    recipe: Recipe,
+    memory: Memory,
+    rows: AnyBatch,
+    elapsed: float = 0.0,
+    execution: Execution = DEFAULT,
+) -> tuple[Any, Any]:
+    """Return the identity and the cost of each row, where the rows lie.
+
+    As of the last batch, or as a batch would see it that comes `elapsed` steps later; -1 where a
+    new cluster would be cheaper.
+    """
+    plan = plan_of(recipe, memory, execution)
+    points = into_space(rows, memory.known_space)
+    found: tuple[Any, Any] = points.predict(
+        on_course(plan.space, memory.clusters, plan.penalties, elapsed),
+        plan.penalties,
+        plan.execution,
+        elapsed,
+    )
+    return found
+
+
+def distances(memory: Memory, rows: AnyBatch) -> Any:
+    """Return the distance of each row to each remembered center, in the unit of the space."""
+    return into_space(rows, memory.known_space).distances(memory.clusters)
+
+
+def expected(recipe: Recipe, memory: Memory, elapsed: float) -> Forecast:
+    """Say where every remembered cluster is expected, in the units of the rows."""
+    penalties, space = plan_of(recipe, memory).penalties, memory.known_space
+    clusters = on_course(space, memory.clusters, penalties, elapsed)
+    found = forecast(clusters, elapsed, penalties)
+    return replace(found, centers=space.to_rows(found.centers))

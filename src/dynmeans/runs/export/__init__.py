@@ -1,0 +1,1 @@
+"""Labels, profiles and names out of a run, as files."""

@@ -1,0 +1,167 @@
+"""Labels put beside the rows they belong to, as a file or on standard output."""
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pcsv
+
+from dynmeans.files.whole_file import whole_file
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.export.excel import write_sheet
+from dynmeans.runs.export.labeled_rows import label_stream, labeled_rows
+from dynmeans.runs.export.original_rows import open_rows
+from dynmeans.runs.export.spreadsheet_cells import count_formulas, plain_cells
+from dynmeans.runs.look.label_view import AS_STORED, LabelView
+from dynmeans.runs.reading.columns import TEXT, number_expression, quote_name, quote_text
+from dynmeans.runs.reading.sources.file_kinds import find_files
+from dynmeans.runs.reading.sources.locked_duckdb import source_errors
+from dynmeans.runs.reading.sources.source import ROWS_AT_A_TIME, Source
+from dynmeans.runs.run import Run
+
+STANDARD_OUTPUT = "-"
+_FORMATS = {
+    ".parquet": "FORMAT parquet, COMPRESSION zstd",
+    ".csv": "FORMAT csv, HEADER",
+    ".jsonl": "FORMAT json",
+    ".ndjson": "FORMAT json",
+}
+_EXCEL = ".xlsx"
+_FORMULA_RUNNERS = (".csv", STANDARD_OUTPUT)
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What was written: the rows, and the cells of a CSV file that were made plain text."""
+
+    n_rows: int
+    n_formulas: int = 0
+
+
+def export_labels(
+    run: Run,
+    path: str | os.PathLike[str],
+    *,
+    table: Any = None,
+    is_joined: bool = True,
+    trust: bool = False,
+    network: bool = False,
+    view: LabelView = AS_STORED,
+) -> Export:
+    """Write the labels to a file, with the original columns; memory stays flat.
+
+    The ending says what is written: Parquet, CSV, JSON lines or an Excel sheet; ``-`` is CSV on
+    standard output. `view` adds families, and marks who is not confirmed with -1. Rows that were
+    left out keep an empty `cluster_id`. The file appears once it is complete.
+
+    A feature that is text in the input, because some of its cells are no numbers, is written as
+    the numbers that were clustered, and such cells are empty. Other text that a spreadsheet would
+    run as a formula gets an apostrophe before it in CSV, and is counted: what begins with ``=``,
+    ``@``, a tab or a return, or with a sign and holds ``(``, ``|`` or ``!``. The other formats
+    hold all text as it is.
+    """
+    ending = _checked_ending(path)
+    if ending != STANDARD_OUTPUT:
+        _refuse_input(Path(path), run.config.source.get("input") if table is None else table)
+    if not run.parts():
+        raise ValueError(f"the run {str(run.folder)!r} has no labels yet.")
+    if not is_joined:
+        with Source(label_stream(run, view=view)) as labels:  # a stream, which can be read once
+            n_formulas = _count_formulas(labels) if ending in _FORMULA_RUNNERS else 0
+        return Export(_write(label_stream(run, view=view), path, ending), n_formulas)
+    with open_rows(run, table, trust=trust, network=network) as source:
+        n_formulas = _count_formulas(source) if ending in _FORMULA_RUNNERS else 0
+        rows = labeled_rows(source, run, as_clustered(source, run.config.features), view)
+        return Export(_write(rows, path, ending), n_formulas)
+
+
+def as_clustered(source: Source, features: Sequence[str]) -> str:
+    """Return SQL of all columns; features that the source has as text are the numbers they hold."""
+    columns, decimal = source.columns, source.reading.decimal
+    numbers = {
+        name: f"{number_expression(name, TEXT, 'DOUBLE', decimal)} AS {quote_name(name)}"
+        for name in features
+        if columns.get(name) == TEXT
+    }
+    return ", ".join(numbers.get(name, quote_name(name)) for name in columns)
+
+
+def _checked_ending(path: str | os.PathLike[str]) -> str:
+    if os.fspath(path) == STANDARD_OUTPUT:
+        return STANDARD_OUTPUT
+    target = Path(path)
+    known = (*_FORMATS, _EXCEL)
+    if target.suffix not in known:
+        rule = f"must end in {', '.join(known[:-1])} or {known[-1]}, or be - for CSV on the screen"
+        raise InputError("path", rule, got=str(target))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write to.")
+    return target.suffix
+
+
+def _write(rows: pa.RecordBatchReader, path: str | os.PathLike[str], ending: str) -> int:
+    if ending == STANDARD_OUTPUT:
+        with Source(rows) as source:
+            return _print(source)
+    with whole_file(path) as temporary, Source(rows, also=[temporary]) as source:
+        if ending == _EXCEL:
+            return write_sheet(source.batches(_all(source)), temporary)
+        return _copy(source, temporary, ending)
+
+
+def _all(source: Source) -> str:
+    return ", ".join(map(quote_name, source.columns))
+
+
+def _copy(source: Source, temporary: str, ending: str) -> int:
+    cells = plain_cells(source.columns) if ending in _FORMULA_RUNNERS else "*"
+    with source_errors():
+        result = source.connection.execute(
+            f"COPY (SELECT {cells} FROM dynmeans_rows) TO {quote_text(temporary)} "
+            f"({_FORMATS[ending]}, USE_TMP_FILE false)"
+        ).fetchall()
+    return int(result[0][0])
+
+
+def _print(source: Source) -> int:
+    """Write CSV to standard output as DuckDB writes values."""
+    cells = plain_cells(source.columns)
+    sql = f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (SELECT {cells} FROM dynmeans_rows)"
+    n_rows = 0
+    with source_errors():
+        batches = source.connection.sql(sql).to_arrow_reader(ROWS_AT_A_TIME)
+        for batch in batches:
+            options = pcsv.WriteOptions(include_header=n_rows == 0, quoting_style="needed")
+            text = pa.BufferOutputStream()
+            pcsv.write_csv(batch, text, options)
+            sys.stdout.buffer.write(text.getvalue())
+            n_rows += batch.num_rows
+    return n_rows
+
+
+def _count_formulas(source: Source) -> int:
+    with source_errors():
+        counts = f"SELECT {count_formulas(source.columns)} FROM dynmeans_rows"
+        return int(source.connection.execute(counts).fetchall()[0][0])
+
+
+def _refuse_input(target: Path, table: Any) -> None:
+    """Keep the rows from being replaced by their labels, or read together with them."""
+    if not isinstance(table, str | os.PathLike):
+        return
+    given = Path(table)
+    is_inside = given.is_dir() and target.resolve().is_relative_to(given.resolve())
+    if is_inside or (target.exists() and str(target.resolve()) in _files_of(given)):
+        raise InputError("path", ": {!r} is among the rows of the run; name another", str(target))
+
+
+def _files_of(table: Path) -> set[str]:
+    """Return the files of a source, as far as they are there."""
+    try:
+        return {str(Path(name).resolve()) for name in find_files(str(table))}
+    except (OSError, ValueError):
+        return {str(table.resolve())}

@@ -1,0 +1,79 @@
+"""The rows a run was made from, opened again: the same ones, or none."""
+
+from collections.abc import Callable
+from dataclasses import fields as fields_of
+from dataclasses import replace
+from typing import Any
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.reading.ordered_rows import OrderedRows
+from dynmeans.runs.reading.rows import Place
+from dynmeans.runs.reading.sources.reading_options import ReadingOptions
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.run import Run
+from dynmeans.runs.streams.addresses import is_address
+
+
+def open_rows(run: Run, table: Any = None, *, trust: bool = False, network: bool = False) -> Source:
+    """Open the source a run was made from, or the same rows at another place; duplicates too.
+
+    Labels belong to rows by their number: the rows are read once and compared with the digest of
+    those the run has read, unless they came live.
+
+    A query that is stored in the run came with its files: it runs only with `trust`. An address
+    that is stored in it is read only with `network`.
+    """
+    fields = run.config.source
+    if table is None:
+        table = fields.get("input")
+        if not isinstance(table, str) or table == "-" or is_address(table):
+            raise InputError(
+                "",
+                "the run does not know where its rows are: they came from Python, from standard "
+                "input or from a stream",
+                hint="Name a file that holds them with {table=...}. Labels alone "
+                "({is_joined=False}) need none.",
+            )
+    query = fields.get("sql")
+    if query is not None and not trust:
+        raise InputError(
+            "",
+            "the run reads its rows by a query that is stored in it, {!r}",
+            str(query)[:200],
+            hint="{trust=True} runs it: one SELECT over the input, which reaches no other file.",
+        )
+    given: dict[str, Any] = {
+        "query": query,
+        "database_table": fields.get("table"),
+        "text_column": fields.get("time") if fields.get("time_format") else None,
+    }
+    reading = ReadingOptions.from_source_fields(fields, network=network)
+    _check_same(run, lambda: Source(table, reading=reading, **given))
+    return Source(table, reading=replace(reading, distinct=False), **given)
+
+
+def _check_same(run: Run, opened: Callable[[], Source]) -> None:
+    """Refuse rows that are not those the run has read; rows after them are none of its."""
+    position = run.position or {}
+    expected = position.get("digest")
+    if expected is None:
+        return
+    known = {field.name for field in fields_of(WindowOptions)}
+    stored = {name: value for name, value in run.config.source.items() if name in known}
+    options = WindowOptions(run.config.features, **stored | {"on_missing": "drop"})
+    place = Place(position["rows_read"], position.get("last_row"), position.get("last_time"))
+    with opened() as source:
+        try:
+            rows = OrderedRows(source, options)
+            for _ in rows.read(place, expected):
+                if rows.last.rows_read >= place.rows_read:
+                    break
+        except ValueError as error:
+            raise InputError(
+                "",
+                "labels would be put beside other rows than theirs: {}",
+                str(error).rstrip("."),
+                hint="Name a file that holds the rows of the run with {table=...}. Labels alone "
+                "({is_joined=False}) need none.",
+            ) from error

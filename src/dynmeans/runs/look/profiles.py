@@ -1,0 +1,190 @@
+"""What a cluster is: where its rows lie, what sets it apart, and a few rows that are like it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dynmeans.files.whole_counts import whole_counts
+from dynmeans.inputs.input_error import InputError
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.families import Families
+from dynmeans.runs.look.kept_rows import Lives, Shown, lives_of, moments, typical_rows
+from dynmeans.runs.look.telling_values import Telling, telling_values
+from dynmeans.runs.look.truth_counts import TruthCounts, count_truth
+from dynmeans.runs.run import Run
+
+_N_APART = 3  # features named in a table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profiles:
+    """One profile for each cluster, or family; row i of every array belongs to `lives.ids[i]`.
+
+    Means and deviations are those of the rows that the run keeps of each window, at most
+    `config.sample_size`, in the units of the input.
+
+    Attributes
+    ----------
+    lives : Lives
+        Identities of clusters, merged ones under the number that stays, or of families; their
+        points, and the windows that saw them.
+    features : tuple of str
+        Names of the columns of what follows.
+    n_kept : IntArray of shape (n_clusters,)
+        Kept rows of each.
+    means, deviations : FloatArray of shape (n_clusters, n_features)
+        Mean and standard deviation of each feature; NaN where no row was kept.
+    differences : FloatArray of shape (n_clusters, n_features)
+        What sets it apart: its mean less that of all other rows, in standard deviations (the root
+        of the mean of both variances). NaN where there are no others.
+    typical : FloatArray of shape (n_clusters, n_typical, n_features)
+        Kept rows nearest to the mean, in units of the deviations of all rows; NaN where there are
+        fewer.
+    typical_windows : list of list of str
+        The window that each typical row is from.
+    telling : mapping of str to Telling
+        For each column that was described, the values or words that tell each cluster.
+    truth, truth_shares : list and FloatArray, optional
+        The true identity that most rows of each cluster have, and their share.
+    names : mapping of int to str
+        Names of clusters.
+    """
+
+    lives: Lives
+    features: tuple[str, ...]
+    n_kept: IntArray
+    means: FloatArray
+    deviations: FloatArray
+    differences: FloatArray
+    typical: FloatArray
+    typical_windows: list[list[str]]
+    telling: Mapping[str, Telling] = field(default_factory=dict)
+    truth: list[Any] | None = None
+    truth_shares: FloatArray | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> IntArray:
+        """Identities of what is described."""
+        return self.lives.ids
+
+    def apart(self, row: int) -> list[tuple[str, float]]:
+        """Return features and standardized differences of one cluster, the largest first."""
+        values = self.differences[row]
+        order = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")
+        return [(self.features[j], float(values[j])) for j in order if np.isfinite(values[j])]
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each: means, deviations, what sets it apart, telling values, truth."""
+        columns: dict[str, Any] = {
+            "cluster_id": pa.array(self.ids),
+            "name": pa.array([self.names.get(k) for k in self.ids.tolist()], pa.string()),
+            "n_points": pa.array(whole_counts(self.lives.n_points)),
+            "n_windows": pa.array(self.lives.n_windows),
+            "first_window": pa.array(self.lives.first_windows, pa.string()),
+            "last_window": pa.array(self.lives.last_windows, pa.string()),
+            "n_kept": pa.array(self.n_kept),
+        }
+        for j, name in enumerate(self.features):
+            columns[f"mean_{name}"] = pa.array(self.means[:, j])
+            columns[f"deviation_{name}"] = pa.array(self.deviations[:, j])
+        rows = range(len(self.ids))
+        told = [", ".join(f"{n} {d:+.2g}" for n, d in self.apart(row)[:_N_APART]) for row in rows]
+        columns["apart"] = pa.array(told, pa.string())
+        for name, telling in self.telling.items():
+            words = [", ".join(telling.values_of(k)) for k in self.ids.tolist()]
+            columns[f"telling_{name}"] = pa.array(words, pa.string())
+        if self.truth is not None:
+            columns["truth"] = pa.array(self.truth)
+            columns["truth_share"] = pa.array(self.truth_shares)
+        return pa.table(columns)
+
+
+def describe_clusters(
+    run: Run,
+    *,
+    describe: Sequence[str] = (),
+    truth: str | None = None,
+    families: Families | None = None,
+    table: Any = None,
+    trust: bool = False,
+    network: bool = False,
+) -> Profiles:
+    """Say what each cluster of a run is; memory stays flat however long the run is.
+
+    Parameters
+    ----------
+    run : Run
+        An open run; it may still be written.
+    describe : sequence of str
+        Further columns of the input to describe clusters by: values or words that are frequent in
+        one and rare in the others. Reads the input once for each.
+    truth : str, optional
+        Column of true identities: each cluster gets the one that most of its rows have.
+    families : Families, optional
+        Describe these in place of clusters.
+    table, trust, network
+        As for `export_labels`: where the rows are now, and what may be done to read them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dynmeans import Penalties, Run
+    >>> from dynmeans.runs import RunConfig, Window
+    >>> config = RunConfig(("x", "y"), Penalties(1.0, max_gap=5, reach=1.5))
+    >>> with Run.create(tempfile.mkdtemp() + "/run", config) as run:
+    ...     n = run.process(Window([[0.0, 1.0], [0.2, 1.0], [9.0, 1.0], [9.2, 1.1]]))
+    ...     found = describe_clusters(run)
+    >>> sorted(found.means[:, 0].round(3).tolist()), found.apart(1)[0][0]
+    ([0.1, 9.1], 'x')
+    """
+    if run.config.sample_size == 0:
+        rule = "must be at least 1 for what is asked: the run keeps no rows to describe it by"
+        raise InputError("sample_size", rule, got=0)
+    edits = run.edits
+
+    def shown(ids: IntArray) -> IntArray:
+        return edits.shown(ids) if families is None else families.of(ids)
+
+    lives = lives_of(run, shown)
+    ids = lives.ids
+    counts, means, variances, differences = moments(run, ids, shown)
+    typical, windows = typical_rows(run, ids, shown, means, variances)
+    reading = {"table": table, "trust": trust, "network": network}
+    majority = None
+    if truth is not None:
+        majority = _majority(ids, shown, count_truth(run, truth, **reading))
+    return Profiles(
+        lives=lives,
+        features=run.config.features,
+        n_kept=counts.astype(np.int64),
+        means=means,
+        deviations=np.sqrt(variances),
+        differences=differences,
+        typical=typical,
+        typical_windows=windows,
+        telling={name: telling_values(run, name, shown, **reading) for name in describe},
+        truth=None if majority is None else majority[0],
+        truth_shares=None if majority is None else majority[1],
+        names={k: name for k in ids.tolist() if (name := edits.name_of(k))},
+    )
+
+
+def _majority(ids: IntArray, shown: Shown, counts: TruthCounts) -> tuple[list[Any], FloatArray]:
+    """The true identity that most rows of each cluster have, and its share."""
+    rows = np.searchsorted(ids, shown(counts.cluster_ids))
+    values, of_value = np.unique(counts.truth, return_inverse=True)
+    keys, places = np.unique(rows * len(values) + of_value, return_inverse=True)
+    numbers = np.bincount(places, counts.counts, len(keys))
+    found: list[Any] = [None] * len(ids)
+    shares, totals, most = np.full(len(ids), np.nan), np.zeros(len(ids)), np.zeros(len(ids))
+    for key, number in zip(keys.tolist(), numbers.tolist(), strict=True):
+        row, value = divmod(key, len(values))
+        totals[row] += number
+        if number > most[row]:
+            most[row], found[row] = number, values[value].item()
+    np.divide(most, totals, out=shares, where=totals > 0)
+    return found, shares

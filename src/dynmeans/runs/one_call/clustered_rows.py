@@ -1,0 +1,253 @@
+"""ClusteredRows: what `dynmeans.cluster` found, in the form in which the rows came."""
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.records.families import Families
+from dynmeans.records.history import History
+from dynmeans.records.penalties import Penalties
+from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
+from dynmeans.runs.export.label_files import export_labels
+from dynmeans.runs.look.label_view import LabelView
+from dynmeans.runs.look.profiles import describe_clusters
+from dynmeans.runs.look.status import RunStatus
+from dynmeans.runs.one_call.inline import display, framed, summary_table
+from dynmeans.runs.one_call.scratch import ScratchFolder
+from dynmeans.runs.one_call.summary import left_out_text, summary_lines
+from dynmeans.runs.one_call.tables import Origin
+from dynmeans.runs.one_call.views import view
+from dynmeans.runs.reading.columns import quote_name
+from dynmeans.runs.run import Run
+
+_ASK = "Call dynmeans.cluster(..., families=True)."
+
+
+class ClusteredRows:
+    """The rows of a frame with the identities of their clusters; made by `dynmeans.cluster`.
+
+    Everything is read from the run folder when it is first asked for.
+
+    Attributes
+    ----------
+    labels : series or array
+        Identity of every row: a pandas series on the frame's own index, a series of polars, an
+        Arrow array; for a path or a relation a pandas series by number of row, or by `key`. Null
+        where a row was left out.
+    clusters, events : data frames
+        One row for each cluster, and for each thing that happened to one.
+    history : History
+        The record of every window.
+    families : Families or None
+        Clusters that belong together, where they were asked for.
+    penalties : Penalties
+        lambda, max_gap and reach, as given or chosen.
+    suggestion : Suggestion or None
+        How they were chosen, where they were.
+    n_left_out, n_duplicates, missing : int, int, mapping of str to int
+        Rows without a label; those of them that equal an earlier row (``distinct=True``); and how
+        many of the others lacked each column: a row may lack several.
+    status : RunStatus
+        The numbers of the run.
+    folder : Path
+        The run folder; `dynmeans report`, `labels` and all other commands take it too. One that
+        was not named with `out` is removed with this object.
+    """
+
+    def __init__(
+        self,
+        job: ClusterJob,
+        origin: Origin,
+        done: ClusterResult,
+        families: Families | None,
+        scratch: ScratchFolder,
+    ) -> None:
+        self.folder: Path = job.out
+        self.families, self.suggestion = families, done.suggestion
+        self._job, self._origin, self._done = job, origin, done
+        self._scratch = scratch
+        self._is_kept = not self.folder.is_relative_to(scratch.path)
+
+    @property
+    def status(self) -> RunStatus:
+        """The numbers of the run."""
+        return self._done.status
+
+    @property
+    def n_left_out(self) -> int:
+        """Rows without a label."""
+        return self.status.n_dropped + self.n_duplicates
+
+    @property
+    def n_duplicates(self) -> int:
+        """Rows that were left out because they equal an earlier one."""
+        return self._done.n_duplicates
+
+    @property
+    def missing(self) -> Mapping[str, int]:
+        """How many of the rows that were left out lacked each column."""
+        return {name: n for name, n in self._done.missing.items() if n}
+
+    @cached_property
+    def penalties(self) -> Penalties:
+        """lambda, max_gap and reach, as given or chosen."""
+        with self.run() as run:
+            return run.config.penalties
+
+    @cached_property
+    def labels(self) -> Any:
+        """Identity of every row, null where it was left out."""
+        assert self.status.position is not None
+        n_rows = self.status.position["rows_read"] + self.n_duplicates
+        key = self._job.options.id
+        labels, is_known = np.full(n_rows, -1, dtype=np.int64), np.zeros(n_rows, dtype=bool)
+        with self.run() as run:
+            for table in run.label_tables():
+                rows = table["row_id" if key is None else "row"].to_numpy()
+                labels[rows], is_known[rows] = table["cluster_id"].to_numpy(), True
+        is_unnamed = self._origin.library == "pandas" and self._origin.index is None
+        keys = self._keys(key) if key is not None and is_unnamed else None
+        return self._origin.labels(labels, is_known, keys)
+
+    @cached_property
+    def clusters(self) -> Any:
+        """One row for each cluster: life, size, status and last center."""
+        with self.run() as run:
+            return self._origin.frame(run.clusters(frame="arrow"))
+
+    @cached_property
+    def events(self) -> Any:
+        """One row for each event: when, what, and to which cluster."""
+        with self.run() as run:
+            return self._origin.frame(run.events(frame="arrow"))
+
+    @cached_property
+    def history(self) -> History:
+        """The record of every window."""
+        with self.run() as run:
+            return run.history()
+
+    def run(self) -> Run:
+        """Open the run folder, for all that `Run` can do; use it in a ``with`` block."""
+        return Run.open(self.folder)
+
+    def describe(self, *columns: str, truth: str | None = None, families: bool = False) -> Any:
+        """Say what each cluster is: one row each, with means, deviations and what sets it apart.
+
+        Parameters
+        ----------
+        *columns : str
+            Further columns of the input to describe clusters by: the values or words that tell
+            each from the others, as ``telling_...``.
+        truth : str, optional
+            Column of true identities: the one that most rows of a cluster have, and their share.
+        families : bool
+            Whether to describe families in place of clusters, where these were asked for.
+
+        Returns
+        -------
+        data frame
+            In the library that the rows came in.
+        """
+        if families and self.families is None:
+            raise InputError("families", "must be asked for when clustering", hint=_ASK)
+        with self.run() as run:
+            found = describe_clusters(
+                run,
+                describe=columns,
+                truth=truth or run.config.source.get("truth"),
+                families=self.families if families else None,
+                table=self._job.table,
+                trust=True,
+                network=self._job.reading.network,
+            )
+        return self._origin.frame(found.to_arrow())
+
+    def name_cluster(self, cluster_id: int, name: str, *, who: str | None = None) -> None:
+        """Give a cluster a name, shown wherever it is; stored in the run with who and when."""
+        with self.run() as run:
+            run.name_cluster(cluster_id, name, who=who)
+        for cached in ("clusters", "events", "history"):
+            self.__dict__.pop(cached, None)
+
+    def summary(self) -> str:
+        """Say in a few lines what was found, how, and which rows were left out."""
+        return "\n".join(self._lines())
+
+    def write_labels(self, path: str | os.PathLike[str]) -> Path:
+        """Write the rows with `cluster_id`: .parquet, .csv, .jsonl or .xlsx; memory stays flat."""
+        with self.run() as run:
+            export_labels(
+                run,
+                path,
+                table=self._job.table,
+                trust=True,
+                view=LabelView(edits=run.edits),
+                network=self._job.reading.network,
+            )
+        return Path(path)
+
+    def report(
+        self, path: str | os.PathLike[str] = "report.html", title: str | None = None
+    ) -> Path:
+        """Write the page that plays the clusters: one file, for any browser."""
+        with self.run() as run:
+            written: Path = view("report")(run, path, **self._shown(title))
+        return written
+
+    def show(self, height: int = 760, title: str | None = None) -> None:
+        """Show the report in a notebook."""
+        with self.run() as run:
+            page = view("page")(run, **self._shown(title))
+        display(framed(page, height))
+
+    def plot(self, kind: str = "all") -> Any:
+        """Draw tracks, the timeline of lives, numbers of clusters and costs; or one of them.
+
+        Parameters
+        ----------
+        kind : {"all", "tracks", "timeline", "numbers", "costs"}
+            What to draw.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        with self.run() as run:
+            return view("figure")(run, kind)
+
+    def __repr__(self) -> str:
+        """Say what was found in a line."""
+        return f"ClusteredRows({self._lines()[0]})"
+
+    def _repr_html_(self) -> str:
+        """Show a notebook what was found, and the largest clusters."""
+        with self.run() as run:
+            return summary_table(self._lines(), run.clusters(frame="arrow"))
+
+    def _lines(self) -> list[str]:
+        lines = summary_lines(self.status, self._job.options, self.penalties, self.suggestion)
+        left_out = self.left_out_text()
+        return [*lines, left_out] if left_out else lines
+
+    def left_out_text(self) -> str:
+        """Say how many rows have no label, and why; nothing if there are none."""
+        counts = self.status.n_dropped, self.missing, self.n_duplicates
+        return left_out_text(*counts, self._job.options.time)
+
+    def _shown(self, title: str | None) -> dict[str, Any]:
+        """Say how the page is made: from which rows, and under which heading."""
+        is_named = isinstance(self._job.table, str) or self._is_kept
+        heading = title or (None if is_named else "Clusters over time")
+        return {"table": self._job.table, "title": heading, "trust": True}
+
+    def _keys(self, key: str) -> Any:
+        with self._job.open_source() as source:
+            assert source is not None
+            parts = [batch.column(0).to_pandas() for batch in source.batches(quote_name(key))]
+        return np.concatenate(parts)

@@ -1,0 +1,59 @@
+"""What was found, in a few lines of plain text."""
+
+from collections.abc import Mapping
+
+from dynmeans.inputs.argument_text import ArgumentText
+from dynmeans.inputs.plural import counted
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.suggestion import Suggestion
+from dynmeans.runs.look.status import RunStatus
+from dynmeans.runs.reading.window import WindowOptions
+
+_UNREAD = "{:,} whose {} is missing or unread (see {time_format})"
+
+
+def summary_lines(
+    status: RunStatus, options: WindowOptions, penalties: Penalties, suggestion: Suggestion | None
+) -> list[str]:
+    """Return one line on what was found, and one on the penalties."""
+    length = f" of {options.every}" if options.every else ""
+    span = f", {status.first_window} to {status.last_window}" if status.first_window else ""
+    found = (
+        f"{counted(status.n_rows, 'row')} in {counted(status.n_windows, 'window')}{length}{span}: "
+        f"{counted(status.n_identities, 'cluster')} in all, {status.n_clusters:,} in the last one"
+    )
+    if suggestion is not None:
+        return [found, suggestion.explanation]
+    return [
+        found,
+        f"Penalties as given or stored: new_penalty {penalties.new_penalty:.6g}, max_gap "
+        f"{penalties.max_gap:.3g}, reach {penalties.reach:.3g}.",
+    ]
+
+
+def left_out_text(
+    n_dropped: int, missing: Mapping[str, int], n_duplicates: int = 0, time: str | None = None
+) -> str:
+    """Say how many rows have no label, and why; nothing if there are none.
+
+    Examples
+    --------
+    >>> left_out_text(3, {"lon": 2, "lat": 1})
+    '3 rows were left out and have no label: 2 without a value for lon, 1 without a value for lat.'
+    >>> left_out_text(1, {"when": 1}, time="when")
+    '1 row was left out and has no label: 1 whose when is missing or unread (see time_format).'
+    >>> left_out_text(0, {}, 1)
+    '1 row was left out and has no label: 1 that equals an earlier row.'
+    """
+    n_rows = n_dropped + n_duplicates
+    if not n_rows:
+        return ""
+    lacking = {name: n for name, n in missing.items() if n}
+    reasons = [_UNREAD if name == time else "{:,} without a value for {}" for name in lacking]
+    values = [value for name, n in lacking.items() for value in (n, name)]
+    if n_duplicates:
+        reasons.append(f"{{:,}} that equal{'s' if n_duplicates == 1 else ''} an earlier row")
+        values.append(n_duplicates)
+    verbs = ("was", "has") if n_rows == 1 else ("were", "have")
+    told = f"{counted(n_rows, 'row')} {verbs[0]} left out and {verbs[1]} no label"
+    return ArgumentText(f"{told}: {', '.join(reasons)}." if reasons else f"{told}.", *values)

@@ -1,0 +1,1 @@
+"""Where tables come from: files, databases, addresses, frames in memory."""

@@ -1,0 +1,308 @@
+"""A table anywhere, read through DuckDB: files, databases, frames, a query over them."""
+
+import importlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dynmeans.files.leftovers import hold, sweep
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.closing import Closing
+from dynmeans.runs.reading.columns import TEXT, free_name, missing_column, quote_name, quote_text
+from dynmeans.runs.reading.distinct_rows import leave_duplicates_out
+from dynmeans.runs.reading.sources import locked_duckdb
+from dynmeans.runs.reading.sources.csv_files import files_with_rows
+from dynmeans.runs.reading.sources.file_kinds import (
+    ARROW,
+    CSV,
+    DATABASE,
+    EXCEL,
+    JSON_LINES,
+    find_files,
+    kind_of,
+)
+from dynmeans.runs.reading.sources.locked_duckdb import source_errors, without_patterns
+from dynmeans.runs.reading.sources.reading_options import AS_USUAL, UTF8, ReadingOptions
+from dynmeans.runs.reading.sources.remote_files import find_remote, is_remote
+
+MEMORY_LIMIT = "200MB"
+ROWS_AT_A_TIME = 65_536
+
+_SPILL = re.compile(r"dynmeans-(spill-\w+|[0-9a-f]{32})")
+_NO_FILES = "is for CSV files and JSON lines"
+
+
+class Source(Closing):
+    """A table that can be read again and again, in its own order or sorted.
+
+    DuckDB reads it closed off: no file but those named here, no network, no extension.
+
+    Parameters
+    ----------
+    table : path, glob or table
+        A file of CSV, JSON lines, Parquet, Arrow or Excel, a pattern, a folder of such files, a
+        DuckDB or SQLite database; or a pyarrow Table, a pandas or polars DataFrame, or anything
+        else that DuckDB can scan.
+    query : str, optional
+        One SELECT to read instead; the table above is called ``source`` in it. For a database:
+        any SELECT over its tables.
+    database_table : str, optional
+        The table to read from a database, or the sheet of an Excel file.
+    text_column : str, optional
+        A column that the reader of a file must leave as the text it is.
+    also : iterable of str
+        Further files that `connection` may read or write.
+    reading : ReadingOptions
+        How the files are written, and which rows are wanted.
+
+    Attributes
+    ----------
+    columns : dict of str to str
+        Columns of the table, and DuckDB's type of each.
+    row : str
+        SQL for the number of a row in its source, from 0.
+    n_duplicates : int
+        Rows that are left out because they equal an earlier one.
+
+    Examples
+    --------
+    >>> table = pa.table({"x": [3, 1, 2], "a name": ["p", "q", "r"]})
+    >>> with Source(table, query="SELECT * FROM source WHERE x < 3") as source:
+    ...     source.columns, [row for row in source.rows('"a name"', order="x")]
+    ({'x': 'BIGINT', 'a name': 'VARCHAR'}, [('q',), ('r',)])
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        *,
+        query: str | None = None,
+        database_table: str | None = None,
+        text_column: str | None = None,
+        memory_limit: str = MEMORY_LIMIT,
+        also: Iterable[str] = (),
+        reading: ReadingOptions = AS_USUAL,
+    ) -> None:
+        sweep(Path(tempfile.gettempdir()), _SPILL)
+        self._spill = Path(tempfile.mkdtemp(prefix="dynmeans-spill-"))
+        self._spill_handle: int | None = hold(self._spill)
+        self._connection = locked_duckdb.connect(memory_limit, self._spill)
+        self._is_locked, self._timezone = False, "UTC"
+        self._sniffed: str | None = None
+        self._is_queried = query is not None
+        self.reading, self.n_duplicates = reading, 0
+        try:
+            with source_errors():
+                self._text_column = text_column
+                self._files = [*also]
+                self._define(table, query, database_table)
+        except BaseException:
+            self.close()
+            raise
+        if len(self.columns) == 1 and isinstance(table, str | os.PathLike) and query is None:
+            self._check_divided(os.fspath(table))
+
+    def set_timezone(self, name: str) -> None:
+        """Say what a time without an offset means; UTC until then."""
+        if name != self._timezone:
+            with source_errors():
+                self._connection.execute(f"SET TimeZone = {quote_text(name)}")
+            self._timezone = name
+
+    def batches(self, columns: str, *, order: str = "", skip: int = 0) -> Iterator[pa.RecordBatch]:
+        """Stream `columns` as Arrow batches; sorting spills to disk when memory is short."""
+        sql = f"SELECT {columns} FROM dynmeans_numbered"
+        sql += f" ORDER BY {order}" if order else ""
+        sql += f" OFFSET {skip:d}" if skip else ""
+        with source_errors():
+            yield from self.connection.sql(sql).to_arrow_reader(ROWS_AT_A_TIME)
+
+    def rows(self, columns: str, *, where: str = "true", order: str = "") -> list[Any]:
+        """Return a few rows as tuples, in order of number unless told otherwise."""
+        sql = f"SELECT {columns} FROM dynmeans_numbered WHERE {where} "
+        with source_errors():
+            found = self.connection.execute(f"{sql} ORDER BY {order or self.row} LIMIT 10")
+            rows: list[Any] = found.fetchall()
+        return rows
+
+    @property
+    def connection(self) -> Any:
+        """The DuckDB connection, where ``dynmeans_numbered`` is the table with row numbers."""
+        if not self._is_locked:
+            self._connection.execute("SET lock_configuration = true")
+            self._is_locked = True
+        return self._connection
+
+    def date_form(self, name: str) -> str | None:
+        """Return the form in which a CSV file has dates that are not written as ISO 8601."""
+        dtype = self.columns.get(name, "")
+        if self._sniffed is None or self._is_queried or dtype not in ("DATE", "TIMESTAMP"):
+            return None
+        with source_errors():
+            found = self.connection.execute(
+                f"SELECT {'DateFormat' if dtype == 'DATE' else 'TimestampFormat'} "
+                f"FROM sniff_csv({quote_text(without_patterns(self._sniffed))})"
+            ).fetchall()
+        return None if found[0][0] is None else str(found[0][0])
+
+    def close(self) -> None:
+        """Give memory and spilled files back."""
+        self._connection.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+        if self._spill_handle is not None:
+            os.close(self._spill_handle)
+            self._spill_handle = None
+
+    def _define(self, table: Any, query: str | None, database_table: str | None) -> None:
+        if isinstance(table, str | os.PathLike):
+            self._define_path(os.fspath(table), query, database_table)
+        else:
+            self._refuse_encoding("a table in memory")
+            self._connection.register("source", table)
+        # From here on a query, a view of a database or a wicked name meets a closed door.
+        locked_duckdb.close_off(self._connection, self._files)
+        text = "source" if query is None else f"({locked_duckdb.checked_select(query)}\n)"
+        self._connection.execute(f"CREATE TEMP VIEW dynmeans_rows AS SELECT * FROM {text}")
+        found = self._connection.execute("DESCRIBE dynmeans_rows").fetchall()
+        self.columns = {str(row[0]): str(row[1]) for row in found}
+        self.row = quote_name(free_name("dynmeans row", self.columns))
+        self._connection.execute(
+            "CREATE TEMP VIEW dynmeans_numbered AS "
+            f"SELECT *, row_number() OVER () - 1 AS {self.row} FROM dynmeans_rows"
+        )
+        if self.reading.distinct:
+            self.n_duplicates = leave_duplicates_out(
+                self._connection, "dynmeans_numbered", self.row, self.columns
+            )
+
+    def _check_divided(self, path: str) -> None:
+        """Refuse a CSV file in which no separator was found."""
+        (name,) = self.columns
+        if path.lower().endswith(CSV) and re.search(r"[,;|\t]", name):
+            self.close()
+            raise ValueError(
+                f"{path!r} cannot be divided into columns. Do all lines have as many fields as the "
+                f"first, {name!r}?"
+            )
+
+    def _define_path(self, path: str, query: str | None, database_table: str | None) -> None:
+        if path.lower().endswith(DATABASE) and not is_remote(path):
+            self._refuse_encoding(path)
+            self._attach(path, query, database_table)
+            return
+        if is_remote(path):
+            files = find_remote(self._connection, path, network=self.reading.network)
+            kind = kind_of(files[0].partition("?")[0])
+        else:
+            files = self._prepared(path, database_table)
+            kind = kind_of(files[0])
+        if kind is ARROW:
+            # Arrow's datasets load pandas, which no other source needs.
+            datasets = importlib.import_module("pyarrow.dataset")
+            self._connection.register("source", datasets.dataset(files, format="ipc"))
+            return
+        self._files += files
+        self._define_files(files, kind)
+
+    def _prepared(self, path: str, database_table: str | None) -> list[str]:
+        """Return files that DuckDB reads by itself, written beside its own if need be."""
+        files = find_files(path)
+        kind = kind_of(files[0])
+        if database_table is not None and kind is not EXCEL:
+            raise InputError("database_table", "is for a database or an Excel file", got=path)
+        if kind not in (CSV, JSON_LINES):
+            self._refuse_encoding(path)
+        elif self.reading.encoding != UTF8:
+            files = _recoding().recode(files, self.reading.encoding, self._spill)
+        if kind is EXCEL:
+            files = _recoding().sheets_as_csv(files, database_table, self._spill)
+        return files_with_rows(files) if kind in (CSV, EXCEL) else files
+
+    def _refuse_encoding(self, got: str) -> None:
+        if self.reading.encoding != UTF8:
+            raise InputError("encoding", _NO_FILES, got=got)
+
+    def _define_files(self, files: list[str], kind: tuple[str, ...]) -> None:
+        plain = (name if is_remote(name) else without_patterns(name) for name in files)
+        names = ", ".join(map(quote_text, plain))
+        # A folder named x=5 is a name, not a column that takes the place of x.
+        reading = f"([{names}], hive_partitioning = false"
+        if kind is CSV:
+            self._sniffed = None if is_remote(files[0]) else files[0]
+            reading = f"read_csv{reading}, decimal_separator = {quote_text(self.reading.decimal)}"
+        elif kind is JSON_LINES:
+            reading = f"read_json{reading}, format = 'newline_delimited'"
+        else:
+            reading = f"read_parquet{reading}"
+        view = "CREATE OR REPLACE TEMP VIEW source AS SELECT * FROM"
+        self._connection.execute(f"{view} {reading})")
+        if self._text_column is None or kind not in (CSV, JSON_LINES):
+            return
+        found = self._connection.execute("DESCRIBE source").fetchall()
+        kinds = {str(row[0]): str(row[1]) for row in found}
+        if self._text_column not in kinds:
+            return
+        named = {self._text_column: TEXT} if kind is CSV else kinds | {self._text_column: TEXT}
+        listed = ", ".join(f"{quote_text(n)}: {quote_text(t)}" for n, t in named.items())
+        argument = "types" if kind is CSV else "columns"
+        self._connection.execute(f"{view} {reading}, {argument} = {{{listed}}})")
+
+    def _attach(self, path: str, query: str | None, database_table: str | None) -> None:
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"there is no file {path!r}.")
+        if locked_duckdb.is_sqlite(path):
+            self._copy_sqlite(path, query, database_table)
+            return
+        self._connection.execute(f"ATTACH {quote_text(path)} AS input (READ_ONLY, TYPE duckdb)")
+        self._connection.execute("USE input")
+        found = self._connection.execute(
+            "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'input'"
+        ).fetchall()
+        if query is None:
+            name = _chosen_table(path, [str(row[0]) for row in found], database_table)
+            self._connection.execute(
+                f"CREATE TEMP VIEW source AS SELECT * FROM input.{quote_name(name)}"
+            )
+
+    def _copy_sqlite(self, path: str, query: str | None, database_table: str | None) -> None:
+        tables = importlib.import_module("dynmeans.runs.reading.sources.sqlite_tables")
+        with tables.open_sqlite(path) as database:
+            names = tables.table_names(database)
+            if query is None or database_table is not None:
+                names = [_chosen_table(path, names, database_table)]
+            for number, name in enumerate(names):
+                file = tables.write_table(database, name, self._spill / f"{number}.parquet")
+                self._files.append(file)
+                views = [name, "source"] if len(names) == 1 else [name]
+                for view in dict.fromkeys(views):
+                    self._connection.execute(
+                        f"CREATE TEMP VIEW {quote_name(view)} AS SELECT * FROM "
+                        f"read_parquet([{quote_text(without_patterns(file))}])"
+                    )
+
+
+def _recoding() -> Any:
+    """Load what only few files need."""
+    return importlib.import_module("dynmeans.runs.reading.sources.recoded_files")
+
+
+def _chosen_table(path: str, names: list[str], wanted: str | None) -> str:
+    if wanted is None and len(names) == 1:
+        return names[0]
+    if wanted is None:
+        raise InputError(
+            "",
+            "{!r} holds the tables {}",
+            path,
+            ", ".join(map(repr, names)) or "(none)",
+            hint="Name one with {database_table=...}, or give a query with {query=...}.",
+        )
+    if wanted not in names:
+        raise missing_column("database_table", wanted, names, "table")
+    return wanted

@@ -1,0 +1,274 @@
+"""Messages of a stream to windows, and a position from which they can be read again."""
+
+import json
+import math
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT
+from dynmeans.runs.reading.cuts import Key
+from dynmeans.runs.reading.json_lines import parse_object
+from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
+from dynmeans.runs.reading.live_windows import OpenWindows
+from dynmeans.runs.reading.window import Window, WindowOptions
+from dynmeans.runs.run import Run
+from dynmeans.runs.stopping import StoppedError
+from dynmeans.runs.store.dead_letters import DeadLetter, dead_letter
+from dynmeans.runs.streams.message import Message, Stream
+
+_POLL_SECONDS = 0.25
+# Letters are committed by themselves once so many wait for a window to end.
+_MOST_LETTERS = 1000
+# If none of the first messages is a row, the columns are likely named wrong.
+_FIRST_MESSAGES = 100
+
+
+class StreamWindows:
+    """The windows of a stream; iterate over it once, with one commit for each window.
+
+    A window closes as with `LiveWindows`. A message that cannot be read as a row, lacks a value
+    or comes too late is kept as a dead letter, unless such rows are dropped. On resume the rows
+    of windows that were open are read again, and no row is taken in or counted twice.
+
+    Parameters
+    ----------
+    stream : Stream
+        Where messages come from.
+    options : WindowOptions
+        How they are cut.
+    run : Run
+        Has the position, and keeps dead letters and messages that their place does not keep.
+    stop : threading.Event, optional
+        Once set, `StoppedError` is raised; windows that are open are left for the next time.
+    until_idle : float, optional
+        Seconds without a message after which the stream counts as ended: all windows close,
+        unless `options.hold_last` is set. By default it never ends.
+
+    Attributes
+    ----------
+    n_late, n_dropped : int
+        Rows left out since the last window.
+    n_repeated : int
+        Rows skipped because one of that name is in an open window (`options.unique_ids`).
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        options: WindowOptions,
+        run: Run,
+        *,
+        stop: threading.Event | None = None,
+        until_idle: float | None = None,
+    ) -> None:
+        position: Mapping[str, Any] = run.position or {}
+        self._stream, self._options, self._run = stream, options, run
+        self._stop, self._until_idle = stop or threading.Event(), until_idle
+        self._rows = LiveRows(options, lambda number: stream.place_of(*number))
+        self._open = OpenWindows(self._rows, options, position.get("key"))
+        self._read_to = {p: read["to"] for p, read in position.get("partitions", {}).items()}
+        self._again = dict(self._read_to)  # up to here messages were counted before
+        self._latest: dict[str, tuple[float, Any]] = {}
+        self._n_messages = position.get("messages_read", 0)
+        self._is_any_row = bool(position)
+        self._names: set[Any] = set()
+        # Offsets of rows that were sent twice: read again, they are that still, though the window
+        # of the first may be closed by then.
+        self._repeated = {p: list(read) for p, read in position.get("repeated", {}).items()}
+        self._letters: list[DeadLetter] = []
+        self.n_late, self.n_dropped = position.get("n_late", 0), position.get("n_dropped", 0)
+        self.n_repeated = 0
+        self._after = {p: read["after"] for p, read in position.get("partitions", {}).items()}
+        self.position: dict[str, Any] = dict(position)
+
+    def __iter__(self) -> Iterator[Window]:
+        """Yield each window as soon as it is complete."""
+        self._stream.open(self._after, self._run.inbox())
+        last_message = time.monotonic()
+        try:
+            while not self._stop.is_set():
+                messages = self._stream.poll(_POLL_SECONDS)
+                for message in messages or ():
+                    yield from self._taken(message)
+                    if self._stop.is_set():
+                        break
+                else:
+                    yield from self._complete()  # a partition may have come to its end
+                if messages is None or messages:  # a place that is away is not idle
+                    last_message = time.monotonic()
+                elif self._is_idle(time.monotonic() - last_message):
+                    yield from self._ended()
+                    return
+                elif self._letters:
+                    self._note()
+            self._note()
+            raise StoppedError
+        finally:
+            self._stream.close()
+
+    def _is_idle(self, seconds: float) -> bool:
+        return self._until_idle is not None and seconds >= self._until_idle
+
+    def _ended(self) -> Iterator[Window]:
+        for key in sorted(self._open.held) if not self._options.hold_last else ():
+            yield self._finished(key)
+        self._note(is_finished=not self._open.held)
+
+    def _note(self, **more: Any) -> None:
+        """Commit letters and position between two windows."""
+        self.position = self._position() | more
+        self.settle()
+
+    def settle(self) -> None:
+        """Commit letters and position that had to wait until windows read ahead were committed."""
+        if self._run.note_letters(self.position, self._letters):
+            self._letters = []
+
+    def _taken(self, message: Message) -> Iterator[Window]:
+        """Take one message in; yield the windows that it completes."""
+        partition, offset = message.partition, message.offset
+        is_again = partition in self._again and offset <= self._again[partition]
+        before = self._after.get(partition)
+        self._after[partition] = offset
+        if not is_again:
+            self._n_messages += 1
+            self._read_to[partition] = offset
+        try:
+            is_placed = self._is_placed(message, before, is_again)
+        except ValueError as error:
+            is_placed = False
+            if not is_again:
+                self._keep_letter(message, error)
+        if is_placed:
+            yield from self._complete()
+
+    def _is_placed(self, message: Message, before: Any, is_again: bool) -> bool:
+        """Put a message into its window as a row, unless it is repeated, late or dropped."""
+        row = self._row_of(message, before)
+        if row is None:
+            self.n_dropped += not is_again
+            return False
+        key = self._open.key_of(row)
+        if not self._open.takes(key):
+            if not is_again and self._options.on_late == "error":
+                raise self._open.late_error(key, row)
+            self.n_late += not is_again
+            return False
+        if self._options.unique_ids:
+            repeated = self._repeated.setdefault(message.partition, [])
+            if row.id in self._names or message.offset in repeated:
+                self.n_repeated += 1
+                if message.offset not in repeated:
+                    repeated.append(message.offset)
+                return False
+            self._names.add(row.id)
+        self._open.add(key, row)
+        if row.time is not None:
+            partition = message.partition
+            self._latest[partition] = max(
+                self._latest.get(partition, (-math.inf, row.number)),
+                (row.time, row.number),
+                key=lambda latest: latest[0],
+            )
+        return True
+
+    def _row_of(self, message: Message, before: Any) -> LiveRow | None:
+        number = (message.partition, message.offset)
+        body = message.body
+        if isinstance(body, Mapping):
+            record = dict(body)
+        else:
+            record = parse_object(body, self._stream.place_of(*number))
+        latest = max(self._latest.values(), key=lambda latest: latest[0], default=(-math.inf, 0))
+        row = self._rows.read(record, number, latest)
+        self._is_any_row = True
+        if row is None:
+            return None
+        check_row(row, self._options, self._stream.place_of(*number))
+        name = message.name if self._options.id is None else _text(row.id)
+        return replace(row, id=name, truth=_text(row.truth), before=before)
+
+    def _keep_letter(self, message: Message, error: ValueError) -> None:
+        if not self._is_any_row and self._n_messages >= _FIRST_MESSAGES:
+            raise ValueError(
+                f"none of the first {_FIRST_MESSAGES} messages could be read; the last: {error}"
+            ) from error
+        body = message.body
+        if isinstance(body, Mapping):
+            body = json.dumps(dict(body), default=str)
+        data = body.encode("utf-8", "replace") if isinstance(body, str) else body
+        place = self._stream.place_of(message.partition, message.offset)
+        self._letters.append(dead_letter(place, str(error), data))
+        if len(self._letters) >= _MOST_LETTERS:
+            self._note()
+
+    def _complete(self) -> Iterator[Window]:
+        for key in self._open.complete(self._watermark()):
+            yield self._finished(key)
+
+    def _watermark(self) -> float:
+        """The latest time so far; where some partitions lag behind, the earliest of these."""
+        behind = self._stream.behind()
+        lagging = [self._latest.get(p, (-math.inf, 0))[0] for p in behind]
+        latest = max((time for time, _ in self._latest.values()), default=-math.inf)
+        return min([latest, *lagging])
+
+    def _finished(self, key: Key) -> Window:
+        closed = self._open.close(key)
+        rows = closed.pop("rows_in_order")
+        if self._options.unique_ids:
+            self._names -= {row.id for row in rows}
+        letters, self._letters = tuple(self._letters), []
+        counts: dict[str, Any] = {"n_dropped": self.n_dropped, "n_late": self.n_late}
+        self.n_dropped = self.n_late = 0
+        self.position = self._position()
+        return Window(
+            row_ids=self._rows.plain("id", rows),
+            position=self.position,
+            dead_letters=letters,
+            **closed,
+            **counts,
+        )
+
+    def _position(self) -> dict[str, Any]:
+        """Where to begin again so that every row of an open window comes once more."""
+        first: dict[str, LiveRow] = {}
+        for row in (row for rows in self._open.held.values() for row in rows):
+            partition, offset = row.number
+            if partition not in first or offset < first[partition].number[1]:
+                first[partition] = row
+        after = self._read_to | {partition: row.before for partition, row in first.items()}
+        partitions = {p: {"after": after[p], "to": to} for p, to in sorted(self._read_to.items())}
+        position: dict[str, Any] = {"key": self._open.key, "partitions": partitions}
+        position["messages_read"] = self._n_messages
+        self._repeated = {
+            p: [offset for offset in offsets if p in after and not _is_before(offset, after[p])]
+            for p, offsets in self._repeated.items()
+        }
+        if any(self._repeated.values()):
+            position["repeated"] = self._repeated
+        pending = {"n_late": self.n_late, "n_dropped": self.n_dropped}
+        return position | {name: n for name, n in pending.items() if n}
+
+
+def check_row(row: LiveRow, options: WindowOptions, place: str) -> None:
+    """Refuse a row that its window could not hold: others would be lost with it."""
+    if not all(-MAX_COORDINATE <= value <= MAX_COORDINATE for value in row.point):
+        raise ValueError(f"{place} has a value of more than {MAX_COORDINATE:g}.")
+    if row.weight is not None and not 0 <= row.weight <= MAX_WEIGHT:
+        raise ValueError(f"{place} has a weight that is not between 0 and {MAX_WEIGHT:g}.")
+    if options.unique_ids and row.id is None:
+        raise ValueError(f"{place} has no value for {options.id!r}, which names the rows.")
+
+
+def _text(value: Any) -> str | None:
+    """Return a name as text: a column that is text in one window must be so in all."""
+    return None if value is None else str(value)
+
+
+def _is_before(offset: Any, after: Any) -> bool:
+    """Say whether a message is not read again from a place on; None is the start."""
+    return after is not None and bool(offset <= after)

@@ -1,0 +1,165 @@
+"""standard, auto: features of mean 0 and spread 1, always or where their spreads are unlike."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dynmeans.records.arrays import BatchArray, FloatArray
+from dynmeans.spaces.raw import RAW
+from dynmeans.spaces.space import Space, beside
+
+# A feature whose spread is this many times another's leaves the other no say in a distance.
+MAX_RATIO = 10.0
+_BITS = 36
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standard(Space):
+    """x becomes (x - mean) / spread, feature by feature (decision 0303).
+
+    Examples
+    --------
+    >>> space = Standard().fit(np.array([[0.0, 5.0], [4.0, 5.0]]))
+    >>> space.mean.tolist(), space.spread.tolist()  # a constant keeps its unit
+    ([2.0, 5.0], [2.0, 1.0])
+    >>> space.to_rows(space.to_points(np.array([[6.0, 7.0]]))).tolist()
+    [[6.0, 7.0]]
+    """
+
+    name: ClassVar[str] = "standard"
+    unit: ClassVar[str] = "standard deviations"
+    is_elementwise: ClassVar[bool] = True
+
+    mean: Any = None
+    spread: Any = None
+
+    def __post_init__(self) -> None:
+        """Check that points can be brought to the new units and back."""
+        if self.mean is None and self.spread is None:
+            return
+        for name in ("mean", "spread"):
+            array = np.array(getattr(self, name), dtype=np.float64)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        mean, spread = self.mean, self.spread
+        if mean.ndim != 1 or mean.shape != spread.shape:
+            raise ValueError(
+                "mean and spread must have one value for each feature, got shapes "
+                f"{mean.shape} and {spread.shape}."
+            )
+        if not (np.isfinite(mean).all() and np.isfinite(spread).all()):
+            raise ValueError("mean and spread must be finite, got NaN or infinity.")
+        if np.any(spread <= 0):
+            raise ValueError(f"spread must be greater than 0, got {spread}.")
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether mean and spread are known."""
+        return self.mean is not None
+
+    def fit(self, rows: BatchArray, weights: FloatArray | None = None) -> Space:
+        """Learn mean and spread; a feature that is constant keeps its unit."""
+        mean, spread = mean_and_spread(rows, weights)
+        return Standard(mean, np.where(spread > 0, spread, 1.0))
+
+    def to_points(self, rows: Any) -> Any:
+        """Return standardized rows, in the precision they came in."""
+        mean, spread = (beside(rows, numbers) for numbers in (self.mean, self.spread))
+        points = (rows - mean) / spread
+        return points.astype(np.float32) if rows.dtype == np.float32 else points
+
+    def to_rows(self, centers: FloatArray) -> FloatArray:
+        """Return standardized centers in the units of the rows."""
+        return np.asarray(centers * self.spread + self.mean)
+
+    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+        """Return standardized moves in the units of the rows."""
+        return np.asarray(moves * self.spread)
+
+    def __eq__(self, other: object) -> bool:
+        """Two are equal when their numbers are, to the bit."""
+        if not isinstance(other, Standard):
+            return NotImplemented
+        return self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the name, and lists of numbers where they are known."""
+        if self.mean is None or self.spread is None:
+            return {"name": self.name}
+        return {"name": self.name, "mean": self.mean.tolist(), "spread": self.spread.tolist()}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Standard":
+        """Read what `to_json` gave."""
+        return cls(value.get("mean"), value.get("spread"))
+
+
+@dataclass(frozen=True, slots=True)
+class Auto(Space):
+    """`standard` where one feature spreads more than ten times as far as another, else `raw`.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 5.0], [4.0, 5.0], [8.0, 5.3]])
+    >>> Auto().fit(rows).name, Auto().fit(rows[:, :1]).name
+    ('standard', 'raw')
+    """
+
+    name: ClassVar[str] = "auto"
+
+    @property
+    def is_fitted(self) -> bool:
+        """False: the first rows decide which space it is."""
+        return False
+
+    def fit(self, rows: BatchArray, weights: FloatArray | None = None) -> Space:
+        """Choose between the two by the spreads of the features."""
+        _, spread = mean_and_spread(rows, weights)
+        known = spread[spread > 0]
+        if len(known) < 2 or known.max() <= MAX_RATIO * known.min():
+            return RAW
+        return Standard().fit(rows, weights)
+
+    def could_become(self, learned: Space) -> bool:
+        """Say whether `learned` is one of the two, or nothing was learned yet."""
+        return learned.name in (RAW.name, Standard.name, self.name)
+
+    def to_points(self, rows: Any) -> Any:
+        """Refuse: which space it is, `fit` says."""
+        raise ValueError("space 'auto' maps nothing before fit() has chosen.")
+
+    def to_rows(self, centers: FloatArray) -> FloatArray:
+        """Refuse, as `to_points`."""
+        return np.asarray(self.to_points(centers))
+
+    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+        """Refuse, as `to_points`."""
+        return np.asarray(self.to_points(moves))
+
+
+def mean_and_spread(
+    rows: BatchArray, weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return numbers that no order of the rows can change, nor a row that comes twice or weighs 2.
+
+    Sums are exact, and what the products in them lose is rounded away.
+    """
+    points = np.asarray(rows, np.float64)
+    weights = np.ones(len(points)) if weights is None else weights
+    total = math.fsum(weights.tolist())
+    mean = _rounded(_sums(points * weights[:, None]) / total)
+    squares = (points - mean) ** 2 * weights[:, None]
+    return mean, _rounded(np.sqrt(_sums(squares) / total))
+
+
+def _sums(terms: FloatArray) -> FloatArray:
+    return np.array([math.fsum(column) for column in terms.T.tolist()])
+
+
+def _rounded(values: FloatArray) -> FloatArray:
+    fractions, exponents = np.frexp(values)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(fractions, _BITS)), exponents - _BITS))

@@ -1,0 +1,174 @@
+"""One follower: a recipe, a memory, one step after the other, the same from a file."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from dynmeans.engine.batch import Batch
+from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.follow.begin import begin
+from dynmeans.follow.follow import follow, follow_all
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.predict import distances, predict
+from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.inputs.input_error import InputError
+from dynmeans.records.penalties import Penalties
+
+RECIPES = {
+    "auto": {"n_clusters": 3},
+    "given": {"new_penalty": 900.0},
+    "scaled": {"space": "standard"},
+    "auto space": {"space": "auto", "new_penalty": 0.5},
+    "families": {"new_penalty": 100.0, "families": True},
+    "steady": {"new_penalty": 900.0, "motion": "steady", "moving": [0], "reach": 2.0},
+    "direct": {"new_penalty": 900.0, "revival_penalty": 100.0, "drift": 0.3, "revival": "exact"},
+}
+
+
+@pytest.fixture
+def batches():
+    rng = np.random.default_rng(3)
+    places = np.array([[0.0, 0.0], [40.0, 90.0], [0.0, 190.0]])
+    return [
+        Batch(places.repeat(12, axis=0) + rng.normal(size=(36, 2)) * [3.0, 12.0] + [0.2 * t, 0])
+        for t in range(6)
+    ]
+
+
+def _follow(recipe, batches):
+    memory, labels = begin(recipe, batches), []
+    for batch in batches:
+        memory, step = follow(recipe, memory, batch)
+        labels.append(step.clustering.labels)
+    return memory, labels
+
+
+@pytest.mark.parametrize("fields", RECIPES.values(), ids=RECIPES)
+def test_a_sequence_gives_the_labels_of_one_batch_after_the_other(batches, fields):
+    recipe = Recipe(**fields, random_state=3)
+    memory, labels = _follow(recipe, batches)
+    whole, steps = follow_all(recipe, begin(recipe, batches), batches, [1.0] * len(batches))
+    np.testing.assert_array_equal([step.clustering.labels for step in steps], labels)
+    assert whole.clusters == memory.clusters
+    assert whole.to_bytes() == memory.to_bytes()
+
+
+@pytest.mark.parametrize("fields", RECIPES.values(), ids=RECIPES)
+def test_the_estimator_gives_the_labels_of_the_follower(batches, fields):
+    if "space" in fields:
+        pytest.skip("the estimator learns it under another name")
+    model = DynamicMeans(**fields, random_state=3)
+    found, _ = model.fit_sequence([batch.points for batch in batches])
+    _, labels = _follow(Recipe(**fields, random_state=3), batches)
+    np.testing.assert_array_equal(found, labels)
+
+
+@pytest.mark.parametrize("fields", RECIPES.values(), ids=RECIPES)
+def test_a_memory_from_a_file_continues_label_for_label(batches, fields, tmp_path):
+    recipe = Recipe(**fields, random_state=3)
+    memory, _ = _follow(recipe, batches[:3])
+    memory.save(tmp_path / "memory")
+    again = Memory.load(tmp_path / "memory")
+    assert again.to_bytes() == memory.to_bytes()
+    assert Memory.from_bytes(memory.to_bytes()).to_bytes() == memory.to_bytes()
+    for batch in batches[3:]:
+        memory, step = follow(recipe, memory, batch)
+        again, other = follow(recipe, again, batch)
+        np.testing.assert_array_equal(step.clustering.labels, other.clustering.labels)
+    assert again.to_bytes() == memory.to_bytes()
+    assert again.space == memory.space
+
+
+def test_damaged_memory_is_refused_in_one_line(batches, tmp_path):
+    memory, _ = _follow(Recipe(new_penalty=1.0), batches)
+    data = bytearray(memory.to_bytes())
+    data[len(data) // 2] ^= 1
+    with pytest.raises(ValueError, match=r"^'window 3' is not a dynmeans Memory .*damaged"):
+        Memory.from_bytes(bytes(data), "window 3")
+    memory.clusters.save(tmp_path / "state")
+    with pytest.raises(ValueError, match="holds a 'ClusterState', not a 'Memory'"):
+        Memory.load(tmp_path / "state")
+
+
+def test_following_changes_no_earlier_memory(batches):
+    recipe = Recipe(new_penalty=0.3, families=True, random_state=0)
+    memory, _ = follow(recipe, begin(recipe, batches[:1]), batches[0])
+    before = memory.to_bytes()
+    follow(recipe, memory, batches[1])
+    assert memory.to_bytes() == before
+
+
+def test_what_was_learned_travels_with_the_memory_and_rows_are_never_mixed_with_points(batches):
+    recipe = Recipe(space="standard", random_state=0)
+    memory, labels = _follow(recipe, batches)
+    assert memory.space.name == "standard"
+    assert len(memory.clusters.ids) == 3
+    found, _ = predict(recipe, memory, batches[-1])
+    np.testing.assert_array_equal(found, labels[-1])
+    nearest = memory.clusters.ids[distances(memory, batches[-1]).argmin(axis=1)]
+    np.testing.assert_array_equal(nearest, labels[-1])
+    np.testing.assert_allclose(np.sort(memory.centers[:, 1]), [0, 90, 190], atol=12)
+
+
+@pytest.mark.parametrize("space", ["raw", "standard"])
+def test_an_empty_beginning_settles_nothing_and_lets_time_pass(batches, space):
+    recipe, empty = Recipe(space=space, random_state=0), Batch(np.empty((0, 2)))
+    memory, _ = follow(recipe, begin(recipe, [empty]), empty)
+    assert memory.penalties is None
+    assert (memory.clusters.n_steps, memory.clusters.time) == (1, 1.0)
+    memory, step = follow(recipe, memory, batches[0])
+    assert memory.is_settled
+    assert (memory.clusters.n_steps, step.before.n_steps) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"space": "raw"}, "space must be what the memory was made with, 'standard', got 'raw'"),
+        ({"random_state": 4}, "random_state must be what the memory was made with, got 4"),
+        ({"max_gap": 3.0}, "max_gap must be .*, as the penalties were chosen with, got 3.0"),
+    ],
+)
+def test_a_recipe_that_disagrees_with_the_memory_is_refused_by_name(batches, change, told):
+    fields = {"space": "standard", "random_state": 0}
+    memory, _ = _follow(Recipe(**fields), batches)
+    with pytest.raises(InputError, match=told):
+        follow(Recipe(**fields | change), memory, batches[0])
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"n_init": 0}, "n_init must be at least 1, got 0"),
+        ({"order": "random"}, "order must be one of content, row, got 'random'"),
+        ({"space": "cubic"}, "space must be one of raw, standard, .*got 'cubic'"),
+        ({"random_state": -1}, "random_state must be None, an integer from 0 to 2"),
+        ({"penalties": Penalties(1.0, max_gap=5, reach=1.5), "max_gap": 3}, "give either"),
+        ({"drift": 0.5}, "goes with max_gap and reach"),
+        ({"new_penalty": 1.0, "n_clusters": 3}, "give either n_clusters or new_penalty"),
+        ({"penalties": 2.0, "new_penalty": 1.0}, "give either penalties or new_penalty"),
+    ],
+)
+def test_a_wrong_recipe_is_refused_by_name(fields, told):
+    with pytest.raises(ValueError, match=told):
+        Recipe(**fields)
+
+
+def test_every_field_says_what_it_is():
+    for field in fields(Recipe):
+        assert field.metadata["help"].endswith(".")
+        assert callable(field.metadata["check"])
+
+
+def test_a_recipe_survives_json():
+    for values in RECIPES.values():
+        recipe = Recipe(**values, random_state=7, min_life=2)
+        assert Recipe.from_json(recipe.to_json()) == recipe
+    given = Recipe(Penalties(1.0, revival_penalty=0.1, drift=0.2, motion="steady", moving=[1]))
+    assert Recipe.from_json(given.to_json()) == given
+
+
+def test_an_unknown_field_is_refused_by_name():
+    with pytest.raises(TypeError, match="there is no parameter 'scale'"):
+        recipe_of(scale="standard")

@@ -1,0 +1,158 @@
+"""What a cluster is: means, what sets it apart, typical rows, telling values, majority."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import run_cases
+
+from dynmeans import Run
+from dynmeans.cli.__main__ import main
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.look.profiles import describe_clusters
+from dynmeans.runs.look.run_families import families_of_run
+from dynmeans.runs.reading.window import Window
+
+POINTS = [[0.0, 1.0], [0.4, 1.2], [0.2, 1.1], [9.0, 1.0], [9.2, 1.2]]
+
+
+@pytest.fixture
+def small(tmp_path):
+    config = RunConfig(("x", "y"), run_cases.PENALTIES)
+    with Run.create(tmp_path / "small", config) as run:
+        run.process([Window(POINTS, name="a"), Window(POINTS[3:], name="b")])
+    with Run.open(tmp_path / "small") as run:
+        yield run
+
+
+def rows_of(found):
+    """Row of the cluster near 0, and of the one near 9."""
+    return np.argsort(found.means[:, 0]).tolist()
+
+
+def test_means_and_deviations_are_those_of_the_kept_rows(small):
+    found = describe_clusters(small)
+    near, far = rows_of(found)
+    kept = np.float32(POINTS[:3])
+    np.testing.assert_allclose(found.means[near], kept.mean(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(found.deviations[near], kept.std(axis=0), rtol=1e-5)
+    assert found.n_kept[[near, far]].tolist() == [3, 4]
+    assert found.lives.n_windows[[near, far]].tolist() == [1, 2]
+    assert (found.lives.first_windows[far], found.lives.last_windows[far]) == ("a", "b")
+
+
+def test_the_feature_that_differs_most_in_deviations_sets_a_cluster_apart(small):
+    found = describe_clusters(small)
+    (first, difference), (second, _) = found.apart(rows_of(found)[1])
+    # x: 9.1 - 0.2 over sqrt((0.1^2 + 0.08 / 3) / 2); y is about the same in both.
+    assert (first, second) == ("x", "y")
+    assert difference == pytest.approx(8.9 / np.sqrt((0.01 + 0.08 / 3) / 2), rel=1e-5)
+
+
+def test_the_row_nearest_to_the_mean_comes_first_among_typical_ones(small):
+    found = describe_clusters(small)
+    near = rows_of(found)[0]
+    np.testing.assert_allclose(found.typical[near, 0], [0.2, 1.1], rtol=1e-6)
+    assert np.isfinite(found.typical[near]).all()
+    assert found.typical_windows[near] == ["a", "a", "a"]
+
+
+def test_merged_clusters_have_one_profile_and_names_are_shown(small):
+    small.merge_clusters(1, 0)
+    small.name_cluster(1, "both")
+    found = describe_clusters(small)
+    assert (found.ids.tolist(), found.names, found.n_kept.tolist()) == ([1], {1: "both"}, [7])
+    assert found.to_arrow()["apart"].to_pylist() == [""]  # there are no others
+
+
+@pytest.fixture
+def ports(tmp_path, monkeypatch):
+    """Two clusters, one at sea and one in a harbor, whose rows say so in words and values."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    side = np.tile([0, 1, 1], 800)
+    frame = pd.DataFrame(
+        {
+            "t": np.repeat(np.arange(8.0), 300),
+            "x": 10.0 * side + rng.normal(0, 0.1, len(side)),
+            "port": np.where(side, rng.choice(["Delft", "Gouda"], len(side)), "Rotterdam"),
+            "berth": np.where(side, 7, 9),
+            "draft": np.where(side, 2.14, 11.02) + rng.uniform(0, 0.03, len(side)),
+            "ship": np.where(rng.random(len(side)) < 0.9, side, 5),
+        }
+    )
+    words = np.where(side, "quiet canal", "heavy crane")
+    frame["text"] = [f"the {w}, number {n}" for n, w in enumerate(words)]
+    frame.to_parquet("rows.parquet", index=False)
+    options = ["-t", "t", "--every", "1", "-f", "x", "--new-penalty", "4", "-o", "run", "-q"]
+    assert main(["cluster", "rows.parquet", *options]) == 0
+    return Path("run")
+
+
+def test_values_and_words_that_are_rare_elsewhere_tell_a_cluster(ports):
+    with Run.open(ports) as run:
+        found = describe_clusters(run, describe=["port", "text", "berth", "draft"])
+    sea, harbor = found.ids[rows_of(found)].tolist()
+    port, text, berth = (found.telling[name] for name in ("port", "text", "berth"))
+    assert port.values_of(sea) == ["Rotterdam"]
+    assert set(port.values_of(harbor)) == {"Delft", "Gouda"}
+    assert port.terms[sea][0][1] == 1.0
+    assert (port.are_words, text.are_words) == (False, True)
+    assert set(text.values_of(sea)) == {"heavy", "crane"}  # not "the", which all have
+    assert berth.values_of(harbor) == ["7"]
+    assert found.telling["draft"].values_of(sea) == ["11"]  # the first two digits
+
+
+def test_each_cluster_shows_the_truth_of_most_of_its_rows(ports):
+    with Run.open(ports) as run:
+        found = describe_clusters(run, truth="ship")
+    ship = pd.read_parquet("rows.parquet")["ship"].to_numpy()
+    expected = np.mean(ship[np.tile([0, 1, 1], 800) == 0] == 0)
+    row = rows_of(found)[0]
+    assert found.truth[row] == 0
+    assert found.truth_shares[row] == pytest.approx(expected)
+
+
+def test_families_are_described_like_clusters(ports):
+    with Run.open(ports) as run:
+        families = families_of_run(run, n_families=1)
+        found = describe_clusters(run, families=families, describe=["port"])
+    assert len(found.ids) == 1
+    assert len(found.telling["port"].values_of(int(found.ids[0]))) == 3
+
+
+def test_the_command_tells_it_in_lines_and_as_a_file(ports, capsys):
+    assert main(["name", "run", "0", "harbor"]) == 0
+    capsys.readouterr()
+    words = ["clusters", "run", "--describe", "port,text", "--truth", "ship", "-o", "out.csv"]
+    assert main(words) == 0
+    told = capsys.readouterr().out
+    assert "0  harbor  1,600 points in 8 windows, 0 to 7\n" in told
+    assert "    port    Rotterdam\n" in told
+    table = pd.read_csv("out.csv")
+    assert {"mean_x", "deviation_x", "apart", "telling_port", "truth_share"} <= {*table.columns}
+    assert main(["clusters", "run", "--top", "1"]) == 0
+    assert capsys.readouterr().out.endswith("and 1 more cluster (--top, -o FILE)\n")
+    assert main(["clusters", "run", "--describe", "prot"]) == 1
+    assert "Did you mean 'port'?" in capsys.readouterr().err
+
+
+def test_a_run_that_keeps_no_rows_says_so(tmp_path):
+    config = RunConfig(("x", "y"), run_cases.PENALTIES, sample_size=0)
+    with Run.create(tmp_path / "run", config) as run:
+        run.process(Window(POINTS))
+        for ask in (families_of_run, describe_clusters):
+            with pytest.raises(ValueError, match="sample_size must be at least 1"):
+                ask(run)
+
+
+def test_labels_that_people_did_not_keep_are_not_described(tmp_path):
+    table = pa.table({"t": [0.0, 0.1, 1.0], "x": [0.0, None, 0.1], "kind": ["a", "b", "a"]})
+    pd.DataFrame(table.to_pydict()).to_csv(tmp_path / "rows.csv", index=False)
+    options = ["-t", "t", "--every", "1", "-f", "x", "--new-penalty", "4", "-q"]
+    words = ["cluster", str(tmp_path / "rows.csv"), *options, "--on-missing", "drop"]
+    assert main([*words, "-o", str(tmp_path / "run")]) == 0
+    with Run.open(tmp_path / "run") as run:
+        assert describe_clusters(run, describe=["kind"]).telling["kind"].values_of(0) == ["a"]

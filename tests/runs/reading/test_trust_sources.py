@@ -1,0 +1,218 @@
+"""A source is data: its names, queries, views and folders run nothing and reach nothing else."""
+
+import json
+import sqlite3
+from dataclasses import replace
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+import pytest
+import run_cases
+
+from dynmeans import Run
+from dynmeans.runs.export.label_files import export_labels
+from dynmeans.runs.export.original_rows import open_rows
+from dynmeans.runs.look.truth_counts import count_truth
+from dynmeans.runs.reading.sources.reading_options import ReadingOptions
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.reading.windows import Windows
+from dynmeans.runs.store.commit import write_manifest
+
+INJECTED = (
+    "SELECT * FROM source)); COPY (SELECT 'owned') TO '{}' (FORMAT csv); "
+    "CREATE OR REPLACE TEMP VIEW dynmeans_rows AS SELECT * FROM ((SELECT * FROM source"
+)
+NOT_ONE_SELECT = [
+    "SELECT * FROM source; SELECT 1",
+    "COPY source TO 'x.csv'",
+    "INSTALL sqlite",
+    "ATTACH 'x.db'",
+    "SET enable_external_access = true",
+    "",
+]
+OUT_OF_REACH = [
+    "SELECT * FROM read_csv('secret.csv')",
+    "SELECT * FROM 'secret.csv'",
+    "SELECT * FROM glob('*')",
+    "SELECT content FROM read_text('secret.csv')",
+    "SELECT * FROM 'https://example.com/rows.parquet'",
+]
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_cases.moving_table(5).to_parquet("rows.parquet", index=False)
+    (tmp_path / "secret.csv").write_text("x\n1\n")
+    return "rows.parquet"
+
+
+@pytest.fixture
+def run_with_query(rows, tmp_path):
+    """A run folder whose stored query is not the one it was made with."""
+    run_cases.follow(rows, tmp_path / "run")
+
+    def put(query):
+        with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
+            values = ("source.sql", json.dumps(query))
+            connection.execute("REPLACE INTO configuration (name, value) VALUES (?, ?)", values)
+            write_manifest(connection, {})  # whoever forges a run forges its digests
+        connection.close()
+        return tmp_path / "run"
+
+    return put
+
+
+def test_a_query_stored_in_a_run_is_not_run_unless_trusted(run_with_query, tmp_path):
+    folder = run_with_query("SELECT * FROM source")
+    with Run.open(folder) as run:
+        with pytest.raises(ValueError, match="stored in it, 'SELECT"):
+            export_labels(run, tmp_path / "out.parquet")
+        with pytest.raises(ValueError, match="stored in it, 'SELECT"):
+            count_truth(run, "truth", "rows.parquet")
+        assert export_labels(run, tmp_path / "out.parquet", trust=True).n_rows == 60
+
+
+def test_a_stored_query_that_leaves_its_parentheses_writes_nothing_even_if_trusted(
+    run_with_query, tmp_path
+):
+    folder = run_with_query(INJECTED.format(tmp_path / "owned.csv"))
+    with Run.open(folder) as run, pytest.raises(ValueError, match="the query cannot be read"):
+        export_labels(run, tmp_path / "out.parquet", trust=True)
+    assert not (tmp_path / "owned.csv").exists()
+
+
+@pytest.mark.parametrize("query", NOT_ONE_SELECT)
+def test_a_query_is_one_select(rows, query):
+    with pytest.raises(ValueError, match="must be one SELECT"):
+        Source(rows, query=query)
+
+
+@pytest.mark.parametrize("query", OUT_OF_REACH)
+def test_a_query_reaches_no_file_but_the_input(rows, query):
+    with pytest.raises((ValueError, OSError), match="no other file"):
+        Source(rows, query=query)
+
+
+def test_a_query_that_ends_in_a_comment_is_read(rows):
+    with Source(rows, query="SELECT x FROM source -- all of them") as source:
+        assert list(source.columns) == ["x"]
+
+
+def test_a_query_sees_no_variable_of_the_program(rows):
+    secret = pa.table({"x": [1.0]})
+    with pytest.raises(ValueError, match="secret"):
+        Source(rows, query="SELECT * FROM secret")
+    del secret
+
+
+def test_a_view_inside_a_database_reaches_no_other_file(rows, tmp_path):
+    with duckdb.connect("rows.duckdb") as connection:
+        connection.execute("CREATE VIEW v AS SELECT * FROM read_csv('secret.csv')")
+    with pytest.raises((ValueError, OSError), match="no other file"):
+        Source("rows.duckdb", database_table="v")
+
+
+def test_settings_are_locked_once_rows_are_read(rows):
+    with Source(rows) as source, pytest.raises(duckdb.Error, match="locked"):
+        source.connection.execute("SET threads = 4")
+
+
+def test_a_sqlite_database_is_read_without_an_extension(tmp_path):
+    path = tmp_path / "s.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (x REAL)")
+        connection.execute("INSERT INTO t VALUES (2.5)")
+    connection.close()
+    with Source(str(path)) as source:
+        assert source.rows("x") == [(2.5,)]
+        with pytest.raises(duckdb.Error):
+            source.connection.execute("LOAD sqlite_scanner")
+
+
+def test_a_view_that_came_with_a_sqlite_database_is_not_run(tmp_path):
+    path = tmp_path / "s.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (x REAL)")
+        connection.execute("CREATE VIEW v AS SELECT load_extension('evil') AS x")
+    connection.close()
+    with pytest.raises(ValueError, match="there is no table 'v'; the input has 't'"):
+        Source(str(path), database_table="v")
+
+
+def test_an_address_is_not_read_unless_the_user_says_so():
+    with pytest.raises(ValueError, match=r"is on the network, .* network=True allows it"):
+        Source("https://example.com/rows.parquet")
+
+
+def test_without_its_extension_an_address_is_one_line(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))  # where extensions are kept
+    with pytest.raises(ValueError, match=r"needs DuckDB's extension httpfs.*INSTALL httpfs"):
+        Source("s3://bucket/rows.parquet", reading=ReadingOptions(network=True))
+
+
+def test_a_run_folder_cannot_open_the_network(tmp_path):
+    run_cases.moving_table(3).to_parquet(tmp_path / "rows.parquet", index=False)
+    options = replace(ReadingOptions(decimal=",", distinct=True), network=True)
+    assert ReadingOptions.from_source_fields(options.to_source_fields()) == ReadingOptions(
+        decimal=",", distinct=True
+    )
+    config = run_cases.config_for("https://example.com/rows.csv")
+    config = replace(config, source={**config.source, "network": True})
+    Run.create(tmp_path / "run", config).close()
+    with (
+        Run.open(tmp_path / "run") as run,
+        pytest.raises(ValueError, match="is on the network"),
+    ):
+        open_rows(run)
+
+
+def test_no_extension_is_installed_or_loaded_on_the_way():
+    with Source(pa.table({"x": [1.0]})) as source:
+        settings = source.connection.execute(
+            "SELECT value FROM duckdb_settings() WHERE name IN "
+            "('autoinstall_known_extensions', 'autoload_known_extensions', "
+            "'enable_external_access')"
+        ).fetchall()
+    assert settings == [("false",)] * 3
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv"])
+def test_a_folder_name_with_an_equals_sign_is_no_column(tmp_path, ending):
+    for value in (5, 6):
+        folder = tmp_path / f"x={value}"
+        folder.mkdir()
+        frame = pd.DataFrame({"x": [1.0, 2.0]})
+        path = folder / f"rows{ending}"
+        frame.to_csv(path, index=False) if ending == ".csv" else frame.to_parquet(path)
+    with Source(tmp_path) as source:
+        (window,) = Windows(source, WindowOptions(features=("x",), count=9))
+    assert window.points.ravel().tolist() == [1.0, 2.0, 1.0, 2.0]
+
+
+def test_a_run_name_with_brackets_is_not_a_pattern(tmp_path):
+    for name, shift in (("r1", 0.0), ("r[1]", 100.0)):
+        frame = run_cases.moving_table(5 if name == "r1" else 7)
+        frame.assign(x=frame["x"] + shift).to_parquet(tmp_path / f"{name}.parquet", index=False)
+        run_cases.follow(tmp_path / f"{name}.parquet", tmp_path / name)
+    with Run.open(tmp_path / "r[1]") as run:
+        for is_joined in (True, False):
+            done = export_labels(run, tmp_path / "out.parquet", is_joined=is_joined)
+            assert done.n_rows == 84
+            found = pd.read_parquet(tmp_path / "out.parquet")["cluster_id"].tolist()
+            assert found == run.labels()["cluster_id"].tolist()
+
+
+def test_an_input_column_named_as_our_row_number_hides_nothing(tmp_path):
+    frame = run_cases.moving_table(5).assign(**{"dynmeans row": 7})
+    frame = frame.sample(frac=1, random_state=0)
+    frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    run_cases.follow(tmp_path / "rows.parquet", tmp_path / "run")
+    with Run.open(tmp_path / "run") as run:
+        assert export_labels(run, tmp_path / "out.parquet").n_rows == len(frame)
+        labels = run.labels().sort_values("row_id")["cluster_id"].tolist()
+    out = pd.read_parquet(tmp_path / "out.parquet")
+    assert out["cluster_id"].tolist() == labels
+    assert out["dynmeans row"].tolist() == [7] * len(frame)
