@@ -1,9 +1,9 @@
 """The deeper search: what moves of whole sets find after Algorithm 2 has stopped.
 
-After the passes have converged: identities by assignment, splits, merges, single points; then passes
-again, until nothing lowers L_t. Every move is taken only if it lowers L_t, the passes lower it by
-Theorem 1, and there are finitely many divisions of a batch: so the search ends, and never above
-what Algorithm 2 reached (decision 0017).
+After the passes have converged: identities by assignment, splits, merges, single points; then
+passes again, until nothing lowers L_t. Every move is taken only if it lowers L_t, the passes lower
+it by Theorem 1, and there are finitely many divisions of a batch: so the search ends, and never
+above what Algorithm 2 reached (decision 0017).
 """
 
 from dynmeans.algorithm.assign_params import assign_params

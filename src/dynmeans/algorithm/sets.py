@@ -1,8 +1,9 @@
 """The sets a batch is divided into, and the identity each holds, while moves are tried.
 
 Given the sets, L_t is their scatter plus one term for each: lambda for a new cluster, and for a
-remembered one Q dt + gamma n/(gamma + n) |m - theta_old|^2, which is what is left of Eq. 15 once the
-center is the best one (Eq. 12). So a move is judged by the weights and means of the sets it touches.
+remembered one Q dt + gamma n/(gamma + n) |m - theta_old|^2, which is what is left of Eq. 15 once
+the center is the best one (Eq. 12). So a move is judged by the weights and means of the sets it
+touches.
 """
 
 from collections.abc import Sequence
@@ -90,7 +91,9 @@ class Sets:
 
     def mass(self, k: int) -> float:
         """gamma + n: what the center stands for."""
-        return float((self.batch.gamma[self.owners[k]] if self.owners[k] != NEW else 0.0) + self.n[k])
+        return float(
+            (self.batch.gamma[self.owners[k]] if self.owners[k] != NEW else 0.0) + self.n[k]
+        )
 
     def center(self, k: int) -> FloatArray:
         """Theta (Eq. 12)."""

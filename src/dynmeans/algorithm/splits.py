@@ -87,9 +87,9 @@ def _split(sets: Sets, k: int, least: float) -> bool:
         return False
     owner, (m1, m2), (n1, n2) = sets.owners[k], halves.means, halves.n
     ways = []
-    for kept, other in (((n1, m1), (n2, m2)), ((n2, m2), (n1, m1))):
-        term, taken = sets.cheapest_free(*other)
-        ways.append((sets.batch.term(*kept, owner) + term, taken))
+    for n, m, n_other, m_other in ((n1, m1, n2, m2), (n2, m2, n1, m1)):
+        term, taken = sets.cheapest_free(n_other, m_other)
+        ways.append((sets.batch.term(n, m, owner) + term, taken))
     is_second_kept = ways[1][0] < ways[0][0]
     terms, taken = ways[1] if is_second_kept else ways[0]
     if not halves.fall + sets.term(k) - terms > least:
@@ -117,5 +117,5 @@ def _halves_of(sets: Sets, k: int) -> _Halves | None:
         return None
     if len(rows) == len(sample):
         return halves
-    halves = _Halves(sets, rows, *halves.means, TURNS)
+    halves = _Halves(sets, rows, halves.means[0], halves.means[1], TURNS)
     return halves if halves.are_two and halves.is_clear() else None
