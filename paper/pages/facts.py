@@ -12,8 +12,8 @@ import pandas as pd
 from paper.aircraft.config import HANDICAP, HONEST
 from paper.aircraft.table import compare, table_frame
 from paper.pages import size_facts, synthetic_facts
-from paper.pages.study_tables import robustness_means
-from paper.pages.tables import AIRCRAFT
+from paper.pages.study_tables import robustness_means, searches
+from paper.pages.tables import AIRCRAFT, read_rows
 from paper.results_file import RESULTS, read_results
 from paper.synthetic.claims import with_error
 
@@ -40,6 +40,38 @@ def robustness_streams() -> str:
     """Return how many streams robustness was measured on."""
     found = robustness_means()["n_streams"]
     return _range(str(found.min()), str(found.max()))
+
+
+def lost_by_search(search: str, parameter: str, factor: str) -> str:
+    """Most points that a search loses where a parameter is wrong by exactly this factor."""
+    rows = searches().query("origin == 'found' and n_clusters == 5 and search == @search")
+    right = rows[rows["parameter"] == "none"].groupby("noise")["accuracy_frozen"].mean()
+    wrong = rows[(rows["parameter"] == parameter) & (rows["factor"] == float(factor))]
+    found = 100 * (right - wrong.groupby("noise")["accuracy_frozen"].mean())
+    return f"{found.max():.0f}"
+
+
+def search_streams() -> str:
+    """Return how many streams both searches were run on."""
+    return str(searches()["trial"].nunique())
+
+
+def deeper(noise: str, origin: str, clusters: str, score: str = "frozen") -> str:
+    """Points that the deeper search gains over Algorithm 2, with the standard error of pairs."""
+    rows = searches().query("noise == @noise and origin == @origin and parameter == 'none'")
+    rows = rows[rows["n_clusters"] == int(clusters)].set_index("trial")
+    column = f"accuracy_{score.replace(' ', '_')}"
+    found = {name: group[column] for name, group in rows.groupby("search")}
+    gains = 100 * (found["deep"] - found["paper"])
+    return f"{gains.mean():+.1f} ± {gains.sem():.1f}"
+
+
+def vanished(noise: str, vanish: str, max_gap: str) -> str:
+    """Return tracking accuracy where clusters are absent in a share of the steps, at one T_Q."""
+    rows = read_rows("vanishing").frame
+    rows = rows[(rows["noise"] == noise) & (rows["vanish"] == float(vanish))]
+    found = rows.loc[rows["max_gap"] == float(max_gap), "accuracy_frozen"]
+    return with_error(found.mean(), found.sem())
 
 
 def _named(parameter: str, rows: pd.DataFrame) -> list[str]:

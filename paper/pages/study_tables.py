@@ -8,6 +8,9 @@ import pandas as pd
 from paper.pages.tables import markdown, read_rows
 from paper.results_file import RESULTS
 from paper.synthetic.claims import NAMES, ORIGINS, with_error
+from paper.synthetic.tasks import PAPER
+
+_SEARCHES = {"paper": "Algorithm 2", "deep": "deeper"}
 
 SYMBOLS = {
     "new_penalty": "lambda",
@@ -84,6 +87,40 @@ def vanishing() -> str:
     return markdown(["noise", "absent", *(f"T_Q = {gap:g}" for gap in gaps)], lines)
 
 
+def searches() -> pd.DataFrame:
+    """Return the rows of both searches, on the streams that all kinds have been run on."""
+    rows = read_rows("both_searches").frame
+    counts = rows.groupby("trial").size()
+    return rows[rows["trial"].isin(counts[counts == counts.max()].index)]
+
+
+def both_searches() -> str:
+    """Algorithm 2 beside the deeper search, with every number of clusters."""
+    rows = searches().query("parameter == 'none'")
+    clusters = sorted(rows["n_clusters"].unique())
+    lines = []
+    for (noise, origin, search), group in rows.groupby(["noise", "origin", "search"]):
+        found = group.groupby("n_clusters")["accuracy_frozen"].agg(["mean", "sem"])
+        cells = [with_error(*found.loc[k]) for k in clusters]
+        name = "the paper's parameters" if origin == PAPER else ORIGINS[str(origin)]
+        lines.append([str(noise), name, _SEARCHES[str(search)], *cells])
+    return markdown(["noise", "parameters", "search", *(f"K = {k}" for k in clusters)], lines)
+
+
+def robust_searches() -> str:
+    """Both searches where one parameter is wrong by a factor, five clusters."""
+    rows = searches().query("origin == @FOUND and n_clusters == 5")
+    lines = []
+    factors = sorted(rows["factor"].unique())
+    for parameter in [name for name in SYMBOLS if name in set(rows["parameter"])]:
+        chosen = rows[rows["parameter"].isin([parameter, "none"])]
+        for (noise, search), group in chosen.groupby(["noise", "search"]):
+            found = group.groupby("factor")["accuracy_frozen"].agg(["mean", "sem"])
+            cells = [with_error(*found.loc[f]) for f in factors]
+            lines.append([str(noise), SYMBOLS[parameter], _SEARCHES[str(search)], *cells])
+    return markdown(["noise", "parameter", "search", *(f"x {f:g}" for f in factors)], lines)
+
+
 def mixing() -> str:
     """Effective samples and agreement of four chains, medians over batches and streams."""
     rows = read_rows("mixing").frame
@@ -119,6 +156,8 @@ def results_of_json(name: str) -> dict[str, Any]:
 
 
 _MAKERS = {
+    "both searches": both_searches,
+    "both searches, robustness": robust_searches,
     "robustness": robustness,
     "evolutionary": evolutionary,
     "low-variance limit": low_variance_limit,

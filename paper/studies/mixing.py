@@ -26,7 +26,7 @@ from paper.synthetic.streams import PRIOR_MEAN, PRIOR_VARIANCE, stream_of
 from paper.synthetic.tasks import DEVIATION, FOUND
 
 EXPERIMENT = "mixing"
-N_CHAINS, N_SWEEPS, N_STREAMS, N_CLUSTERS = 4, 1000, 10, 5
+N_CHAINS, N_SWEEPS, N_STREAMS, N_CLUSTERS = 4, 1000, 4, 5
 KEY = ("noise", "origin", "trial")
 SCHEMA = pa.schema(
     [
