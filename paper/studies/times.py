@@ -39,7 +39,10 @@ def tasks() -> list[Row]:
     """Return the first streams of all kinds first, more of the short ones before long ones."""
     kinds = product(range(N_STREAMS), NOISES, ORIGINS, SyntheticConfig.of_size("full").n_clusters)
     rows = [dict(zip(KEY, (*kind[1:], kind[0]), strict=True)) for kind in kinds]
-    return sorted(rows, key=lambda row: row["trial"] * max(10, row["n_clusters"]))
+    return sorted(
+        rows,
+        key=lambda row: (row["trial"] + (row["n_clusters"] == 50)) * max(10, row["n_clusters"]),
+    )
 
 
 def in_turns(task: Row) -> dict[str, Any]:
