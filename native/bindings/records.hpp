@@ -57,8 +57,8 @@ class RecordType {
 
 // Classes of Python that cross as they are.
 struct RecordTypes {
-    RecordType<11> state{{"ids", "centers", "weights", "ages", "next_id", "n_steps", "counts",
-                          "time", "velocities", "velocity_covariances", "scaling"}};
+    RecordType<10> state{{"ids", "centers", "weights", "ages", "next_id", "n_steps", "counts",
+                          "time", "velocities", "velocity_covariances"}};
     RecordType<8> clustering{
         {"labels", "ids", "counts", "centers", "cost", "n_iter", "cost_trace", "execution"}};
     RecordType<5> penalties{{"new_penalty", "revival_penalty", "drift", "revival", "motion"}};

@@ -106,7 +106,7 @@ def follow(
     kept = Memory(
         after,
         memory.space,
-        memory.penalties,
+        plan.penalties if plan.recipe is recipe else memory.penalties,
         memory.entropy,
         memory.n_features,
         memory.feature_names,
@@ -141,7 +141,8 @@ def follow_all(
             evidence = _with_batch(evidence, batch, clustering, gap)
         before = after
     lives = lives_of([step.clustering for step in steps], before)
-    return replace(memory, clusters=before, lives=lives, evidence=evidence, plan=plan), steps
+    kept = replace(memory, clusters=before, penalties=plan.penalties, lives=lives)
+    return replace(kept, evidence=evidence, plan=plan), steps
 
 
 def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> Plan:

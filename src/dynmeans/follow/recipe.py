@@ -1,8 +1,10 @@
 """Recipe: all that decides what is found in a stream, each field once."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any
+from textwrap import wrap
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from dynmeans.spaces.space import Space
 _MAX_SEED = 2**32 - 1
 
 Check = Callable[[str, Any], Any]
+Face = TypeVar("Face")
 
 
 def _field(default: Any, check: Check, kind: Any, words: str, choices: Any = None) -> Any:
@@ -39,7 +42,7 @@ def _count_or_none(name: str, value: Any) -> int | None:
 def _one_of(*choices: str | None) -> Check:
     def check(name: str, value: Any) -> Any:
         if not (value is None or isinstance(value, str)) or value not in choices:
-            listed = ", ".join(str(choice) for choice in choices)
+            listed = ", ".join(choice for choice in choices if choice is not None)
             raise InputError(name, f"must be one of {listed}", got=value)
         return value
 
@@ -68,7 +71,8 @@ def _space(name: str, value: Any) -> Any:
     return value
 
 
-def _seed(name: str, value: Any) -> Any:
+def checked_seed(name: str, value: Any) -> Any:
+    """Return a seed as scikit-learn takes it, or refuse it by name."""
     if value is None or isinstance(value, np.random.RandomState):
         return value
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -194,7 +198,7 @@ class Recipe:
     )
     random_state: Any = _field(
         None,
-        _seed,
+        checked_seed,
         int,
         "Seed of the visiting orders; None draws one.",
     )
@@ -309,6 +313,27 @@ def _is_default(name: str, value: Any) -> bool:
     default = FIELDS[name].default
     assert default is not MISSING, "every field has a default"
     return value is default or (type(value) is not np.ndarray and value == default)
+
+
+def described(cls: type[Face]) -> type[Face]:
+    """Write the fields into the docstring of a class that has them as parameters."""
+    if cls.__doc__ is not None:  # as it is under python -OO
+        lines = [line for one in FIELDS.values() for line in _documented(one)]
+        cls.__doc__ = cls.__doc__.replace("{recipe}", "\n    ".join(lines), 1)
+    return cls
+
+
+def _documented(one: Any) -> list[str]:
+    choices, default = one.metadata["choices"], one.default
+    kind = "{" + ", ".join(f'"{c}"' for c in choices) + "}" if choices else _type_name(one.type)
+    tail = "optional" if default is None else f"default={default!r}".replace("'", '"')
+    words = wrap(one.metadata["help"], 92, initial_indent="    ", subsequent_indent="    ")
+    return [f"{one.name} : {kind}, {tail}", *words]
+
+
+def _type_name(kind: Any) -> str:
+    text = kind.__name__ if isinstance(kind, type) else str(kind)
+    return re.sub(r"\b[a-z_.]+\.(?=[A-Z])", "", text).removesuffix(" | None")
 
 
 def recipe_of(recipe: Recipe | None = None, **values: Any) -> Recipe:
