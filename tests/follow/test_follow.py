@@ -142,7 +142,7 @@ def test_a_recipe_that_disagrees_with_the_memory_is_refused_by_name(batches, cha
     [
         ({"n_init": 0}, "n_init must be at least 1, got 0"),
         ({"order": "random"}, "order must be one of content, row, got 'random'"),
-        ({"space": "cubic"}, "space must be one of raw, standard, auto, .*got 'cubic'"),
+        ({"space": "cubic"}, "space must be one of raw, standard, .*got 'cubic'"),
         ({"random_state": -1}, "random_state must be None, an integer from 0 to 2"),
         ({"penalties": Penalties(1.0, max_gap=5, reach=1.5), "max_gap": 3}, "give either"),
         ({"drift": 0.5}, "goes with max_gap and reach"),

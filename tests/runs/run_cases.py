@@ -59,7 +59,7 @@ def follow(
 def contents(folder: Path) -> dict[str, Any]:
     """Everything a run holds, apart from how its labels are divided into files."""
     connection = sqlite3.connect(folder / "run.sqlite")
-    tables = ["configuration", "manifest", "state", "batches", "samples", "clusters", "events"]
+    tables = ["configuration", "manifest", "state", "windows", "samples", "clusters", "events"]
     found: dict[str, Any] = {
         table: sorted(connection.execute(f"SELECT * FROM {table}").fetchall(), key=repr)
         for table in tables

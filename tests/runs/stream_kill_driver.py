@@ -237,7 +237,7 @@ class Attack:
             return 0
         connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         try:
-            return connection.execute("SELECT count(*) FROM batches").fetchone()[0]
+            return connection.execute("SELECT count(*) FROM windows").fetchone()[0]
         finally:
             connection.close()
 

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -16,8 +15,6 @@ from dynmeans.report.from_run import run_report
 from dynmeans.runs.export.label_files import export_labels
 from dynmeans.runs.look.label_view import LabelView
 from dynmeans.runs.store import edit_log
-
-OLD = Path(__file__).with_name("run_of_schema_1.zip")
 
 
 @pytest.fixture
@@ -194,20 +191,6 @@ def test_a_changed_or_missing_edit_is_noticed(folder, change):
         for read in (run.clusters, run.verify):
             with pytest.raises(ValueError, match="damaged"):
                 read()
-
-
-def test_a_folder_of_an_older_release_is_read_and_gets_names(tmp_path):
-    with zipfile.ZipFile(OLD) as archive:
-        archive.extractall(tmp_path)
-    (database,) = tmp_path.rglob("run.sqlite")
-    with Run.open(database.parent) as run:
-        assert run.edits.log == ()
-        assert run.clusters()["name"].isna().all()
-    with Run.open(database.parent) as run:
-        run.name_cluster(0, "old")
-    with Run.open(database.parent) as run:
-        assert run.edits.names == {0: "old"}
-        run.verify()
 
 
 def test_exported_labels_show_names_and_mergers_unless_asked_not_to(folder, capsys):

@@ -14,10 +14,10 @@ from dynmeans.alerts.rules import Rule, read_rules
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.run import Run
-from dynmeans.runs.store.added_tables import N_ALERTS
 from dynmeans.runs.store.commit import write_manifest
 from dynmeans.runs.store.digests import row_digest
 from dynmeans.runs.store.run_tables import step_records
+from dynmeans.runs.store.schema import N_ALERTS
 from dynmeans.runs.store.sent import add_sent, next_to_send
 
 _PLACE = "alerts"

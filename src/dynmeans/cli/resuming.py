@@ -71,7 +71,7 @@ def _counts(folder: str) -> tuple[int, int] | None:
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
         try:
-            found = connection.execute("SELECT count(*), total(n_rows) FROM batches").fetchone()
+            found = connection.execute("SELECT count(*), total(n_rows) FROM windows").fetchone()
         finally:
             connection.close()
     except sqlite3.Error:

@@ -65,9 +65,12 @@ def begin(
     """
     gaps = one_for_each("elapsed", elapsed, len(batches))
     n_features = batches[0].n_features
+    space = find_space(recipe.space)
+    if feature_names is not None:
+        space = space.for_features([str(name) for name in feature_names])
     memory = Memory(
-        ClusterState.empty(n_features),
-        find_space(recipe.space),
+        ClusterState.empty(space.n_coordinates(n_features) if space.is_fitted else n_features),
+        space,
         None,
         draw_entropy(recipe.random_state),
         n_features,
@@ -188,7 +191,7 @@ def _choice(
         max_gap=recipe.max_gap,
         reach=recipe.reach,
         n_clusters=wanted,
-        motion=recipe.motion,
+        motion=recipe.motion if memory.space.has_courses else DEFAULT_MOTION,
         moving=_moving(recipe, memory),
         batch_word=batch_word,
     )

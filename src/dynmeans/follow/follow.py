@@ -14,6 +14,7 @@ from dynmeans.engine.sequence import step_sequence
 from dynmeans.engine.step import step_batch
 from dynmeans.families.evidence import Evidence
 from dynmeans.follow.begin import adopted, given_penalties, into_space, settle
+from dynmeans.follow.courses import check_courses, on_course, with_unseen
 from dynmeans.follow.lives import lives_after, lives_of
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.recipe import Recipe
@@ -97,9 +98,11 @@ def follow(
         plan = plan_of(recipe, memory, execution)
     points = into_space(batch, plan.space)
     before = memory.clusters
+    ready = on_course(plan.space, before, plan.penalties, elapsed)
     after, clustering = step_batch(
-        points, before, plan.penalties, plan.orders, elapsed, plan.execution
+        points, ready, plan.penalties, plan.orders, elapsed, plan.execution
     )
+    after = with_unseen(before, ready, clustering, after)
     evidence = memory.evidence
     if recipe.families:
         evidence = _with_batch(evidence, points, clustering, elapsed)
@@ -125,7 +128,7 @@ def follow_all(
     execution: Execution = DEFAULT,
 ) -> tuple[Memory, list[Step]]:
     """Take in batches one after the other, in one crossing where they are small; the same bits."""
-    if not memory.is_settled or memory.clusters.n_steps > 0:
+    if not memory.is_settled or memory.clusters.n_steps > 0 or memory.space.is_curved:
         steps = []
         for batch, gap in zip(batches, elapsed, strict=True):
             memory, step = follow(recipe, memory, batch, gap, execution)
@@ -153,6 +156,7 @@ def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> P
         penalties = adopted(recipe, memory, memory.penalties)
     if penalties is None:  # Nothing has come yet: any will do to let time pass.
         penalties = penalties_with_defaults(1.0)
+    check_courses(memory.space, penalties)
     return Plan(
         recipe if memory.is_settled else None,
         execution,

@@ -7,6 +7,7 @@ from dynmeans.algorithm.forecast import Forecast, forecast
 from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.follow.begin import into_space
+from dynmeans.follow.courses import on_course
 from dynmeans.follow.follow import plan_of
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.recipe import Recipe
@@ -27,7 +28,10 @@ def predict(
     plan = plan_of(recipe, memory, execution)
     points = into_space(rows, memory.known_space)
     found: tuple[Any, Any] = points.predict(
-        memory.clusters, plan.penalties, plan.execution, elapsed
+        on_course(plan.space, memory.clusters, plan.penalties, elapsed),
+        plan.penalties,
+        plan.execution,
+        elapsed,
     )
     return found
 
@@ -39,5 +43,7 @@ def distances(memory: Memory, rows: AnyBatch) -> Any:
 
 def expected(recipe: Recipe, memory: Memory, elapsed: float) -> Forecast:
     """Say where every remembered cluster is expected, in the units of the rows."""
-    found = forecast(memory.clusters, elapsed, plan_of(recipe, memory).penalties)
-    return replace(found, centers=memory.known_space.to_rows(found.centers))
+    penalties, space = plan_of(recipe, memory).penalties, memory.known_space
+    clusters = on_course(space, memory.clusters, penalties, elapsed)
+    found = forecast(clusters, elapsed, penalties)
+    return replace(found, centers=space.to_rows(found.centers))

@@ -12,7 +12,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.orders import BY
 from dynmeans.records.penalties import AUTO, MOTIONS, REVIVAL_RULES, Penalties, given_penalties
-from dynmeans.spaces.named import SPACES, find_space, space_from_json
+from dynmeans.spaces.named import find_space, space_from_json
 from dynmeans.spaces.space import Space
 
 _MAX_SEED = 2**32 - 1
@@ -179,8 +179,10 @@ class Recipe:
         str,
         "How rows become the points that are clustered, as learned on the first batches that have "
         'points: "raw", as they are; "standard", each feature brought to mean 0 and spread 1; '
-        '"auto", standard where one feature spreads more than ten times as far as another.',
-        tuple(SPACES),
+        '"robust", to median 0 and quartile range 1; "auto", standard where one feature spreads '
+        'more than ten times as far as another; "geo", latitude and longitude, in km; "angle:24", '
+        'features with a period; "direction", by cosine; "landmarks", by a kernel; or groups of '
+        'features, "0.1*geo(lat,lon) + angle:24(hour)".',
     )
     n_init: int = _field(
         3,

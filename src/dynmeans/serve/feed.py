@@ -63,13 +63,8 @@ class RunFeed:
             connection.close()
 
     def _look(self, connection: sqlite3.Connection) -> None:
-        (last,) = connection.execute("SELECT max(step) FROM batches").fetchone()
-        has_edits = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'edits'")
-        (n_edits,) = (
-            connection.execute("SELECT count(*) FROM edits").fetchone()
-            if has_edits.fetchone()
-            else (0,)
-        )
+        (last,) = connection.execute("SELECT max(step) FROM windows").fetchone()
+        (n_edits,) = connection.execute("SELECT count(*) FROM edits").fetchone()
         last = -1 if last is None else last
         if (last, n_edits) != (self.last_step, self.n_edits):
             self.last_step, self.n_edits = last, n_edits

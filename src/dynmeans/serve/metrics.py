@@ -57,7 +57,7 @@ def metrics_text(run: Run, n_readers: int) -> bytes:
 
 def _pace(run: Run) -> tuple[float | None, float | None]:
     """Return the time of the last step, and the time since its commit."""
-    found = run.store.query("SELECT * FROM pace") if run.store.has("pace") else []
+    found = run.store.query("SELECT * FROM pace")
     if not found:
         return None, None
     return found[0]["step_seconds"], max(0.0, time.time() - found[0]["at"])

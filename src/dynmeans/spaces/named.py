@@ -1,27 +1,47 @@
-"""Every space by its name: here a new one is listed."""
+"""Every space by its name: here a new one is listed, or found by its entry point."""
 
+from importlib.metadata import entry_points
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.spaces.raw import RAW, Raw
+from dynmeans.spaces.angle import Angle
+from dynmeans.spaces.direction import Direction
+from dynmeans.spaces.geo import Geo
+from dynmeans.spaces.landmarks import Landmarks
+from dynmeans.spaces.mixed import Group, Mixed, read_groups
+from dynmeans.spaces.raw import Raw
+from dynmeans.spaces.robust import Robust
 from dynmeans.spaces.space import Space
 from dynmeans.spaces.standard import Auto, Standard
 
-SPACES: dict[str, type[Space]] = {space.name: space for space in (Raw, Standard, Auto)}
+# Other packages add theirs to this group of entry points.
+ENTRY_POINTS = "dynmeans.spaces"
+SPACES: dict[str, type[Space]] = {
+    space.name: space
+    for space in (Raw, Standard, Robust, Auto, Geo, Angle, Direction, Landmarks, Mixed)
+}
 
 
 def find_space(space: object) -> Space:
     """Return the space of a name, or the space itself.
 
+    A name may have a parameter, ``angle:24``; several make a mixed space,
+    ``0.1*geo(lat,lon) + angle:24(hour)``.
+
     Examples
     --------
-    >>> find_space("standard").unit
-    'standard deviations'
+    >>> find_space("standard").unit, find_space("angle:24").period
+    ('standard deviations', 24.0)
     """
     if isinstance(space, Space):
         return space
-    if isinstance(space, str) and space in SPACES:
-        return RAW if space == RAW.name else SPACES[space]()
+    if isinstance(space, str):
+        if "(" in space:
+            return read_groups(space, find_space)
+        name, _, parameter = space.partition(":")
+        kind = _kind(name)
+        if kind is not None:
+            return kind.from_text(parameter)
     raise InputError("space", f"must be one of {', '.join(SPACES)}, or a Space", got=space)
 
 
@@ -29,5 +49,25 @@ def space_from_json(value: Any) -> Space:
     """Read what `Space.to_json` gave, or the name of a space."""
     if isinstance(value, str):
         return find_space(value)
-    found = find_space(value["name"])
-    return found if found is RAW else type(found).from_json(value)
+    if value["name"] == Mixed.name:
+        groups = [
+            Group(space_from_json(g["space"]), tuple(g["features"]), g["weight"])
+            for g in value["groups"]
+        ]
+        return Mixed(tuple(groups))
+    kind = _kind(value["name"])
+    if kind is None:
+        raise InputError(
+            "space", "is not known here: install the package that has it", got=value["name"]
+        )
+    return kind.from_json(value)
+
+
+def _kind(name: str) -> type[Space] | None:
+    if name in SPACES:
+        return SPACES[name]
+    for entry in entry_points(group=ENTRY_POINTS, name=name):
+        found = entry.load()
+        if isinstance(found, type) and issubclass(found, Space) and found.name == name:
+            return found
+    return None

@@ -1,9 +1,14 @@
 """Space: a frozen value that maps rows to points and centers back to rows."""
 
+import math
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import BatchArray, FloatArray
 
 
@@ -20,13 +25,19 @@ class Space(ABC):
     unit : str
         What a distance between two points means; empty for the unit of the data.
     is_elementwise : bool
-        Whether `to_points` is plain arithmetic on columns, so that it works on any array as it is:
-        in memory, on a GPU, in the chunks of a Dask array.
+        Whether `to_points` rounds each operation by itself, so that it gives the same bits on any
+        array as it is, on a GPU too; else rows there are mapped in memory.
+    has_courses : bool
+        Whether a velocity means something.
+    is_curved : bool
+        Whether courses bend: `carried` says where they lead.
     """
 
     name: ClassVar[str]
     unit: ClassVar[str] = ""
     is_elementwise: ClassVar[bool] = False
+    has_courses: ClassVar[bool] = True
+    is_curved: ClassVar[bool] = False
 
     @property
     def is_fitted(self) -> bool:
@@ -36,6 +47,17 @@ class Space(ABC):
     def fit(self, rows: BatchArray, weights: FloatArray | None = None) -> "Space":
         """Return this space as learned from the first rows of a stream."""
         return self
+
+    def for_features(self, names: Sequence[str]) -> "Space":
+        """Return this space for features of these names, where the names say something to it."""
+        return self
+
+    @classmethod
+    def from_text(cls, text: str) -> "Space":
+        """Read what follows the name and a colon, as in ``angle:24``."""
+        if text:
+            raise InputError("space", f"{cls.name!r} takes no parameter", got=f"{cls.name}:{text}")
+        return cls()
 
     def could_become(self, learned: "Space") -> bool:
         """Say whether `learned` may be what `fit` made of this space."""
@@ -63,6 +85,22 @@ class Space(ABC):
     def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
         """Return small moves of points at `centers`, such as velocities, in units of the rows."""
 
+    def carried(self, centers: FloatArray, moves: FloatArray, elapsed: Any) -> Any:
+        """Return centers and moves after so many steps of each on its course."""
+        return centers + moves * np.reshape(elapsed, (-1, 1)), moves
+
+    def tell(self, squared: float) -> str:
+        """Say a squared distance in the unit of the space.
+
+        Examples
+        --------
+        >>> from dynmeans.spaces.named import find_space
+        >>> find_space("geo").tell(144.0), find_space("raw").tell(9.0)
+        ('12 km', 'distance 3')
+        """
+        distance = f"{math.sqrt(squared):.3g}"
+        return f"{distance} {self.unit}" if self.unit else f"distance {distance}"
+
     def to_json(self) -> dict[str, Any]:
         """Return the space with all it learned; the decimal form of a float keeps its bits."""
         return {"name": self.name}
@@ -73,7 +111,19 @@ class Space(ABC):
         return cls()
 
 
+def points_where_they_lie(space: Space, rows: Any) -> Any:
+    """Return the points of rows in memory or on a GPU there, with the same bits."""
+    numbers = array_module(rows)
+    if numbers is np or space.is_elementwise:
+        return numbers.ascontiguousarray(space.to_points(rows))
+    return numbers.asarray(space.to_points(numbers.asnumpy(rows)))
+
+
+def array_module(rows: Any) -> Any:
+    """Return NumPy, or CuPy for rows on a GPU."""
+    return sys.modules["cupy"] if hasattr(rows, "__cuda_array_interface__") else np
+
+
 def beside(rows: Any, numbers: Any) -> Any:
     """Return the numbers where the rows lie: CuPy takes no arrays from memory."""
-    is_on_gpu = hasattr(rows, "__cuda_array_interface__")
-    return sys.modules["cupy"].asarray(numbers) if is_on_gpu else numbers
+    return array_module(rows).asarray(numbers)

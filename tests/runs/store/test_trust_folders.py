@@ -5,8 +5,6 @@ import random
 import sqlite3
 import subprocess
 import sys
-import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +17,7 @@ from dynmeans.runs.export.label_files import export_labels
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store.dead_letters import dead_letter
 from dynmeans.runs.store.schema import database_errors
-from dynmeans.runs.store.sent import first_unsent, next_to_send, note_sent
+from dynmeans.runs.store.sent import note_sent
 from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
 CONFIG = RunConfig(("x", "y"), run_cases.PENALTIES)
@@ -35,8 +33,8 @@ CHANGES = {
     "state": "UPDATE state SET next_id = next_id + 1",
     "a state of text": "UPDATE state SET ids = 'text'",
     "parts": "UPDATE parts SET last_step = last_step + 1",
-    "batches": "UPDATE batches SET elapsed = 2.0 WHERE step = 1",
-    "a missing batch": "DELETE FROM batches WHERE step = 1",
+    "windows": "UPDATE windows SET elapsed = 2.0 WHERE step = 1",
+    "a missing window": "DELETE FROM windows WHERE step = 1",
     "samples": "UPDATE samples SET truth = '[1, 1, 1, 1]' WHERE step = 2",
     "a missing sample": "DELETE FROM samples WHERE step = 2",
     "clusters": "UPDATE clusters SET n_points = n_points + 1 WHERE cluster_id = 0",
@@ -45,7 +43,7 @@ CHANGES = {
     "a missing event": "DELETE FROM events WHERE step = 1 AND number = 0",
     "tokens": "UPDATE tokens SET token = 'epoch 2'",
     "a missing token": "DELETE FROM tokens",
-    "an empty blob for the number 0": "UPDATE batches SET n_dropped = x'' WHERE step = 0",
+    "an empty blob for the number 0": "UPDATE windows SET n_dropped = x'' WHERE step = 0",
     "dead_letters": "UPDATE dead_letters SET body = x'00'",
     "a missing letter": "DELETE FROM dead_letters",
     "what was sent": "UPDATE manifest SET value = replace(value, '3', '2') WHERE name = 'sent'",
@@ -95,17 +93,6 @@ def test_a_missing_table_is_damage_told_in_one_line(folder):
         run.verify()
 
 
-@pytest.mark.parametrize("table", ["inbox", "packets", "alerts", "dead_letters", "pace"])
-def test_a_writer_adds_whatever_table_an_older_folder_lacks(folder, table):
-    with sqlite3.connect(folder / "run.sqlite") as connection:
-        assert not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sent'").fetchall()
-        connection.execute(f"DROP TABLE {table}")
-    connection.close()
-    with Run.open(folder) as run:
-        run.lock()
-        assert run.store.has(table)
-
-
 def test_a_database_that_cannot_be_opened_is_not_said_to_be_unwritable(tmp_path):
     path = tmp_path / "run.sqlite"
     with (
@@ -126,26 +113,14 @@ def test_damage_is_told_with_a_way_out(folder):
         run.clusters()
 
 
-def test_a_run_that_sent_windows_before_there_were_digests_sends_on_from_there(folder):
-    with Run.open(folder) as run:
-        run.lock()
-        run.store.note({"sent": None})
-        with run.store.transaction() as connection:
-            connection.execute("CREATE TABLE sent (place TEXT PRIMARY KEY, next_step INTEGER)")
-            connection.execute("INSERT INTO sent VALUES ('labels a', 2)")
-        assert (next_to_send(run.store, "labels a"), first_unsent(run.store)) == (2, 2)
-        note_sent(run.store, "labels a", 3)
-        assert (next_to_send(run.store, "labels a"), next_to_send(run.store, "b")) == (3, None)
-
-
 @pytest.mark.parametrize(
     ("change", "read"),
     [
         (CHANGES["configuration"], lambda run: run.config),
         (CHANGES["manifest"], lambda run: run.status()),
         (CHANGES["parts"], lambda run: run.labels()),
-        (CHANGES["batches"], lambda run: run.history()),
-        (CHANGES["a missing batch"], lambda run: run.history()),
+        (CHANGES["windows"], lambda run: run.history()),
+        (CHANGES["a missing window"], lambda run: run.history()),
         (CHANGES["samples"], lambda run: list(run.samples())),
         (CHANGES["clusters"], lambda run: run.clusters()),
         (CHANGES["events"], lambda run: run.events(kinds=["merged"])),
@@ -202,35 +177,6 @@ def test_labels_whose_parts_are_gone_from_the_database_are_refused(folder):
         pytest.raises(ValueError, match="a part of its labels is missing"),
     ):
         run.labels()
-
-
-@pytest.fixture
-def old_folder(tmp_path):
-    """A run folder as the release before digests wrote it."""
-    with zipfile.ZipFile(Path(__file__).parents[1] / "run_of_schema_1.zip") as file:
-        file.extractall(tmp_path)
-    return tmp_path / "run"
-
-
-def test_a_run_folder_of_schema_1_is_read(old_folder):
-    with Run.open(old_folder) as run:
-        assert (run.status().n_windows, run.status().written_by) == (4, None)
-        assert run.labels()["cluster_id"].tolist() == [0, 1] * 8
-        assert [sample.name for sample in run.samples()] == ["w0", "w1", "w2", "w3"]
-        run.verify()
-
-
-def test_a_run_folder_of_schema_1_is_written_to_and_has_digests_then(old_folder):
-    with Run.open(old_folder) as run:
-        before = run.events(), run.clusters()
-        assert run.process(batches_of(1), token="two") == 0
-        assert run.events().equals(before[0])
-        assert run.clusters().equals(before[1])
-        run.process(batches_of(2))
-        run.verify()
-    execute(old_folder, "UPDATE batches SET cost = cost + 1 WHERE step = 0")
-    with Run.open(old_folder) as run, pytest.raises(ValueError, match="row 0 of batches"):
-        run.history()
 
 
 def test_the_version_that_wrote_a_run_is_recorded(folder):

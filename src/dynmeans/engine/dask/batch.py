@@ -21,7 +21,6 @@ from dynmeans.engine.dask.chunks import (
     weight_chunks,
 )
 from dynmeans.engine.dask.piece import ChunkInfo, Piece, make_piece
-from dynmeans.engine.dask.predict import refuse_other
 from dynmeans.engine.dask.workers import (
     answer_requests,
     gathered,
@@ -92,20 +91,20 @@ class DaskBatch:
 
     def mapped(self, space: Space) -> "DaskBatch":
         """Return the batch as points of a space, mapped by the workers that hold its rows."""
-        refuse_other(space)
         name = f"dynmeans-{uuid.uuid4().hex}"
         pieces = [
             self.client.submit(_mapped_piece, piece, space, key=piece_key(name, n), pure=False)
             for n, piece in enumerate(self.pieces)
         ]
         found = gathered([self.client.submit(Piece.magnitudes, p, pure=False) for p in pieces])
-        farthest = _merged(found, self.n_features)
+        n_features = space.n_coordinates(self.n_features)
+        farthest = _merged(found, n_features)
         if not (farthest[0] <= MAX_COORDINATE).all():
             raise ValueError(
                 f"points of {space.name} space must be finite and at most {MAX_COORDINATE:g} in "
                 f"magnitude, got {farthest[0].max()}."
             )
-        return replace(self, name=name, pieces=pieces, magnitudes=farthest)
+        return replace(self, name=name, pieces=pieces, n_features=n_features, magnitudes=farthest)
 
 
 def take_batch(

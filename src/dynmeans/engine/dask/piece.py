@@ -19,7 +19,7 @@ from dynmeans.engine.dask.messages import OrderRun
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece_run import Part, PieceRun
 from dynmeans.records.arrays import BatchArray, FloatArray
-from dynmeans.spaces.space import Space
+from dynmeans.spaces.space import Space, points_where_they_lie
 
 _SMALL = 4096  # Rows below which a chunk is joined with others.
 
@@ -85,7 +85,9 @@ class Piece:
 
     def mapped(self, space: Space) -> "Piece":
         """Return the piece as points of a space, on the worker that holds it."""
-        parts = [part._replace(points=space.to_points(part.points)) for part in self.parts]
+        parts = [
+            part._replace(points=points_where_they_lie(space, part.points)) for part in self.parts
+        ]
         return Piece(self.infos, parts)
 
     def magnitudes(self) -> tuple[FloatArray, float, float]:

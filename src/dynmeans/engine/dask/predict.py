@@ -41,7 +41,6 @@ class DaskRows:
 
     def mapped(self, space: Space) -> "DaskRows":
         """Return the rows as points of a space, chunk by chunk."""
-        refuse_other(space)
         return replace(self, space=space)
 
     def predict(
@@ -71,15 +70,6 @@ class DaskRows:
             chunks=(rows.chunks[0], (state.n_clusters,)),
             dtype=np.float64,
             meta=np.empty((0, 0)),
-        )
-
-
-def refuse_other(space: Space) -> None:
-    """Refuse a space that is more than plain arithmetic on columns."""
-    if not space.is_elementwise:
-        raise ValueError(
-            f"space {space.name!r} needs batches in memory, got one on a Dask cluster. "
-            "Map the rows yourself, or compute the batch first."
         )
 
 

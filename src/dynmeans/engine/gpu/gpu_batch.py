@@ -18,7 +18,7 @@ from dynmeans.engine.device_input import device_engine, is_on_device
 from dynmeans.engine.execution import Execution
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
-from dynmeans.spaces.space import Space
+from dynmeans.spaces.space import Space, points_where_they_lie
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,13 +68,8 @@ class GpuBatch:
         return device_engine(execution)
 
     def mapped(self, space: Space) -> "GpuBatch":
-        """Return the batch as points of a space, where that is plain arithmetic."""
-        if not space.is_elementwise:
-            raise ValueError(
-                f"space {space.name!r} needs batches in memory, got one on a GPU. "
-                "Copy it to memory first."
-            )
-        points = cp.ascontiguousarray(space.to_points(self.points))
+        """Return the batch as points of a space; the same bits as in memory."""
+        points = points_where_they_lie(space, self.points)
         return GpuBatch(_checked(points, "points"), self.weights, self.library)
 
     def predict(

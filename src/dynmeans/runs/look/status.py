@@ -69,8 +69,8 @@ class RunStatus:
 
 def status_of(store: Store) -> RunStatus:
     """Read the numbers off the store."""
-    first = list(store.rows("batches", "ORDER BY step LIMIT 1"))
-    last = list(store.rows("batches", "ORDER BY step DESC LIMIT 1"))
+    first = list(store.rows("windows", "ORDER BY step LIMIT 1"))
+    last = list(store.rows("windows", "ORDER BY step DESC LIMIT 1"))
     (identities,) = store.query("SELECT count(*) AS n FROM clusters")
     parts = store.parts()
     position = store.manifest("position")
@@ -85,8 +85,8 @@ def status_of(store: Store) -> RunStatus:
         n_remembered=row.get("n_remembered", 0),
         n_identities=identities["n"],
         cost=row.get("cost"),
-        first_window=first[0]["label"] if first else None,
-        last_window=row.get("label"),
+        first_window=first[0]["name"] if first else None,
+        last_window=row.get("name"),
         n_parts=len(parts),
         n_bytes=sum(part.n_bytes for part in parts),
         position=position,

@@ -217,6 +217,4 @@ class WindowOptions:
         fields = asdict(self)
         # Features have a field of their own; a run may be resumed with another `hold_last`.
         del fields["features"], fields["hold_last"]
-        if not self.unique_ids:  # as in runs that were stored without the field
-            del fields["unique_ids"]
         return {"input": table, **fields}

@@ -13,13 +13,14 @@ import pyarrow as pa
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.sampling import Sample
-from dynmeans.runs.store.added_tables import forget_taken
 from dynmeans.runs.store.dead_letters import DeadLetter, insert_letters
 from dynmeans.runs.store.digests import row_digest, rows_digest
+from dynmeans.runs.store.inbox import forget_taken
 from dynmeans.runs.store.label_parts import Part
+from dynmeans.runs.store.schema import N_TOKENS
 
 STATE_ARRAYS = ("ids", "centers", "weights", "ages", "counts")
-# Only where clusters keep a course: in tables of their own, which older runs do not have.
+# Only where clusters keep a course.
 COURSE_ARRAYS = ("velocities", "velocity_covariances")
 DIGEST = "digest"  # the entry of the manifest that covers all others
 SETTINGS = (
@@ -65,17 +66,16 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
         ((b.record.step, *e) for b, rows in zip(commit.windows, events, strict=True) for e in rows),
     )
     pairs = zip(commit.windows, events, strict=True)
-    _insert(connection, "batches", [(*_window_row(b), rows_digest(rows)) for b, rows in pairs])
+    _insert(connection, "windows", [(*_window_row(b), rows_digest(rows)) for b, rows in pairs])
     _insert(connection, "samples", [_sample_row(b.sample) for b in commit.windows])
     _add_lives(connection, commit.windows)
-    _insert(connection, "velocities", [row for b in commit.windows for row in _velocity_rows(b)])
     if commit.state is not None:
         _replace_state(connection, commit.state)
     if commit.token is not None:
         n_steps = commit.state.n_steps if commit.state is not None else 0
         _insert(connection, "tokens", [(commit.token, n_steps)])
         (n_tokens,) = connection.execute("SELECT count(*) FROM tokens").fetchone()
-        commit.manifest["n_tokens"] = n_tokens
+        commit.manifest[N_TOKENS] = n_tokens
     insert_letters(connection, commit.dead_letters)
     if commit.step_seconds is not None:
         pace = (commit.step_seconds, time.time())
@@ -85,16 +85,11 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
 
 
 def _replace_state(connection: sqlite3.Connection, state: ClusterState) -> None:
-    row = _state_row(state)
     connection.execute(
         "REPLACE INTO state VALUES (1, :n_steps, :time, :next_id, :ids, :centers, :weights, "
-        ":ages, :counts, :sha256)",
-        row,
+        ":ages, :counts, :velocities, :velocity_covariances, :sha256)",
+        _state_row(state),
     )
-    if state.velocities is not None:
-        connection.execute(
-            "REPLACE INTO state_velocities VALUES (1, :velocities, :velocity_covariances)", row
-        )
 
 
 def write_manifest(connection: sqlite3.Connection, entries: Mapping[str, Any]) -> None:
@@ -124,7 +119,7 @@ def _add_lives(connection: sqlite3.Connection, windows: list[StoredWindow]) -> N
     """Add what the windows bring to each cluster's life, and digest the rows that changed."""
     connection.executemany(
         "INSERT INTO clusters VALUES (?, ?, ?, ?, ?, ?, x'') ON CONFLICT (cluster_id) DO UPDATE "
-        "SET last_step = excluded.last_step, n_batches = n_batches + excluded.n_batches, "
+        "SET last_step = excluded.last_step, n_windows = n_windows + excluded.n_windows, "
         "n_points = n_points + excluded.n_points, center = excluded.center",
         (row for window in windows for row in _life_rows(window)),
     )
@@ -154,12 +149,8 @@ def _window_row(window: StoredWindow) -> tuple[Any, ...]:
     blobs = (getattr(record, name).tobytes() for name in names)
     numbers = (record.step, float(record.time), float(window.elapsed), window.name)
     counts = (window.n_rows, window.n_dropped, window.n_late, record.n_remembered)
-    return (*numbers, *map(int, counts), float(record.cost), *blobs)
-
-
-def _velocity_rows(window: StoredWindow) -> list[tuple[Any, ...]]:
-    record = window.record
-    return [] if record.velocities is None else [(record.step, record.velocities.tobytes())]
+    velocities = None if record.velocities is None else record.velocities.tobytes()
+    return (*numbers, *map(int, counts), float(record.cost), *blobs, velocities)
 
 
 def _sample_row(sample: Sample) -> tuple[Any, ...]:
@@ -175,8 +166,8 @@ def _life_rows(window: StoredWindow) -> Iterable[tuple[Any, ...]]:
 
 
 def _state_row(state: ClusterState) -> dict[str, Any]:
-    names = STATE_ARRAYS if state.velocities is None else STATE_ARRAYS + COURSE_ARRAYS
-    row = {name: getattr(state, name).tobytes() for name in names}
+    arrays = {name: getattr(state, name) for name in STATE_ARRAYS + COURSE_ARRAYS}
+    row = {name: None if array is None else array.tobytes() for name, array in arrays.items()}
     row |= {"n_steps": state.n_steps, "time": state.time, "next_id": state.next_id}
     row["sha256"] = state_checksum(row)
     return row
@@ -186,5 +177,5 @@ def state_checksum(row: Mapping[str, Any]) -> str:
     """Return the digest that shows whether a stored state is the one that was written."""
     digest = hashlib.sha256(f"{row['n_steps']} {row['time']!r} {row['next_id']}".encode())
     for name in STATE_ARRAYS + COURSE_ARRAYS:
-        digest.update(row.get(name, b""))
+        digest.update(row[name] or b"")
     return digest.hexdigest()

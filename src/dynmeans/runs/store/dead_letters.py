@@ -54,7 +54,7 @@ def insert_letters(connection: sqlite3.Connection, letters: Sequence[DeadLetter]
 
 def read_letters(store: "Store") -> Iterator[dict[str, Any]]:
     """Yield the letters of a run, oldest first; bodies as text."""
-    for row in store.rows("dead_letters", "ORDER BY number") if store.has("dead_letters") else ():
+    for row in store.rows("dead_letters", "ORDER BY number"):
         body = row["body"].decode("utf-8", "backslashreplace")
         yield {
             "number": row["number"],

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-# Tables whose rows carry a digest of their own; `state` has a checksum, and one entry of the
-# manifest covers all of configuration and manifest.
-TABLES = ("parts", "batches", "samples", "clusters", "tokens")
+# Tables whose rows carry a digest of their own.
+TABLES = ("parts", "windows", "samples", "clusters", "tokens", "dead_letters", "inbox", "alerts")
 
 # Columns of bytes, of whatever table.
 _BLOBS = frozenset(

@@ -5,18 +5,15 @@ from typing import Any
 
 from dynmeans.runs.store.commit import write_manifest
 from dynmeans.runs.store.digests import checked_rows, damaged, row_digest
-from dynmeans.runs.store.schema import DATABASE, EDITS, database_errors, open_database
+from dynmeans.runs.store.schema import DATABASE, N_EDITS, database_errors, open_database
 from dynmeans.runs.store.store import Store
 
 COLUMNS = ("number", "kind", "cluster_id", "other_id", "text", "who", "at")
-N_EDITS = "n_edits"  # the entry of the manifest that shows whether one is missing
 
 
 def read_edits(store: Store) -> list[dict[str, Any]]:
-    """Return all edits, each compared with its digest; a folder made before has none."""
-    has_table = store.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'edits'")
-    rows = store.query("SELECT * FROM edits ORDER BY number") if has_table else []
-    found = [dict(row) for row in checked_rows(rows, "edits", store.folder)]
+    """Return all edits, each compared with its digest."""
+    found = [dict(row) for row in store.rows("edits", "ORDER BY number")]
     numbers = [row["number"] for row in found]
     if numbers != list(range(1, (store.manifest(N_EDITS) or 0) + 1)):
         raise damaged(store.folder, "an edit is missing")
@@ -31,14 +28,11 @@ def append_edits(
     Takes no writer's lock: clusters may be named while a process writes to the run, and the
     database lets one transaction in at a time. What `make` raises changes nothing.
     """
-    if not store.has_digests:
-        store.begin_writing()  # adds them
     path = store.folder / DATABASE
     with database_errors(path):
         connection = open_database(path, writable=True)
         try:
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute(EDITS)
             rows = connection.execute("SELECT * FROM edits ORDER BY number").fetchall()
             made = make([dict(row) for row in checked_rows(rows, "edits", store.folder)])
             added = [

@@ -3,10 +3,15 @@
 import hashlib
 import sqlite3
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dynmeans.runs.store.digests import row_digest
-from dynmeans.runs.store.store import Store
+
+if TYPE_CHECKING:
+    from dynmeans.runs.store.store import Store
+
+
+INBOX = "inbox"  # the partition of a stream that is kept here
 
 
 class Received(NamedTuple):
@@ -21,7 +26,7 @@ class Received(NamedTuple):
 class Inbox:
     """Numbers messages as they come; each is on disk before it is acknowledged."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: "Store") -> None:
         self._store = store
 
     def add(self, messages: Sequence[Received]) -> list[tuple[int, bytes]]:
@@ -51,6 +56,13 @@ class Inbox:
             "inbox", "WHERE number > ? ORDER BY number LIMIT ?", [number, n_most]
         )
         return [(row["number"], row["body"]) for row in rows]
+
+
+def forget_taken(connection: sqlite3.Connection, position: Any) -> None:
+    """Remove the messages whose windows are closed; part of the commit that closes them."""
+    read = ((position or {}).get("partitions") or {}).get(INBOX)
+    if read is not None and read["after"] is not None:
+        connection.execute("DELETE FROM inbox WHERE number <= ?", (read["after"],))
 
 
 def _kept(connection: sqlite3.Connection, packet: int) -> bytes | None:

@@ -54,7 +54,7 @@ def events_table(
         values += [cluster_id, cluster_id]
     where = f"WHERE step IN (SELECT step FROM events WHERE {' AND '.join(conditions)})"
     rows = [
-        {"step": window["step"], "time": window["time"], "window": window["label"], **asdict(event)}
+        {"step": window["step"], "time": window["time"], "window": window["name"], **asdict(event)}
         for window, events in windows_with_events(store, where, values)
         for event in events
         if (not kinds or event.kind in kinds)
@@ -68,7 +68,7 @@ def clusters_table(
 ) -> pa.Table:
     """One row for each cluster: its life, its size, and where it was last seen."""
     rows = list(store.rows("clusters", "ORDER BY cluster_id"))
-    names = {row["step"]: row["label"] for row in store.rows("batches")}
+    names = {row["step"]: row["name"] for row in store.rows("windows")}
     ages = dict(zip(state.ids.tolist(), state.ages.tolist(), strict=True))
     centers = _floats(b"".join(row["center"] for row in rows)).reshape(len(rows), len(features))
     if scaling is not None:
@@ -84,7 +84,7 @@ def clusters_table(
     columns["n_points"] = whole_counts(
         np.array([row["n_points"] for row in rows], dtype=np.float64)
     )
-    columns["n_windows"] = pa.array([row["n_batches"] for row in rows], type=pa.int64())
+    columns["n_windows"] = pa.array([row["n_windows"] for row in rows], type=pa.int64())
     for name in ("first", "last"):
         windows = [names.get(row[f"{name}_step"]) for row in rows]
         columns[f"{name}_window"] = pa.array(windows, type=pa.string())
@@ -113,10 +113,10 @@ def step_records(
     """Yield the records of windows, oldest first; centers in the units of the source."""
     labels = _labels_by_step(store, first_step) if has_labels else None
     steps = _steps(first_step, last_step)
-    velocities = _velocities(store, *steps)
     spread = 1.0 if scaling is None else scaling.spread
     for row, events in windows_with_events(store, *steps):
         centers = _floats(row["centers"]).reshape(-1, n_features)
+        velocities = _velocities(row)
         yield StepRecord(
             step=row["step"],
             time=row["time"],
@@ -129,8 +129,8 @@ def step_records(
             cost_trace=_floats(row["cost_trace"]),
             n_remembered=row["n_remembered"],
             events=tuple(events),
-            when=row["label"],
-            velocities=None if velocities is None else velocities[row["step"]] * spread,
+            when=row["name"],
+            velocities=None if velocities is None else velocities * spread,
         )
 
 
@@ -139,8 +139,8 @@ def samples_of(
 ) -> Iterator[Sample]:
     """Yield the kept rows of windows, oldest first."""
     where, values = _steps(first_step, last_step)
-    found = store.rows("batches", where, values)
-    names = {row["step"]: (row["label"], row["n_rows"]) for row in found}
+    found = store.rows("windows", where, values)
+    names = {row["step"]: (row["name"], row["n_rows"]) for row in found}
     for row in store.rows("samples", f"{where} ORDER BY step", values):
         if row["step"] not in names:
             break  # committed between the two questions
@@ -184,7 +184,7 @@ def _labels_by_step(store: Store, first_step: int = 0) -> Iterator[Any]:
         yield _NO_LABELS
     first_step = max(first_step, labels_from)
     where = "WHERE step >= ? ORDER BY step"
-    sizes = iter([row["n_rows"] for row in store.rows("batches", where, [first_step])])
+    sizes = iter([row["n_rows"] for row in store.rows("windows", where, [first_step])])
     for table in label_tables(store, first_step):
         ids = table["cluster_id"].to_numpy()
         done = 0
@@ -201,15 +201,14 @@ def windows_with_events(
 ) -> Iterator[tuple[Any, list[Event]]]:
     """Yield each window's row with its events, both as they were written, oldest first."""
     found = store.query(f"SELECT * FROM events {where} ORDER BY step, number", values)
-    velocities = _velocities(store, where, values)
     by_step = {step: list(rows) for step, rows in groupby(found, key=lambda row: row["step"])}
-    for n, window in enumerate(store.rows("batches", f"{where} ORDER BY step", values)):
+    for n, window in enumerate(store.rows("windows", f"{where} ORDER BY step", values)):
         if not where and window["step"] != n:
             raise damaged(store.folder, f"window {n} is missing")
         events = [tuple(row)[1:] for row in by_step.pop(window["step"], ())]
-        if store.has_digests and rows_digest(events) != window["events_digest"]:
+        if rows_digest(events) != window["events_digest"]:
             raise damaged(store.folder, f"the events of window {window['step']} were changed")
-        speeds = _speeds(window, velocities)
+        speeds = _speeds(window)
         yield window, [_event(row, speeds) for row in events]
     if by_step:
         raise damaged(store.folder, f"there are events of a window {min(by_step)} that is not")
@@ -223,22 +222,19 @@ def _steps(first_step: int, last_step: int | None) -> tuple[str, tuple[int, ...]
     return "WHERE step BETWEEN ? AND ?", (first_step, last)
 
 
-def _velocities(store: Store, where: str = "", values: Sequence[Any] = ()) -> dict[int, Any] | None:
-    """Velocities of the clusters seen in each window; None where clusters keep no course."""
-    if not store.is_steady:
+def _velocities(window: Any) -> Any:
+    """Velocities of the clusters seen in a window; None where clusters keep no course."""
+    if window["velocities"] is None:
         return None
-    n_features = len(store.config_fields()["features"])
-    return {
-        row["step"]: _floats(row["velocities"]).reshape(-1, n_features)
-        for row in store.rows("velocities", where, values)
-    }
+    return _floats(window["velocities"]).reshape(len(window["ids"]) // 8, -1)
 
 
-def _speeds(window: Any, velocities: dict[int, Any] | None) -> dict[int, float]:
+def _speeds(window: Any) -> dict[int, float]:
+    velocities = _velocities(window)
     if velocities is None:
         return {}
-    lengths = np.linalg.norm(velocities[window["step"]], axis=1).tolist()
-    return dict(zip(np.frombuffer(window["ids"], dtype=np.int64).tolist(), lengths, strict=True))
+    ids = np.frombuffer(window["ids"], dtype=np.int64).tolist()
+    return dict(zip(ids, np.linalg.norm(velocities, axis=1).tolist(), strict=True))
 
 
 def _event(row: tuple[Any, ...], speeds: dict[int, float]) -> Event:

@@ -1,7 +1,4 @@
-"""The first tables of run.sqlite, their version, and how to tell a run's database from any other.
-
-Those that came later, and that a folder gets when it is next written to, are in `added_tables`.
-"""
+"""The tables of run.sqlite, all of them, and how to tell a run's database from any other."""
 
 import os
 import sqlite3
@@ -9,19 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dynmeans.runs.store.digests import TABLES as DIGESTED_TABLES
-
 DATABASE = "run.sqlite"
-SCHEMA_VERSION = 2
-READABLE_VERSIONS = (1, 2)  # 1 has no digests of rows
+SCHEMA_VERSION = 1
 APPLICATION_ID = 0x44594D52  # "DYMR", in the header of the file
 
-# Also made in a folder that has none yet, on the first edit: without it there are no edits.
-EDITS = """
-CREATE TABLE IF NOT EXISTS edits (
-    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, cluster_id INTEGER, other_id INTEGER,
-    text TEXT, who TEXT NOT NULL, at TEXT NOT NULL, digest BLOB NOT NULL
-)"""
+# The last column of a row is the digest of the others (`digests.py`); the events of a window have
+# one in its row, and one entry of the manifest covers all of configuration and manifest.
 TABLES = """
 CREATE TABLE configuration (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE manifest (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -29,48 +19,57 @@ CREATE TABLE state (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     n_steps INTEGER NOT NULL, time REAL NOT NULL, next_id INTEGER NOT NULL,
     ids BLOB NOT NULL, centers BLOB NOT NULL, weights BLOB NOT NULL, ages BLOB NOT NULL,
-    counts BLOB NOT NULL, sha256 TEXT NOT NULL
+    counts BLOB NOT NULL, velocities BLOB, velocity_covariances BLOB, sha256 TEXT NOT NULL
 );
 CREATE TABLE parts (
     first_step INTEGER PRIMARY KEY, last_step INTEGER NOT NULL, name TEXT NOT NULL,
-    n_rows INTEGER NOT NULL, n_bytes INTEGER NOT NULL, sha256 TEXT NOT NULL
+    n_rows INTEGER NOT NULL, n_bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, digest BLOB NOT NULL
 );
-CREATE TABLE batches (
-    step INTEGER PRIMARY KEY, time REAL NOT NULL, elapsed REAL NOT NULL, label TEXT,
+CREATE TABLE windows (
+    step INTEGER PRIMARY KEY, time REAL NOT NULL, elapsed REAL NOT NULL, name TEXT,
     n_rows INTEGER NOT NULL, n_dropped INTEGER NOT NULL, n_late INTEGER NOT NULL,
     n_remembered INTEGER NOT NULL, cost REAL NOT NULL, cost_trace BLOB NOT NULL,
     ids BLOB NOT NULL, counts BLOB NOT NULL, centers BLOB NOT NULL, weights BLOB NOT NULL,
-    ages BLOB NOT NULL
+    ages BLOB NOT NULL, velocities BLOB, events_digest BLOB NOT NULL, digest BLOB NOT NULL
 );
 CREATE TABLE samples (
-    step INTEGER PRIMARY KEY, points BLOB NOT NULL, cluster_ids BLOB NOT NULL, truth TEXT
+    step INTEGER PRIMARY KEY, points BLOB NOT NULL, cluster_ids BLOB NOT NULL, truth TEXT,
+    digest BLOB NOT NULL
 );
 CREATE TABLE clusters (
     cluster_id INTEGER PRIMARY KEY, first_step INTEGER NOT NULL, last_step INTEGER NOT NULL,
-    n_batches INTEGER NOT NULL, n_points REAL NOT NULL, center BLOB NOT NULL
+    n_windows INTEGER NOT NULL, n_points REAL NOT NULL, center BLOB NOT NULL, digest BLOB NOT NULL
 );
 CREATE TABLE events (
     step INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL,
     cluster_id INTEGER NOT NULL, other_id INTEGER, displacement REAL, gap REAL,
     PRIMARY KEY (step, number)
 ) WITHOUT ROWID;
-CREATE TABLE velocities (
-    step INTEGER PRIMARY KEY, velocities BLOB NOT NULL, digest BLOB NOT NULL
+CREATE TABLE tokens (token TEXT PRIMARY KEY, n_steps INTEGER NOT NULL, digest BLOB NOT NULL);
+CREATE TABLE edits (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, cluster_id INTEGER, other_id INTEGER,
+    text TEXT, who TEXT NOT NULL, at TEXT NOT NULL, digest BLOB NOT NULL
 );
-CREATE TABLE state_velocities (
-    only INTEGER PRIMARY KEY CHECK (only = 1),
-    velocities BLOB NOT NULL, velocity_covariances BLOB NOT NULL
+CREATE TABLE dead_letters (
+    number INTEGER PRIMARY KEY, place TEXT NOT NULL, reason TEXT NOT NULL, body BLOB NOT NULL,
+    n_bytes INTEGER NOT NULL, digest BLOB NOT NULL
 );
-CREATE TABLE tokens (token TEXT PRIMARY KEY, n_steps INTEGER NOT NULL);
+CREATE TABLE inbox (
+    number INTEGER PRIMARY KEY, topic TEXT NOT NULL, body BLOB NOT NULL, digest BLOB NOT NULL
+);
+CREATE TABLE inbox_end (number INTEGER NOT NULL);
+INSERT INTO inbox_end VALUES (0);
+CREATE TABLE packets (packet INTEGER PRIMARY KEY, content BLOB NOT NULL);
+CREATE TABLE alerts (
+    id TEXT PRIMARY KEY, step INTEGER NOT NULL, number INTEGER NOT NULL, rule TEXT NOT NULL,
+    body TEXT NOT NULL, is_delivered INTEGER NOT NULL, digest BLOB NOT NULL
+);
+CREATE TABLE pace (
+    only INTEGER PRIMARY KEY CHECK (only = 1), step_seconds REAL NOT NULL, at REAL NOT NULL
+);
 """
-# What schema 2 adds; a row's digest is its last column.
-DIGEST_COLUMNS = tuple(
-    f"ALTER TABLE {table} ADD COLUMN {column} BLOB NOT NULL DEFAULT x''"
-    for table, column in (
-        ("batches", "events_digest"),
-        *((table, "digest") for table in DIGESTED_TABLES),
-    )
-)
+# Entries of the manifest that show whether a row is missing.
+N_ALERTS, N_EDITS, N_TOKENS = "n_alerts", "n_edits", "n_tokens"
 
 
 def create_database(path: Path) -> None:
@@ -82,9 +81,7 @@ def create_database(path: Path) -> None:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            connection.executescript(
-                f"BEGIN; {TABLES} {EDITS}; {'; '.join(DIGEST_COLUMNS)}; COMMIT;"
-            )
+            connection.executescript(f"BEGIN; {TABLES} COMMIT;")
         finally:
             connection.close()
 
@@ -123,21 +120,20 @@ def _connect(path: Path, writable: bool) -> sqlite3.Connection:
 
 def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    version = schema_version(connection)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
         raise ValueError(f"{str(path)!r} is not the database of a dynmeans run.")
-    if version not in READABLE_VERSIONS:
-        known = " and ".join(map(str, READABLE_VERSIONS))
+    if version != SCHEMA_VERSION:
         raise ValueError(
-            f"{str(path)!r} has schema version {version}; this dynmeans understands versions "
-            f"{known}. Use the release of dynmeans that wrote it."
+            f"{str(path)!r} has schema version {version}; this dynmeans understands version "
+            f"{SCHEMA_VERSION}. Use the release of dynmeans that wrote it."
         )
 
 
-def schema_version(connection: sqlite3.Connection) -> int:
-    """Return the version of the tables; 1 has no digests of rows."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return int(version)
+def holds_nothing(connection: sqlite3.Connection) -> bool:
+    """Say whether a run has neither a window nor a message that was received."""
+    tables = ("windows", "inbox", "dead_letters")
+    return not any(connection.execute(f"SELECT 1 FROM {t} LIMIT 1").fetchone() for t in tables)
 
 
 @contextmanager

@@ -32,8 +32,5 @@ def add_sent(connection: sqlite3.Connection, store: Store, place: str, next_step
 
 
 def _sent(store: Store) -> dict[str, int]:
-    found: dict[str, int] | None = store.manifest(_SENT)
-    if found is not None or not store.has(_SENT):
-        return found or {}
-    # A table of that name, without a digest, is what folders of earlier releases have.
-    return {row["place"]: row["next_step"] for row in store.query("SELECT * FROM sent")}
+    found: dict[str, int] = store.manifest(_SENT) or {}
+    return found

@@ -17,7 +17,6 @@ import dynmeans
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.store import label_parts
-from dynmeans.runs.store.added_tables import add_tables, has_table, holds_nothing
 from dynmeans.runs.store.commit import (
     COURSE_ARRAYS,
     DIGEST,
@@ -35,19 +34,15 @@ from dynmeans.runs.store.schema import (
     DATABASE,
     create_database,
     database_errors,
+    holds_nothing,
     open_database,
-    schema_version,
 )
-from dynmeans.runs.store.upgrade import upgrade
 from dynmeans.runs.store.writer_lock import FILE as LOCK_FILE
 from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
 _FRESH = f"{DATABASE}.new"
 # Entries of the manifest where labels were put away: the first window that has some, and how many.
 LABELS_FROM, N_LABELS_REMOVED = "labels_from", "n_labels_removed"
-
-# Folders on disk hold the names of the day they were made.
-_RENAMED = {"standardise": "standardize"}
 
 
 class Store:
@@ -59,7 +54,6 @@ class Store:
         self._lock: WriterLock | None = None
         self._opened_with: dict[str, Any] | None = None
         self._connection = open_database(folder / DATABASE)
-        self._has_digests = schema_version(self._connection) > 1
 
     @classmethod
     def create(cls, folder: Path, fields: Mapping[str, Any], *, overwrite: bool = False) -> "Store":
@@ -99,22 +93,13 @@ class Store:
         """Read whole rows of a table, each compared with its digest."""
         with database_errors(self.folder / DATABASE):
             found = self._connection.execute(f"SELECT * FROM {table} {clause}", tuple(values))
-            yield from checked_rows(found, table, self.folder) if self._has_digests else found
-
-    def has(self, table: str) -> bool:
-        """Say whether the run has a table that older ones lack."""
-        return has_table(self._connection, table)
+            yield from checked_rows(found, table, self.folder)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was taken in yet, neither windows nor messages."""
         with database_errors(self.folder / DATABASE):
             return holds_nothing(self._connection)
-
-    @property
-    def has_digests(self) -> bool:
-        """Whether rows carry digests; those of a release that wrote schema 1 do not."""
-        return self._has_digests
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -132,18 +117,16 @@ class Store:
         """Return all of configuration or manifest, compared with the digest of both."""
         found = self.query(SETTINGS)
         entries = {row["name"]: row["value"] for row in found if row["origin"] == origin}
-        if self._has_digests:
-            digest = next((row["value"] for row in found if row["name"] == DIGEST), "null")
-            if json.loads(digest) != settings_digest(found):
-                raise damaged(self.folder, "its configuration or manifest was changed")
+        digest = next((row["value"] for row in found if row["name"] == DIGEST), "null")
+        if json.loads(digest) != settings_digest(found):
+            raise damaged(self.folder, "its configuration or manifest was changed")
         return {name: json.loads(value) for name, value in entries.items()}
 
     def config_fields(self) -> dict[str, Any]:
-        """Return the configuration as it was stored, under the names of today."""
+        """Return the configuration as it was stored."""
         stored = self._settings("configuration")
-        fields = {_RENAMED.get(name, name): value for name, value in stored.items()}
         self._opened_with = self._opened_with or stored
-        return fields
+        return stored
 
     def manifest(self, name: str) -> Any:
         """Return one entry of the manifest, or None."""
@@ -175,13 +158,11 @@ class Store:
         """Return what is remembered after the last committed window."""
         rows = self.query("SELECT * FROM state")
         if not rows:
-            if self.query("SELECT 1 FROM batches LIMIT 1"):
+            if self.query("SELECT 1 FROM windows LIMIT 1"):
                 raise damaged(self.folder, "its state is missing")
             return ClusterState.empty(n_features)
-        row, is_steady = dict(rows[0]), self.is_steady
-        if is_steady:
-            row |= dict(self.query("SELECT * FROM state_velocities")[0])
-        names = STATE_ARRAYS + COURSE_ARRAYS if is_steady else STATE_ARRAYS
+        row = dict(rows[0])
+        names = [name for name in STATE_ARRAYS + COURSE_ARRAYS if row[name] is not None]
         has_bytes = all(isinstance(row[name], bytes) for name in names)
         if not has_bytes or state_checksum(row) != row["sha256"]:
             raise damaged(self.folder, "its state was changed")
@@ -193,11 +174,6 @@ class Store:
         ids = np.frombuffer(row["ids"], dtype=np.int64)
         counters = {name: row[name] for name in ("next_id", "n_steps", "time")}
         return ClusterState(ids=ids, **arrays, **counters)
-
-    @property
-    def is_steady(self) -> bool:
-        """Whether the clusters of the run keep a course."""
-        return self.config_fields().get("motion") == "steady"
 
     def has_token(self, token: str) -> bool:
         """Say whether a call of that name was committed."""
@@ -218,13 +194,8 @@ class Store:
             connection = open_database(self.folder / DATABASE, writable=True)
             self._connection.close()
             self._connection = connection
-            self._has_digests = schema_version(connection) > 1
             if self._opened_with not in (None, self._settings("configuration")):
                 raise OSError(f"another process has replaced the run {str(self.folder)!r}.")
-            if not self._has_digests:
-                self._upgrade()
-            with database_errors(self.folder / DATABASE):
-                add_tables(connection)
             parts = self.parts()
             label_parts.check_parts(self.labels_folder, parts)
             label_parts.remove_orphans(self.labels_folder, parts)
@@ -232,11 +203,6 @@ class Store:
             lock.release()
             raise
         self._lock = lock
-
-    def _upgrade(self) -> None:
-        with self.transaction():
-            upgrade(self._connection)
-        self._has_digests = True
 
     def note(self, entries: Mapping[str, Any]) -> None:
         """Put entries into the manifest."""

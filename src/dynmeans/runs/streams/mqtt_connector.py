@@ -9,8 +9,7 @@ import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.store.added_tables import INBOX
-from dynmeans.runs.store.inbox import Inbox, Received
+from dynmeans.runs.store.inbox import INBOX, Inbox, Received
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import FIRST_PAUSE, LONGEST_PAUSE, Backoff
 from dynmeans.runs.streams.message import Message

@@ -92,5 +92,5 @@ class Forwarder:
                     yield step, [Item(step, n, row) for n, row in enumerate(rows)]
             return
         for window, events in windows_with_events(self._run.store, "WHERE step >= ?", [first]):
-            step, when = window["step"], {"step": window["step"], "window": window["label"]}
+            step, when = window["step"], {"step": window["step"], "window": window["name"]}
             yield step, [Item(step, n, when | asdict(event)) for n, event in enumerate(events)]

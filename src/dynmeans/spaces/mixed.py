@@ -1,0 +1,218 @@
+"""mixed: a space for each group of features, side by side, with weights."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dynmeans.inputs.features import feature_numbers
+from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.numbers import checked_number
+from dynmeans.records.arrays import BatchArray, FloatArray
+from dynmeans.spaces.space import Space, array_module
+
+_GROUP = re.compile(r"(?:([0-9.eE+-]+)\s*\*\s*)?([a-z]+(?::[^()]*)?)\s*\(([^()]*)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some features, the space they lie in, and what a distance in it weighs."""
+
+    space: Space
+    features: tuple[str | int, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed(Space):
+    """Real tables: places, hours and speeds in one row.
+
+    The squared distance of two points is the sum of those of the groups, each times the square of
+    its weight: a weight of 0.1 for ``geo`` says that 10 km count as much as 1 of the others' unit.
+
+    Examples
+    --------
+    >>> from dynmeans.spaces.named import find_space
+    >>> space = find_space("0.1*geo(lat,lon) + angle:24(hour)").for_features(["hour", "lat", "lon"])
+    >>> points = space.to_points(np.array([[23.5, 0.0, 0.0], [0.5, 0.0, 0.0]]))
+    >>> points.shape, float(np.linalg.norm(points[0] - points[1]).round(2))
+    ((2, 5), 1.0)
+    """
+
+    name: ClassVar[str] = "mixed"
+    unit: ClassVar[str] = "of the mixed space"
+
+    groups: tuple[Group, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the weights, and that no feature lies in two groups."""
+        if not self.groups:
+            raise InputError(
+                "space",
+                "'mixed' needs its groups, as in",
+                got="0.1*geo(lat,lon) + angle:24(hour) + standard(speed)",
+            )
+        for group in self.groups:
+            checked_number("weight", group.weight, above=0)
+        named = [feature for group in self.groups for feature in group.features]
+        if len(set(named)) < len(named):
+            twice = next(feature for feature in named if named.count(feature) > 1)
+            raise InputError("space", "must name each feature once; twice:", got=twice)
+
+    @property
+    def is_elementwise(self) -> bool:  # type: ignore[override]
+        """Whether every group is."""
+        return all(group.space.is_elementwise for group in self.groups)
+
+    @property
+    def has_courses(self) -> bool:  # type: ignore[override]
+        """Whether every group has."""
+        return all(group.space.has_courses for group in self.groups)
+
+    @property
+    def is_curved(self) -> bool:  # type: ignore[override]
+        """Whether any group is."""
+        return any(group.space.is_curved for group in self.groups)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether every group is, and features are known by their numbers."""
+        return all(g.space.is_fitted and not _is_named(g) for g in self.groups)
+
+    def for_features(self, names: Sequence[str]) -> "Mixed":
+        """Find the features of each group by their names."""
+        groups = []
+        for group in self.groups:
+            if not _is_named(group):
+                groups.append(group)
+                continue
+            numbers = [_number_of(feature, names) for feature in group.features]
+            space = group.space.for_features([names[number] for number in numbers])
+            groups.append(Group(space, tuple(numbers), group.weight))
+        return Mixed(tuple(groups))
+
+    def fit(self, rows: BatchArray, weights: FloatArray | None = None) -> "Mixed":
+        """Learn the space of each group from its features."""
+        self._check_features(rows.shape[1])
+        fitted = [
+            replace(g, space=g.space.fit(rows[:, self._columns(g)], weights)) for g in self.groups
+        ]
+        return Mixed(tuple(fitted))
+
+    def could_become(self, learned: Space) -> bool:
+        """Say whether group by group `learned` may be what `fit` made."""
+        return (
+            isinstance(learned, Mixed)
+            and len(learned.groups) == len(self.groups)
+            and all(
+                mine.weight == other.weight and mine.space.could_become(other.space)
+                for mine, other in zip(self.groups, learned.groups, strict=True)
+            )
+        )
+
+    def n_coordinates(self, n_features: int) -> int:
+        """Return the coordinates of all groups together."""
+        self._check_features(n_features)
+        return sum(group.space.n_coordinates(len(group.features)) for group in self.groups)
+
+    def coordinates_of(self, features: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the coordinates of those groups that hold these features."""
+        found: list[int] = []
+        for group, start in self._starts():
+            inside = tuple(i for i, f in enumerate(group.features) if f in features)
+            found += [start + c for c in group.space.coordinates_of(inside)] if inside else []
+        return tuple(found)
+
+    def to_points(self, rows: Any) -> Any:
+        """Return the points of all groups side by side."""
+        numbers = array_module(rows)
+        parts = [g.space.to_points(rows[:, self._columns(g)]) * g.weight for g in self.groups]
+        return numbers.concatenate(parts, axis=1).astype(rows.dtype)
+
+    def to_rows(self, centers: FloatArray) -> FloatArray:
+        """Return the features of all groups, in the order of the rows."""
+        n_features = sum(len(group.features) for group in self.groups)
+        rows = np.empty((len(centers), n_features))
+        for group, part in self._parts(centers):
+            rows[:, self._columns(group)] = group.space.to_rows(part)
+        return rows
+
+    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+        """Return the moves of all groups, in the order of the rows."""
+        rows = np.empty((len(centers), sum(len(group.features) for group in self.groups)))
+        for (group, part), (_, place) in zip(self._parts(moves), self._parts(centers), strict=True):
+            rows[:, self._columns(group)] = group.space.moves_to_rows(part, place)
+        return rows
+
+    def carried(self, centers: FloatArray, moves: FloatArray, elapsed: Any) -> Any:
+        """Move each group in its own way."""
+        places, courses = np.empty_like(centers), np.empty_like(moves)
+        for group, start in self._starts():
+            at = slice(start, start + group.space.n_coordinates(len(group.features)))
+            places[:, at], courses[:, at] = group.space.carried(
+                centers[:, at], moves[:, at], elapsed
+            )
+        return places, courses
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every group with all it learned."""
+        groups = [
+            {"space": g.space.to_json(), "features": list(g.features), "weight": g.weight}
+            for g in self.groups
+        ]
+        return {"name": self.name, "groups": groups}
+
+    def _columns(self, group: Group) -> list[int]:
+        return [int(feature) for feature in group.features]
+
+    def _starts(self) -> list[tuple[Group, int]]:
+        sizes = [group.space.n_coordinates(len(group.features)) for group in self.groups]
+        return list(zip(self.groups, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
+
+    def _parts(self, centers: FloatArray) -> list[tuple[Group, FloatArray]]:
+        """Return each group with its own coordinates, without its weight."""
+        return [
+            (g, centers[:, at : at + g.space.n_coordinates(len(g.features))] / g.weight)
+            for g, at in self._starts()
+        ]
+
+    def _check_features(self, n_features: int) -> None:
+        named = sorted(int(f) for group in self.groups for f in group.features)
+        if named != list(range(n_features)):
+            raise InputError(
+                "space",
+                "'mixed' must have every feature in a group: there are {}, and its groups name {}",
+                n_features,
+                ", ".join(map(str, named)),
+            )
+
+
+def read_groups(text: str, find: Any) -> Mixed:
+    """Read ``0.1*geo(lat,lon) + standard(speed)``; `find` knows the names of spaces."""
+    groups = []
+    for part in re.split(r"(?<=\))\s*\+", text):
+        found = _GROUP.fullmatch(part.strip())
+        if found is None:
+            rule = "must be groups as in 0.1*geo(lat,lon) + angle:24(hour) + standard(speed)"
+            raise InputError("space", rule, got=text)
+        weight, space, names = found.groups()
+        features = tuple(_feature(name) for name in names.split(","))
+        groups.append(Group(find(space), features, float(weight) if weight else 1.0))
+    return Mixed(tuple(groups))
+
+
+def _feature(text: str) -> str | int:
+    name = text.strip()
+    return int(name) if name.isdigit() else name
+
+
+def _is_named(group: Group) -> bool:
+    return any(isinstance(feature, str) for feature in group.features)
+
+
+def _number_of(feature: str | int, names: Sequence[str]) -> int:
+    found = feature_numbers([feature], len(names), names)
+    assert found is not None, "one was named"
+    return found[0]

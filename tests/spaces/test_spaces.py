@@ -1,0 +1,224 @@
+"""Spaces: rows to points and back, on every kind of row, kept to the bit in JSON."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dynmeans.engine.batch import Batch
+from dynmeans.follow.begin import begin
+from dynmeans.follow.follow import follow
+from dynmeans.follow.predict import expected
+from dynmeans.follow.recipe import Recipe
+from dynmeans.inputs.input_error import InputError
+from dynmeans.spaces.geo import EARTH_RADIUS, Geo
+from dynmeans.spaces.landmarks import Landmarks
+from dynmeans.spaces.named import SPACES, find_space, space_from_json
+from dynmeans.spaces.space import points_where_they_lie
+
+NAMED = {
+    "raw": "raw",
+    "standard": "standard",
+    "robust": "robust",
+    "auto": "auto",
+    "geo": "geo",
+    "angle": "angle:24",
+    "direction": "direction",
+    "landmarks": "landmarks:12",
+    "mixed": "0.1*geo(0,1) + angle:24(2) + robust(3)",
+}
+
+
+def _rows(name, n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    if name == "geo":
+        return np.stack([rng.uniform(-89, 89, n), rng.uniform(-180, 180, n)], axis=1)
+    if name == "mixed":
+        return np.hstack(
+            [_rows("geo", n, seed), rng.uniform(0, 24, (n, 1)), rng.normal(size=(n, 1))]
+        )
+    if name == "angle":
+        return rng.uniform(0, 24, (n, 2))
+    return rng.normal(5.0, 2.0, (n, 3)) * [1.0, 10.0, 100.0]
+
+
+def _followed(batches, **fields):
+    recipe = Recipe(**fields, random_state=0)
+    rows = [Batch(batch) for batch in batches]
+    memory, labels = begin(recipe, rows), []
+    for batch in rows:
+        memory, step = follow(recipe, memory, batch)
+        labels.append(step.clustering.labels)
+    return recipe, memory, np.concatenate(labels)
+
+
+def test_every_space_is_tested_here():
+    assert NAMED.keys() == SPACES.keys()
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_space_comes_back_from_json_with_every_bit(name):
+    rows = _rows(name)
+    space = find_space(NAMED[name]).fit(rows)
+    again = space_from_json(json.loads(json.dumps(space.to_json())))
+    assert again == space
+    np.testing.assert_array_equal(again.to_points(rows), space.to_points(rows))
+    assert find_space(NAMED[name]).could_become(again)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMED if name != "landmarks"])
+def test_rows_come_back_from_points(name):
+    rows = _rows(name)
+    space = find_space(NAMED[name]).fit(rows)
+    if name == "direction":
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    np.testing.assert_allclose(space.to_rows(space.to_points(rows)), rows, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_rows_are_mapped_one_by_one_whatever_rows_are_beside_them(name):
+    rows = _rows(name)
+    space = find_space(NAMED[name]).fit(rows)
+    parts = [points_where_they_lie(space, rows[i : i + 7]) for i in range(0, len(rows), 7)]
+    np.testing.assert_array_equal(np.concatenate(parts), space.to_points(rows))
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_is_learned_does_not_depend_on_the_order_of_rows(name):
+    rows = _rows(name)
+    shuffled = rows[np.random.default_rng(1).permutation(len(rows))]
+    assert find_space(NAMED[name]).fit(shuffled) == find_space(NAMED[name]).fit(rows)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_single_precision_stays_single(name):
+    rows = _rows(name).astype(np.float32)
+    assert find_space(NAMED[name]).fit(rows).to_points(rows).dtype == np.float32
+
+
+@given(
+    st.floats(-90, 90),
+    st.floats(-180, 180),
+)
+def test_any_place_on_earth_comes_back(latitude, longitude):
+    place = Geo().to_points(np.array([[latitude, longitude]]))
+    np.testing.assert_allclose(np.linalg.norm(place), EARTH_RADIUS, rtol=1e-12)
+    back = Geo().to_points(Geo().to_rows(place))
+    np.testing.assert_allclose(back, place, atol=1e-6)  # a millimeter
+
+
+def test_a_chord_of_500_km_is_shorter_than_the_way_by_less_than_a_thousandth():
+    degrees = np.rad2deg(500.0 / EARTH_RADIUS)
+    here, there = Geo().to_points(np.array([[40.0, 0.0], [40.0 + degrees, 0.0]]))
+    chord = np.linalg.norm(there - here)
+    assert 499.5 < chord < 500.0
+
+
+def test_names_say_which_feature_is_the_latitude():
+    rows = np.array([[178.4, -18.1]])
+    space = find_space("geo").for_features(["start_lon", "start_lat"])
+    np.testing.assert_array_equal(space.to_points(rows), Geo().to_points(rows[:, ::-1]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_storms_across_the_date_line_and_a_pole_are_followed_as_elsewhere(seed):
+    rng = np.random.default_rng(seed)
+    starts = np.array([[0.0, 178.0], [88.0, 10.0], [-20.0, -175.0]])
+    batches = []
+    for t in range(8):
+        places = starts + np.array([[0.1, 1.0], [0.6, 0.0], [-0.2, -1.0]]) * t
+        rows = np.repeat(places, 20, axis=0) + rng.normal(0, 0.3, (60, 2)) * [1.0, 0.5]
+        over = rows[:, 0] > 90.0
+        rows[over] = np.stack([180.0 - rows[over, 0], rows[over, 1] + 180.0], axis=1)
+        rows[:, 1] = (rows[:, 1] + 180.0) % 360.0 - 180.0
+        batches.append(rows)
+    fields = {"new_penalty": 500.0**2, "space": "geo", "order": "row"}
+    *_, here = _followed(batches, **fields)
+    turned = np.random.default_rng(seed + 100)
+    turn, _ = np.linalg.qr(turned.normal(size=(3, 3)))
+    turn[:, 0] *= np.sign(np.linalg.det(turn))
+    moved = [Geo().to_rows(Geo().to_points(rows) @ turn.T) for rows in batches]
+    *_, there = _followed(moved, **fields)
+    np.testing.assert_array_equal(here, there)
+    assert len(np.unique(here)) == 3
+
+
+def test_midnight_is_no_seam():
+    hours = np.array([[23.8], [0.1], [0.3], [23.9], [12.0], [12.2]])
+    *_, labels = _followed([hours], new_penalty=4.0, space="angle:24")
+    assert len(set(labels[:4])) == 1
+    assert len(set(labels)) == 2
+
+
+@pytest.mark.parametrize(
+    ("space", "fields"),
+    [("angle:360", slice(1, 2)), ("geo", slice(0, 2))],
+    ids=["angle", "geo"],
+)
+def test_what_goes_round_is_expected_round_the_bend(space, fields):
+    # Ten degrees a step on the equator: ninety degrees on, a straight line ends at 57 degrees.
+    steps = 10.0 * np.arange(30)
+    batches = [np.array([[0.0, t % 360.0], [0.0, (t + 1) % 360.0]])[:, fields] for t in steps]
+    lambda_ = (25.0 if space != "geo" else 2500.0) ** 2
+    recipe, memory, labels = _followed(
+        batches, new_penalty=lambda_, space=space, motion="steady", reach=4.0
+    )
+    assert set(labels) == {0}
+    place = expected(recipe, memory, 9.0).centers[0, -1]
+    assert abs((place - (290.5 + 90.0) + 180.0) % 360.0 - 180.0) < 5.0
+
+
+def test_who_is_unseen_remembers_where_it_was_last_seen():
+    batches = [np.array([[0.0, 10.0 * t], [0.0, 10.0 * t + 1.0]]) for t in range(12)]
+    _, memory, _ = _followed(
+        [*batches, np.empty((0, 2)), np.empty((0, 2))],
+        **{"new_penalty": 2500.0**2, "space": "geo", "motion": "steady", "reach": 4.0},
+    )
+    np.testing.assert_allclose(memory.centers[0], [0.0, 110.5], atol=1.0)
+
+
+@pytest.mark.parametrize(
+    ("space", "rows", "words"),
+    [
+        ("geo", [[91.0, 0.0]], "latitudes from -90 to 90; row 0 has 91"),
+        ("geo", [[9.0, 400.0]], "longitudes from -180 to 360; row 0 has 400"),
+        ("geo", [[1.0, 2.0, 3.0]], "two features"),
+        ("direction", [[0.0, 0.0]], "rows that are not all zeros; row 0 is"),
+    ],
+)
+def test_rows_that_cannot_be_mapped_are_refused_in_one_line(space, rows, words):
+    with pytest.raises(InputError, match=words):
+        _followed([np.array(rows)], new_penalty=1.0, space=space)
+
+
+@pytest.mark.parametrize(
+    "text", ["angle:0", "angle:x", "globe", "geo(lat", "2*standard(a) - raw(b)"]
+)
+def test_what_is_no_space_is_refused_by_name(text):
+    with pytest.raises(InputError, match=r"space|period"):
+        find_space(text)
+
+
+def test_steady_motion_is_refused_where_there_are_no_courses():
+    with pytest.raises(InputError, match="'steady' is not available in space 'direction'"):
+        _followed([_rows("direction")], new_penalty=1.0, space="direction", motion="steady")
+
+
+def test_landmarks_separate_rings_that_no_center_describes():
+    rng = np.random.default_rng(0)
+    turns = rng.uniform(0, 2 * np.pi, 400)
+    radii = np.repeat([1.0, 4.0], 200) + rng.normal(0, 0.1, 400)
+    rows = np.stack([np.cos(turns), np.sin(turns)], axis=1) * radii[:, None]
+    points = Landmarks(n_landmarks=60).fit(rows).to_points(rows)
+    products = points @ points.T
+    assert products[:200, :200].mean() > 5.0 * products[:200, 200:].mean()
+
+
+def test_precomputed_similarities_are_coordinates_whose_products_they_are():
+    things = np.array([[1.0, 0.2, 0.1], [0.2, 1.0, 0.4], [0.1, 0.4, 1.0]])
+    space = Landmarks("precomputed", similarities=things)
+    points = space.to_points(things)
+    np.testing.assert_allclose(points @ points.T, things, atol=1e-12)
+    np.testing.assert_allclose(space.to_rows(points), things, atol=1e-12)
