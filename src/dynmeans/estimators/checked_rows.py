@@ -21,6 +21,8 @@ from dynmeans.inputs.batch_times import When, as_when, checked_when, steps_betwe
 from dynmeans.records.arrays import BatchArray
 
 BOTH = (np.float64, np.float32)
+# What estimators remember beside what they show; scikit-learn hides attributes there too.
+_HIDDEN = ("_step", "_when", "_found", "_looked_at", "_settings", "_entropy")
 
 
 def check_rows(
@@ -138,14 +140,8 @@ def checked_window(keep_history: Any) -> int | None:
 
 def start_over(model: Any) -> None:
     """Forget every fitted attribute; on failure `AllOrNothing` brings them back."""
-    parameters = model.get_params(deep=False)
-    for name in [name for name in model.__dict__ if _is_fitted_name(name, parameters)]:
+    for name in [name for name in model.__dict__ if name.endswith("_") or name in _HIDDEN]:
         del model.__dict__[name]
-
-
-def _is_fitted_name(name: str, parameters: dict[str, Any]) -> bool:
-    # scikit-learn keeps what set_output was told under a name of its own.
-    return name not in parameters and not name.startswith("_sklearn")
 
 
 class AllOrNothing:

@@ -11,7 +11,14 @@ import numpy as np
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.orders import BY
-from dynmeans.records.penalties import AUTO, MOTIONS, REVIVAL_RULES, Penalties, given_penalties
+from dynmeans.records.penalties import (
+    AUTO,
+    MOTIONS,
+    REVIVAL_RULES,
+    Penalties,
+    given_penalties,
+    penalties_with_defaults,
+)
 from dynmeans.spaces.named import find_space, space_from_json
 from dynmeans.spaces.space import Space
 
@@ -75,9 +82,10 @@ def checked_seed(name: str, value: Any) -> Any:
     """Return a seed as scikit-learn takes it, or refuse it by name."""
     if value is None or isinstance(value, np.random.RandomState):
         return value
-    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_integer or not 0 <= value <= _MAX_SEED:
-        rule = "must be None, an integer from 0 to 2**32 - 1 or a RandomState"
+    rule = "must be None, an integer from 0 to 2**32 - 1 or a RandomState"
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise TypeError(f"{name} {rule}, got {value!r}.")
+    if not 0 <= value <= _MAX_SEED:
         raise InputError(name, rule, got=value)
     return int(value)
 
@@ -147,8 +155,8 @@ class Recipe:
         None,
         _number(above=0),
         float,
-        "About how many clusters a batch holds: lambda is chosen to give as many; with `families`, "
-        "about how many families.",
+        "About how many clusters a batch holds: lambda is chosen to give as many, in place of that "
+        "of `penalties`; with `families`, about how many families.",
     )
     motion: str | None = _field(
         None,
@@ -239,6 +247,8 @@ class Recipe:
     def _check_together(self) -> None:
         given = given_penalties(self.penalties, self.new_penalty)
         pairs = {name: getattr(self, name) for name in _PAIRS}
+        if not isinstance(given, Penalties):
+            penalties_with_defaults(given or 1.0, **pairs)
         more = [name for name, value in pairs.items() if value is not None]
         if isinstance(given, Penalties) and more:
             listed = ", ".join(f"{{{name}}}" for name in _PAIRS)
@@ -253,7 +263,7 @@ class Recipe:
                 "'auto' goes with {max_gap} and {reach}, not with {revival_penalty} and {drift}, "
                 f"got {self.revival_penalty!r} and {self.drift!r}",
             )
-        if given is not None and self.n_clusters is not None and not self.families:
+        if self.new_penalty is not None and self.n_clusters is not None and not self.families:
             raise InputError(
                 "n_clusters",
                 "chooses lambda: give either {n_clusters} or {new_penalty}, and not both, unless "
@@ -264,11 +274,13 @@ class Recipe:
     @property
     def is_auto(self) -> bool:
         """Whether penalties are to be chosen on the first batches."""
-        return self.new_penalty is None and isinstance(self.penalties, str)
+        return self.given is None
 
     @property
     def given(self) -> Penalties | float | None:
         """The penalties or the lambda that was given; None where they are to be chosen."""
+        if self.n_clusters is not None and not self.families:
+            return None
         return given_penalties(self.penalties, self.new_penalty)
 
     def changed(self) -> dict[str, Any]:

@@ -14,10 +14,6 @@ class Raw(Space):
     name: ClassVar[str] = "raw"
     is_elementwise: ClassVar[bool] = True
 
-    def __reduce__(self) -> str:
-        """There is one, for pickle and copies too."""
-        return "RAW"
-
     def to_points(self, rows: Any) -> Any:
         """Return the rows."""
         return rows
