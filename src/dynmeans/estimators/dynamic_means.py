@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from dynmeans.algorithm.forecast import Forecast
 from dynmeans.engine.batch import AnyBatch, take_rows
 from dynmeans.engine.checks import checked_elapsed
+from dynmeans.engine.device_input import in_memory
 from dynmeans.engine.execution import Execution, execution_of
 from dynmeans.estimators.checked_rows import (
     AllOrNothing,
@@ -373,13 +374,14 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     @property
     def family_labels_(self) -> IntArray:
         """Family of every row of the last batch, named after its oldest member."""
-        return self.families_.of(np.asarray(self.labels_))
+        labels: IntArray = in_memory(self.labels_)
+        return self.families_.of(labels)
 
     @property
     def confirmed_labels_(self) -> IntArray:
         """`labels_` with -1 for identities that have not held enough points or batches so far."""
         check_is_fitted(self, "memory_")
-        recipe, labels = self._recipe(), np.asarray(self.labels_)
+        recipe, labels = self._recipe(), in_memory(self.labels_)
         known = confirmed(self.memory_.lives, recipe.min_cluster_size, recipe.min_life)
         return np.where(np.isin(labels, known), labels, -1)
 
