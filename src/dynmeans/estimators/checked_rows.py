@@ -38,7 +38,7 @@ def check_rows(
             model.n_features_in_ = X.shape[1]
             model.__dict__.pop("feature_names_in_", None)
             return X
-    elif not is_first and is_ready(model, X, n_features, allow_float32=allow_float32):
+    elif n_features is not None and is_ready(model, X, n_features, allow_float32=allow_float32):
         ready: BatchArray = X
         return ready
     if hasattr(X, "shape") and len(X.shape):
