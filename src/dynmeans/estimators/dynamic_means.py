@@ -21,6 +21,7 @@ from dynmeans.estimators.checked_rows import (
     check_one_batch,
     check_rows,
     checked_window,
+    in_use,
     start_over,
     steps_until,
 )
@@ -28,7 +29,7 @@ from dynmeans.estimators.early_forgetting import warn_of_early_forgetting
 from dynmeans.estimators.named_batches import labels_like, timed_batches
 from dynmeans.families.find import families_of
 from dynmeans.follow.begin import begin
-from dynmeans.follow.follow import Step, follow, follow_all, plan_of
+from dynmeans.follow.follow import Step, follow, follow_all, follow_if_small, plan_of
 from dynmeans.follow.lives import confirmed
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.predict import distances, expected, predict
@@ -230,6 +231,10 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         sample_weight : array-like of shape (n_points,), optional
             A row of weight 2 counts as two identical rows, one of weight 0 takes no part.
         """
+        if elapsed.__class__ is float and sample_weight is time is time_step is None:
+            quick = self._followed(X, elapsed)
+            if quick:
+                return self
         with AllOrNothing(self):
             steps, when = steps_until(self.__dict__.get("_when"), elapsed, time, time_step)
             memory: Memory | None = self.__dict__.get("memory_")
@@ -438,6 +443,23 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _names(self) -> Any:
         return self.__dict__.get("feature_names_in_")
+
+    def _followed(self, X: Any, elapsed: float) -> bool:
+        """Take in a small batch in one crossing, where the parameters were settled before."""
+        own = self.__dict__
+        if "_settings" not in own or "feature_names_in_" in own or in_use:
+            return False
+        memory = own["memory_"]
+        followed = follow_if_small(memory, X, elapsed)
+        if followed is None:
+            return False
+        if own["memory_"] is not memory:
+            raise RuntimeError("this estimator took in a batch in another thread meanwhile.")
+        own["memory_"], own["_step"] = followed
+        own["_when"] = None
+        if self.keep_history is not False:
+            self._keep(followed[1], None, own["_settings"][2])
+        return True
 
     def _take_in(self, batch: AnyBatch, elapsed: float, when: When | None) -> None:
         settings = recipe, execution, window = self._settle()

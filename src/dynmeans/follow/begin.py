@@ -9,6 +9,7 @@ import numpy as np
 
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import entropy_of_seed, one_for_each
+from dynmeans.follow.lives import NOBODY
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.features import feature_numbers
@@ -76,7 +77,7 @@ def begin(
         draw_entropy(recipe.random_state),
         n_features,
         None if feature_names is None else tuple(map(str, feature_names)),
-        {},
+        NOBODY,
     )
     return settle(recipe, memory, batches, gaps, on_choice, batch_word)
 
@@ -96,7 +97,7 @@ def remembering(
     entropy = draw_entropy(recipe.random_state)
     # A space of more coordinates than features comes with the names of those.
     n_features = clusters.n_features if names is None else len(names)
-    memory = Memory(clusters, space, None, entropy, n_features, names, {})
+    memory = Memory(clusters, space, None, entropy, n_features, names, NOBODY)
     penalties = given_penalties(recipe, memory)
     if penalties is None:
         rule = "must be given for clusters that are known"

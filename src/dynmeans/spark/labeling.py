@@ -10,6 +10,7 @@ from pyspark.sql.functions import pandas_udf
 
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import MAX_COORDINATE
+from dynmeans.follow.lives import NOBODY
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.predict import predict
 from dynmeans.follow.recipe import Recipe
@@ -65,7 +66,7 @@ def _read(memory: Any) -> Memory:
             scaling, features = run.scaling, run.config.features
             space = RAW if scaling is None else Standard(scaling.mean, scaling.spread)
             return Memory(
-                run.state, space, run.config.penalties, 0, len(features), features, lives={}
+                run.state, space, run.config.penalties, 0, len(features), features, NOBODY
             )
     if isinstance(memory, str | os.PathLike):
         return Memory.load(memory)
