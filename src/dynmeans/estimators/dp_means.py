@@ -33,6 +33,8 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     order : {"content", "row"}, default="content"
         What visiting orders are made from: the content of the rows, whatever order they come in; or
         their numbers, as always for a batch on a Dask cluster.
+    search : {"paper", "deep"}, default="paper"
+        Whether the search ends with Algorithm 2, or goes on with moves of whole sets of points.
     space : str or Space, default="raw"
         How rows become points, as of `DynamicMeans`.
     backend : {"native", "reference", "gpu", "auto"}, default="native"
@@ -77,6 +79,7 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         new_penalty: float | None = None,
         n_init: int = 3,
         order: str = "content",
+        search: str = "paper",
         space: str | Space = "raw",
         backend: str = "native",
         acceleration: str = "auto",
@@ -88,6 +91,7 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         self.new_penalty = new_penalty
         self.n_init = n_init
         self.order = order
+        self.search = search
         self.space = space
         self.backend = backend
         self.acceleration = acceleration

@@ -135,6 +135,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         space: str | Space = "raw",
         n_init: int = 3,
         order: str = "content",
+        search: str = "paper",
         random_state: Any = None,
         families: bool = False,
         min_cluster_size: float = 1,
@@ -158,6 +159,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         self.space = space
         self.n_init = n_init
         self.order = order
+        self.search = search
         self.random_state = random_state
         self.families = families
         self.min_cluster_size = min_cluster_size

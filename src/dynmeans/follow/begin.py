@@ -219,7 +219,7 @@ def _choice(
     return suggest_for(
         batches,
         gaps,
-        orders=VisitingOrders(memory.entropy if is_own else 0, recipe.n_init),
+        orders=VisitingOrders(memory.entropy if is_own else 0, recipe.n_init, search=recipe.search),
         n_clusters=wanted,
         **known,
         moving=_moving(recipe, memory),

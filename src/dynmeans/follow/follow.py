@@ -179,7 +179,7 @@ def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> P
         recipe if memory.is_settled else None,
         execution,
         penalties,
-        VisitingOrders(memory.entropy, recipe.n_init, recipe.order),
+        VisitingOrders(memory.entropy, recipe.n_init, recipe.order, recipe.search),
         running,
         memory.known_space,
         is_quick,

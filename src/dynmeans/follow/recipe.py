@@ -10,7 +10,7 @@ import numpy as np
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
-from dynmeans.records.orders import BY
+from dynmeans.records.orders import BY, SEARCHES
 from dynmeans.records.penalties import (
     AUTO,
     MOTIONS,
@@ -205,6 +205,14 @@ class Recipe:
         "What visiting orders are made from: the content of the rows, whatever order they come in, "
         'or their numbers ("row"), as always for a batch on a Dask cluster.',
         BY,
+    )
+    search: str = _field(
+        "paper",
+        _one_of(*SEARCHES),
+        str,
+        'Whether the search for the lowest cost ends with Algorithm 2 ("paper"), or goes on with '
+        'moves of whole sets of points ("deep").',
+        SEARCHES,
     )
     random_state: Any = _field(
         None,

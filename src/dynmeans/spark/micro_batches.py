@@ -141,7 +141,9 @@ def _config(features: tuple[str, ...], recipe: Recipe, source: dict[str, Any]) -
         hint = "Choose them on some of its rows: penalties=suggest_penalties(batches)."
         raise InputError("penalties", f"must be given for {where}", got=AUTO, hint=hint)
     confirming = ("min_cluster_size", "min_life")
-    recipe.refuse(where, ("n_clusters", "order", "space", "families", "max_clusters", *confirming))
+    recipe.refuse(
+        where, ("n_clusters", "order", "search", "space", "families", "max_clusters", *confirming)
+    )
     seeded = replace(recipe, random_state=0) if recipe.random_state is None else recipe
     nobody = ClusterState.empty(len(features))
     penalties = remembering(seeded, nobody, feature_names=features).penalties

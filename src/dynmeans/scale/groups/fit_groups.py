@@ -193,7 +193,8 @@ def _checked(recipe: Recipe, state: object) -> Recipe:
     auto = "Choose penalties on the batches of one key: new_penalty=suggest_penalties(...)."
     if recipe.is_auto:
         raise InputError("penalties", f"must be given in {where}", got=AUTO, hint=auto)
-    recipe.refuse(where, ("n_clusters", "order", "families", "min_cluster_size", "min_life"))
+    confirming = ("families", "min_cluster_size", "min_life")
+    recipe.refuse(where, ("n_clusters", "order", "search", *confirming))
     if not find_space(recipe.space).is_fitted:
         hint = "Give a space that is fitted, the same for all keys: find_space(...).fit(rows)."
         raise InputError("space", f"is not learned in {where}", got=recipe.space, hint=hint)
