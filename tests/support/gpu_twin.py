@@ -218,6 +218,31 @@ class TwinRows:
             self.sums[k] = _in_bins(self._terms(listed), self.bins.columns)
         return np.bincount(self.labels[self.labels >= 0], minlength=n_slots)
 
+    @property
+    def has_weights(self):
+        return self.weights is not None
+
+    def early(self, is_asked, share):
+        limits = np.where(share < 1.0, share * self.n_points, np.inf)
+        is_labeled = self.labels >= 0
+        wanted = np.append(is_asked, False)[self.labels]
+        return np.flatnonzero(
+            is_labeled & wanted & (self.keys <= np.append(limits, 0)[self.labels])
+        )
+
+    def list(self, numbers):
+        return numbers
+
+    def weights_of(self, numbers):
+        return None if self.weights is None else self.weights[numbers]
+
+    def slot_bins(self):
+        return self.sums.reshape(len(self.sums), -1)
+
+    def rename(self, slots, numbers, labels):
+        self.labels = np.append(slots, -1)[self.labels]
+        self.labels[numbers] = labels
+
     def keep_slots(self, is_kept):
         slots = np.append(np.cumsum(is_kept) - 1, -1)
         self.labels, self.sums = slots[self.labels], self.sums[is_kept]

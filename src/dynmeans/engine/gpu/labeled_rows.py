@@ -41,6 +41,7 @@ class LabeledRows:
         points = blocks.points
         self._blocks, self.values, self.weights = blocks, points, weights
         self.n_points, self.n_features = points.shape
+        self.has_weights = weights is not None
         self.row = row_type(points)
         self._n = np.int64(self.n_points)
         self._module = load_module("rows", self.row)
@@ -176,6 +177,41 @@ class LabeledRows:
         self._sums.start(self._bins)
         self._sums.move(listed, before, after, n_slots)
         return self._sums.bins()
+
+    def early(self, is_asked: BoolArray, share: FloatArray) -> Listed:
+        """List the rows of some slots that are in the first `share` of the keys, slot by slot."""
+        most = np.minimum(share * float(self._order.n_keys), float(2**64 - 2**12)).astype(np.uint64)
+        limits, asked, n_listed = upload(
+            np.where(share < 1.0, most, np.uint64(2**64 - 1)),
+            is_asked.view(np.uint8),
+            np.zeros(1, np.int32),
+        )
+        arguments = (self._n, *self._key, self.labels, asked, limits, self._list, n_listed)
+        launch(self._kernel("select_early"), self.n_points, arguments)
+        return self._listed(n_listed)
+
+    def list(self, numbers: IntArray) -> Listed:
+        """Return a list of the rows of these numbers."""
+        return cp.asarray(numbers.astype(np.int32))
+
+    def weights_of(self, numbers: IntArray) -> FloatArray | None:
+        """Return what some rows weigh; None where every row weighs 1."""
+        if self.weights is None:
+            return None
+        found: FloatArray = self.weights[self.list(numbers)].get()
+        return found
+
+    def slot_bins(self) -> FloatArray:
+        """Return the sums of each slot, in bins."""
+        return self._sums.bins()
+
+    def rename(self, slots: IntArray, numbers: IntArray, labels: IntArray) -> None:
+        """Give all rows of each slot another one, and then some rows labels of their own."""
+        renamed = cp.asarray(slots.astype(np.int32))
+        launch(self._kernel("rename_labels"), self.n_points, (self._n, renamed, self.labels))
+        rows, chosen, n = self.list(numbers), self.list(labels), len(numbers)
+        launch(self._kernel("relabel"), n, (rows, chosen, n, None, self.labels, None, None))
+        self._bounds.forget()
 
     def keep_slots(self, is_kept: BoolArray) -> None:
         """Close the gaps that other slots leave, in the labels and the sums."""
