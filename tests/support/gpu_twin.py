@@ -222,16 +222,16 @@ class TwinRows:
     def has_weights(self):
         return self.weights is not None
 
-    def early(self, is_asked, share):
+    def first_members(self, is_asked, share, wanted):
         limits = np.where(share < 1.0, share * self.n_points, np.inf)
-        is_labeled = self.labels >= 0
-        wanted = np.append(is_asked, False)[self.labels]
-        return np.flatnonzero(
-            is_labeled & wanted & (self.keys <= np.append(limits, 0)[self.labels])
-        )
-
-    def list(self, numbers):
-        return numbers
+        is_in = (self.labels >= 0) & np.append(is_asked, False)[self.labels]
+        listed = np.flatnonzero(is_in & (self.keys <= np.append(limits, 0)[self.labels]))
+        listed = self.in_order(listed)
+        n_found = np.bincount(self.labels[listed], minlength=len(wanted))
+        lists = [listed[self.labels[listed] == k] for k in np.flatnonzero(n_found >= wanted)]
+        return np.concatenate(
+            [rows[: wanted[self.labels[rows[0]]]] for rows in lists if len(rows)] or [listed[:0]]
+        ), n_found
 
     def weights_of(self, numbers):
         return None if self.weights is None else self.weights[numbers]

@@ -13,9 +13,8 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.engine.gpu.host.bins import BatchBins, Magnitudes
 from dynmeans.engine.gpu.host.cluster import Found, alternate
 from dynmeans.engine.gpu.host.passes import Passes
-from dynmeans.engine.gpu.host.rows import Rows
+from dynmeans.engine.gpu.host.rows import Listed, Rows
 from dynmeans.engine.gpu.host.slots import BoolArray, Memory
-from dynmeans.engine.gpu.host.turns import in_order
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -73,15 +72,15 @@ class _Moves:
 
     def make(self) -> _Moved | None:
         """Return what the moves come to; None if there was none."""
-        is_whole = self.n_members <= _SAMPLE + _SPARE
+        is_whole, rows = self.n_members <= _SAMPLE + _SPARE, self.rows
         while True:
             listed = self._members(is_whole)
-            labels = self.rows.in_memory(self.rows.labels_of(self.rows.list(listed)))
+            numbers = rows.in_memory(listed).astype(np.int64)
             has_moved, missing, after, slots_after, n_members = compiled.move_sets(
-                self.rows.points(listed),
-                self.rows.weights_of(listed),
-                labels.astype(np.int64),
-                (self.found.counts, self.n_members, self.rows.slot_bins()),
+                rows.points(numbers),
+                rows.weights_of(numbers),
+                rows.in_memory(rows.labels_of(listed)).astype(np.int64),
+                (self.found.counts, self.n_members, rows.slot_bins()),
                 self.found.cost_trace[-1],
                 self._sums(),
                 (self.state.centers, self.memory.gamma, self._offsets()),
@@ -89,7 +88,7 @@ class _Moves:
             if len(missing):
                 is_whole[missing] = True
                 continue
-            return _Moved(listed, after, slots_after, n_members) if has_moved else None
+            return _Moved(numbers, after, slots_after, n_members) if has_moved else None
 
     def _sums(self) -> tuple[FloatArray, float, float, int, bool, float]:
         remembered = np.abs(self.state.centers).max(axis=0, initial=0.0)
@@ -102,26 +101,13 @@ class _Moves:
         offsets: FloatArray = self.penalties.revival_penalty * self.state.ages
         return offsets
 
-    def _members(self, is_whole: BoolArray) -> IntArray:
+    def _members(self, is_whole: BoolArray) -> Listed:
         """Return the first members of every set, or all, in the visiting order."""
         wanted = np.where(is_whole, self.n_members, np.minimum(self.n_members, _SAMPLE))
-        asked, found = self.n_members > 0, list[IntArray]()
+        is_asked, found = self.n_members > 0, self.rows.nowhere(0)
         share = np.where(is_whole, 1.0, (_SAMPLE + _SPARE) / np.maximum(self.n_members, 1))
-        while asked.any():
-            listed = self.rows.in_memory(self.rows.early(asked, np.minimum(share, 1.0)))
-            labels = self.rows.in_memory(self.rows.labels_of(self.rows.list(listed)))
-            enough = np.bincount(labels, minlength=len(asked)) >= wanted
-            found.append(listed[(asked & enough)[labels]])
-            asked, share = asked & ~enough, 16.0 * share
-        return self._first(np.concatenate(found) if found else np.empty(0, np.int64), wanted)
-
-    def _first(self, listed: IntArray, wanted: IntArray) -> IntArray:
-        """Return, in the visiting order, as many of each set as are wanted."""
-        listed = listed[in_order(self.rows.turns(listed))].astype(np.int64)
-        labels = self.rows.in_memory(self.rows.labels_of(self.rows.list(listed)))
-        by_set = np.argsort(labels, kind="stable")
-        counts = np.bincount(labels, minlength=len(wanted))
-        place = np.arange(len(listed)) - np.repeat(np.cumsum(counts) - counts, counts)
-        is_kept = np.zeros(len(listed), dtype=bool)
-        is_kept[by_set] = place < np.repeat(wanted, counts)
-        return listed[is_kept]
+        while is_asked.any():
+            listed, n_found = self.rows.first_members(is_asked, np.minimum(share, 1.0), wanted)
+            found = self.rows.join(found, listed)
+            is_asked, share = is_asked & (n_found < wanted), 16.0 * share
+        return self.rows.in_order(found)

@@ -168,11 +168,14 @@ class Rows(Protocol):
     def keep_slots(self, is_kept: BoolArray) -> None:
         """Close the gaps that other slots leave, in the labels and the sums."""
 
-    def early(self, is_asked: BoolArray, share: FloatArray) -> Listed:
-        """List the rows of some slots that are in the first `share` of the keys, slot by slot."""
+    def first_members(
+        self, is_asked: BoolArray, share: FloatArray, wanted: IntArray
+    ) -> tuple[Listed, IntArray]:
+        """List the first members of some slots; of a slot that had too few, none.
 
-    def list(self, numbers: IntArray) -> Listed:
-        """Return a list of the rows of these numbers."""
+        They are sought in the first `share` of the keys, slot by slot; returned with how many
+        members of each slot were found there.
+        """
 
     def weights_of(self, numbers: IntArray) -> FloatArray | None:
         """Return what some rows weigh; None where every row weighs 1."""
