@@ -139,6 +139,7 @@ def follow_flows(
         max_gap=setting["max_gap"],
         reach=setting["reach"],
         n_init=N_INIT,
+        search="paper",
         n_threads=1,
         random_state=seed,
     )
@@ -157,7 +158,9 @@ def _follow(
 def _cluster(
     data: AircraftData, task: Mapping[str, Any], windows: list[IntArray], seed: int
 ) -> tuple[list[IntArray], float]:
-    model = DPMeans(task["new_penalty"], n_init=N_INIT, n_threads=1, random_state=seed)
+    model = DPMeans(
+        task["new_penalty"], n_init=N_INIT, search="paper", n_threads=1, random_state=seed
+    )
     points = data.features[task["feature"]][windows[0]]
     started = time.thread_time()
     labels = model.fit(points).labels_

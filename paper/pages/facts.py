@@ -136,15 +136,8 @@ FACTS = {
     **{
         function.__name__: function
         for function in (
-            lost,
-            robustness_streams,
-            accuracy,
-            accuracies,
-            gain,
-            gains,
-            times,
-            helped,
-            trials,
+            *(lost, robustness_streams, lost_by_search, search_streams, deeper, vanished),
+            *(accuracy, accuracies, gain, gains, times, helped, trials, flights),
         )
     },
 }

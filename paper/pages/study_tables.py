@@ -8,7 +8,7 @@ import pandas as pd
 from paper.pages.tables import markdown, read_rows
 from paper.results_file import RESULTS
 from paper.synthetic.claims import NAMES, ORIGINS, with_error
-from paper.synthetic.tasks import PAPER
+from paper.synthetic.tasks import FOUND, PAPER
 
 _SEARCHES = {"paper": "Algorithm 2", "deep": "deeper"}
 
@@ -109,7 +109,8 @@ def both_searches() -> str:
 
 def robust_searches() -> str:
     """Both searches where one parameter is wrong by a factor, five clusters."""
-    rows = searches().query("origin == @FOUND and n_clusters == 5")
+    rows = searches()
+    rows = rows[(rows["origin"] == FOUND) & (rows["n_clusters"] == 5)]
     lines = []
     factors = sorted(rows["factor"].unique())
     for parameter in [name for name in SYMBOLS if name in set(rows["parameter"])]:

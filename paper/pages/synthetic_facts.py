@@ -16,7 +16,7 @@ from paper.synthetic.summary import (
     by_effort,
     trials_of,
 )
-from paper.synthetic.tasks import HONEST, PAPER, SEARCH
+from paper.synthetic.tasks import HANDICAP, HONEST, PAPER, SEARCH
 
 
 def tracked(
@@ -63,7 +63,8 @@ def slower(method: str, origin: str) -> str:
 
 def sweeps_slower(origin: str) -> str:
     """Return how many times the time of Dynamic Means 50 sweeps take, all numbers of clusters."""
-    sums = times().query("origin == @origin").groupby(["noise", "n_clusters"]).sum("cpu_s")
+    rows = times().query("origin == @origin")
+    sums = rows.groupby(["noise", "n_clusters"])[[FEW, "dynamic_means"]].sum()
     found = sums[FEW] / sums["dynamic_means"]
     return f"{found.min():.0f} to {found.max():.0f}"
 
@@ -91,14 +92,19 @@ def behind_by(method: str, origin: str) -> str:
 
 def behind_at(method: str, origin: str) -> str:
     """Return the noises and numbers of clusters where it is behind."""
-    rows = speed_tables().query("method == @method and origin == @origin and choice == @HANDICAP")
+    rows = _with_handicap(method, origin)
     rows = rows[rows["gain"] < 0]
     return ", ".join(f"{row.n_clusters} {row.noise}" for row in rows.itertuples())
 
 
 def _gains(method: str, origin: str) -> pd.Series:
-    rows = speed_tables().query("method == @method and origin == @origin and choice == @HANDICAP")
-    return 100 * rows["gain"]
+    return 100 * _with_handicap(method, origin)["gain"]
+
+
+def _with_handicap(method: str, origin: str) -> pd.DataFrame:
+    rows = speed_tables()
+    is_method = (rows["method"] == method) & (rows["origin"] == origin)
+    return rows[is_method & (rows["choice"] == HANDICAP)]
 
 
 def searched() -> str:

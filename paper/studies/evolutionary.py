@@ -154,9 +154,9 @@ def methods() -> Iterator[tuple[str, str, Method]]:
 
 def dynamic_means(setting: Setting) -> Method:
     """Return Dynamic Means at a setting, as a function of a stream and a seed."""
-    return lambda stream, seed: DynamicMeans(**setting, n_init=3, random_state=seed).fit_sequence(
-        stream.batches
-    )[0]
+    return lambda stream, seed: DynamicMeans(
+        **setting, n_init=3, search="paper", random_state=seed
+    ).fit_sequence(stream.batches)[0]
 
 
 def all_methods(noise: str) -> Iterator[tuple[str, str, Method]]:

@@ -65,9 +65,9 @@ def follow(
 
 def dp_means(new_penalty: float) -> Cluster:
     """Return DP-Means of one batch."""
-    return lambda points, seed: DPMeans(new_penalty, n_init=3, random_state=seed).fit_predict(
-        points
-    )
+    return lambda points, seed: DPMeans(
+        new_penalty, n_init=3, search="paper", random_state=seed
+    ).fit_predict(points)
 
 
 def k_means(points: FloatArray, k: int, seed: int) -> tuple[IntArray, float]:

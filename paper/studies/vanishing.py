@@ -48,7 +48,9 @@ def run(task: Row) -> dict[str, Any]:
     rng = np.random.default_rng([7, task["trial"]])
     stream = moving_gaussians(100, N_CLUSTERS, noise=task["noise"], vanish=task["vanish"], rng=rng)
     setting = {**found_settings(task["noise"])["dynamic_means"], "max_gap": task["max_gap"]}
-    model = DynamicMeans(**setting, n_init=3, n_threads=1, random_state=task["trial"])
+    model = DynamicMeans(
+        **setting, n_init=3, search="paper", n_threads=1, random_state=task["trial"]
+    )
     scores = score_labels(stream, model.fit_sequence(stream.batches)[0])
     return {name: task[name] for name in KEY} | {name: scores[name] for name in SCORES}
 

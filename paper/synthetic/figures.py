@@ -243,8 +243,8 @@ def _stream_counts(page: _Page) -> str:
     told = "; ".join(parts)
     if page.times is None:
         return told
-    counts = page.times.query("noise == @page.config.noise and origin == @PAPER")
-    by_k = counts.groupby("n_clusters").size()
+    is_shown = (page.times["noise"] == page.config.noise) & (page.times["origin"] == PAPER)
+    by_k = page.times[is_shown].groupby("n_clusters").size()
     timed = ", ".join(f"{n} at K = {k}" for k, n in by_k.items())
     return f"{told}. Times in (e), all methods in turns in one process: {timed}"
 

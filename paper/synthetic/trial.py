@@ -67,6 +67,7 @@ def _follow(
         reach=task["reach"],
         n_init=task["effort"],
         revival=task["revival"],
+        search="paper",
         n_threads=1,
         random_state=seed,
     )
