@@ -87,7 +87,7 @@ class FamilyKeeper:
             raise AttributeError("families_ is there with families=True.")
         key = int(self.state_.n_steps), self.n_clusters  # type: ignore[attr-defined]
         if not hasattr(self, "_found") or self._found[0] != key:
-            self._found = key, families_of(self._evidence, n_families=self.n_clusters)
+            self._found = key, families_of(self._evidence, hint=self.n_clusters)
         return self._found[1]
 
     @property

@@ -5,10 +5,7 @@ from typing import Any
 
 from dynmeans.estimators.cluster_estimator import ClusterEstimator
 from dynmeans.inputs.features import feature_numbers
-from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with_defaults
-
-_FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
 
 
 def _checked_penalties(new_penalty: Any, *others: Any) -> Penalties:
@@ -62,7 +59,8 @@ class PenaltyChooser(ClusterEstimator):
         return {
             "max_gap": self.max_gap,
             "reach": self.reach,
-            "n_clusters": self._n_wanted(),
+            "n_clusters": self.n_clusters,
+            "families": self.families,
             "motion": self.motion,
             "moving": self._moving_features(),
         }
@@ -70,13 +68,6 @@ class PenaltyChooser(ClusterEstimator):
     def _given(self) -> Penalties | float | None:
         is_number_given = self.n_clusters is not None and not self.families
         return None if is_number_given else super()._given()
-
-    def _n_wanted(self) -> float | None:
-        """Clusters of a batch; more than asked for where families will join them."""
-        if self.n_clusters is None:
-            return None
-        n_clusters = checked_number("n_clusters", self.n_clusters, above=0)
-        return _FINER * n_clusters if self.families else n_clusters
 
 
 def _refuse_more(others: Sequence[float | None]) -> None:

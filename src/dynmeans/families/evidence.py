@@ -33,12 +33,13 @@ _SUMS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledBatch:
-    """Rows of one batch at even distances, their identities, and all identities it saw."""
+    """Rows of one batch at even distances, their identities, and all it saw with their points."""
 
     time: float
     points: FloatArray
     labels: IntArray
     ids: IntArray
+    counts: IntArray
 
 
 class Evidence:
@@ -206,7 +207,10 @@ class Evidence:
     def _keep_sample(self, points: FloatArray, labels: IntArray) -> None:
         stride = -(-len(points) // _MOST_OF_BATCH)
         kept = SampledBatch(
-            self._time, points[::stride].copy(), labels[::stride].copy(), np.unique(labels)
+            self._time,
+            points[::stride].copy(),
+            labels[::stride].copy(),
+            *np.unique(labels, return_counts=True),
         )
         self.sample.append(kept)
         self._n_sampled += len(kept.labels)

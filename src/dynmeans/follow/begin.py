@@ -22,8 +22,6 @@ from dynmeans.spaces.named import find_space
 from dynmeans.spaces.raw import RAW
 from dynmeans.spaces.space import Space
 
-_FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
-
 _logger = logging.getLogger(__name__)
 
 OnChoice = Callable[[Suggestion], None]
@@ -180,8 +178,6 @@ def _choice(
     batch_word: str,
 ) -> Suggestion:
     wanted = recipe.n_clusters
-    if wanted is not None and recipe.families:
-        wanted *= _FINER
     # Fixed orders; only with its own orders does one batch meet a wanted number of clusters.
     is_own = len(batches) == 1 and wanted is not None and recipe.order == "content"
     return suggest_for(
@@ -191,6 +187,7 @@ def _choice(
         max_gap=recipe.max_gap,
         reach=recipe.reach,
         n_clusters=wanted,
+        families=recipe.families,
         motion=recipe.motion if memory.space.has_courses else DEFAULT_MOTION,
         moving=_moving(recipe, memory),
         batch_word=batch_word,

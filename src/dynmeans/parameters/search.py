@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.tracks import FEWEST_POOLED, USUALLY_SEEN
 from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
-from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_MOTION, DEFAULT_REACH, MOTIONS
+from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, MOTIONS
 
 _PATIENCE = 3  # halvings of lambda that bring nothing before the search turns back
 _CLOSE = 3.0  # nats within which two values of lambda are equally good
@@ -80,9 +81,17 @@ def _search_still(trials: Trials) -> Setting:
     return best
 
 
-def search_number(trials: Trials, n_clusters: float) -> Setting:
+def search_near(trials: Trials, hint: Hint) -> Setting:
+    """Return the free choice if it has about as many clusters in a batch, else one that has."""
+    free = search(trials)
+    found = trials.candidate(free).n_clusters
+    if hint.is_met(found) and trials.is_followed(free):
+        return free
+    return _search_number(trials, hint.nearest(found), free.motion)
+
+
+def _search_number(trials: Trials, n_clusters: float, motion: int) -> Setting:
     """Return the setting that gives about so many clusters in a batch; gaps and reach as ever."""
-    motion = MOTIONS.index(trials.feed.motion or DEFAULT_MOTION)
     if trials.points.n_batches == 1:
         return _level_of_number(trials, replace(_DEFAULTS, motion=motion), n_clusters)
     best = _level_of_number(trials, replace(_USUAL, motion=motion), n_clusters)
