@@ -85,7 +85,7 @@ def search_near(trials: Trials, hint: Hint) -> Setting:
     """Return the free choice if it has about as many clusters in a batch, else one that has."""
     free = search(trials)
     found = trials.candidate(free).n_clusters
-    if hint.is_met(found) and trials.is_followed(free):
+    if hint.is_met(found) and (hint.is_joined or trials.is_followed(free)):
         return free
     return _search_number(trials, hint.nearest(found), free.motion)
 
