@@ -46,7 +46,7 @@ def test_resumed_run_is_the_one_that_never_stopped(folder, tmp_path):
     assert run_cases.contents(tmp_path / "halves") == run_cases.contents(folder)
 
 
-@pytest.mark.parametrize("table", ["velocities", "state_velocities"])
+@pytest.mark.parametrize("table", ["windows", "state"])
 def test_changed_velocities_are_found(folder, table):
     with sqlite3.connect(folder / "run.sqlite") as connection:
         connection.execute(f"UPDATE {table} SET velocities = zeroblob(length(velocities))")

@@ -159,6 +159,14 @@ def cluster(
             rich_help_panel=options.CUT,
         ),
     ] = "error",
+    max_ahead: Annotated[
+        str | None,
+        typer.Option(
+            help="Live sources: how far one row may be ahead of all others; one that is alone "
+            "there is not taken. Default: 1,000 windows, and no less than a year.",
+            rich_help_panel=options.CUT,
+        ),
+    ] = None,
     hold_last: Annotated[
         bool,
         typer.Option(
@@ -283,6 +291,7 @@ def cluster(
         on_missing=on_missing or ("error" if is_address(table) else "drop"),
         hold_last=hold_last,
         lateness=lateness,
+        max_ahead=max_ahead,
         on_late=on_late,
         unique_ids=unique_ids,
     )

@@ -22,7 +22,7 @@ from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.reading_options import AS_USUAL, ReadingOptions
-from dynmeans.runs.reading.sources.remote_files import is_remote
+from dynmeans.runs.reading.sources.remote_files import is_remote, shown_remote
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
@@ -229,6 +229,10 @@ class ClusterJob:
         if self.reading != AS_USUAL and self._is_live:
             names = [name for name in self.reading.to_source_fields()] or ["network"]
             raise InputError(names[0], "is for files, not for live sources")
+        patterns = [name for name in self.options.features if set(name) & set("*?[")]
+        if self._is_live and patterns:
+            rule = "must be names where rows come one by one, not a pattern such as {!r}"
+            raise InputError("features", rule, patterns[0])
         if self.options.unique_ids and not self._is_stream:
             raise InputError(
                 "unique_ids",
@@ -338,8 +342,10 @@ class ClusterJob:
     def _config(self, source: Source | None, penalties: Penalties) -> RunConfig:
         table = os.fspath(self.table) if self._is_path else None
         if is_address(table):
-            table = str(parse_address(self.table))  # without its password
-        elif table is not None and table != LIVE and not is_remote(table):
+            table = str(parse_address(self.table))  # without its secrets
+        elif table is not None and is_remote(table):
+            table = shown_remote(table)
+        elif table is not None and table != LIVE:
             table = os.path.abspath(table)
         reading = {"sql": self.query, "table": self.database_table}
         reading |= self.reading.to_source_fields()

@@ -9,10 +9,10 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.ordered_rows import OrderedRows
 from dynmeans.runs.reading.rows import Place
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
+from dynmeans.runs.reading.sources.remote_files import CUT
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
-from dynmeans.runs.streams.addresses import is_address
 
 
 def open_rows(run: Run, table: Any = None, *, trust: bool = False, network: bool = False) -> Source:
@@ -25,13 +25,14 @@ def open_rows(run: Run, table: Any = None, *, trust: bool = False, network: bool
     that is stored in it is read only with `network`.
     """
     fields = run.config.source
+    _check_numbered(run)
     if table is None:
         table = fields.get("input")
-        if not isinstance(table, str) or table == "-" or is_address(table):
+        if not isinstance(table, str) or table == "-" or CUT in table:
             raise InputError(
                 "",
                 "the run does not know where its rows are: they came from Python, from standard "
-                "input or from a stream",
+                "input, or from an address that is not stored whole",
                 hint="Name a file that holds them with {table=...}. Labels alone "
                 "({is_joined=False}) need none.",
             )
@@ -51,6 +52,19 @@ def open_rows(run: Run, table: Any = None, *, trust: bool = False, network: bool
     reading = ReadingOptions.from_source_fields(fields, network=network)
     _check_same(run, lambda: Source(table, reading=reading, **given))
     return Source(table, reading=replace(reading, distinct=False), **given)
+
+
+def _check_numbered(run: Run) -> None:
+    """Refuse a run whose rows have names alone, such as those of a stream."""
+    key = "row" if run.config.source.get("id") else "row_id"
+    columns = run.store.manifest("label_columns") or []
+    if columns and [key, "int64"] not in columns:
+        raise InputError(
+            "",
+            "the rows of this run have no numbers by which they could be found again in a file, "
+            "as those of a stream have none",
+            hint="Labels alone ({is_joined=False}) name each row by its row_id.",
+        )
 
 
 def _check_same(run: Run, opened: Callable[[], Source]) -> None:

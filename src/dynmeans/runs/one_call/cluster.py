@@ -30,7 +30,8 @@ _OF_READING = tuple(field.name for field in fields(ReadingOptions))
 _OF_WINDOWS = tuple(
     field.name
     for field in fields(WindowOptions)
-    if field.name not in ("features", "time", "every", "id", "hold_last", "lateness", "on_late")
+    if field.name
+    not in ("features", "time", "every", "id", "hold_last", "lateness", "on_late", "max_ahead")
 )
 _FURTHER = (*_OF_WINDOWS, *_OF_READING, *_OF_JOB)
 _UNITS = {"h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}

@@ -142,6 +142,9 @@ class WindowOptions:
         Live source: how far back in time a row may come after another one.
     on_late : {"error", "drop"}
         Live source: what to do with rows that come later than that.
+    max_ahead : str, optional
+        Live source: how far one row may be ahead of all others; one that is alone there is not
+        taken. By default 1,000 windows, and no less than a year.
     unique_ids : bool
         Stream: whether a row whose `id` is in an open window already is that row, sent again.
     """
@@ -161,6 +164,7 @@ class WindowOptions:
     hold_last: bool = False
     lateness: str = "0"
     on_late: str = "error"
+    max_ahead: str | None = None
     unique_ids: bool = False
 
     def __post_init__(self) -> None:
