@@ -22,6 +22,7 @@ _STAYING = replace(_USUAL, gap=MAX_GAPS.index(math.inf))
 _DEFAULTS = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
 _FINEST_LEVEL = 40  # half-octaves of lambda: a part in a million
 _COARSEST_LEVEL = -6.0
+_COARSEST_DEEP = -4
 _N_HALVED = 4
 _MOST_OF_POINTS = 0.8  # Beyond, more clusters are only more points by themselves.
 # Beside the usual choice: clusters that move far, that stay away for long, that do neither, that
@@ -127,14 +128,25 @@ def _level_of_number(trials: Trials, start: Setting, n_clusters: float) -> Setti
     return min(tried, key=lambda setting: abs(math.log(number(setting) / enough)))
 
 
+def safe(trials: Trials) -> Setting:
+    """Return the setting for a stream in which nothing can be followed."""
+    return replace(SAFE, level=SAFE.level + _coarsest(trials))
+
+
+def _coarsest(trials: Trials) -> int:
+    """Half-octaves at which the search begins: moves of whole sets cut what is too coarse."""
+    return _COARSEST_DEEP if trials.feed.orders.search == "deep" else 0
+
+
 def _search_once(trials: Trials) -> Setting:
     if trials.points.n_batches == 1:
         return _middle(trials, _climb(trials, _halve(trials, _DEFAULTS), _next_level))
     best = _halve(trials, _USUAL)
     if trials.length(best, 1) == math.inf:
-        return SAFE
+        return safe(trials)
     if trials.feed.max_gap is None:
-        coarser = [replace(_STAYING, level=level) for level in range(2, int(best.level), 2)]
+        first = _coarsest(trials) + 2
+        coarser = [replace(_STAYING, level=level) for level in range(first, int(best.level), 2)]
         best = min([best, *coarser], key=lambda setting: trials.length(setting, 1))
     return _refine(trials, _middle(trials, _climb(trials, best, _next_level)), _OTHERS)
 
@@ -185,7 +197,7 @@ def _refine(
 
 def _halve(trials: Trials, start: Setting) -> Setting:
     """Halve lambda until that has long brought nothing; a single visiting order will do."""
-    best = here = replace(start, level=start.level + 2)
+    best = here = replace(start, level=_coarsest(trials) + 2)
     n_idle = 0
     while n_idle < _PATIENCE:
         here = replace(here, level=here.level + 2)
