@@ -210,7 +210,10 @@ def _halve(trials: Trials, start: Setting) -> Setting:
 
 
 def _middle(trials: Trials, best: Setting) -> Setting:
-    """Go to the middle of the values of lambda that are as good: the edges are for luck."""
+    """Go to the middle of the values of lambda that are as good: the edges are for luck.
+
+    Where whole sets are moved, to the coarsest: too large a lambda costs them little.
+    """
     limit = trials.length(best) + _CLOSE
     ends = []
     for direction in (-1, 1):
@@ -221,7 +224,8 @@ def _middle(trials: Trials, best: Setting) -> Setting:
                 break
             end = there
         ends.append(end.level)
-    return replace(best, level=sum(ends) // 2)
+    is_deep = trials.feed.orders.search == "deep"
+    return replace(best, level=min(ends) if is_deep else sum(ends) // 2)
 
 
 def _climb(
