@@ -98,8 +98,9 @@ class Evidence:
         points, found = [batch.points for batch in sample], [batch.labels for batch in sample]
         arrays |= _joined("sample", points, found, [batch.time for batch in sample])
         arrays["sample_ids"] = np.concatenate([_NO_IDS, *(batch.ids for batch in sample)])
+        arrays["sample_counts"] = np.concatenate([_NO_IDS, *(batch.counts for batch in sample)])
         arrays["sample_n_ids"] = np.array([len(batch.ids) for batch in sample], dtype=np.int64)
-        return arrays, {"time": self._time}
+        return arrays, {"time": self._time, "n_added": self.n_added}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array], numbers: dict[str, Any]) -> "Evidence":
@@ -107,16 +108,18 @@ class Evidence:
         made = cls()
         for name in _SUMS:
             setattr(made, name, arrays[name])
-        made._time = float(numbers["time"])
+        made._time, made.n_added = float(numbers["time"]), int(numbers["n_added"])
         waiting = _parted("waiting", arrays)
         made._waiting = [(rows, labels) for rows, labels, _ in waiting]
         made._waiting_times = [time for _, _, time in waiting]
         made._n_waiting = sum(rows.size for rows, _ in made._waiting)
-        ids = np.split(arrays["sample_ids"], np.cumsum(arrays["sample_n_ids"])[:-1])
-        sample = _parted("sample", arrays)
+        cuts = np.cumsum(arrays["sample_n_ids"])[:-1]
+        seen = zip(
+            *(np.split(arrays[f"sample_{name}"], cuts) for name in ("ids", "counts")), strict=True
+        )
         made.sample.extend(
-            SampledBatch(time, points, labels, own)
-            for (points, labels, time), own in zip(sample, ids[: len(sample)], strict=True)
+            SampledBatch(time, points, labels, *own)
+            for (points, labels, time), own in zip(_parted("sample", arrays), seen, strict=False)
         )
         made._n_sampled = sum(len(batch.labels) for batch in made.sample)
         return made

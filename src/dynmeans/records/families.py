@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.events import Event
 
 APART = -8.0  # the level at which nothing is joined
 
@@ -147,9 +148,9 @@ class Families:
         """
         batches, names, points = _named_cells(self)
         keys, rows = np.unique(np.column_stack([batches, names]), axis=0, return_inverse=True)
-        shares = np.bincount(rows, points)
-        totals = np.bincount(keys[:, 0], shares)
-        shares /= totals[keys[:, 0]]
+        sums = np.bincount(rows, points)
+        totals = np.bincount(keys[:, 0], sums)
+        shares = sums / totals[keys[:, 0]]
         entropies = np.bincount(keys[:, 0], -shares * np.log(shares))[totals > 0]
         return float(np.exp(entropies).mean()) if len(entropies) else 0.0
 
@@ -172,6 +173,15 @@ class Families:
         is_known = np.isin(found, ids)
         found[is_known] = self.family_of_identity[np.searchsorted(ids, found[is_known])]
         return found
+
+    def joined_since(self, before: "Families") -> list[Event]:
+        """Say which families of an earlier look turned out to belong to an older one."""
+        names = before.ids
+        return [
+            Event("joined", name, other_id=other)
+            for name, other in zip(names.tolist(), self.of(names).tolist(), strict=True)
+            if other not in (name, -1)
+        ]
 
     def to_frame(self, table: str = "identities", kind: str = "pandas") -> Any:
         """Return a view as a data frame.
@@ -224,4 +234,5 @@ def _numbers_per_batch(families: Families, levels: FloatArray) -> FloatArray:
     for level in levels.tolist():
         batches, names, _ = _named_cells(families.at(level))
         numbers.append(len(np.unique(np.column_stack([batches, names]), axis=0)))
-    return np.maximum(np.array(numbers), 1) / n_filled
+    found: FloatArray = np.maximum(np.array(numbers, dtype=np.float64), 1.0)
+    return found / n_filled
