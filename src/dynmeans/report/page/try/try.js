@@ -157,6 +157,7 @@ class TryPage {
       byId("try-labels").hidden = false;
     });
     byId("try-place").replaceChildren(this.frame);
+    document.body.classList.add("is-shown");
   }
 
   // Every row of the file with the cluster that is shown for it now.
@@ -177,6 +178,7 @@ class TryPage {
 
   chooseAnother() {
     byId("try-place").replaceChildren();
+    document.body.classList.remove("is-shown");
     byId("try-form").hidden = byId("try-labels").hidden = true;
     byId("try-drop").hidden = false;
     byId("try-file").value = "";
