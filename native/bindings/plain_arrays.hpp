@@ -82,9 +82,10 @@ PyArrayObject* plain_array(nb::handle object) {
 template <typename Value>
 PyArrayObject* plain_batch(nb::handle points, std::size_t n_features) {
     PyArrayObject* array = plain_array<Value, 2>(points);
-    const bool is_plain = array && static_cast<std::size_t>(PyArray_DIM(array, 0)) <= kMaxPoints &&
-                          static_cast<std::size_t>(PyArray_DIM(array, 1)) == n_features &&
-                          are_all_within(data_of<Value>(array), PyArray_SIZE(array), kMaxCoordinate);
+    const bool is_plain =
+        array && static_cast<std::size_t>(PyArray_DIM(array, 0)) <= kMaxPoints &&
+        static_cast<std::size_t>(PyArray_DIM(array, 1)) == n_features &&
+        are_all_within(data_of<Value>(array), PyArray_SIZE(array), kMaxCoordinate);
     return is_plain ? array : nullptr;
 }
 

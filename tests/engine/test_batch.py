@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dynmeans import ClusterState, Penalties, step
+from dynmeans.engine.batch import take_batch
 from dynmeans.engine.checks import checked_orders, checked_points
 from dynmeans.engine.compiled import compiled
 
