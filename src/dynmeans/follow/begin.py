@@ -43,6 +43,7 @@ def begin(
     elapsed: float | Sequence[float] = 1.0,
     *,
     feature_names: Sequence[str] | None = None,
+    entropy: int | None = None,
     on_choice: OnChoice = tell_choice,
     batch_word: str = "batch",
 ) -> Memory:
@@ -60,6 +61,8 @@ def begin(
         Steps of time before each batch.
     feature_names : sequence of str, optional
         Names of the features.
+    entropy : int, optional
+        A seed that was drawn before; by default it is drawn here.
     on_choice : callable
         Called with what was chosen for "auto"; what it raises ends the beginning.
     batch_word : str
@@ -74,7 +77,7 @@ def begin(
         ClusterState.empty(space.n_coordinates(n_features) if space.is_fitted else n_features),
         space,
         None,
-        draw_entropy(recipe.random_state),
+        draw_entropy(recipe.random_state) if entropy is None else entropy,
         n_features,
         None if feature_names is None else tuple(map(str, feature_names)),
         NOBODY,

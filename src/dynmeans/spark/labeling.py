@@ -1,6 +1,7 @@
 """assign_udf: labels for the rows of a Spark frame, with the clusters of a saved memory."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,11 @@ def assign_udf(memory: Any) -> Any:
         assign = assign_udf("run")
         frame.withColumn("cluster_id", assign("x", "y"))
     """
+    return pandas_udf(assigner(memory), "long")
+
+
+def assigner(memory: Any) -> Callable[..., pd.Series]:
+    """Return the function that the UDF runs on the columns of some rows."""
     known = _read(memory)
     recipe = Recipe(space=known.space)
 
@@ -57,7 +63,7 @@ def assign_udf(memory: Any) -> Any:
         labels[is_whole] = predict(recipe, known, batch)[0]
         return labels
 
-    return pandas_udf(assign, "long")
+    return assign
 
 
 def _read(memory: Any) -> Memory:

@@ -204,7 +204,7 @@ def fit_anytime(
     n_threads : int, optional
         As in `DynamicMeans`; the result never depends on it.
     **parameters
-        The fields of a `Recipe`, in place of one: `new_penalty`, `n_clusters`, `space`, `order`,
+        The fields of a `Recipe`, in place of one: `new_penalty`, `n_clusters`, `space`, `search`,
         `max_clusters` and `random_state`, the seed of subsets and visiting orders.
 
     Returns
@@ -236,7 +236,7 @@ def _checked(recipe: Recipe) -> Recipe:
     """Refuse, by name, what a clustering of rows without an order in time cannot use."""
     pairs = ("max_gap", "reach", "revival_penalty", "drift", "motion", "moving", "revival")
     recipe.refuse("fit_anytime", pairs, "Its rows have no order in time.")
-    recipe.refuse("fit_anytime", ("n_init",), "Every subset is visited in one order.")
+    recipe.refuse("fit_anytime", ("n_init", "order"), "A random subset is visited in one order.")
     recipe.refuse("fit_anytime", ("families", "min_cluster_size", "min_life"))
     return replace(recipe, n_init=1)
 
@@ -245,8 +245,7 @@ def _start(recipe: Recipe, memory: Memory | None, seed: int, holdout: BatchArray
     """Return what to begin with: given, or settled on rows that are held out."""
     n_features = holdout.shape[1]
     if memory is None:
-        begun = begin(replace(recipe, random_state=None), [Batch(holdout[:_MAX_SUGGESTED])])
-        return replace(begun, entropy=seed)
+        return begin(recipe, [Batch(holdout[:_MAX_SUGGESTED])], entropy=seed)
     if not isinstance(memory, Memory):
         raise TypeError(f"memory must be a Memory, got {type(memory).__name__}.")
     if memory.n_features != n_features:
