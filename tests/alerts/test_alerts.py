@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from run_cases import PENALTIES
+from run_cases import RECIPE
 
 from dynmeans import Run
 from dynmeans.alerts.rules import read_rules
@@ -18,7 +18,7 @@ from dynmeans.cli.__main__ import main
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 
-CONFIG = RunConfig(("x", "y"), PENALTIES)
+CONFIG = RunConfig(("x", "y"), RECIPE)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ def app_raises(monkeypatch):
         def stop(**_):
             raise error
 
-        monkeypatch.setattr("dynmeans.cli.app.app", stop)
+        monkeypatch.setattr("dynmeans.cli.app.app_for", lambda words: stop)
 
     return prepare
 

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from run_cases import PENALTIES
+from run_cases import RECIPE
 
 from dynmeans import Run
 from dynmeans.runs.configuration import RunConfig
@@ -20,7 +20,7 @@ WINDOWS = [Window([[0.1 * i], [9.0]]) for i in range(6)]
 def folder(tmp_path):
     """Six windows in parts of their own, the first four of them a day old."""
     folder = tmp_path / "run"
-    with Run.create(folder, RunConfig(("x",), PENALTIES)) as run:
+    with Run.create(folder, RunConfig(("x",), RECIPE)) as run:
         run.process(WINDOWS, commit_seconds=0.0)
         for part in run.parts()[:4]:
             then = time.time() - 86400

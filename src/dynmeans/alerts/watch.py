@@ -52,9 +52,7 @@ class Watch:
 
     def _records(self, first: int) -> Iterator[StepRecord]:
         store, features = self._run.store, self._run.config.features
-        return step_records(
-            store, len(features), self._run.scaling, has_labels=False, first_step=first
-        )
+        return step_records(store, len(features), has_labels=False, first_step=first)
 
     def _alerts(self, records: list[StepRecord]) -> Iterator[Alert]:
         for rule in self._rules:

@@ -13,9 +13,10 @@ from dynmeans.engine.checks import MAX_COORDINATE
 from dynmeans.engine.predict import predict_labels
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.records.penalties import Penalties
-from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
 from dynmeans.runs.run import Run
+from dynmeans.spaces.raw import RAW
+from dynmeans.spaces.space import Space
 
 
 def assign_udf(state: Any, model: DynamicMeans | None = None) -> Any:
@@ -41,7 +42,7 @@ def assign_udf(state: Any, model: DynamicMeans | None = None) -> Any:
         assign = assign_udf("run")
         frame.withColumn("cluster_id", assign("x", "y"))
     """
-    clusters, penalties, scaling = _read(state, model)
+    clusters, penalties, space = _read(state, model)
     n_features = clusters.n_features
 
     def assign(*columns: pd.Series) -> pd.Series:
@@ -53,7 +54,7 @@ def assign_udf(state: Any, model: DynamicMeans | None = None) -> Any:
             [column.to_numpy(np.float64, na_value=np.nan) for column in columns]
         )
         is_whole = (np.abs(points) <= MAX_COORDINATE).all(axis=1)
-        rows = points[is_whole] if scaling is None else scaling.apply(points[is_whole])
+        rows = space.to_points(points[is_whole])
         labels = pd.Series(pd.NA, index=range(len(points)), dtype="Int64")
         batch = Batch(np.ascontiguousarray(rows))
         found, _ = predict_labels(batch, clusters, penalties)
@@ -63,12 +64,15 @@ def assign_udf(state: Any, model: DynamicMeans | None = None) -> Any:
     return pandas_udf(assign, "long")
 
 
-def _read(state: Any, model: DynamicMeans | None) -> tuple[ClusterState, Penalties, Scaling | None]:
+def _read(state: Any, model: DynamicMeans | None) -> tuple[ClusterState, Penalties, Space]:
     if isinstance(state, str | os.PathLike) and Path(state).is_dir():
         if model is not None:
             raise ValueError("model must not be given for a run folder, which knows its own.")
         with Run.open(state) as run:
-            return run.state, run.config.penalties, run.scaling
+            memory, penalties = run.memory, run.penalties
+        if memory is None or penalties is None:
+            raise ValueError(f"the run {str(state)!r} has no windows yet.")
+        return memory.clusters, penalties, memory.known_space
     if isinstance(state, str | os.PathLike):
         state = ClusterState.load(state)
     if not isinstance(state, ClusterState):
@@ -79,4 +83,4 @@ def _read(state: Any, model: DynamicMeans | None) -> tuple[ClusterState, Penalti
         raise TypeError(
             f"model must be the DynamicMeans whose parameters made the state, got {model!r}."
         )
-    return state, model._penalties(), None
+    return state, model._penalties(), RAW

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray
-from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.configuration import SEED, RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.schema import DATABASE
@@ -135,13 +136,9 @@ def _config(features: tuple[str, ...], model: DynamicMeans, source: dict[str, An
             'penalties must be given for a stream of Spark, got "auto". Choose them on some of its '
             "rows: model=DynamicMeans(suggest_penalties(batches))."
         )
-    return RunConfig(
-        features,
-        model._penalties(),
-        n_init=model.n_init,
-        random_state=0 if model.random_state is None else model.random_state,
-        source=source,
-    )
+    seed = SEED if model.random_state is None else model.random_state
+    recipe = Recipe(penalties=model._penalties(), n_init=model.n_init, random_state=seed)
+    return RunConfig(features, recipe, source)
 
 
 def _query_id(frame: Any) -> str | None:
