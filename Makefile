@@ -6,20 +6,20 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 DEMO_READY := $(VENV)/.ready-demo
 DEV_READY := $(VENV)/.ready-dev
 NATIVE := $(shell find native -name '*.[ch]pp')
+WASM := native/wasm/engine.wasm
 ENGINE := $(filter native/engine/%.cpp native/passes/%.cpp,$(NATIVE))
 SANITIZED := build/sanitized
+CLANG := build/clang
 # pytest takes what the sanitizers print for output of a test: they write files.
 REPORTS := $(CURDIR)/build/sanitizer-report
 # Real flights of the aircraft experiment; without them that part of reproduce-full is left out.
 FLIGHTS := ../shared/data/sfo_swim
 # The versions in requirements/, checked by their hashes; LOCKED=no takes the newest ones.
 LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3, 14) else "no")')
-# Benchmarks find each other and the folder paper/.
-MEASURE := PYTHONPATH=. $(BIN)/python benchmarks
 IS_LOCKED := $(filter yes,$(LOCKED))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow attack bench bench-check reproduce reproduce-full check format docs commands stubs sanitize dist-check lock system-deps system-deps-arm clean
+.PHONY: help demo test test-clang test-slow attack bench bench-check pages reproduce reproduce-full check format docs commands stubs sanitize dist-check wasm wheels platforms lock system-deps system-deps-arm clean
 
 help:  ## This list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
@@ -31,35 +31,45 @@ demo: $(DEMO_READY)  ## Make a stream, follow its clusters, write labels and a r
 # More processes would each start their own brokers and browsers.
 test: $(DEV_READY)  ## The tests that must always pass, on up to four cores; the last lines say what was skipped.
 	$(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist worksteal
+	$(MAKE) test-clang
+
+test-clang: $(CLANG)/.ready  ## The agreement streams on a build by clang, in which a warning is an error.
+	PYTHONPATH=$(CURDIR)/$(CLANG) $(BIN)/python -S tools/test_build.py $(VENV) $(CLANG)
 
 test-slow: $(DEV_READY)  ## Also the long ones, and the compiled code under sanitizers.
 	$(BIN)/pytest -m "not gpu"
 	$(MAKE) sanitize
 
+platforms: $(DEV_READY)  ## Compile the engine for macOS, Windows and ARM, and run what can run here.
+	$(PIP) install --require-hashes -r requirements/platforms.txt
+	$(BIN)/pytest -m slow tests/engine/test_compilers.py -ra
+
 attack: $(DEV_READY)  ## Ten minutes of damaged files, random streams and kills; resumes where it stopped.
 	PYTHONPATH=tools $(BIN)/python -m attack
 
 bench: $(DEV_READY)  ## Timings, each beside something that runs in the same process.
-	$(MEASURE)/engine.py
-	$(MEASURE)/sweep.py
-	$(MEASURE)/alternatives.py
-	$(MEASURE)/speed_figure.py
-	$(MEASURE)/speed_tables.py
-	$(MEASURE)/import_time.py
-	$(MEASURE)/score_labels.py
-	$(MEASURE)/draw_plots.py
-	$(MEASURE)/samplers.py
-	$(MEASURE)/runs_throughput.py
-	$(MEASURE)/tune.py
-	$(MEASURE)/groups.py
-	$(MEASURE)/dask_cluster.py
-	$(MEASURE)/message_counts.py
-	$(MEASURE)/page_tables.py
-	$(MEASURE)/age.py
+	$(BIN)/python -m benchmarks.engine.passes
+	$(BIN)/python -m benchmarks.engine.sweep
+	$(BIN)/python -m benchmarks.quality.alternatives
+	$(BIN)/python -m benchmarks.pages.speed_figure
+	$(BIN)/python -m benchmarks.engine.import_time
+	$(BIN)/python -m benchmarks.quality.score_labels
+	$(BIN)/python -m benchmarks.drawing.draw_plots
+	$(BIN)/python -m benchmarks.engine.samplers
+	$(BIN)/python -m benchmarks.streams.runs_throughput
+	$(BIN)/python -m benchmarks.quality.tune
+	$(BIN)/python -m benchmarks.scale.groups
+	$(BIN)/python -m benchmarks.scale.dask_cluster
+	$(BIN)/python -m benchmarks.scale.message_counts
+	$(BIN)/python -m tools.fill_pages
+	$(BIN)/python -m benchmarks.pages.age
+
+pages: $(DEV_READY)  ## Fill the tables and numbers on all pages from the committed results.
+	$(BIN)/python -m tools.fill_pages
 
 reproduce: $(DEV_READY)  ## Figures and tables of the page on the paper, from the committed results.
 	$(BIN)/python -m paper.pages.figures
-	$(BIN)/python -m paper.pages.page
+	$(BIN)/python -m tools.fill_pages
 
 reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes where it stopped, says how far it is.
 	$(BIN)/python -m paper synthetic --full --noise isotropic --out paper/results
@@ -73,7 +83,7 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	$(MAKE) reproduce
 
 bench-check: $(DEV_READY)  ## Fail if a case that matters became more than 15 % slower (under two minutes).
-	$(MEASURE)/check.py
+	$(BIN)/python -m benchmarks.engine.check
 
 check: $(DEV_READY)  ## Format, lint, types, layers, stub; changes nothing.
 	$(BIN)/ruff format --check .
@@ -104,17 +114,17 @@ stubs: $(DEV_READY)  ## Write the type stub of the compiled module.
 
 sanitize: $(DEV_READY)  ## The compiled code under ThreadSanitizer, AddressSanitizer and UBSan.
 	mkdir -p build
-	g++ -std=c++17 -O1 -g -ffp-contract=off -Wno-psabi -fsanitize=thread -Inative tests/native/threads.cpp \
+	g++ -std=c++17 -O1 -g -ffp-contract=off -fsanitize=thread -Inative tests/native/threads.cpp \
 	    $(ENGINE) -pthread -o build/threads_tsan
 	TSAN_OPTIONS=halt_on_error=1 build/threads_tsan
 	rm -rf $(SANITIZED) $(REPORTS)*
 	$(PIP) install --no-deps --no-build-isolation --target $(SANITIZED) . \
 	    -C build-dir=build/sanitize -C cmake.define.DYNMEANS_SANITIZE=ON \
-	    -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native -C install.strip=false
+	    -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native -C cmake.define.DYNMEANS_WASM=OFF -C install.strip=false
 	ASAN_OPTIONS=detect_leaks=0:log_path=$(REPORTS) PYTHONMALLOC=malloc \
 	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS) \
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
-	PYTHONPATH=$(CURDIR)/$(SANITIZED) $(BIN)/python -S tools/run_sanitized.py $(VENV) || \
+	PYTHONPATH=$(CURDIR)/$(SANITIZED) $(BIN)/python -S tools/test_build.py $(VENV) $(SANITIZED) || \
 	    { cat $(REPORTS)* 2>/dev/null; exit 1; }
 
 dist-check: $(DEV_READY)  ## Build sdist and wheel, install each into an empty environment, try it.
@@ -122,6 +132,19 @@ dist-check: $(DEV_READY)  ## Build sdist and wheel, install each into an empty e
 	$(BIN)/python -m build --quiet
 	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/*.tar.gz
 	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/*.whl
+
+wasm: $(WASM)  ## The engine as one WebAssembly module, which wheels and the source archive carry.
+
+$(WASM): native/wasm/build.sh $(NATIVE)
+	sh native/wasm/build.sh $@
+	@gzip -9 -c $@ | wc -c | awk '{ print "$(WASM):", $$1, "bytes compressed"; exit $$1 > 250000 }'
+
+wheels: $(DEV_READY)  ## Build a wheel for Linux, repair it, and try it where there is no compiler.
+	$(PIP) install --require-hashes -r requirements/platforms.txt
+	rm -rf dist/wheels
+	$(BIN)/python -m build --quiet --wheel --outdir build/wheels
+	PATH=$(BIN):$$PATH $(BIN)/auditwheel repair --wheel-dir dist/wheels build/wheels/*.whl
+	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/wheels/*.whl
 
 lock: $(DEMO_READY)  ## Write requirements/*.txt again: the newest versions, with their hashes.
 	$(PIP) install uv
@@ -145,6 +168,14 @@ define install
 	SKBUILD_CMAKE_DEFINE=DYNMEANS_INSTRUCTION_SETS=$(3) $(PIP) install --no-compile \
 	    --no-build-isolation $(if $(IS_LOCKED),--no-deps --editable .,--editable ".[$(2)]")
 endef
+
+$(CLANG)/.ready: pyproject.toml CMakeLists.txt $(NATIVE) | $(DEV_READY)
+	rm -rf $(CLANG)
+	$(PIP) install --no-compile --no-deps --no-build-isolation --target $(CLANG) . \
+	    -C build-dir=build/clang-objects -C cmake.define.CMAKE_CXX_COMPILER=clang++ \
+	    -C cmake.define.CMAKE_CXX_FLAGS=-Werror -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native \
+	    -C cmake.define.DYNMEANS_WASM=OFF
+	touch $@
 
 $(VENV):
 	$(PYTHON) -m venv $(VENV)

@@ -6,7 +6,7 @@ A hundred million points a frame
 how long does that take?
 
 An NVIDIA H200 clustered the frames, with the labels, centers and costs of a CPU to the last bit
-(:doc:`On a GPU <../gpu>`). No browser shows so many points: ``benchmarks/gpu_film.py`` summed each frame up
+(:doc:`On a GPU <../gpu>`). No browser shows so many points: ``benchmarks/gpu/film.py`` summed each frame up
 where it lay, into points by cell and a few numbers for each cluster, and that is what is read here.
 """
 

@@ -4,7 +4,8 @@ import json
 import shutil
 
 import pytest
-from age import git, report
+
+from benchmarks.pages.age import git, report
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -14,7 +15,7 @@ def repository(tmp_path):
     """A repository with a results file that names the commit of its engine."""
     git(tmp_path, "init", "-q")
     change(tmp_path, "native/step.cpp")
-    results = tmp_path / "benchmarks" / "results" / "tune.json"
+    results = tmp_path / "benchmarks" / "results" / "quality" / "tune.json"
     results.parent.mkdir(parents=True)
     head = git(tmp_path, "rev-parse", "--short", "HEAD")
     results.write_text(json.dumps({"machine": {"commit": head}}))
@@ -43,7 +44,7 @@ def test_a_file_measured_before_a_change_to_the_engine_is_named(repository, name
 
 
 def test_a_file_that_names_no_commit_is_as_old_as_its_own(repository):
-    change(repository, "benchmarks/results/gpu.json", "[1]")
+    change(repository, "benchmarks/results/gpu/gpu.json", "[1]")
     assert "older" not in report(repository).removeprefix("no results file is older")
     change(repository, "src/dynmeans/engine/gpu/backend.py")
     assert report(repository).endswith("since: gpu (1)")

@@ -7,11 +7,15 @@ test "$(wc -c <"$1")" -lt 3000000 || { echo "$1 is larger than 3 MB" >&2; exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "${PYTHON:-python3}" -m venv "$folder/env"
-"$folder/env/bin/pip" install --quiet "$1"
+# A wheel must do without a compiler, or any other program.
+path=$PATH
+case "$1" in *.whl) path=$folder/env/bin ;; esac
+PATH=$path "$folder/env/bin/pip" install --quiet "$1"
 # The estimators need no extra; the README's examples need the one it names.
 "$folder/env/bin/python" -c "from dynmeans import DynamicMeans; DynamicMeans(1.0).fit([[0.0], [9.0]])"
-"$folder/env/bin/pip" install --quiet "$1[runs]"
+PATH=$path "$folder/env/bin/pip" install --quiet "$1[runs]"
 cd "$folder"
+PATH=$path env/bin/dynmeans demo >/dev/null
 env/bin/python -m doctest "$readme"
 env/bin/python -c "
 import pathlib, dynmeans

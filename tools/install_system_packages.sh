@@ -4,17 +4,23 @@
 set -eu
 missing=
 
-# need PACKAGE COMMAND...: the package is missing if none of the commands is there.
+# need PACKAGE COMMAND...: the package is missing if none of the commands, or files, is there.
 need() {
     package=$1
     shift
     for command in "$@"; do
-        if command -v "$command" >/dev/null; then return; fi
+        if command -v "$command" >/dev/null || [ -f "$command" ]; then return; fi
     done
     missing="$missing $package"
 }
 
-need g++ g++ clang++                                   # the build
+need g++ g++                                           # the build
+need clang clang++                                     # the same tests on clang's build
+need lld wasm-ld /usr/lib/llvm-*/bin/wasm-ld            # the engine in the report's page
+need wasi-libc /usr/lib/wasm32-wasi/libc.a
+need libc++-dev-wasm32 /usr/lib/wasm32-wasi/libc++.a
+need libclang-rt-dev-wasm32 /usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a
+need nodejs node                                       # tests of that engine
 need chromium chromium chromium-browser google-chrome  # tests of the report's page
 need chromium-driver chromedriver chromium.chromedriver
 need default-jre-headless java                         # tests of Spark streams

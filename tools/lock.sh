@@ -19,6 +19,7 @@ lock dev $package --extra dev
 lock demo $package --extra runs --constraint requirements/dev.txt
 lock docs $package --extra docs --constraint requirements/dev.txt
 lock release requirements/release.in
+lock platforms requirements/platforms.in
 # The oldest versions that pyproject.toml allows, for the test workflow: of what users install, not
 # of what develops it.
 extras=""

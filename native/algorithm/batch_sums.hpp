@@ -73,8 +73,8 @@ struct Magnitudes {
     static void raise(const Value* values, std::size_t n, double* most) {
         std::size_t r = 0;
         for (; r + kSimd <= n; r += kSimd) {
-            const Doubles x = load(values + r), y = x < 0.0 ? -x : x, before = load(most + r);
-            store(most + r, before < y ? y : before);
+            const Doubles x = load(values + r), y = select(x < 0.0, -x, x), before = load(most + r);
+            store(most + r, select(before < y, y, before));
         }
         for (; r < n; ++r) most[r] = std::max(most[r], std::abs(static_cast<double>(values[r])));
     }

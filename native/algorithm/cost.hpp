@@ -99,7 +99,7 @@ class OwnCosts {
         for (std::size_t r = 0; r < n; ++r) {
             if (r + ahead < n) {
                 points.prefetch(list[r + ahead]);
-                __builtin_prefetch(&costs_[list[r + ahead]], 1);
+                prefetch_to_write(&costs_[list[r + ahead]]);
             }
             const std::size_t i = list[r], k = assignment.labels[i];
             const double weight = points.weight(i);

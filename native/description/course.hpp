@@ -105,7 +105,7 @@ inline double course(const Stream& stream, const Tracks& tracks, const Moves& mo
     int i = kMiddle, j = kMiddle;
     for (bool is_higher = true; is_higher;) {
         is_higher = false;
-        for (const auto [down, across] : {std::pair{1, 0}, {-1, 0}, {0, 1}, {0, -1}}) {
+        for (const auto& [down, across] : {std::pair{1, 0}, {-1, 0}, {0, 1}, {0, -1}}) {
             while (i + down >= 0 && i + down <= kMost && j + across >= 0 && j + across <= kMost &&
                    fit(i + down, j + across) > fit(i, j)) {
                 i += down, j += across;

@@ -102,7 +102,7 @@ class PointPanel {
                 square += difference * difference;
             }
             store(squares_.data() + c * kSimd, square);
-            lowest = square < lowest ? square : lowest;
+            lowest = select(square < lowest, square, lowest);
         }
         return lowest;
     }

@@ -148,7 +148,7 @@ class GibbsSampler {
             const std::size_t k = b * kSlotBlock + part * kSimd;
             const Doubles below = load(&exponents_[k]) - best;
             const Doubles chances = load(&weights_[k]) * exp_of(below);
-            const Doubles kept = below > -kNegligible ? chances : fill(0.0);
+            const Doubles kept = select(below > -kNegligible, chances, fill(0.0));
             store(&chances_[k], kept);
             sums.lanes[part % (kLanes / kSimd)] += kept;
         }

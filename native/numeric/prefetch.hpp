@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "numeric/compilers.hpp"
+
 namespace dynmeans::numeric {
 
-// The beginning of a row; beyond a page the rest follows by itself. It goes to the second cache:
-// the first can wait for few lines at a time.
+// The beginning of a row; beyond a page the rest follows by itself.
 inline void prefetch_row(const void* row, std::size_t n_bytes) {
     const char* from = static_cast<const char*>(row);
     n_bytes = std::min<std::size_t>(n_bytes, 4096);
-    for (std::size_t at = 0; at < n_bytes; at += 64) __builtin_prefetch(from + at, 0, 2);
+    for (std::size_t at = 0; at < n_bytes; at += 64) prefetch_to_second(from + at);
 }
 
 }  // namespace dynmeans::numeric

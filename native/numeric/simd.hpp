@@ -6,21 +6,49 @@
 #include <cstddef>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#elif defined(__aarch64__)
+#include "numeric/compilers.hpp"
+
+#if defined(DYNMEANS_PLAIN_LANES)
+#include "numeric/plain_lanes.hpp"
+#elif defined(DYNMEANS_NEON)
 #include <arm_neon.h>
+#elif defined(__SSE2__)
+#include <immintrin.h>
 #endif
 
 namespace dynmeans::numeric {
 
-#if defined(__AVX512F__)
+#if defined(DYNMEANS_AVX512)
 constexpr std::size_t kSimd = 8;
-#elif defined(__AVX__)
+#elif defined(DYNMEANS_AVX)
 constexpr std::size_t kSimd = 4;
 #else
 constexpr std::size_t kSimd = 2;
 #endif
+
+#if defined(DYNMEANS_PLAIN_LANES)
+
+using Doubles = PlainLanes<double, kSimd>;
+
+template <typename Value>
+Doubles load(const Value* from) {
+    return Doubles::each([&](std::size_t lane) { return static_cast<double>(from[lane]); });
+}
+
+template <typename Value>
+void store(Value* to, Doubles values) {
+    for (std::size_t lane = 0; lane < kSimd; ++lane) to[lane] = static_cast<Value>(values[lane]);
+}
+
+// `yes` in the lanes where `mask` is set, `no` in the others.
+template <typename Value, std::size_t N>
+PlainLanes<Value, N> select(PlainLanes<std::int64_t, N> mask, PlainLanes<Value, N> yes,
+                            PlainLanes<Value, N> no) {
+    return PlainLanes<Value, N>::each(
+        [&](std::size_t lane) { return mask[lane] ? yes[lane] : no[lane]; });
+}
+
+#else
 
 using Doubles [[gnu::vector_size(kSimd * sizeof(double))]] = double;
 using Singles [[gnu::vector_size(kSimd * sizeof(float))]] = float;
@@ -45,10 +73,18 @@ inline void store(float* to, Doubles values) {
     std::memcpy(to, &narrowed, sizeof narrowed);
 }
 
+// `yes` in the lanes where `mask` is set, `no` in the others.
+template <typename Mask, typename Lanes>
+Lanes select(Mask mask, Lanes yes, Lanes no) {
+    return mask ? yes : no;
+}
+
+#endif
+
 inline double lowest_lane(Doubles values) {
-#if defined(__AVX512F__)
+#if defined(DYNMEANS_AVX512)
     return _mm512_reduce_min_pd(values);
-#elif defined(__AVX__)
+#elif defined(DYNMEANS_AVX)
     const __m128d half =
         _mm_min_pd(_mm256_castpd256_pd128(values), _mm256_extractf128_pd(values, 1));
     return _mm_cvtsd_f64(_mm_min_sd(half, _mm_unpackhi_pd(half, half)));
@@ -58,7 +94,7 @@ inline double lowest_lane(Doubles values) {
 }
 
 inline double sum_of_lanes(Doubles values) {
-#if defined(__AVX512F__)
+#if defined(DYNMEANS_AVX512)
     return _mm512_reduce_add_pd(values);
 #else
     double sum = 0.0;
@@ -70,13 +106,13 @@ inline double sum_of_lanes(Doubles values) {
 inline Doubles fill(double value) { return value - Doubles{}; }
 
 inline Doubles root_of(Doubles values) {
-#if defined(__AVX512F__)
+#if defined(DYNMEANS_AVX512)
     return _mm512_sqrt_pd(values);
-#elif defined(__AVX__)
+#elif defined(DYNMEANS_AVX)
     return _mm256_sqrt_pd(values);
-#elif defined(__SSE2__)
+#elif defined(DYNMEANS_SSE2)
     return _mm_sqrt_pd(values);
-#elif defined(__aarch64__)
+#elif defined(DYNMEANS_NEON)
     return vsqrtq_f64(values);
 #else
     for (std::size_t lane = 0; lane < kSimd; ++lane) values[lane] = std::sqrt(values[lane]);
@@ -84,7 +120,7 @@ inline Doubles root_of(Doubles values) {
 #endif
 }
 
-#if defined(__aarch64__)
+#if defined(DYNMEANS_NEON)
 inline unsigned bits_of_lanes(uint64x2_t is_set) {
     return static_cast<unsigned>(vgetq_lane_u64(is_set, 0) & 1) |
            static_cast<unsigned>(vgetq_lane_u64(is_set, 1) & 2);
@@ -93,13 +129,13 @@ inline unsigned bits_of_lanes(uint64x2_t is_set) {
 
 // Bit `lane` is set where a[lane] == b[lane].
 inline unsigned lanes_equal(Doubles a, Doubles b) {
-#if defined(__AVX512F__)
+#if defined(DYNMEANS_AVX512)
     return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ);
-#elif defined(__AVX__)
+#elif defined(DYNMEANS_AVX)
     return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ)));
-#elif defined(__SSE2__)
+#elif defined(DYNMEANS_SSE2)
     return static_cast<unsigned>(_mm_movemask_pd(_mm_cmpeq_pd(a, b)));
-#elif defined(__aarch64__)
+#elif defined(DYNMEANS_NEON)
     return bits_of_lanes(vceqq_f64(a, b));
 #else
     unsigned bits = 0;
@@ -110,14 +146,14 @@ inline unsigned lanes_equal(Doubles a, Doubles b) {
 
 // Bit `lane` is set where values[lane] <= limit.
 inline unsigned lanes_at_most(Doubles values, double limit) {
-#if defined(__AVX512F__)
+#if defined(DYNMEANS_AVX512)
     return _mm512_cmp_pd_mask(values, fill(limit), _CMP_LE_OQ);
-#elif defined(__AVX__)
+#elif defined(DYNMEANS_AVX)
     return static_cast<unsigned>(
         _mm256_movemask_pd(_mm256_cmp_pd(values, fill(limit), _CMP_LE_OQ)));
-#elif defined(__SSE2__)
+#elif defined(DYNMEANS_SSE2)
     return static_cast<unsigned>(_mm_movemask_pd(_mm_cmple_pd(values, fill(limit))));
-#elif defined(__aarch64__)
+#elif defined(DYNMEANS_NEON)
     return bits_of_lanes(vcleq_f64(values, vdupq_n_f64(limit)));
 #else
     unsigned bits = 0;

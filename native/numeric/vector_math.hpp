@@ -10,7 +10,11 @@
 
 namespace dynmeans::numeric {
 
+#if defined(DYNMEANS_PLAIN_LANES)
+using Bits = PlainLanes<std::int64_t, kSimd>;
+#else
 using Bits [[gnu::vector_size(kSimd * sizeof(std::int64_t))]] = std::int64_t;
+#endif
 
 inline Bits bits_of(Doubles values) {
     Bits bits;
@@ -33,7 +37,7 @@ constexpr double kLogTwoHigh = 0x1.62e42feep-1, kLogTwoLow = 0x1.a39ef35793c76p-
 // For arguments of at most 0; below -700 it stays at e^-700.
 inline Doubles exp_of(Doubles x) {
     constexpr double kPerLogTwo = 1.4426950408889634, kLowest = -700.0;
-    x = x < kLowest ? fill(kLowest) : x;
+    x = select(x < kLowest, fill(kLowest), x);
     const Doubles shifted = x * kPerLogTwo + kToInteger;
     const Doubles n = shifted - kToInteger;
     const Doubles r = (x - n * kLogTwoHigh) - n * kLogTwoLow;

@@ -123,7 +123,7 @@ class FirstPass {
         for (std::size_t p = from; p < to; ++p) {
             const auto i = static_cast<std::size_t>(order_[p]);
             if (p + ahead < to) {
-                __builtin_prefetch(&assignment.labels[order_[p + ahead]], 1);
+                prefetch_to_write(&assignment.labels[order_[p + ahead]]);
                 if (!changed_.empty()) points_.prefetch(order_[p + ahead]);
             }
             if (!points_.takes_part(i)) continue;

@@ -200,7 +200,7 @@ class LaterPass {
         if (ahead >= waiting.wished.size()) return;
         const Row i = order_[waiting.wished[ahead].first];
         points_.prefetch(i);
-        __builtin_prefetch(&assignment.labels[i], 1);
+        prefetch_to_write(&assignment.labels[i]);
     }
 
     // What a point chooses after events, given its choice at the start of the pass.

@@ -171,7 +171,7 @@ class Neighbors {
         for (std::size_t base = 0; base < others.size(); base += kSimd)
             for (unsigned left = lanes_at_most(load(squared_gaps + base), limit); left != 0;
                  left &= left - 1) {
-                const std::size_t place = base + __builtin_ctz(left);
+                const std::size_t place = base + lowest_bit(left);
                 if (place >= others.size() || others.offset(place) == CostTable::kNever) continue;
                 const Slot other = numbers ? numbers[place] : static_cast<Slot>(place);
                 consider(k, other, squared_gaps[place], others.offset(place), others.scale(place),

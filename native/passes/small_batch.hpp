@@ -88,10 +88,10 @@ class SmallBatch {
             Doubles lowest = fill(limit_), second = lowest, slots = fill(0.0), slot = slots;
             for (std::size_t k = 0; k < n_remembered_; ++k, slot += 1.0) {
                 const Doubles costs = load(slots_.dormant_column(k) + at);
-                const Doubles higher = costs < lowest ? lowest : costs;
-                slots = costs < lowest ? slot : slots;
-                lowest = costs < lowest ? costs : lowest;
-                second = higher < second ? higher : second;
+                const Doubles higher = select(costs < lowest, lowest, costs);
+                slots = select(costs < lowest, slot, slots);
+                lowest = select(costs < lowest, costs, lowest);
+                second = select(higher < second, higher, second);
             }
             store(dormant_costs_ + at, lowest);
             store(dormant_seconds_ + at, second);
@@ -108,8 +108,9 @@ class SmallBatch {
         std::copy_n(dormant_costs_, points_.n_padded(), limits_);
         visit_those_not_settled();
         for (std::size_t at = 0; at < points_.n_padded(); at += kSimd)
-            store(slots_.labels() + at, load(weights + at) == 0.0 ? fill(SmallSlots<D>::kOutside)
-                                                                  : load(active_slots_ + at));
+            store(slots_.labels() + at,
+                  select(load(weights + at) == 0.0, fill(SmallSlots<D>::kOutside),
+                         load(active_slots_ + at)));
         slots_.count_members();
     }
 
@@ -165,11 +166,11 @@ class SmallBatch {
             const auto is_first =
                 WasRemembered ? is_later & ((costs < lowest) | ((costs == lowest) & (slot < slots)))
                               : is_later & (costs < lowest);
-            lowest = is_first ? costs : lowest;
+            lowest = select(is_first, costs, lowest);
             store(active_costs + at, lowest);
-            store(active_slots + at, is_first ? slot : slots);
+            store(active_slots + at, select(is_first, slot, slots));
             if (WasRemembered) {
-                limit = load(dormant_slots + at) == slot ? load(seconds + at) : limit;
+                limit = select(load(dormant_slots + at) == slot, load(seconds + at), limit);
                 store(limits + at, limit);
             }
             return lowest >= limit;
@@ -206,8 +207,8 @@ class SmallBatch {
                 continue;
             }
             const auto is_first = (costs < lowest) | ((costs == lowest) & (slot < wish));
-            store(lowest_ + at, is_first ? costs : lowest);
-            store(wishes_ + at, is_first ? slot : wish);
+            store(lowest_ + at, select(is_first, costs, lowest));
+            store(wishes_ + at, select(is_first, slot, wish));
         }
     }
 
@@ -241,7 +242,7 @@ class SmallBatch {
                 moves |= std::uint64_t{stays ^ ((1u << kSimd) - 1)} << (at - begin);
             }
             for (; moves != 0; moves &= moves - 1)
-                movers_.push_back(static_cast<std::uint32_t>(begin + __builtin_ctzll(moves)));
+                movers_.push_back(static_cast<std::uint32_t>(begin + lowest_bit(moves)));
         }
     }
 
@@ -258,8 +259,8 @@ class SmallBatch {
             const double* column = slots_.column(k) + at;
             for (std::size_t r = 0; r < R; ++r) {
                 const Doubles costs = load(column + r * kSimd);
-                wish[r] = costs < lowest[r] ? slot : wish[r];
-                lowest[r] = costs < lowest[r] ? costs : lowest[r];
+                wish[r] = select(costs < lowest[r], slot, wish[r]);
+                lowest[r] = select(costs < lowest[r], costs, lowest[r]);
             }
         }
         for (std::size_t r = 0; r < R; ++r) {
@@ -274,7 +275,7 @@ class SmallBatch {
         const double *weights = points_.weights(), *lowest = lowest_;
         for (std::size_t at = 0; at < points_.n_padded(); at += kSimd) {
             const Doubles w = load(weights + at);
-            store(terms + at, w == 0.0 ? fill(0.0) : w * load(lowest + at));
+            store(terms + at, select(w == 0.0, fill(0.0), w * load(lowest + at)));
         }
         for (const std::size_t i : movers_)
             terms[i] = weights[i] * slots_.column(static_cast<std::size_t>(slots_.labels()[i]))[i];

@@ -76,13 +76,12 @@ class SmallPoints {
         } else {
             const std::size_t d = n_features();
             Doubles sums[kLanes];
-#pragma GCC unroll 8
+            DYNMEANS_UNROLL_8
             for (std::size_t lane = 0; lane < kLanes; ++lane)
                 sums[lane] = lane < d ? square(lane) : Doubles{};
-            for (std::size_t j = kLanes; j < d; j += kLanes)
-#pragma GCC unroll 8
-                for (std::size_t lane = 0; lane < kLanes; ++lane)
-                    if (j + lane < d) sums[lane] += square(j + lane);
+            for (std::size_t j = kLanes; j < d; j += kLanes) DYNMEANS_UNROLL_8
+            for (std::size_t lane = 0; lane < kLanes; ++lane)
+                if (j + lane < d) sums[lane] += square(j + lane);
             return add_in_halves(sums);
         }
     }

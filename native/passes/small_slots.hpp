@@ -128,7 +128,7 @@ class SmallSlots {
         std::size_t n_changed = 0;
         for (std::size_t k = 0; k < n_slots_; ++k) {  // without a branch: who has is random
             changed_[n_changed] = static_cast<Slot>(k);
-            n_changed += (has_changed_[k] != 0) & (members_[k] > 0);
+            n_changed += static_cast<unsigned>(has_changed_[k] != 0) & (members_[k] > 0);
         }
         const std::size_t d = n_features(), first = sums_->has_weights ? 1 : 0;
         for (std::size_t c = 0; c < n_changed; ++c) {

@@ -25,7 +25,7 @@ class SmallTurns {
         orders.write_keys(keys_);
         can_tie_ = orders.can_tie();
         for (std::size_t at = 0; at < n_padded; at += kSimd)
-            store(keys_ + at, load(weights + at) == 0.0 ? fill(kPassed) : load(keys_ + at));
+            store(keys_ + at, select(load(weights + at) == 0.0, fill(kPassed), load(keys_ + at)));
         restart();
     }
 
@@ -49,8 +49,8 @@ class SmallTurns {
         for (std::size_t at = 0; at < n; at += kSimd) {
             const Doubles key = load(keys + at);
             const auto is_later = key > now;
-            const Doubles turn = is_later & waits(at, is_later) ? key : fill(kNever);
-            first = turn < first ? turn : first;
+            const Doubles turn = select(is_later & waits(at, is_later), key, fill(kNever));
+            first = select(turn < first, turn, first);
         }
         const double turn = lowest_lane(first);
         if (!(turn < kNever)) return false;
@@ -74,7 +74,7 @@ class SmallTurns {
         for (std::size_t at = 0; at < n_padded_; at += kSimd) {
             const Doubles above = load(keys_ + at) - base;
             n_found +=
-                (above >= 0.0) & (above < static_cast<double>(kRows)) ? fill(1.0) : fill(0.0);
+                select((above >= 0.0) & (above < static_cast<double>(kRows)), fill(1.0), fill(0.0));
         }
         return sum_of_lanes(n_found) > 1.0;
     }

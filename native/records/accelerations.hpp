@@ -1,6 +1,6 @@
 // Ablation switches: accelerations that can be left out one at a time, so that
-// `benchmarks/ablation.py` can tell what each brings. They are set between steps and looked at once
-// for a pass or a block of points; no result depends on them.
+// `benchmarks/engine/ablation.py` can tell what each brings. They are set between steps and looked
+// at once for a pass or a block of points; no result depends on them.
 #pragma once
 
 #include <array>

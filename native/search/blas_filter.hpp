@@ -176,7 +176,7 @@ class BlasFilter {
     template <typename Value>
     void prefetch_used(const Points<Value>& points, std::size_t i) const {
         const Value* y = points.values + i * n_features_;
-        for (const std::size_t group : groups_) __builtin_prefetch(y + group * kGroup);
+        for (const std::size_t group : groups_) prefetch(y + group * kGroup);
     }
 
     // Writes the used features, seen from the origin; returns their squared norm.
@@ -230,10 +230,10 @@ class BlasFilter {
         Doubles lowest = fill(CostTable::kNever), base_of_lowest{};
         for (std::size_t s = 0; s < bases_.size(); s += kSimd) {
             const Doubles found = filtered(products, s, norm);
-            base_of_lowest = found < lowest ? fill(static_cast<double>(s)) : base_of_lowest;
-            lowest = found < lowest ? found : lowest;
+            base_of_lowest = select(found < lowest, fill(static_cast<double>(s)), base_of_lowest);
+            lowest = select(found < lowest, found, lowest);
         }
-        const unsigned lane = __builtin_ctz(lanes_equal(lowest, fill(lowest_lane(lowest))));
+        const unsigned lane = lowest_bit(lanes_equal(lowest, fill(lowest_lane(lowest))));
         return static_cast<std::size_t>(base_of_lowest[lane]) + lane;
     }
 
@@ -254,7 +254,7 @@ class BlasFilter {
         for (std::size_t s = 0; s < bases_.size(); s += kSimd)
             for (unsigned left = lanes_at_most(filtered(products, s, norm), limit); left != 0;
                  left &= left - 1) {
-                const std::size_t at = s + __builtin_ctz(left);
+                const std::size_t at = s + lowest_bit(left);
                 if (at == likely) continue;
                 const auto k = static_cast<std::size_t>(slots_[at]);
                 CostTable::consider(choice, k, table.cost_up_to(choice.cost, y, k));

@@ -19,6 +19,7 @@
 #include <limits>
 #include <vector>
 
+#include "numeric/quads.hpp"
 #include "numeric/squared_distance.hpp"
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
@@ -98,10 +99,6 @@ class CenterGrid {
     static_assert(2.0 * kFarthestCell <= std::numeric_limits<std::int32_t>::max());  // cell_of
     static_assert(kNoSlot >= kMaxPoints);
 
-    using Quad [[gnu::vector_size(kBlockSlots * sizeof(double))]] = double;
-    using Longs [[gnu::vector_size(kBlockSlots * sizeof(std::int64_t))]] = std::int64_t;
-    using Slots [[gnu::vector_size(kBlockSlots * sizeof(Slot))]] = Slot;
-
     struct Cell {
         std::int32_t at[kMaxFeatures];
         bool operator==(const Cell& other) const {
@@ -130,7 +127,7 @@ class CenterGrid {
         std::uint32_t* first_blocks = scratch.first_blocks.data();
         const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t r = 0; r < n; ++r) {
-            if (r + ahead < n) __builtin_prefetch(points.values + order[r + ahead] * D);
+            if (r + ahead < n) prefetch(points.values + order[r + ahead] * D);
             const Value* from = points.values + order[r] * D;
             for (std::size_t j = 0; j < D; ++j) rows[j * n + r] = from[j];
         }
@@ -145,7 +142,7 @@ class CenterGrid {
             first_blocks[r] = heads_[first_blocks[r]];
             if (first_blocks[r] == kNoBlock || ahead != kAhead) continue;
             const char* block = reinterpret_cast<const char*>(&blocks_[first_blocks[r]]);
-            for (std::size_t at = 0; at < sizeof(Block); at += 64) __builtin_prefetch(block + at);
+            for (std::size_t at = 0; at < sizeof(Block); at += 64) prefetch(block + at);
         }
         for (std::size_t r = 0; r < n; ++r) {
             double y[D];
@@ -169,31 +166,15 @@ class CenterGrid {
             if (!(block.cell == cell)) continue;
             Quad squares[D];
             for (std::size_t j = 0; j < D; ++j) {
-                const Quad difference = y[j] - load4(block.at[j]);
+                const Quad difference = y[j] - load_quad(block.at[j]);
                 squares[j] = difference * difference;
             }
             const Quad costs =
-                load4(block.offsets) + load4(block.scales) * add_few_in_halves<D>(squares);
-            // The lowest cost in every lane, then the lowest slot of those that have it.
-            Quad other = __builtin_shuffle(costs, Longs{2, 3, 0, 1});
-            Quad lowest = costs < other ? costs : other;
-            other = __builtin_shuffle(lowest, Longs{1, 0, 3, 2});
-            lowest = lowest < other ? lowest : other;
-            Slots slots;
-            std::memcpy(&slots, block.slots, sizeof slots);
-            slots =
-                __builtin_convertvector(costs == lowest, Slots) ? slots : slots - slots + kNoSlot;
-            Slots turned = __builtin_shuffle(slots, Slots{2, 3, 0, 1});
-            slots = slots < turned ? slots : turned;
-            CostTable::consider(choice, std::min(slots[0], slots[1]), lowest[0]);
+                load_quad(block.offsets) + load_quad(block.scales) * add_few_in_halves<D>(squares);
+            const LowestOfQuad lowest = lowest_of_quad(costs, block.slots);
+            CostTable::consider(choice, lowest.id, lowest.value);
         }
         return choice;
-    }
-
-    static Quad load4(const double* from) {
-        Quad values;
-        std::memcpy(&values, from, sizeof values);
-        return values;
     }
 
     std::uint32_t bucket(const Cell& cell) const {

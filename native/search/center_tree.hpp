@@ -220,8 +220,8 @@ class CenterTree {
             for (std::size_t j = 0; j < n_features_; ++j) {
                 const double* sides = brood + 2 * j * kBrood + part;
                 const Doubles below = load(sides) - y[j], above = y[j] - load(sides + kBrood);
-                const Doubles outside = below > above ? below : above;
-                const Doubles gap = outside > 0.0 ? outside : Doubles{};
+                const Doubles outside = select(below > above, below, above);
+                const Doubles gap = select(outside > 0.0, outside, Doubles{});
                 sums += gap * gap;
             }
             store(squares + part, sums);
@@ -246,7 +246,7 @@ class CenterTree {
             const double here = lowest_lane(least);
             if (here >= lowest) continue;
             lowest = here;
-            lane = static_cast<unsigned>(part) + __builtin_ctz(lanes_equal(least, fill(here)));
+            lane = static_cast<unsigned>(part) + lowest_bit(lanes_equal(least, fill(here)));
         }
         while (left != 0) {
             if (costs[lane] <= choice.cost) {
@@ -257,7 +257,7 @@ class CenterTree {
                     leaves_.consider_panel(y, base, slots_.data(), choice);
             }
             left &= ~(1u << lane);
-            if (left != 0) lane = __builtin_ctz(left);
+            if (left != 0) lane = lowest_bit(left);
         }
     }
 
@@ -267,8 +267,8 @@ class CenterTree {
         for (std::size_t j = 0; j < n_padded_; j += kSimd) {
             const Doubles y = load(padded + j), below = load(low + j) - y,
                           above = y - load(high + j);
-            const Doubles outside = below > above ? below : above;
-            const Doubles gap = outside > 0.0 ? outside : Doubles{};
+            const Doubles outside = select(below > above, below, above);
+            const Doubles gap = select(outside > 0.0, outside, Doubles{});
             sums += gap * gap;
         }
         return sum_of_lanes(sums);

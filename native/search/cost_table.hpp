@@ -140,7 +140,7 @@ class CostTable {
             }
             if (candidates == 0) continue;
             const double lowest = lowest_lane(costs);
-            consider(choice, base + __builtin_ctz(lanes_at_most(costs, lowest)), lowest);
+            consider(choice, base + lowest_bit(lanes_at_most(costs, lowest)), lowest);
         }
         return choice;
     }
@@ -152,7 +152,7 @@ class CostTable {
         Doubles costs;
         for (unsigned left = many_features(y, base, choice.cost, costs); left != 0;
              left &= left - 1) {
-            const unsigned lane = __builtin_ctz(left);
+            const unsigned lane = lowest_bit(left);
             consider(choice, static_cast<std::size_t>(numbers[base + lane]), costs[lane]);
         }
     }

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <exception>
 
+#include "numeric/compilers.hpp"
+
 namespace dynmeans::threads {
 
 struct Interrupted : std::exception {};
@@ -18,7 +20,7 @@ class InterruptCheck {
         const auto now = Clock::now();
         if (now < next_) return;
         next_ = now + std::chrono::milliseconds(20);
-        if (is_interrupted_()) throw Interrupted();
+        if (is_interrupted_()) DYNMEANS_THROW(Interrupted());
     }
 
   private:

@@ -3,17 +3,41 @@
 // block never matters to the result.
 #pragma once
 
+#include <cstddef>
+
+#include "numeric/compilers.hpp"
+#include "threads/interrupt_check.hpp"
+
+#if !defined(DYNMEANS_ONE_THREAD)
 #include <atomic>
 #include <condition_variable>
-#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
-
-#include "threads/interrupt_check.hpp"
+#endif
 
 namespace dynmeans::threads {
+
+#if defined(DYNMEANS_ONE_THREAD)
+
+class ThreadPool {
+  public:
+    ThreadPool(std::size_t, InterruptCheck& interrupts) : interrupts_(interrupts) {}
+
+    std::size_t size() const { return 1; }
+    InterruptCheck& interrupts() { return interrupts_; }
+
+    template <typename Work>
+    void for_blocks(std::size_t n_blocks, const Work& work) {
+        for (std::size_t block = 0; block < n_blocks; ++block) work(block, 0);
+    }
+
+  private:
+    InterruptCheck& interrupts_;
+};
+
+#else
 
 class ThreadPool {
   public:
@@ -101,5 +125,7 @@ class ThreadPool {
     std::atomic<std::size_t> next_block_{0};
     bool is_closing_ = false;
 };
+
+#endif
 
 }  // namespace dynmeans::threads

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from dynmeans.engine.blas import one_thread
 from dynmeans.estimators.ddp_mixture import DDPMixture
 from dynmeans.metrics.accuracy import accuracy_global
 from dynmeans.parameters.suggest import suggest_details
@@ -89,6 +90,7 @@ def _suggested(config: AircraftConfig, data: AircraftData, feature: str, hours: 
     )
 
 
+@one_thread()
 def _leading_components(points: FloatArray, rows: IntArray, n_components: int) -> FloatArray:
     """Turn points to the principal axes of some rows, and keep so many: distances stay."""
     if points.shape[1] <= n_components:

@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 
+from dynmeans.engine.blas import one_thread
 from dynmeans.records.arrays import FloatArray
 
 
@@ -36,6 +37,7 @@ class ComponentScaling:
     total_variance: float
 
     @classmethod
+    @one_thread()
     def fit(cls, features: FloatArray, n_components: int = 40, power: float = 0.25) -> Self:
         """Learn the mean and the components; each is divided by its eigenvalue to this power."""
         if not len(features):
@@ -49,6 +51,7 @@ class ComponentScaling:
         scaled_variance = float(np.sum(eigenvalues[:n_kept] * scale**2))
         return cls(mean, rows[:n_kept].T * scale, scaled_variance)
 
+    @one_thread()
     def transform(self, features: FloatArray) -> FloatArray:
         """Return the scaled components of features."""
         return np.asarray((unit_length(features) - self.mean) @ self.components)

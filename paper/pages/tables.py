@@ -262,7 +262,7 @@ def aircraft() -> str:
     return _markdown(head, lines)
 
 
-TABLES = {
+_MAKERS: dict[str, Callable[[], str]] = {
     "accuracy by clusters": accuracy_by_clusters,
     "five clusters": five_clusters,
     "times faster": times_faster,
@@ -281,6 +281,11 @@ TABLES = {
     "simulated week, scaled": flights("simulated", WHOLE, SCALED),
     "simulated week, plain": flights("simulated", WHOLE, PLAIN),
 }
+
+
+def tables() -> dict[str, str]:
+    """Return every table by its name."""
+    return {name: make() for name, make in _MAKERS.items()}
 
 
 def results_of_json(name: str) -> dict[str, Any]:

@@ -128,6 +128,11 @@ def _tradeoff_tasks(config: SyntheticConfig, settings: Sequence[Settings]) -> It
                 )
 
 
+def comparison_task(method: str, setting: Setting, n_clusters: int, trial: int) -> Task:
+    """Return one trial of the comparison at the usual effort."""
+    return _task(COMPARISON, method, setting, n_clusters, trial)
+
+
 def seconds_of(config: SyntheticConfig, task: Mapping[str, Any]) -> float:
     """About how long a trial takes: only chunks, the order and the time left depend on it."""
     k, share = task["n_clusters"], config.n_steps / 100

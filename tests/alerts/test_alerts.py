@@ -1,44 +1,18 @@
 """Alerts: what each rule sees, who is told, and that restarts repeat nothing."""
 
-import json
 import sqlite3
-import sys
 import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
-from run_cases import RECIPE
+from alert_cases import CONFIG, FAR, NEAR, Hook, rules_file
 
 from dynmeans import Run
 from dynmeans.alerts.rules import read_rules
 from dynmeans.alerts.watch import watching
 from dynmeans.cli.__main__ import main
-from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
-
-CONFIG = RunConfig(("x", "y"), RECIPE)
-
-
-@pytest.fixture
-def told(tmp_path):
-    """A command that writes down what it is told, and a function that reads it."""
-    log = tmp_path / "told.jsonl"
-    script = tmp_path / "tell.py"
-    script.write_text(f"import sys; open({str(log)!r}, 'a').write(sys.stdin.read())")
-
-    def read():
-        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-
-    read.command = json.dumps([sys.executable, "-S", str(script)])
-    return read
-
-
-def rules_file(tmp_path, text):
-    path = tmp_path / "rules.toml"
-    path.write_text(text)
-    return path
 
 
 def follow(folder, rules, *windows):
@@ -50,9 +24,7 @@ def follow(folder, rules, *windows):
             for points in windows:
                 run.process(Window(points) if points else Window([[50.0, 50.0]]))
                 look()
-
-
-NEAR, FAR = [0.0, 0.0], [9.0, 9.0]
+            look(is_last=True)
 
 
 @pytest.mark.parametrize(
@@ -140,32 +112,6 @@ def test_no_shell_sees_a_command(tmp_path):
     )
     follow(tmp_path / "run", rules, [NEAR])
     assert not mark.exists()
-
-
-class Hook(BaseHTTPRequestHandler):
-    answers, received = [], []
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["content-length"]))
-        Hook.received.append(json.loads(body))
-        self.send_response(Hook.answers.pop(0) if Hook.answers else 200)
-        self.send_header("location", f"http://127.0.0.1:{self.server.server_port}/elsewhere")
-        self.end_headers()
-
-    def log_message(self, *arguments):
-        pass
-
-
-@pytest.fixture
-def hook():
-    server = HTTPServer(("127.0.0.1", 0), Hook)
-    Hook.answers, Hook.received = [], []
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/hook"
-    server.shutdown()
-    server.server_close()
-    thread.join()
 
 
 @pytest.mark.parametrize("answers", [[], [500], [302]], ids=["well", "error", "redirect"])

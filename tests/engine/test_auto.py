@@ -1,10 +1,14 @@
 """backend="auto": where a step is run, and what it says of it."""
 
+import os
+import sys
+
 import numpy as np
 import pytest
 
 from dynmeans import ClusterState, Penalties, step
-from dynmeans.engine import execution
+from dynmeans.engine import auto, execution
+from dynmeans.engine.batch import Batch
 
 POINTS, PENALTIES = np.array([[0.0], [0.2], [5.0]]), Penalties(1.0, max_gap=5, reach=1.5)
 
@@ -34,4 +38,46 @@ def test_auto_asks_for_the_gpu_from_a_million_coordinates_on(monkeypatch):
     monkeypatch.setattr(execution, "_load", asked.append)
     execution.Execution("auto").load(999_999)
     execution.Execution("auto").load(1_000_000)
-    assert asked == ["native", "gpu"]
+    assert asked == ["native", "auto"]
+
+
+class _NoRoom:
+    """A backend on a card that is full, as the driver, CuPy's pool or another error says it."""
+
+    def __init__(self, error):
+        self._error = error
+
+    def step(self, *arguments):
+        raise self._error
+
+    predict_labels = step
+
+
+class _CudaError(RuntimeError):
+    def __init__(self, status):
+        super().__init__(f"status {status}")
+        self.status = status
+
+
+@pytest.mark.parametrize("error", [MemoryError("full"), _CudaError(2)], ids=["pool", "driver"])
+def test_auto_goes_back_to_compiled_code_where_the_card_is_full(error, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dynmeans.engine.gpu.backend", _NoRoom(error))
+    start, orders = ClusterState.empty(1), np.array([[0, 1, 2]])
+    arguments = (start, PENALTIES, orders, 1.0, execution.Execution("auto"))
+    state, found = auto.step(Batch(POINTS), *arguments)
+    assert found.execution == "native"
+    assert auto.predict_labels(POINTS, state, PENALTIES)[0].tolist() == [0, 0, 1]
+
+
+def test_auto_does_not_hide_other_errors_of_the_card(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dynmeans.engine.gpu.backend", _NoRoom(_CudaError(700)))
+    with pytest.raises(_CudaError, match="700"):
+        auto.step(Batch(POINTS))
+
+
+def test_a_process_forked_after_the_card_was_used_does_without_it(monkeypatch):
+    monkeypatch.setattr(execution, "_process_with_gpu", lambda: os.getpid() - 1)
+    assert execution.Execution("auto").load(10**9).__name__ == "dynmeans.engine.native"
+    monkeypatch.setattr(execution, "_first_process", lambda: os.getpid() - 1)
+    with pytest.raises(RuntimeError, match="backend 'gpu' cannot be used in a process forked"):
+        execution.Execution("gpu").load()

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from dask_streams import DaskStream
-from one_process import OneProcess, cut_here
 
+from benchmarks.scale.one_process import OneProcess, cut_here
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.algorithm.update_state import let_time_pass
 from dynmeans.engine import blas

@@ -11,7 +11,7 @@ import run_cases
 from dynmeans import Run
 from dynmeans.runs.store import label_parts
 
-DRIVER = Path(__file__).with_name("kill_driver.py")
+DRIVER = Path(__file__).parents[1] / "support" / "kill_driver.py"
 
 
 def killed(table: Path, folder: Path, n_kills: int, mode: str) -> tuple[int, int]:

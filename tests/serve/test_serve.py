@@ -340,4 +340,4 @@ def test_fifty_readers_see_a_window_within_a_second(address, folder):
     for thread in threads:
         thread.join()
     assert len(seen) == 50
-    assert max(seen) - begin < 10  # benchmarks/live_readers.py measures it
+    assert max(seen) - begin < 10  # benchmarks/streams/live_readers.py measures it

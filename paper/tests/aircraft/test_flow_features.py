@@ -1,5 +1,10 @@
 """Features on a scale on which flows lie apart."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,6 +14,7 @@ from paper.flows.flow_features import (
     unit_length,
 )
 
+ROOT = Path(__file__).parents[3]
 FEATURES = np.random.default_rng(0).normal(size=(300, 8)) * np.arange(1.0, 9.0)
 
 
@@ -39,3 +45,32 @@ def test_components_without_variance_are_left_out():
 def test_fitting_on_nothing_is_refused():
     with pytest.raises(ValueError, match="features must have rows"):
         ComponentScaling.fit(FEATURES[:0])
+
+
+_PROGRAM = """
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from paper.flows.flow_features import ComponentScaling
+
+features = np.random.default_rng(0).normal(size=(900, 600))
+print(hashlib.sha256(ComponentScaling.fit(features).transform(features).tobytes()).hexdigest())
+"""
+
+
+def _printed(n_threads):
+    names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+    environment = os.environ | dict.fromkeys(names, str(n_threads))
+    command = [sys.executable, "-c", _PROGRAM]
+    run = subprocess.run(
+        command, capture_output=True, text=True, env=environment, check=True, cwd=ROOT
+    )
+    return run.stdout
+
+
+def test_scaled_features_do_not_depend_on_the_threads_of_blas():
+    assert _printed(1) == _printed(2)

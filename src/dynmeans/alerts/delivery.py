@@ -1,65 +1,207 @@
-"""Telling a command, a webhook or a stream."""
+"""Telling a command, a webhook or a stream: each has a queue and a thread beside the run."""
 
+import http.client
 import json
 import logging
+import math
+import os
+import signal
+import socket
 import subprocess
 import threading
-import urllib.error
+import time
 import urllib.request
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from dynmeans.alerts.rules import Rule
+from dynmeans.alerts.rules import TARGETS, Rule
+from dynmeans.runs.store.digests import checked_rows, row_digest
+from dynmeans.runs.store.schema import DATABASE, database_errors, open_database
 from dynmeans.runs.streams.addresses import open_sink
 from dynmeans.runs.streams.sink import Item
 
-COMMAND_SECONDS, WEBHOOK_SECONDS = 10.0, 5.0
+COMMAND_SECONDS, WEBHOOK_SECONDS = 10.0, 5.0  # for one alert, to its end
+LAST_SECONDS = 10.0  # for what waits when the run is told to stop
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0
 
 _log = logging.getLogger("dynmeans.runs.alerts")
 
 
-class Messenger:
-    """Delivers alerts; connections to streams are kept."""
+def couriers_of(folder: Path, rules: Sequence[Rule], stop: threading.Event) -> "list[Courier]":
+    """Return one courier for each command and webhook of a rule, and one for each stream.
 
-    def __init__(self, run: str, stop: threading.Event) -> None:
-        self._run, self._stop = run, stop
-        self._sinks: dict[str, Any] = {}
+    Rules that share a stream share its courier: entries of a stream keep their order.
+    """
+    groups: dict[tuple[str, str], dict[str, Rule]] = {}
+    for rule in rules:
+        for target in TARGETS:
+            if (place := getattr(rule, target)) is not None:
+                key = place if target == "stream" else rule.name
+                groups.setdefault((target, key), {})[rule.name] = rule
+    return [Courier(folder, target, group, stop) for (target, _), group in groups.items()]
 
-    def is_told(self, rule: Rule, step: int, number: int, fields: dict[str, Any]) -> bool:
-        """Tell everyone a rule names; False if someone could not be told."""
-        text = json.dumps({"run": self._run, **fields})
-        done = True
-        if rule.command is not None:
-            done &= _is_run(rule, text)
-        if rule.webhook is not None:
-            done &= _is_posted(rule, text)
-        if rule.stream is not None:
-            if rule.stream not in self._sinks:
-                self._sinks[rule.stream] = open_sink(rule.stream, self._stop)
-            done &= self._sinks[rule.stream].send(self._run, [Item(step, number, fields)])
-        return done
+
+def finish(couriers: "Sequence[Courier]", stop: threading.Event) -> None:
+    """Deliver what waits; where the run is told to stop, only for a while."""
+    for courier in couriers:
+        courier.finish()
+    end = math.inf
+    for courier in couriers:
+        while not courier.is_finished(0.1) and time.monotonic() < end:
+            if stop.is_set():
+                end = min(end, time.monotonic() + LAST_SECONDS)
+
+
+class Courier:
+    """Delivers the alerts of its rules to one target, in order, and marks each that arrived.
+
+    One that cannot be delivered is tried again after a pause that grows, and those behind it
+    wait. One that was delivered just before a kill is delivered again, under the same id.
+
+    Parameters
+    ----------
+    folder : Path
+        The run, whose alerts are read and marked over a connection of its own.
+    target : {"command", "webhook", "stream"}
+        Who is told.
+    rules : mapping of str to Rule
+        Its rules by name.
+    stop : threading.Event
+        Ends pauses of a stream.
+    """
+
+    def __init__(
+        self, folder: Path, target: str, rules: Mapping[str, Rule], stop: threading.Event
+    ) -> None:
+        self._folder, self._target, self._rules = folder, target, dict(rules)
+        self._run = folder.resolve().name
+        rule = next(iter(rules.values()))
+        self._sink = open_sink(rule.stream or "", stop) if target == "stream" else None
+        self._news, self._is_last, self._is_over = threading.Event(), False, False
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Say that there may be more to deliver."""
+        if self._error is not None:
+            raise self._error
+        self._news.set()
+
+    def finish(self) -> None:
+        """Say that nothing more will come: deliver until one cannot be delivered."""
+        self._is_last = True
+        self.wake()
+
+    def is_finished(self, seconds: float) -> bool:
+        """Wait so long; say whether all was delivered, or one could not be."""
+        self._thread.join(seconds)
+        if self._error is not None:
+            raise self._error
+        return not self._thread.is_alive()
 
     def close(self) -> None:
-        """Give the connections back."""
-        for sink in self._sinks.values():
-            sink.close()
+        """Deliver no more."""
+        self._is_last = self._is_over = True
+        self._news.set()
+        self._thread.join(LAST_SECONDS if self._sink is not None else 0.2)
 
+    def _work(self) -> None:
+        try:
+            connection = open_database(self._folder / DATABASE, writable=True)
+            try:
+                self._deliver_all(connection)
+            finally:
+                connection.close()
+                if self._sink is not None:
+                    self._sink.close()
+        except (OSError, ValueError) as error:  # told to the run when it looks next
+            self._error = error
 
-def _is_run(rule: Rule, text: str) -> bool:
-    try:
-        done = subprocess.run(
-            list(rule.command or ()),
-            input=text + "\n",
-            text=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=COMMAND_SECONDS,
-            check=False,
+    def _deliver_all(self, connection: Any) -> None:
+        pause = _FIRST_PAUSE
+        while not self._is_over:
+            self._news.clear()
+            is_last = self._is_last  # what was stored before it was set is seen below
+            row = self._next(connection)
+            if row is None:
+                if is_last:
+                    return
+                self._news.wait()
+            elif self._is_told(row):
+                self._mark(connection, row)
+                pause = _FIRST_PAUSE
+            elif is_last:
+                return
+            else:
+                self._wait(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _wait(self, seconds: float) -> None:
+        """Wait, whatever news come, but for the last."""
+        end = time.monotonic() + seconds
+        while not self._is_last and (left := end - time.monotonic()) > 0:
+            self._news.wait(left)
+            if not self._is_last:
+                self._news.clear()
+
+    def _next(self, connection: Any) -> Any:
+        marks = ", ".join("?" * len(self._rules))
+        first = (
+            f"SELECT * FROM alerts WHERE is_delivered = 0 AND target = ? AND rule IN ({marks}) "
+            "ORDER BY step, number LIMIT 1"
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return _failed(rule, error)
-    return done.returncode == 0 or _failed(
-        rule, f"exit code {done.returncode}: {done.stderr[-200:]}"
+        with database_errors(self._folder / DATABASE):
+            found = connection.execute(first, (self._target, *self._rules)).fetchall()
+        return next(checked_rows(found, "alerts", self._folder), None)
+
+    def _mark(self, connection: Any, row: Any) -> None:
+        done = (*tuple(row)[:-2], 1)
+        with database_errors(self._folder / DATABASE):
+            connection.execute(
+                "UPDATE alerts SET is_delivered = 1, digest = ? WHERE id = ? AND target = ?",
+                (row_digest(done), row["id"], row["target"]),
+            )
+
+    def _is_told(self, row: Any) -> bool:
+        rule, fields = self._rules[row["rule"]], {"id": row["id"], **json.loads(row["body"])}
+        text = json.dumps({"run": self._run, **fields})
+        try:
+            if self._sink is not None:
+                item = Item(row["step"], row["number"], fields)
+                return self._sink.send(self._run, [item])
+            tell = _run_command if self._target == "command" else _post
+            tell(rule, text)
+            return True
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            told = " ".join(str(error).split())[:300] or type(error).__name__
+            _log.warning("alert %r not delivered: %s. Trying again later.", rule.name, told)
+            return False
+
+
+def _run_command(rule: Rule, text: str) -> None:
+    """Run a command to its end; its children end with its time."""
+    process = subprocess.Popen(
+        list(rule.command or ()),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
+    try:
+        _, told = process.communicate(text + "\n", COMMAND_SECONDS)
+    except subprocess.TimeoutExpired:
+        is_done = process.poll() == 0  # and what it left running holds its standard error
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        if not is_done:
+            raise TimeoutError(f"it took more than {COMMAND_SECONDS:g} seconds") from None
+        return
+    if process.returncode:
+        raise OSError(f"exit code {process.returncode}: {told[-200:]}")
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -67,21 +209,37 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         """Alerts go where the rule says, and nowhere else."""
 
 
-def _is_posted(rule: Rule, text: str) -> bool:
-    request = urllib.request.Request(
-        rule.webhook or "",
-        text.encode(),
-        {"content-type": "application/json", "user-agent": "dynmeans"},
-        method="POST",
-    )
+class _Deadline(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
+    """Cuts a connection off at the end of its time, however it answers until then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._connections: list[Any] = []
+        self.done = threading.Event()
+
+    def do_open(self, http_class: Any, req: Any, **options: Any) -> Any:
+        def kept(host: str, **more: Any) -> Any:
+            self._connections.append(http_class(host, **more))
+            return self._connections[-1]
+
+        return super().do_open(kept, req, **options)
+
+    def cut(self) -> None:
+        """Wait for the end, of the work or of its time."""
+        self.done.wait(WEBHOOK_SECONDS)
+        while not self.done.wait(0.1):
+            for connection in self._connections:
+                with suppress(OSError, AttributeError):  # not connected yet, or no more
+                    connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _post(rule: Rule, text: str) -> None:
+    kinds = {"content-type": "application/json", "user-agent": "dynmeans"}
+    request = urllib.request.Request(rule.webhook or "", text.encode(), kinds, method="POST")
+    deadline = _Deadline()
+    threading.Thread(target=deadline.cut, daemon=True).start()
     try:
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=WEBHOOK_SECONDS):
-            return True
-    except (OSError, ValueError) as error:
-        return _failed(rule, error)
-
-
-def _failed(rule: Rule, why: object) -> bool:
-    text = " ".join(str(why).split())[:300]
-    _log.warning("alert %r could not be delivered: %s. Trying again later.", rule.name, text)
-    return False
+        opener = urllib.request.build_opener(_NoRedirect, deadline)
+        opener.open(request, timeout=WEBHOOK_SECONDS).close()
+    finally:
+        deadline.done.set()

@@ -1,12 +1,15 @@
-"""Which rules a window meets, read off its record and those before it."""
+"""Which rules a window meets, read off its record, those before it, and what a rule keeps."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dynmeans.alerts.rules import Rule
 from dynmeans.records.step_record import StepRecord
+
+# What a rule keeps from window to window: clusters, and the time each was last seen.
+Kept = Mapping[int, float]
 
 
 class Alert(NamedTuple):
@@ -25,59 +28,85 @@ class Alert(NamedTuple):
 
 def lookback(rules: Sequence[Rule]) -> int:
     """Return how many windows before one its rules look at."""
-    return max([1, *(rule.windows for rule in rules if rule.when in ("grows", "unseen"))]) + 1
+    return max([0, *(rule.windows for rule in rules if rule.when in ("grows", "unseen"))])
 
 
-def matches(rule: Rule, records: Sequence[StepRecord], features: Sequence[str]) -> Iterator[Alert]:
-    """Yield the alerts of one rule for the last of some consecutive windows."""
+def matches(
+    rule: Rule, records: Sequence[StepRecord], features: Sequence[str], kept: Kept, max_gap: float
+) -> tuple[list[Alert], dict[int, float]]:
+    """Return the alerts of one rule for the last of some consecutive windows, and what it keeps.
+
+    A cluster that is kept and was unseen for longer than `max_gap` is gone for good.
+    """
     record = records[-1]
-    if rule.when in ("born", "returned"):
-        found = [event.cluster_id for event in record.events if event.kind == rule.when]
-    elif rule.when == "grows":
-        found = _growing(rule, records)
-    elif rule.when == "unseen":
-        found = _unseen(rule, records)
-    elif rule.when == "enters":
-        found = _entering(rule, records, features)
-    else:
-        return
-    for cluster_id in found:
-        fields = _fields(rule, record, cluster_id, features)
-        if rule.when == "unseen" or fields["n_points"] >= rule.min_points:
-            yield Alert(rule.name, record.step, int(cluster_id), fields)
+    found, kept = _SEEN[rule.when](rule, records, features, kept)
+    alerts = [
+        Alert(rule.name, record.step, int(k), _fields(rule, record, k, features)) for k in found
+    ]
+    return alerts, {k: seen for k, seen in kept.items() if record.time - seen <= max_gap + 1}
+
+
+Found = tuple[list[int], Kept]
+
+
+def _happening(
+    rule: Rule, records: Sequence[StepRecord], features: Sequence[str], kept: Kept
+) -> Found:
+    """Clusters born or returned, in the first window since that shows them large enough."""
+    record = records[-1]
+    new = {event.cluster_id: record.time for event in record.events if event.kind == rule.when}
+    counts, waiting = _counts(record), {**kept, **new}
+    found = [k for k in sorted(waiting) if counts.get(k, -1) >= rule.min_points]
+    seen = {k: record.time if k in counts else at for k, at in waiting.items()}
+    return found, {k: at for k, at in seen.items() if k not in found}
+
+
+def _growing(
+    rule: Rule, records: Sequence[StepRecord], features: Sequence[str], kept: Kept
+) -> Found:
+    """Clusters with so many percent more points than so many windows ago."""
+    if len(records) <= rule.windows:
+        return [], {}
+    now, then = _counts(records[-1]), _counts(records[-1 - rule.windows])
+    factor = 1 + rule.percent / 100
+    found = [k for k, n in now.items() if 0 < then.get(k, 0) * factor <= n]
+    return [k for k in found if now[k] >= rule.min_points], {}
+
+
+def _unseen(
+    rule: Rule, records: Sequence[StepRecord], features: Sequence[str], kept: Kept
+) -> Found:
+    """Clusters last seen exactly so many windows ago."""
+    if len(records) <= rule.windows:
+        return [], {}
+    since = {k for record in records[-rule.windows :] for k in record.ids.tolist()}
+    then = _counts(records[-1 - rule.windows])
+    return [k for k, n in then.items() if n >= rule.min_points and k not in since], {}
+
+
+def _entering(
+    rule: Rule, records: Sequence[StepRecord], features: Sequence[str], kept: Kept
+) -> Found:
+    """Clusters whose center is in the box, large enough, and had not entered it before."""
+    record = records[-1]
+    inside, counts = _inside(rule, record, features), _counts(record)
+    found = [k for k in sorted(inside) if k not in kept and counts[k] >= rule.min_points]
+    stayed = {k: at for k, at in kept.items() if k not in counts}
+    stayed |= {k: record.time for k in inside if k in kept or k in found}
+    return found, stayed
+
+
+_SEEN: dict[str, Callable[..., Found]] = {
+    "born": _happening,
+    "returned": _happening,
+    "grows": _growing,
+    "unseen": _unseen,
+    "enters": _entering,
+}
 
 
 def _counts(record: StepRecord) -> dict[int, float]:
     return dict(zip(record.ids.tolist(), record.counts.tolist(), strict=True))
-
-
-def _growing(rule: Rule, records: Sequence[StepRecord]) -> list[int]:
-    """Clusters with so many percent more points than so many windows ago."""
-    if len(records) <= rule.windows:
-        return []
-    now, then = _counts(records[-1]), _counts(records[-1 - rule.windows])
-    factor = 1 + rule.percent / 100
-    return [k for k, count in now.items() if 0 < then.get(k, 0) * factor <= count]
-
-
-def _unseen(rule: Rule, records: Sequence[StepRecord]) -> list[int]:
-    """Clusters last seen exactly so many windows ago."""
-    if len(records) <= rule.windows:
-        return []
-    since = {k for record in records[-rule.windows :] for k in record.ids.tolist()}
-    last = records[-1 - rule.windows]
-    then = [k for k, count in _counts(last).items() if count >= rule.min_points]
-    return [k for k in then if k not in since]
-
-
-def _entering(rule: Rule, records: Sequence[StepRecord], features: Sequence[str]) -> list[int]:
-    """Clusters whose center is in the box and was not where they were last seen."""
-    now = _inside(rule, records[-1], features)
-    before: dict[int, bool] = {}
-    for record in records[:-1]:
-        inside = _inside(rule, record, features)
-        before |= {k: k in inside for k in record.ids.tolist()}
-    return [k for k in sorted(now) if not before.get(k, False)]
 
 
 def _inside(rule: Rule, record: StepRecord, features: Sequence[str]) -> set[int]:
@@ -94,11 +123,14 @@ def _fields(
     places = np.flatnonzero(record.ids == cluster_id)
     center = record.centers[places[0]].tolist() if len(places) else None
     return {
-        "rule": rule.name,
-        "when": rule.when,
-        "step": record.step,
-        "window": None if record.when is None else str(record.when),
+        **told_of(rule, record),
         "cluster_id": int(cluster_id),
         "n_points": float(record.counts[places[0]]) if len(places) else 0.0,
         "center": None if center is None else dict(zip(features, center, strict=True)),
     }
+
+
+def told_of(rule: Rule, record: StepRecord) -> dict[str, Any]:
+    """Return what every alert of a rule and a window says."""
+    window = None if record.when is None else str(record.when)
+    return {"rule": rule.name, "when": rule.when, "step": record.step, "window": window}

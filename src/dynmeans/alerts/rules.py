@@ -20,7 +20,8 @@ _FIELDS = {
     "unseen": ("windows",),
     "family-splits": ("level", "windows"),
 }
-_COMMON = ("name", "when", "min_points", "command", "webhook", "stream")
+TARGETS = ("command", "webhook", "stream")
+_COMMON = ("name", "when", "min_points", *TARGETS)
 _MOST_WINDOWS = 1000
 
 
@@ -37,7 +38,8 @@ class Rule:
         ``enters`` a `box`, or is ``unseen`` for so many `windows`; or a family at a `level`
         splits (``family-splits``), looked at every so many `windows`.
     min_points : float
-        Clusters with fewer points in the window are passed over.
+        Windows in which a cluster has fewer points are passed over: one that is born or enters
+        small is told of in the first window that shows it large enough.
     command : tuple of str, optional
         Program and arguments; gets the alert as JSON on standard input. No shell is involved.
     webhook : str, optional
@@ -116,7 +118,7 @@ def _check_numbers(rule: Rule) -> None:
 
 
 def _check_targets(rule: Rule) -> None:
-    if rule.command is None and rule.webhook is None and rule.stream is None:
+    if all(getattr(rule, target) is None for target in TARGETS):
         _refuse(rule.name, "say who is told: command, webhook or stream")
     if rule.webhook is not None and not _is_web_address(rule.webhook):
         _refuse(rule.name, "webhook must be an address that begins with http:// or https://")

@@ -1,16 +1,17 @@
-"""Watch: looks at each committed window once, keeps what is to be told, and tells it."""
+"""Watch: looks at each committed window once, and keeps what is to be told until it was."""
 
 import json
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dynmeans.alerts.delivery import Messenger
-from dynmeans.alerts.matching import Alert, lookback, matches
-from dynmeans.alerts.rules import Rule, read_rules
+from dynmeans.alerts.delivery import couriers_of, finish
+from dynmeans.alerts.matching import Alert, Kept, lookback, matches, told_of
+from dynmeans.alerts.rules import TARGETS, Rule, read_rules
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.run import Run
@@ -21,103 +22,130 @@ from dynmeans.runs.store.schema import N_ALERTS
 from dynmeans.runs.store.sent import add_sent, next_to_send
 
 _PLACE = "alerts"
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0
+_KEPT = "alert_rules"  # the entry of the manifest with what each rule keeps
 
 
 class Watch:
     """The rules of one file over one run, which is locked for writing.
 
-    Alerts and how far windows were looked at are stored in one transaction, so that a window is
-    looked at once, whatever is killed. Each alert is then delivered, and marked when it was: one
-    that was delivered just before a kill is delivered again, under the same id.
+    Alerts, what rules keep from window to window, and how far windows were looked at are stored
+    in one transaction: a window is looked at once, whatever is killed, and what it leads to does
+    not depend on how windows were committed.
     """
 
-    def __init__(self, run: Run, rules: Sequence[Rule], messenger: Messenger) -> None:
-        self._run, self._rules, self._messenger = run, list(rules), messenger
-        self._by_name = {rule.name: rule for rule in rules}
-        self._pause, self._next_try = _FIRST_PAUSE, 0.0
-        store = run.store
-        if next_to_send(store, _PLACE) is None:
-            self._keep([], run.status().n_windows)  # rules speak of windows to come
+    def __init__(self, run: Run, rules: Sequence[Rule], stop: threading.Event) -> None:
+        self._run, self._rules, self._stop = run, list(rules), stop
+        first = next_to_send(run.store, _PLACE)
+        if first is None:
+            first = run.status().n_windows  # rules speak of windows to come
+            self._keep([], first, {})
+        self._kept = {rule.name: self._known(rule, first) for rule in rules}
+        self._couriers = couriers_of(run.folder, rules, stop)
 
     def look(self, *, is_last: bool = False) -> None:
-        """Look at the windows committed since the last time, and deliver what is due."""
+        """Look at the windows committed since the last time; deliver what is due beside the run."""
         first = next_to_send(self._run.store, _PLACE) or 0
-        records = list(self._records(max(0, first - lookback(self._rules))))
+        back = lookback(self._rules)
+        records = self._records(max(0, first - back))
+        kept, alerts = dict(self._kept), list[tuple[int, Alert]]()
         for place, record in enumerate(records):
-            if record.step >= first:
-                self._keep(list(self._alerts(records[: place + 1])), record.step + 1)
-        if is_last or time.monotonic() >= self._next_try:
-            self._deliver()
+            new, until = list[Alert](), records[max(0, place - back) : place + 1]
+            for rule in self._rules if record.step >= first else ():
+                found, kept[rule.name] = self._look(rule, until, kept[rule.name])
+                new += found
+            alerts += enumerate(new)
+        if records and records[-1].step >= first:
+            self._keep(alerts, records[-1].step + 1, kept)
+            self._kept = kept
+        if is_last:
+            finish(self._couriers, self._stop)
+        else:
+            for courier in self._couriers:
+                courier.wake()
 
-    def _records(self, first: int) -> Iterator[StepRecord]:
-        store, features = self._run.store, self._run.config.features
-        return step_records(store, len(features), has_labels=False, first_step=first)
+    def close(self) -> None:
+        """Deliver no more."""
+        for courier in self._couriers:
+            courier.close()
 
-    def _alerts(self, records: list[StepRecord]) -> Iterator[Alert]:
-        for rule in self._rules:
-            if rule.when == "family-splits":
-                if records[-1].step % rule.windows == 0:
-                    yield from self._splits(rule, records[-1])
-            else:
-                yield from matches(rule, records, self._run.config.features)
+    def _records(self, first: int, last: int | None = None) -> list[StepRecord]:
+        n_features = len(self._run.config.features)
+        options: dict[str, Any] = {"has_labels": False, "first_step": first, "last_step": last}
+        return list(step_records(self._run.store, n_features, **options))
 
-    def _splits(self, rule: Rule, record: StepRecord) -> Iterator[Alert]:
+    def _look(
+        self, rule: Rule, records: Sequence[StepRecord], kept: Kept
+    ) -> tuple[list[Alert], Kept]:
+        if rule.when == "family-splits":
+            return self._splits(rule, records[-1], kept)
+        return matches(rule, records, self._run.config.features, kept, self._max_gap)
+
+    @cached_property
+    def _max_gap(self) -> float:
+        penalties = self._run.penalties
+        assert penalties is not None, "a window was taken in"
+        return penalties.max_gap
+
+    def _splits(self, rule: Rule, record: StepRecord, before: Kept) -> tuple[list[Alert], Kept]:
         """Families of the last look whose members are now in several."""
-        found = families_of_run(self._run, level=rule.level)
+        if record.step % rule.windows:
+            return [], before
+        found = families_of_run(self._run, level=rule.level, last_step=record.step)
         now = dict(zip(found.tree.ids.tolist(), found.family_of_identity.tolist(), strict=True))
-        key = f"families of {rule.name}"
-        before: dict[str, int] = self._run.store.manifest(key) or {}
+        alerts = []
         for family in sorted(set(before.values())):
-            members = [int(k) for k, name in before.items() if name == family and int(k) in now]
+            members = [k for k, name in before.items() if name == family and k in now]
             if len({now[k] for k in members}) > 1:
-                fields = {
-                    "rule": rule.name, "when": rule.when, "step": record.step,
-                    "window": None if record.when is None else str(record.when),
-                    "cluster_id": family, "members": members,
-                }  # fmt: skip
-                yield Alert(rule.name, record.step, family, fields)
-        self._run.store.note({key: {str(k): name for k, name in now.items()}})
+                fields = {**told_of(rule, record), "cluster_id": int(family), "members": members}
+                alerts.append(Alert(rule.name, record.step, int(family), fields))
+        return alerts, now
 
-    def _keep(self, alerts: list[Alert], next_step: int) -> None:
+    def _known(self, rule: Rule, first: int) -> Kept:
+        """Return what a rule kept; one that is new or was changed speaks of windows to come."""
+        stored = (self._run.store.manifest(_KEPT) or {}).get(rule.name)
+        if stored is not None and stored["meaning"] == _meaning(rule):
+            return {int(k): value for k, value in stored["kept"].items()}
+        kept: Kept = {}
+        if rule.when == "enters" and first > 0:  # who is inside now has not come in
+            for record in self._records(0, first - 1):
+                _, kept = self._look(rule, [record], kept)
+        return kept
+
+    def _keep(self, alerts: list[tuple[int, Alert]], next_step: int, kept: dict[str, Kept]) -> None:
+        rules = {rule.name: rule for rule in self._rules}
+        entries = {
+            name: {"meaning": _meaning(rules[name]), "kept": {str(k): v for k, v in some.items()}}
+            for name, some in kept.items()
+        }
         with self._run.store.transaction() as connection:
-            for number, alert in enumerate(alerts):
-                row = (alert.id, alert.step, number, alert.rule, json.dumps(alert.fields), 0)
-                connection.execute(
-                    "INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (*row, row_digest(row)),
-                )
+            for number, alert in alerts:
+                for target in TARGETS:
+                    if getattr(rules[alert.rule], target) is None:
+                        continue
+                    body = json.dumps(alert.fields)
+                    row = (alert.id, target, alert.step, number, alert.rule, body, 0)
+                    connection.execute(
+                        "INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                        (*row, row_digest(row)),
+                    )
             (n_alerts,) = connection.execute("SELECT count(*) FROM alerts").fetchone()
-            write_manifest(connection, {N_ALERTS: n_alerts})
+            write_manifest(connection, {N_ALERTS: n_alerts, _KEPT: entries})
             add_sent(connection, self._run.store, _PLACE, next_step)
 
-    def _deliver(self) -> None:
-        """Deliver in order; what cannot be delivered waits, and what follows it too."""
-        waiting = "WHERE is_delivered = 0 ORDER BY step, number"
-        for row in list(self._run.store.rows("alerts", waiting)):
-            rule = self._by_name.get(row["rule"])
-            fields: dict[str, Any] = {"id": row["id"], **json.loads(row["body"])}
-            if rule is not None and not self._messenger.is_told(
-                rule, row["step"], row["number"], fields
-            ):
-                self._next_try = time.monotonic() + self._pause
-                self._pause = min(2 * self._pause, _LONGEST_PAUSE)
-                return
-            done = (*tuple(row)[:-2], 1)
-            with self._run.store.transaction() as connection:
-                connection.execute(
-                    "UPDATE alerts SET is_delivered = 1, digest = ? WHERE id = ?",
-                    (row_digest(done), row["id"]),
-                )
-        self._pause = _FIRST_PAUSE
+
+def _meaning(rule: Rule) -> dict[str, Any]:
+    """What a rule looks for, whoever is told."""
+    found: dict[str, Any] = json.loads(json.dumps(asdict(rule)))
+    return {name: value for name, value in found.items() if name not in TARGETS}
 
 
 @contextmanager
 def watching(path: Path, run: Run, stop: threading.Event) -> Iterator[Any]:
     """Give what is called after each commit of a run, with the rules of a file."""
     rules = read_rules(path, run.config.features)
-    messenger = Messenger(run.folder.resolve().name, stop)
+    run.lock()  # before alerts are stored or marked
+    watch = Watch(run, rules, stop)
     try:
-        yield Watch(run, rules, messenger).look
+        yield watch.look
     finally:
-        messenger.close()
+        watch.close()

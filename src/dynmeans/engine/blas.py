@@ -1,4 +1,4 @@
-"""The BLAS that SciPy brings, for the filter over many features."""
+"""The BLAS that SciPy brings, for the filter over many features; and how many threads it has."""
 
 import importlib
 import threading
@@ -51,7 +51,11 @@ _shared_limit = _SharedLimit()
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep BLAS to one thread while ours call it: theirs would only compete with them."""
+    """Keep BLAS to one thread: beside ours its own would only compete with them.
+
+    And wherever a product or a decomposition leads to a choice: its last bits depend on the number
+    of threads, and visiting orders follow the bits.
+    """
     _shared_limit.enter()
     try:
         yield

@@ -86,6 +86,8 @@ def are_in_range(array: BatchArray) -> bool:
 
 def checked_coordinates(array: BatchArray, name: str) -> BatchArray:
     """Return `array` if every value is finite and small enough to be squared."""
+    if not array.flags.aligned:
+        array = np.require(array, requirements=READABLE)
     if not are_in_range(array):
         bad = next(x for x in array.ravel().tolist() if not abs(x) <= MAX_COORDINATE)
         raise ValueError(

@@ -20,6 +20,11 @@ def is_on_device(points: object) -> bool:
     return int(where()[0]) in _CUDA
 
 
+def in_memory(array: Any) -> Any:
+    """Return an array as NumPy's, wherever it lies."""
+    return _GPU.load().in_memory(array) if is_on_device(array) else np.asarray(array)
+
+
 def device_engine(execution: Execution = DEFAULT) -> Any:
     """Load what runs a step on a GPU."""
     if execution.backend == "reference":

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import os
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from numbers import Integral
@@ -26,8 +27,8 @@ class Execution:
     ----------
     backend : {"native", "reference", "gpu", "auto"}
         Compiled code, the specification in NumPy, or kernels on an NVIDIA GPU. "auto" takes a GPU
-        where there is one and the batch has a million coordinates or more, and compiled code
-        otherwise; `Clustering.execution` says which it was.
+        where there is one with room for the batch, and this has a million coordinates or more; and
+        compiled code otherwise; `Clustering.execution` says which it was.
     acceleration : {"auto", "none"}
         Whether the compiled code may leave out comparisons that cannot change a label, or visits
         every point in every pass.
@@ -72,9 +73,11 @@ class Execution:
 
         `n_coordinates` are the rows times the features of the batch, which "auto" goes by.
         """
+        if self.backend == "gpu":
+            _check_process()
         if self.backend != "auto":
             return _load(self.backend)
-        return _load("gpu" if n_coordinates >= _GPU_PAYS and _has_gpu() else "native")
+        return _load("auto" if n_coordinates >= _GPU_PAYS and _has_gpu() else "native")
 
 
 DEFAULT = Execution()
@@ -93,14 +96,34 @@ _known = lru_cache(maxsize=64, typed=True)(
 )
 
 
-@cache
 def _has_gpu() -> bool:
+    """Say whether this process can use a GPU; one that was forked later cannot."""
+    return _process_with_gpu() == os.getpid()
+
+
+@cache
+def _process_with_gpu() -> int | None:
     if importlib.util.find_spec("cupy") is None:
-        return False
+        return None
     try:
-        return int(importlib.import_module("cupy").cuda.runtime.getDeviceCount()) > 0
+        n_devices = int(importlib.import_module("cupy").cuda.runtime.getDeviceCount())
     except Exception:  # CuPy's own errors, of a missing driver or card, have no common base.
-        return False
+        return None
+    return os.getpid() if n_devices else None
+
+
+@cache
+def _first_process() -> int:
+    return os.getpid()
+
+
+def _check_process() -> None:
+    """Refuse a GPU that a parent of this process has used: CUDA does not survive a fork."""
+    if _first_process() != os.getpid():
+        raise RuntimeError(
+            "backend 'gpu' cannot be used in a process forked from one that used it. Start "
+            'processes with multiprocessing.get_context("spawn"), or take backend="auto".'
+        )
 
 
 @cache

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.engine.batch import AnyBatch
+from dynmeans.engine.device_input import in_memory
 from dynmeans.families.evidence import Evidence
 from dynmeans.families.find import families_of
 from dynmeans.inputs.numbers import checked_count, checked_number
@@ -92,7 +93,8 @@ class FamilyKeeper:
     @property
     def family_labels_(self) -> IntArray:
         """Family of every row of the last batch, named after its oldest member."""
-        return self.families_.of(np.asarray(self.labels_))
+        labels: IntArray = in_memory(self.labels_)
+        return self.families_.of(labels)
 
     @property
     def confirmed_labels_(self) -> IntArray:
@@ -102,7 +104,7 @@ class FamilyKeeper:
         life = checked_count("min_life", self.min_life)
         lives = counted_lives(self._lives).items()
         confirmed = [k for k, (count, n) in lives if count >= size and n >= life]
-        labels = np.asarray(self.labels_)
+        labels = in_memory(self.labels_)
         return np.where(np.isin(labels, confirmed), labels, -1)
 
     def _joins(self) -> list[Event]:
@@ -140,4 +142,4 @@ class FamilyKeeper:
         points = batch.in_memory("families=True").points
         if not hasattr(self, "_evidence"):
             self._evidence = Evidence()
-        self._evidence.add(points, np.asarray(clustering.labels), elapsed)
+        self._evidence.add(points, in_memory(clustering.labels), elapsed)

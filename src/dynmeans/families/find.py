@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.engine.batch import take_batches
+from dynmeans.engine.blas import one_thread
 from dynmeans.families.evidence import Evidence
 from dynmeans.families.level import choose_level
 from dynmeans.families.tree import grow_tree
@@ -74,6 +75,7 @@ def find_families(
     return families_of(evidence, level=level, n_families=n_families)
 
 
+@one_thread()
 def families_of(
     evidence: Evidence, *, level: float | str = AUTO, n_families: float | None = None
 ) -> Families:

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.checks import entropy_of_seed
+from dynmeans.engine.device_input import in_memory
 from dynmeans.engine.execution import DEFAULT, Execution, execution_of
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.engine.step import step_batch
@@ -193,5 +192,5 @@ def _with_batch(
 ) -> Evidence:
     points = batch.in_memory("families=True").points
     more = Evidence() if evidence is None else evidence.copied()
-    more.add(points, np.asarray(clustering.labels), elapsed)
+    more.add(points, in_memory(clustering.labels), elapsed)
     return more

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.engine.batch import Batch
+from dynmeans.engine.blas import one_thread
 from dynmeans.engine.sequence import label_sequence
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
@@ -63,6 +64,7 @@ def _counted_points(batch: Batch) -> FloatArray:
     return points if batch.weights is None else points[np.asarray(batch.weights) > 0]
 
 
+@one_thread()
 def _in_two(points: FloatArray) -> FloatArray:
     if points.shape[1] == 1:
         return np.column_stack([np.arange(len(points)), points[:, 0]])

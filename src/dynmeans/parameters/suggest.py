@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.engine.batch import AnyBatch, Batch, take_batches
+from dynmeans.engine.blas import one_thread
 from dynmeans.engine.orders import content_order
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.inputs.plural import counted
@@ -142,6 +143,7 @@ def suggest_details(
     )
 
 
+@one_thread()
 def suggest_for(
     batches: list[Batch],
     elapsed: Sequence[float],

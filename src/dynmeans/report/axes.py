@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynmeans.engine.blas import one_thread
 from dynmeans.records.arrays import FloatArray
 from dynmeans.report.data import TIME_AXIS, Axis
 
@@ -84,6 +85,7 @@ def make_projection(
     return Projection(tuple(axes), np.hstack([matrix, directions]))
 
 
+@one_thread()
 def _principal_axes(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, list[float]]:
     """Return the two directions of largest spread, and their shares of it."""
     n_features = rows.shape[1]

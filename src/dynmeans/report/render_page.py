@@ -55,12 +55,13 @@ _BESIDE = '\n<script type="application/json" id="report-data-beside">{}</script>
 
 
 def render_report(
-    data: ReportData, beside: ReportData | None = None, *, is_live: bool = False
+    data: ReportData, beside: ReportData | None = None, *, live: str | None = None
 ) -> str:
     """Return the page as text: the same text for the same data.
 
     With `beside`, the page shows two reports side by side, which move through time together.
-    A live page asks the server that it came from for more, and for nothing else.
+    A live page, given the `run_id` of its run, asks the server that it came from for more, and
+    for nothing else.
 
     Examples
     --------
@@ -71,10 +72,11 @@ def render_report(
     '<!DOCTYPE html>'
     """
     style = "\n".join(_part(name) for name in STYLES)
-    names = (*SCRIPTS, *LIVE_SCRIPTS) if is_live else SCRIPTS
+    names = (*SCRIPTS, *LIVE_SCRIPTS) if live is not None else SCRIPTS
     script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in names) + "})();\n"
     parts = {
-        "policy": _policy(style, script) + ("; connect-src 'self'" if is_live else ""),
+        "policy": _policy(style, script) + ("; connect-src 'self'" if live is not None else ""),
+        "run": "" if live is None else f' data-run="{html.escape(live)}"',
         "title": html.escape(data.title),
         "style": style,
         "script": script,

@@ -249,11 +249,13 @@ class Run(Editing, Closing):
         kinds: Iterable[str] = (),
         cluster_id: int | None = None,
         first_step: int = 0,
+        limit: int | None = None,
         frame: str = "pandas",
     ) -> Any:
-        """One row for each event: step, time, window, kind, cluster_id, name, other_id, ..."""
+        """One row for each event, or for the first `limit`: step, time, window, kind, ..."""
+        wanted = tuple(kinds), cluster_id, first_step, limit
         with self._store.snapshot():
-            table = run_tables.events_table(self._store, tuple(kinds), cluster_id, first_step)
+            table = run_tables.events_table(self._store, *wanted)
         return _as_frame(with_names(table, self.edits), frame)
 
     def history(

@@ -1,6 +1,8 @@
 """The answers of the server: what a run holds as JSON, and edits of it."""
 
+import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -17,12 +19,14 @@ from dynmeans.follow.predict import predict
 from dynmeans.records.events import KINDS
 from dynmeans.runs.edits import UNDO
 from dynmeans.runs.run import Run
+from dynmeans.runs.store.run_tables import count_events
 from dynmeans.serve.feed import RunFeed
 from dynmeans.serve.metrics import metrics_text
 from dynmeans.serve.openapi import MOST_ROWS, TOTAL, openapi
 
 MOST_READERS = 200
-_ALIVE_SECONDS = 15.0
+_ALIVE_SECONDS, _PAUSE_SECONDS = 15.0, 0.2
+_LAST = 1 << 53  # in place of a step: the last window
 _PAGE_POLICY = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 
@@ -94,18 +98,14 @@ class Api:
         kinds = request.query_params.getlist("kind")
         if unknown := set(kinds) - set(KINDS):
             raise HTTPException(422, f"there is no kind {min(unknown)!r}")
-        found = await self._feed.read(
-            lambda run: run.events(kinds=kinds, first_step=after + 1, frame="arrow").to_pylist()
-        )
-        return _rows(found, limit)
+        n_all, found = await self._feed.read(lambda run: _events(run, kinds, after + 1, limit))
+        return _rows(found, limit, n_all=n_all)
 
     async def labels(self, request: Request) -> Response:
         """The labels of a window."""
-        step = _number(request, "step", max(0, self._feed.last_step), 0, 1 << 53)
+        step = _number(request, "step", _LAST, 0, 1 << 53)
         limit = _number(request, "limit", MOST_ROWS, 1, MOST_ROWS)
-        found = await self._feed.read(
-            lambda run: run.labels(first_step=step, last_step=step, frame="arrow")
-        )
+        found = await self._feed.read(lambda run: _labels(run, step))
         return _rows(found.slice(0, limit).to_pylist(), limit, n_all=found.num_rows)
 
     async def predict(self, request: Request) -> Response:
@@ -151,36 +151,57 @@ class Api:
 
     async def stream(self, request: Request) -> Response:
         """Server-sent events: windows as they are committed, and edits as they are made."""
-        if self.n_readers >= MOST_READERS:
-            raise HTTPException(503, f"there are {MOST_READERS} readers already")
         given = request.headers.get("last-event-id", request.query_params.get("after", "-1"))
         after = _checked_number("after", given, -1, 1 << 53)
-        headers = {"x-accel-buffering": "no", "cache-control": "no-store"}
-        return StreamingResponse(self._events(after), 200, headers, "text/event-stream")
+        run_id = request.query_params.get("run", self._feed.run_id)
+        if self.n_readers >= MOST_READERS:
+            raise HTTPException(503, f"there are {MOST_READERS} readers already")
+        self.n_readers += 1  # at once, so that others who ask meanwhile are counted too
+        return _Reading(self._events(run_id, after), self._leave)
 
-    async def _events(self, step: int) -> Any:
+    def _leave(self) -> None:
+        self.n_readers -= 1
+
+    async def _events(self, run_id: str, step: int) -> Any:
+        yield "retry: 1000\n\n"
         n_edits = -1
-        self.n_readers += 1
-        try:
-            yield "retry: 1000\n\n"
-            while True:
-                if self._feed.n_edits != n_edits:
-                    n_edits = self._feed.n_edits
-                    edits = _json_text(await self._feed.read(_edits_in_force))
+        while run_id == self._feed.run_id and step <= self._feed.last_step:
+            try:
+                if (now := self._feed.n_edits) != n_edits:
+                    edits = _json_text(await self._feed.read(_edits_in_force, run_id))
                     yield f"event: edits\ndata: {edits}\n\n"
+                    n_edits = now
                 while self._feed.last_step > step:
-                    step, chunk = await self._feed.chunk_after(step)
+                    step, chunk = await self._feed.chunk_after(run_id, step)
                     yield b"id: %d\nevent: windows\ndata: %b\n\n" % (step, chunk)
-                await self._feed.wait(step, n_edits, _ALIVE_SECONDS)
-                yield ": still here\n\n"
+            except (OSError, ValueError):  # replaced, as the feed will see, or away for a moment
+                await asyncio.sleep(_PAUSE_SECONDS)
+                continue
+            await self._feed.wait(run_id, step, n_edits, _ALIVE_SECONDS)
+            yield ": still here\n\n"
+        yield "event: replaced\ndata: {}\n\n"
+
+
+class _Reading(StreamingResponse):
+    """Events for one reader, who counts until they end, however they do."""
+
+    def __init__(self, events: Any, leave: Callable[[], None]) -> None:
+        headers = {"x-accel-buffering": "no", "cache-control": "no-store"}
+        super().__init__(events, 200, headers, "text/event-stream")
+        self._leave = leave
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
         finally:
-            self.n_readers -= 1
+            self._leave()
 
 
 def make_app(feed: RunFeed) -> Starlette:
     """Return the application without its guard."""
     api = Api(feed)
-    handlers: Any = {ValueError: _refused, TypeError: _refused, OSError: _failed}
+    refused = (ValueError, TypeError, OverflowError)
+    handlers: Any = {OSError: _failed} | dict.fromkeys(refused, _refused)
     app = Starlette(routes=api.routes(), exception_handlers=handlers | {HTTPException: _told})
     app.state.api = api
     return app
@@ -191,6 +212,17 @@ def _predicted(run: Run, points: list[Any]) -> Any:
     if memory is None:  # nothing is remembered yet
         return np.full(len(rows), -1), np.zeros(len(rows))
     return predict(run.config.recipe, memory, Batch(rows))
+
+
+def _events(run: Run, kinds: list[str], first_step: int, limit: int) -> tuple[int, list[Any]]:
+    """How many events there are, and the first of them."""
+    found = run.events(kinds=kinds, first_step=first_step, limit=limit, frame="arrow")
+    return count_events(run.store, kinds, first_step=first_step), found.to_pylist()
+
+
+def _labels(run: Run, step: int) -> Any:
+    step = max(0, run.status().n_windows - 1) if step == _LAST else step
+    return run.labels(first_step=step, last_step=step, frame="arrow")
 
 
 def _names(run: Run) -> dict[str, str]:

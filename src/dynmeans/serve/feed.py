@@ -19,7 +19,7 @@ from dynmeans.report.from_run import run_report
 from dynmeans.report.packing import pack_chunk
 from dynmeans.report.render_page import render_report
 from dynmeans.runs.run import Run
-from dynmeans.runs.store.schema import DATABASE, open_database
+from dynmeans.runs.store.schema import DATABASE, database_errors, open_database
 
 _LOOK_SECONDS = 0.1
 _KEPT_CHUNKS = 32
@@ -27,6 +27,10 @@ _KEPT_CHUNKS = 32
 _MOST_WINDOWS = 500
 # A page that is older is made anew; one that is younger catches up by chunks.
 _PAGE_SECONDS, _PAGE_WINDOWS = 60.0, 500
+
+
+class ReplacedError(OSError):
+    """The run that a reader follows has been replaced by another one."""
 
 
 class RunFeed:
@@ -40,50 +44,70 @@ class RunFeed:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.run_id = ""
         self.last_step = -1
         self.n_edits = 0
         self._changed = asyncio.Event()
-        self._chunks: OrderedDict[tuple[int, int], asyncio.Task[bytes]] = OrderedDict()
-        self._page: tuple[float, int, str] | None = None
+        self._chunks: OrderedDict[tuple[str, int, int], asyncio.Task[bytes]] = OrderedDict()
+        self._page: tuple[str, float, int, str] | None = None
         self._features: int | None = None
         self._making = threading.Lock()
 
+    def look(self) -> None:
+        """Look at the run once."""
+        with contextlib.closing(open_database(self.folder / DATABASE)) as connection:
+            self._look(connection)
+
     async def watch(self) -> None:
-        """Look at the run ten times a second; tell readers when there is more."""
-        connection = open_database(self.folder / DATABASE)
-        version = None
-        try:
-            while True:
+        """Look at the run ten times a second; tell readers when there is more, or another run."""
+        while True:
+            with contextlib.suppress(OSError, ValueError):  # none is there for a moment
+                await self._watch_one()
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _watch_one(self) -> None:
+        """Look at a run until its database is another one."""
+        path = self.folder / DATABASE
+        place, version = _place_of(path), None
+        with contextlib.closing(open_database(path)) as connection:
+            while _place_of(path) == place:
                 (now,) = connection.execute("PRAGMA data_version").fetchone()
                 if now != version:
                     version = now
-                    self._look(connection)
+                    with database_errors(path):
+                        self._look(connection)
                 await asyncio.sleep(_LOOK_SECONDS)
-        finally:
-            connection.close()
 
     def _look(self, connection: sqlite3.Connection) -> None:
+        (run_id,) = connection.execute("SELECT run_id FROM identity").fetchone()
         (last,) = connection.execute("SELECT max(step) FROM windows").fetchone()
         (n_edits,) = connection.execute("SELECT count(*) FROM edits").fetchone()
-        last = -1 if last is None else last
-        if (last, n_edits) != (self.last_step, self.n_edits):
-            self.last_step, self.n_edits = last, n_edits
+        now = run_id, -1 if last is None else last, n_edits
+        if now[0] != self.run_id:
+            self._chunks.clear()
+        if now != (self.run_id, self.last_step, self.n_edits):
+            self.run_id, self.last_step, self.n_edits = now
             self._changed.set()
             self._changed = asyncio.Event()  # for what comes next
 
-    async def wait(self, step: int, n_edits: int, seconds: float) -> None:
+    async def wait(self, run_id: str, step: int, n_edits: int, seconds: float) -> None:
         """Return once there is more than a reader has, or after so many seconds."""
         changed = self._changed
-        if self.last_step > step or self.n_edits != n_edits:
+        if self.run_id != run_id or self.last_step > step or self.n_edits != n_edits:
             return
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(changed.wait(), seconds)
 
-    async def read(self, work: Callable[[Run], Any]) -> Any:
-        """Read from the run in a thread, as one commit left it, with a connection of its own."""
+    async def read(self, work: Callable[[Run], Any], run_id: str | None = None) -> Any:
+        """Read from the run in a thread, as one commit left it, with a connection of its own.
+
+        With `run_id`, a run that has been replaced meanwhile is an error.
+        """
 
         def opened() -> Any:
             with Run.open(self.folder) as run, run.store.snapshot():
+                if run_id not in (None, run.store.run_id):
+                    raise ReplacedError
                 return work(run)
 
         return await asyncio.to_thread(opened)
@@ -97,23 +121,24 @@ class RunFeed:
 
         return await asyncio.to_thread(opened)
 
-    async def chunk_after(self, step: int) -> tuple[int, bytes]:
+    async def chunk_after(self, run_id: str, step: int) -> tuple[int, bytes]:
         """Return windows after a step as JSON, and the last of them; made once for all readers."""
-        first, last = step + 1, min(self.last_step, step + _MOST_WINDOWS)
-        if (first, last) not in self._chunks:
-            self._chunks[first, last] = asyncio.create_task(self._chunk(first, last))
+        if run_id != self.run_id:
+            raise ReplacedError
+        key = run_id, step + 1, min(self.last_step, step + _MOST_WINDOWS)
+        if key not in self._chunks:
+            self._chunks[key] = asyncio.create_task(self._chunk(*key))
             while len(self._chunks) > _KEPT_CHUNKS:
                 self._chunks.popitem(last=False)
         # A reader that leaves must not take it away from the others.
-        return last, await asyncio.shield(self._chunks[first, last])
+        return key[2], await asyncio.shield(self._chunks[key])
 
-    async def _chunk(self, first: int, last: int) -> bytes:
+    async def _chunk(self, run_id: str, first: int, last: int) -> bytes:
         try:
-            if self._features is None:
-                await self.page()  # says which axes there are
-            return bytes(await self.read(lambda run: self._made_chunk(run, first, last)))
+            await self.page()  # says which axes there are
+            return bytes(await self.read(lambda run: self._made_chunk(run, first, last), run_id))
         except BaseException:
-            self._chunks.pop((first, last), None)
+            self._chunks.pop((run_id, first, last), None)
             raise
 
     def _made_chunk(self, run: Run, first: int, last: int) -> bytes:
@@ -130,17 +155,22 @@ class RunFeed:
 
     def _current_page(self, run: Run) -> str:
         with self._making:
-            now = time.monotonic()
-            if self._page is not None:
-                made, step, page = self._page
+            now, run_id = time.monotonic(), run.store.run_id
+            if self._page is not None and self._page[0] == run_id:
+                _, made, step, page = self._page
                 is_old = now - made > _PAGE_SECONDS or self.last_step - step > _PAGE_WINDOWS
                 if self.last_step == step or not is_old:
                     return page
             data = features_only(run_report(run))
             self._features = len(data.axes)
-            page = render_report(data, is_live=True)
-            self._page = now, int(data.batches.steps[-1]), page
+            page = render_report(data, live=run_id)
+            self._page = run_id, now, int(data.batches.steps[-1]), page
             return page
+
+
+def _place_of(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def features_only(data: ReportData, n_features: int | None = None) -> ReportData:

@@ -1,5 +1,6 @@
 """Guard: who may ask, and how much; before any request is looked at."""
 
+import asyncio
 import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
@@ -7,6 +8,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 MOST_BODY = 1 << 20
+BODY_SECONDS = 10.0
+_TOO_LARGE = 413, f"a request may hold at most {MOST_BODY:,} bytes"
 COOKIE = "dynmeans_token"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _HEADERS = (
@@ -52,6 +55,12 @@ class Guard:
         if refusal is not None:
             await _answer(send, *refusal)
             return
+        if scope["method"] not in ("GET", "HEAD"):
+            body = await _whole_body(receive)
+            if not isinstance(body, bytes):
+                await _answer(send, *body)
+                return
+            receive = _given(body, receive)
         cookie = self._new_cookie(scope)
 
         async def send_more(message: MutableMapping[str, Any]) -> None:
@@ -63,11 +72,11 @@ class Guard:
                 message["headers"] = [*message["headers"], *added, *cookie]
             await send(message)
 
-        await self._app(scope, _limited(receive), send_more)
+        await self._app(scope, receive, send_more)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         if int(_digits(headers.get(b"content-length", b"0"))) > MOST_BODY:
-            return 413, f"a request may hold at most {MOST_BODY:,} bytes"
+            return _TOO_LARGE
         if self._token is not None:
             if not self._has_token(scope, headers):
                 return 401, (
@@ -134,22 +143,38 @@ def _digits(value: bytes) -> str:
     return text if text.isascii() and text.isdecimal() and len(text) < 19 else str(MOST_BODY + 1)
 
 
-def _limited(receive: Receive) -> Receive:
-    """Stop a body that is longer than was said."""
-    n_bytes = 0
+async def _whole_body(receive: Receive) -> bytes | tuple[int, str]:
+    """Read a body to its end, or say why not."""
+    body, is_more = b"", True
+    end = asyncio.get_running_loop().time() + BODY_SECONDS
+    while is_more:
+        try:
+            left = end - asyncio.get_running_loop().time()
+            message = await asyncio.wait_for(receive(), left)
+        except TimeoutError:
+            return 408, "the body of the request did not come in time"
+        if message["type"] == "http.disconnect":
+            return 400, "the body of the request did not come to its end"
+        body += message.get("body", b"")
+        is_more = message.get("more_body", False)
+        if len(body) > MOST_BODY:
+            return _TOO_LARGE
+    return body
 
-    async def limited() -> MutableMapping[str, Any]:
-        nonlocal n_bytes
-        message = await receive()
-        n_bytes += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if n_bytes > MOST_BODY else message
 
-    return limited
+def _given(body: bytes, receive: Receive) -> Receive:
+    """Hand out a body that was read already, then what comes after it."""
+    left = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def given() -> MutableMapping[str, Any]:
+        return left.pop() if left else await receive()
+
+    return given
 
 
 async def _answer(send: Send, status: int, text: str) -> None:
     body = f'{{"error": "{text}"}}\n'.encode()
-    headers = [(b"content-type", b"application/json"), *_HEADERS]
+    headers = [(b"content-type", b"application/json"), (b"connection", b"close"), *_HEADERS]
     headers.append((b"content-security-policy", _CLOSED))
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

@@ -11,10 +11,10 @@ import uvicorn
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.run import Run
 from dynmeans.serve.api import make_app
+from dynmeans.serve.connections import MOST_CONNECTIONS, TimedConnection
 from dynmeans.serve.feed import RunFeed
 from dynmeans.serve.guard import LOOPBACK, Guard
 
-MOST_CONNECTIONS = 500
 SHORTEST_TOKEN = 16
 
 
@@ -25,6 +25,7 @@ def guarded_app(folder: Path, token: str | None) -> Guard:
 
     @contextlib.asynccontextmanager
     async def watched(_: Any) -> AsyncIterator[None]:
+        feed.look()  # before the first request
         watching = asyncio.create_task(feed.watch())
         try:
             yield
@@ -48,16 +49,21 @@ def serve(folder: Path, host: str, port: int, token: str | None) -> None:
     ):
         raise InputError("token", "must hold letters, digits, - and _ only")
     Run.open(folder).close()  # before a port is taken
-    config = uvicorn.Config(
+    uvicorn.Server(server_config(folder, token, host=host, port=port)).run()
+
+
+def server_config(folder: Path, token: str | None, **place: Any) -> uvicorn.Config:
+    """Return how a run is served: the application, and the bounds of its connections."""
+    return uvicorn.Config(
         guarded_app(folder, token),
-        host=host,
-        port=port,
         log_level="warning",
         access_log=False,
         server_header=False,
+        http=TimedConnection,
+        ws="none",
         limit_concurrency=MOST_CONNECTIONS,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=64 * 1024,
+        **place,
     )
-    uvicorn.Server(config).run()

@@ -9,7 +9,8 @@ from dask_streams import DaskStream, assert_same_bits
 from distributed import Client, LocalCluster
 from gpu_twin import TwinRows
 
-from dynmeans.engine import native
+from dynmeans.engine import checks, native
+from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask import chunks, device
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.piece_run import Part
@@ -43,6 +44,16 @@ class _Twin:
         assert chunk.ndim == n_dimensions, name
         kind = np.float32 if chunk.dtype == np.float32 and n_dimensions == 2 else np.float64
         return np.ascontiguousarray(chunk, dtype=kind).view(_There)
+
+    def are_in_range(self, rows):
+        return checks.are_in_range(np.asarray(rows))
+
+    def magnitudes(self, points, weights):
+        weights = None if weights is None else np.asarray(weights)
+        return compiled.magnitudes(np.asarray(points), weights)
+
+    def widen(self, rows):
+        return rows.astype(np.float64)
 
     def fingerprint(self, array):
         return array.tobytes()

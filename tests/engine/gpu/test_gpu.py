@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gpu_streams import GPU, NATIVE, REFERENCE, blobs, check_stream
 
 from dynmeans.engine.batch import Batch, take_batch
 from dynmeans.engine.execution import Execution
@@ -12,32 +13,6 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 pytestmark = pytest.mark.gpu
-GPU, NATIVE, REFERENCE = Execution("gpu"), Execution("native"), Execution("reference")
-
-
-def _same(found, expected):
-    (state, clustering), (expected_state, expected_clustering) = found, expected
-    np.testing.assert_array_equal(clustering.labels, expected_clustering.labels)
-    np.testing.assert_array_equal(clustering.cost_trace, expected_clustering.cost_trace)
-    np.testing.assert_array_equal(clustering.centers, expected_clustering.centers)
-    np.testing.assert_array_equal(clustering.counts, expected_clustering.counts)
-    assert clustering.counts.dtype == expected_clustering.counts.dtype
-    assert state == expected_state
-
-
-def _check_stream(batches, penalties, orders_of, other=NATIVE, elapsed=(1.0, 0.5, 3.0)):
-    state = ClusterState.empty(batches[0].n_features)
-    for t, batch in enumerate(batches):
-        arguments = (batch, state, penalties, orders_of(batch), elapsed[t % len(elapsed)])
-        expected = step_batch(*arguments, other)
-        _same(step_batch(*arguments, GPU), expected)
-        state = expected[0]
-    return state
-
-
-def _blobs(rng, n, d, n_blobs, spread=1.0, noise=0.15):
-    centers = rng.uniform(-spread, spread, (n_blobs, d)) * n_blobs ** (1 / min(d, 3))
-    return centers[rng.integers(0, n_blobs, n)] + noise * rng.normal(size=(n, d))
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -68,7 +43,7 @@ def test_small_streams_of_ties_and_duplicates_agree_with_the_specification(seed)
             return np.array([rng.permutation(batch.n_points) for _ in range(2)])
         return VisitingOrders(seed, 2, by=("row", "content")[seed % 2])
 
-    _check_stream(batches, penalties, orders_of, REFERENCE)
+    check_stream(batches, penalties, orders_of, REFERENCE)
 
 
 SHAPES = [
@@ -91,7 +66,7 @@ SHAPES = [
 def test_every_shape_agrees_with_compiled_code(shape, dtype, way):
     (n, d, n_blobs), rng = shape, np.random.default_rng(len(way))
     noise = 0.15 if d < 16 else 0.05
-    whole = _blobs(rng, 3 * n, d, n_blobs, noise=noise).astype(dtype)
+    whole = blobs(rng, 3 * n, d, n_blobs, noise=noise).astype(dtype)
     weights = rng.choice([0.0, 0.5, 1.0, 2.5], n)
     batches = [Batch(whole[:n]), Batch(whole[n : 2 * n], weights), Batch(whole[2 * n :])]
     penalties = Penalties(0.9 * (noise / 0.15) ** 2 * d, max_gap=5, reach=1.3)
@@ -101,7 +76,7 @@ def test_every_shape_agrees_with_compiled_code(shape, dtype, way):
             return np.array([rng.permutation(batch.n_points)])
         return VisitingOrders(5, 2, by=way)
 
-    state = _check_stream(batches, penalties, orders_of)
+    state = check_stream(batches, penalties, orders_of)
     found = predict_labels(batches[0], state, penalties, GPU)
     expected = predict_labels(batches[0], state, penalties, NATIVE)
     np.testing.assert_array_equal(found[0], expected[0])
@@ -117,7 +92,7 @@ def test_crowds_without_structure_agree(crowd):
     (n, d, penalty), rng = crowd, np.random.default_rng(11)
     batches = [Batch(rng.normal(size=(n, d))) for _ in range(3)]
     penalties = Penalties(penalty, max_gap=3, reach=1.1)
-    _check_stream(batches, penalties, lambda batch: VisitingOrders(9, 1, by="row"))
+    check_stream(batches, penalties, lambda batch: VisitingOrders(9, 1, by="row"))
 
 
 @pytest.mark.parametrize("d", [2, 32, 200])
@@ -129,26 +104,26 @@ def test_rows_halfway_between_centers_and_beside_lambda_agree(d):
     halfway = (a + b) / 2 + tiny * (b - a)
     batches = [Batch(np.vstack([np.repeat(centers, 20, axis=0), halfway]))]
     penalties = Penalties(float(((a - b) ** 2).sum(axis=1).mean() / 4), max_gap=5, reach=1.1)
-    _check_stream(batches * 2, penalties, lambda batch: VisitingOrders(1, 1, by="row"))
+    check_stream(batches * 2, penalties, lambda batch: VisitingOrders(1, 1, by="row"))
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-160, 1e-30, 1e30, 1e90])
 @pytest.mark.parametrize("d", [1, 2, 3, 6, 40])
 def test_tiny_and_huge_coordinates_agree(scale, d):
     rng = np.random.default_rng(3)
-    points = _blobs(rng, 3_000, d, 40) * scale
+    points = blobs(rng, 3_000, d, 40) * scale
     penalty = max(float(scale) ** 2 * d * 0.5, 5e-324)
     penalties = Penalties(penalty, revival_penalty=0.0, drift=0.5)
     batches = [Batch(points), Batch(points[::-1].copy())]
-    _check_stream(batches, penalties, lambda batch: VisitingOrders(1, 1, by="content"))
+    check_stream(batches, penalties, lambda batch: VisitingOrders(1, 1, by="content"))
 
 
 def test_far_off_data_agree():
     rng = np.random.default_rng(4)
     for d, far in ((2, 1e9), (3, 1e12), (24, 1e7)):
-        batches = [Batch(_blobs(rng, 9_000, d, 50) + far)]
+        batches = [Batch(blobs(rng, 9_000, d, 50) + far)]
         penalties = Penalties(0.4 * d, max_gap=5, reach=1.1)
-        _check_stream(batches * 2, penalties, lambda batch: VisitingOrders(1, 1, by="row"))
+        check_stream(batches * 2, penalties, lambda batch: VisitingOrders(1, 1, by="row"))
 
 
 @pytest.mark.filterwarnings("ignore::dynmeans.engine.guard.ClusterGrowthWarning")
@@ -157,20 +132,20 @@ def test_one_place_alone_and_every_row_alone_agree():
     penalties = Penalties(1e-6, max_gap=5, reach=1.1)
     same, apart = np.full((20_000, 2), 0.1), rng.uniform(size=(20_000, 2))
     for points in (same, apart):
-        _check_stream([Batch(points)], penalties, lambda batch: VisitingOrders(1, 1))
+        check_stream([Batch(points)], penalties, lambda batch: VisitingOrders(1, 1))
 
 
 def test_an_empty_batch_and_one_without_weight_let_time_pass():
     penalties = Penalties(1.0, max_gap=5, reach=1.1)
     full = Batch(np.array([[0.0], [3.0]]))
     batches = [full, Batch(np.empty((0, 1))), Batch(np.array([[0.1]]), np.zeros(1)), full]
-    _check_stream(batches, penalties, lambda batch: VisitingOrders(1, 1))
+    check_stream(batches, penalties, lambda batch: VisitingOrders(1, 1))
 
 
 def test_arrays_of_cupy_torch_and_jax_are_clustered_where_they_lie():
     cp = pytest.importorskip("cupy")
     rng = np.random.default_rng(6)
-    points, penalties = _blobs(rng, 20_000, 4, 30), Penalties(0.8, max_gap=5, reach=1.1)
+    points, penalties = blobs(rng, 20_000, 4, 30), Penalties(0.8, max_gap=5, reach=1.1)
     start, orders = ClusterState.empty(4), VisitingOrders(2)
     _, expected = step_batch(Batch(points), start, penalties, orders, 1.0, NATIVE)
     there = cp.asarray(points)
@@ -189,7 +164,7 @@ def test_arrays_of_jax_give_labels_of_jax():
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)
     rng = np.random.default_rng(7)
-    points, penalties = _blobs(rng, 9_000, 2, 30), Penalties(0.8, max_gap=5, reach=1.1)
+    points, penalties = blobs(rng, 9_000, 2, 30), Penalties(0.8, max_gap=5, reach=1.1)
     start, orders = ClusterState.empty(2), VisitingOrders(2)
     _, expected = step_batch(Batch(points), start, penalties, orders, 1.0, NATIVE)
     batch = take_batch(jax.numpy.asarray(points))
@@ -215,10 +190,10 @@ def test_rows_that_do_not_fit_on_the_card_cross_in_blocks(d, by, monkeypatch):
     monkeypatch.setattr(transfer, "_fits", lambda array: False)
     monkeypatch.setattr(transfer, "_BLOCK", 7_777 * 8 * d)
     rng = np.random.default_rng(9)
-    batches = [Batch(_blobs(rng, 30_000, d, 40)) for _ in range(2)]
+    batches = [Batch(blobs(rng, 30_000, d, 40)) for _ in range(2)]
     batches.append(Batch(batches[0].points, rng.choice([0.0, 0.5, 2.0], 30_000)))
     penalties = Penalties(0.4 * d, max_gap=5, reach=1.1)
-    _check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by=by))
+    check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by=by))
 
 
 @pytest.mark.parametrize("d", [2, 9, 20])
@@ -230,7 +205,7 @@ def test_clusters_in_steady_motion_agree(d):
         Batch((start + t * speed)[which[t]] + 0.1 * rng.normal(size=(8_000, d))) for t in range(5)
     ]
     penalties = Penalties(0.5 * d, max_gap=4, reach=1.5, motion="steady")
-    _check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by="row"))
+    check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by="row"))
 
 
 @pytest.mark.parametrize(("n", "chosen"), [(1_000, "native"), (500_000, "gpu")])
@@ -245,6 +220,6 @@ def test_auto_takes_the_gpu_for_large_batches_and_says_so(n, chosen):
 def test_a_large_batch_agrees():
     rng = np.random.default_rng(8)
     for n, d, n_blobs, penalty in ((3_000_000, 2, 500, 0.5), (400_000, 64, 300, 4.0)):
-        batch = Batch(_blobs(rng, n, d, n_blobs, noise=0.15))
+        batch = Batch(blobs(rng, n, d, n_blobs, noise=0.15))
         penalties = Penalties(penalty, max_gap=5, reach=1.1)
-        _check_stream([batch, batch], penalties, lambda batch: VisitingOrders(3, 1, by="row"))
+        check_stream([batch, batch], penalties, lambda batch: VisitingOrders(3, 1, by="row"))

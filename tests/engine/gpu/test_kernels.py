@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from nvrtc import compile_kernels, find_compiler
+from nvrtc import compile_kernels, find_compiler, to_assembly
 
 from dynmeans.engine.gpu.sources import FAMILIES, digest, source_of
 
-RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "gpu.json"
+RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "gpu" / "gpu.json"
 WIDTHS = ((1, 2), (2, 15), (2, 0), (8, 0), (0, 0))
 CONSTANTS = {
     "rows": [{}],
@@ -32,9 +32,14 @@ def compiler():
     return library
 
 
+def _options(card, row, constants):
+    """As CuPy compiles them."""
+    options = [f"--gpu-architecture={card}", "-std=c++17", f"-DROW={row}", "-ftz=true"]
+    return options + [f"-D{name}={value}" for name, value in constants.items()]
+
+
 def _check(compiler, family, constants, row, card):
-    options = [f"--gpu-architecture={card}", "-std=c++17", f"-DROW={row}", "-Xptxas", "-v"]
-    options += [f"-D{name}={value}" for name, value in constants.items()]
+    options = [*_options(card, row, constants), "-Xptxas", "-v"]
     succeeded, log = compile_kernels(compiler, source_of(family), options)
     assert succeeded, log
     spills = re.findall(r"(\d+) bytes spill", log)
@@ -45,6 +50,16 @@ def _check(compiler, family, constants, row, card):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_kernels_compile_without_spills(compiler, family):
     _check(compiler, family, CONSTANTS[family][0], "double", "sm_90a")
+
+
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "filter"])
+def test_no_coordinate_below_the_normal_floats_is_taken_for_zero(compiler, family):
+    """The filter may: its bound on the error has room for it."""
+    for constants in CONSTANTS[family]:
+        options = _options("compute_90", "float", constants)
+        assembly = to_assembly(compiler, source_of(family), options)
+        assert "cvt.ftz.f64.f32" not in assembly
+        assert "cvt.f64.f32" in assembly
 
 
 @pytest.mark.slow
@@ -70,8 +85,8 @@ def test_results_were_measured_with_these_kernels():
     measured = json.loads(RESULTS.read_text())["kernels"]
     if measured != digest():
         pytest.skip(
-            "the kernels are newer than benchmarks/results/gpu.json: run pytest -m gpu and "
-            "python benchmarks/gpu.py on a machine with a GPU"
+            "the kernels are newer than benchmarks/results/gpu/gpu.json: run pytest -m gpu and "
+            "python -m benchmarks.gpu.kernels on a machine with a GPU"
         )
 
 

@@ -11,10 +11,11 @@ from streams import light_batches
 from dynmeans.algorithm.cluster import cluster as reference
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.algorithm.update_state import let_time_pass
-from dynmeans.engine.gpu import passes
-from dynmeans.engine.gpu.bins import bins_of_batch
-from dynmeans.engine.gpu.cluster import cluster
-from dynmeans.engine.gpu.slots import Slots
+from dynmeans.engine.gpu.host import passes
+from dynmeans.engine.gpu.host.bins import bins_of_batch
+from dynmeans.engine.gpu.host.bounds import Bounds
+from dynmeans.engine.gpu.host.cluster import cluster
+from dynmeans.engine.gpu.host.slots import Slots
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
@@ -135,3 +136,14 @@ def test_what_the_filter_settles_is_so_and_its_bounds_hold(case):
     for r in np.flatnonzero(wishes == DOUBT):
         assert kept[r, costs[r].argmin()]
         assert (costs[r][~kept[r]] >= F(floors[r])).all()
+
+
+def test_bounds_that_would_not_fit_into_a_float_are_forgotten():
+    """Stored with the drift, an infinite one would settle every row."""
+    before, after = (
+        Slots(np.full((2, 4), at), np.zeros(2), np.ones(2), np.zeros(2, bool)) for at in (0.0, 1e42)
+    )
+    bounds = Bounds(lambda: np.zeros(3, F))
+    bounds.renew(before)
+    assert not bounds.follow(after)
+    assert bounds.drift == 0.0

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import servers
 
-DRIVER = Path(__file__).parents[1] / "stream_kill_driver.py"
+DRIVER = Path(__file__).parents[2] / "support" / "stream_kill_driver.py"
 
 
 @pytest.mark.slow
@@ -16,7 +16,7 @@ DRIVER = Path(__file__).parents[1] / "stream_kill_driver.py"
 def test_a_stream_survives_kills_of_all_its_processes(kind, tmp_path):
     if kind != "kafka":
         servers.need(kind)
-    paths = ":".join([str(DRIVER.parent), str(DRIVER.parents[1]), *sys.path])
+    paths = ":".join([str(DRIVER.parent), *sys.path])
     done = subprocess.run(
         [sys.executable, str(DRIVER), kind, str(tmp_path), "12", "5"],
         capture_output=True,

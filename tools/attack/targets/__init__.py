@@ -51,6 +51,8 @@ TARGETS = {
     "kills-mqtt": Target("attack.targets.stream_kills", 1.0, 600.0),
     "kills-postgresql": Target("attack.targets.stream_kills", 1.0, 600.0),
     "dask": Target("attack.targets.dask_cluster", 1.0, 120.0),
+    "gpu": Target("attack.targets.gpu", 1.0, 240.0),
+    "gpu-threads": Target("attack.targets.gpu", 0.5, 240.0),
     "spark": Target("attack.targets.spark", 1.0, 240.0),
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attack.targets import Case
 
-_TESTS = Path(__file__).parents[3] / "tests" / "runs"
+_TESTS = Path(__file__).parents[3] / "tests" / "support"
 sys.path.insert(0, str(_TESTS))
 import run_cases  # noqa: E402
 

@@ -18,7 +18,7 @@ from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.store.dead_letters import dead_letter
 from dynmeans.runs.store.sent import next_to_send, note_sent
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "tests" / "runs"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "tests" / "support"))
 import run_cases
 
 # A hint for the estimate of time left, and what only MQTT keeps for itself: without digests.

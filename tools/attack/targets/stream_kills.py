@@ -13,7 +13,7 @@ from typing import Any
 
 from attack.targets import Case, Skipped
 
-_TESTS = Path(__file__).parents[3] / "tests"
+_TESTS = Path(__file__).parents[3] / "tests" / "support"
 _PROGRAMS = {
     "redis": ("/usr/bin/redis-server",),
     "mqtt": ("/usr/sbin/mosquitto",),
@@ -38,8 +38,8 @@ def attack_stream(kind: str, n_kills: int, seed: int) -> dict[str, Any]:
     memory = Path("/dev/shm")  # processes are killed, not machines
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         os.chmod(folder, 0o755)  # PostgreSQL runs as another user
-        command = [sys.executable, str(_TESTS / "runs" / "stream_kill_driver.py"), kind, folder]
-        paths = [str(_TESTS), str(_TESTS / "runs"), *sys.path]
+        command = [sys.executable, str(_TESTS / "stream_kill_driver.py"), kind, folder]
+        paths = [str(_TESTS), *sys.path]
         done = subprocess.run(
             [*command, str(n_kills), str(seed)],
             capture_output=True,

@@ -195,7 +195,7 @@ def _describe_points(chunk: Any) -> ChunkFacts:
 
 def _all_within(rows: BatchArray) -> bool:
     if device.is_on_device(rows):
-        return bool((np.abs(rows) <= np.float64(MAX_COORDINATE)).all())
+        return bool(device.find_device().are_in_range(rows))
     return compiled.all_within(rows, MAX_COORDINATE)
 
 

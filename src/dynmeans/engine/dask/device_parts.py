@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from dynmeans.engine.dask.pass_log import KeyArray
-from dynmeans.engine.gpu.rows import Rows
-from dynmeans.engine.gpu.slots import Slots, Versions
-from dynmeans.engine.gpu.turns import FIRST, NEVER, TURN
+from dynmeans.engine.gpu.host.rows import Rows
+from dynmeans.engine.gpu.host.slots import Slots, Versions
+from dynmeans.engine.gpu.host.turns import FIRST, NEVER, TURN
 from dynmeans.records.arrays import FloatArray, IntArray
 
 _PROPOSER = -2  # wants an inactive or a new cluster: not for a worker to decide

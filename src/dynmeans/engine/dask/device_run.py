@@ -9,7 +9,7 @@ from dynmeans.engine.dask.device_parts import DevicePart, DeviceParts
 from dynmeans.engine.dask.messages import OrderRun, Request
 from dynmeans.engine.dask.pass_log import ClusterTable, KeyArray, PassLog, SlotChanges
 from dynmeans.engine.dask.piece_run import Part, PieceRun, hashed
-from dynmeans.engine.gpu.bins import Magnitudes, choose_bins
+from dynmeans.engine.gpu.host.bins import Magnitudes, choose_bins
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState

@@ -92,21 +92,10 @@ class Piece:
 
     def magnitudes(self) -> tuple[FloatArray, float, float]:
         """Largest coordinate of each feature, least and largest weight, of rows that take part."""
-        find = _device_magnitudes if self.is_on_device else compiled.magnitudes
-        found = [find(part.points, part.weights) for part in self.parts]
+        find = device.find_device() if self.is_on_device else compiled
+        found = [find.magnitudes(part.points, part.weights) for part in self.parts]
         farthest, lightest, heaviest = zip(*found, strict=True)
         return np.max(farthest, axis=0), min(lightest), max(heaviest)
-
-
-def _device_magnitudes(points: Any, weights: Any) -> tuple[FloatArray, float, float]:
-    in_memory = device.find_device().in_memory
-    if weights is None:
-        return in_memory(abs(points).max(axis=0)).astype(float), 1.0, 1.0
-    taken = weights > 0
-    if not taken.any():
-        return np.zeros(points.shape[1]), np.inf, 0.0
-    farthest = in_memory(abs(points[taken]).max(axis=0)).astype(float)
-    return farthest, float(weights[taken].min()), float(weights.max())
 
 
 def make_piece(
@@ -125,7 +114,7 @@ def make_piece(
     ]
     points = _in_one_place(points)
     if len({rows.dtype for rows in points}) > 1:
-        points = [rows.astype(np.float64, copy=False) for rows in points]
+        points = [_widened(rows) for rows in points]
     masses = None
     if weights is not None:
         masses = [
@@ -134,6 +123,13 @@ def make_piece(
         ]
         masses = _beside(points, masses)
     return Piece(infos, _to_parts(infos, points, masses))
+
+
+def _widened(rows: Any) -> Any:
+    if rows.dtype == np.float64:
+        return rows
+    there = device.is_on_device(rows)
+    return device.find_device().widen(rows) if there else rows.astype(np.float64)
 
 
 def _in_one_place(points: list[Any]) -> list[Any]:

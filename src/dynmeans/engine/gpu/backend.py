@@ -1,27 +1,24 @@
 """Algorithm 1 on a device: one step over a batch, its restarts, and what is remembered."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
-from dynmeans.algorithm.assign_labels import revival_costs
 from dynmeans.algorithm.cluster import NO_FALL
-from dynmeans.algorithm.motion import expect
 from dynmeans.algorithm.update_state import let_time_pass, update_state
 from dynmeans.engine import native
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import DEFAULT, Execution
-from dynmeans.engine.gpu.bins import bins_of_batch
 from dynmeans.engine.gpu.blocks import Blocks
-from dynmeans.engine.gpu.cluster import Found, cluster
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
-from dynmeans.engine.gpu.gpu_batch import GpuBatch, take_batch
-from dynmeans.engine.gpu.kernels import launch, upload
-from dynmeans.engine.gpu.search import choosing_threads, load_exact
-from dynmeans.engine.gpu.slots import Slots
+from dynmeans.engine.gpu.gpu_batch import GpuBatch, as_cupy, take_batch
+from dynmeans.engine.gpu.host.bins import bins_of_batch
+from dynmeans.engine.gpu.host.cluster import Found, cluster
+from dynmeans.engine.gpu.predict import distances, label_rows, predict_labels
 from dynmeans.engine.gpu.transfer import (
     LabelRoom,
     names_in_memory,
@@ -35,7 +32,7 @@ from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
-__all__ = ["distances", "predict_labels", "step", "take_batch"]
+__all__ = ["distances", "in_memory", "predict_labels", "step", "take_batch"]
 
 
 def step(
@@ -52,12 +49,10 @@ def step(
     """
     if not batch.has_weight:
         return _let_pass(batch, state, penalties, orders, elapsed)
-    blocks, weights, release = _on_device(batch)
-    try:
-        return _step_on_device(batch, blocks, weights, state, penalties, orders, elapsed)
-    finally:
+    with _on_device(batch) as (blocks, weights):
+        stepped = _step_on_device(batch, blocks, weights, state, penalties, orders, elapsed)
         cp.cuda.get_current_stream().synchronize()
-        release()
+        return stepped
 
 
 def _step_on_device(
@@ -93,64 +88,14 @@ def _step_on_device(
         named = cp.asarray(np.append(ids, -1))[slots]
         if has_weights:
             bystanders = cp.flatnonzero(weights == 0)
-            named[bystanders] = _predict(points[bystanders], new_state, penalties)[0]
+            named[bystanders] = label_rows(points[bystanders], new_state, penalties)[0]
         labels = _deliver(batch, named)
     return new_state, _name_clusters(best, ids, labels, is_counted=not has_weights)
 
 
-def predict_labels(
-    points: Any, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
-) -> tuple[Any, Any]:
-    """Return the identity and the cost of each point, where the points lie."""
-    if isinstance(points, GpuBatch):
-        labels, costs = _predict(points.points, state, penalties, elapsed)
-        return points.deliver(labels), points.deliver(costs)
-    labels, costs = _predict(to_device(points), state, penalties, elapsed)
-    return to_memory(labels), to_memory(costs)
-
-
-def distances(batch: GpuBatch, state: ClusterState) -> Any:
-    """Return the distance of each point to each center, where the points lie."""
-    squares = cp.zeros((batch.n_points, state.n_clusters))
-    for j in range(batch.n_features):
-        gaps = batch.points[:, j, None].astype(np.float64) - cp.asarray(state.centers[:, j])
-        squares += gaps * gaps
-    return batch.deliver(cp.sqrt(squares))
-
-
-def _predict(
-    points: Any, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
-) -> tuple[Any, Any]:
-    n, n_slots = len(points), state.n_clusters
-    if n == 0 or n_slots == 0:
-        return cp.full(n, -1, np.int64), cp.full(n, penalties.new_penalty)
-    slots = _slots_of(state, penalties, elapsed)
-    row = "double" if points.dtype == np.float64 else "float"
-    choices, costs = cp.empty(n, np.int32), cp.empty(n)
-    numbers, centers, *table = upload(
-        np.arange(n_slots, dtype=np.int32), slots.centers, slots.offsets, slots.scales
-    )
-    rows = (points, points.shape[1], None, None, np.int64(n), None, np.uint64(0), None)
-    counts = (None, None, n_slots, n_slots, penalties.new_penalty)
-    launch(
-        load_exact(points.shape[1], row).get_function("choose"),
-        choosing_threads(points.shape[1]) * n,
-        (*rows, numbers, centers, None, *table, *counts, choices, costs),
-    )
-    return cp.asarray(np.append(state.ids, -1))[choices], costs
-
-
-def _slots_of(state: ClusterState, penalties: Penalties, elapsed: float) -> Slots:
-    """At the time of the last batch its clusters are active; all others are remembered."""
-    is_active = (state.ages == 1.0) & (elapsed == 0.0)
-    unseen = np.where(state.ages > 1.0, state.ages - 1.0, 1.0)
-    unseen = state.ages - 1.0 + elapsed if elapsed > 0.0 else unseen
-    expected = expect(state, unseen, penalties)
-    dormant = revival_costs(expected, penalties)
-    offsets = np.where(is_active, 0.0, dormant.offsets)
-    scales = np.where(is_active, 1.0, dormant.scales)
-    centers = np.where(is_active[:, None], state.centers, expected.centers)
-    return Slots(centers, offsets, scales, ~is_active)
+def in_memory(array: Any) -> Any:
+    """Return a copy in memory of an array on a device, whichever library made it."""
+    return to_memory(as_cupy(array))
 
 
 def _let_pass(
@@ -171,13 +116,15 @@ def _let_pass(
     return after, Clustering(labels, *fields, clustering.n_iter, trace, clustering.execution)
 
 
-def _on_device(batch: Batch | GpuBatch) -> tuple[Blocks, Any, Callable[[], None]]:
-    """Return rows and weights that kernels can read, and what is to be called in the end."""
+@contextmanager
+def _on_device(batch: Batch | GpuBatch) -> Iterator[tuple[Blocks, Any]]:
+    """Give rows and weights that kernels can read until the end."""
     if isinstance(batch, GpuBatch):
-        return Blocks(batch.points), batch.weights, lambda: None
-    weights = None if batch.weights is None else to_device(batch.weights)
-    blocks, release = rows_for_device(batch.points)
-    return blocks, weights, release
+        yield Blocks(batch.points), batch.weights
+    else:
+        weights = None if batch.weights is None else to_device(batch.weights)
+        with rows_for_device(batch.points) as blocks:
+            yield blocks, weights
 
 
 def _deliver(batch: Batch | GpuBatch, labels: Any) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
+ALIGNMENT = 16  # bytes: kernels read two coordinates at a time
+
 
 class Blocks:
     """The rows of a batch.
@@ -35,6 +37,8 @@ class Blocks:
         if n_rows is not None:
             self._room = [cp.empty(n_rows * self._bytes, np.uint8) for _ in range(2)]
             self._stream = cp.cuda.Stream(non_blocking=True)
+            # The room may be memory that the current stream has not done with.
+            self._stream.wait_event(cp.cuda.get_current_stream().record())
             self._done: list[Any] = [None, None]
 
     def __iter__(self) -> Iterator[tuple[Any, int, int]]:

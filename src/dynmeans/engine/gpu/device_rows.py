@@ -6,14 +6,21 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from dynmeans.engine.gpu.bounds import Bounds
-from dynmeans.engine.gpu.event_log import OPEN_NEW, Choosers
-from dynmeans.engine.gpu.kernels import count_of, download, launch, launch_blocks, upload
+from dynmeans.engine.gpu.host.bounds import Bounds
+from dynmeans.engine.gpu.host.event_log import OPEN_NEW, Choosers
+from dynmeans.engine.gpu.host.near import near_versions
+from dynmeans.engine.gpu.host.rows import Compared, Listed
+from dynmeans.engine.gpu.host.slots import BoolArray, Slots, Versions
+from dynmeans.engine.gpu.kernels import (
+    count_of,
+    download,
+    launch,
+    launch_blocks,
+    shared_bytes,
+    upload,
+)
 from dynmeans.engine.gpu.labeled_rows import LabeledRows
-from dynmeans.engine.gpu.near import near_versions
-from dynmeans.engine.gpu.rows import Compared, Listed
 from dynmeans.engine.gpu.search import FEW_FEATURES, MOST_BINS, choosing_threads
-from dynmeans.engine.gpu.slots import BoolArray, Slots, Versions
 from dynmeans.records.arrays import FloatArray, IntArray
 
 _FEW_TERMS = 2**27  # of distances that are computed faster than a search is prepared
@@ -63,11 +70,13 @@ class DeviceRows(LabeledRows):
         n_words, is_few = -(-n // 32), self.n_features < FEW_FEATURES
         bits, found = cp.zeros((n, n_words), np.uint32), cp.empty(n + 1, np.int32)
         kernel = self._search.births.get_function
+        shared = 0 if is_few else 8 * self.n_features * _TOGETHER
+        is_shared = int(shared <= shared_bytes())
         launch_blocks(
             kernel("near_pairs"),
             (-(-n_words // 8) if is_few else n_words, -(-n // 128)),
-            (self.values, self.n_features, listed, n, n_words, new_penalty, bits),
-            shared=0 if is_few else 8 * self.n_features * _TOGETHER,
+            (self.values, self.n_features, listed, n, n_words, new_penalty, is_shared, bits),
+            shared=shared * is_shared,
         )
         arguments = (bits, listed, n, n_words, found[1:], found[:1])
         launch_blocks(kernel("open_in_order"), 1, arguments, block=32)

@@ -16,6 +16,8 @@ from dynmeans.engine.checks import (
 )
 from dynmeans.engine.device_input import device_engine, is_on_device
 from dynmeans.engine.execution import Execution
+from dynmeans.engine.gpu.blocks import ALIGNMENT
+from dynmeans.engine.gpu.kernels import count_of, launch, load_module, row_type, upload
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.spaces.space import Space, points_where_they_lie
@@ -103,26 +105,20 @@ def take_batch(
 ) -> GpuBatch:
     """Check a batch on a GPU; float32 stays float32, everything else becomes float64."""
     library = type(points).__module__.partition(".")[0]
-    rows = as_cupy(points)
-    if rows.ndim != 2:
-        raise ValueError(f"{name} must have two dimensions, got shape {rows.shape}.")
+    rows = as_floats(as_cupy(points), name, 2)
     check_size(name, len(rows))
-    if rows.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be real numbers, got dtype {rows.dtype}.")
     if n_features is not None:
         check_features(rows.shape[1], n_features, name)
-    kind = np.float32 if rows.dtype == np.float32 else np.float64
-    rows = cp.ascontiguousarray(rows, dtype=kind)
     known = library.removesuffix("lib") if library in ("torch", "jax", "jaxlib") else "cupy"
     return GpuBatch(_checked(rows, name), _take_weights(sample_weight, len(rows)), known)
 
 
 def _checked(rows: Any, name: str) -> Any:
-    most = np.float64(MAX_COORDINATE)  # a float32 would be infinite
-    if rows.size and not bool((cp.abs(rows) <= most).all()):
-        bad = rows[~(cp.abs(rows) <= most)][0]
+    bad = first_bad(rows)
+    if bad is not None:
+        value = float(rows.reshape(-1)[bad])
         raise ValueError(
-            f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {bad}."
+            f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {value}."
         )
     return rows
 
@@ -132,7 +128,7 @@ def _take_weights(sample_weight: Any, n_points: int) -> Any:
         return None
     if not is_on_device(sample_weight):
         return cp.asarray(checked_weights(sample_weight, n_points))
-    weights = cp.ascontiguousarray(as_cupy(sample_weight), dtype=np.float64)
+    weights = as_floats(as_cupy(sample_weight), "sample_weight", 1)
     if weights.shape != (n_points,):
         raise ValueError(
             f"sample_weight must have one value for each of {n_points} points, "
@@ -143,6 +139,39 @@ def _take_weights(sample_weight: Any, n_points: int) -> Any:
         bad = weights[~is_good][0]
         raise ValueError(f"sample_weight must be at least 0 and at most {MAX_WEIGHT:g}, got {bad}.")
     return weights
+
+
+def as_floats(array: Any, name: str, n_dimensions: int) -> Any:
+    """Return an array on a device as kernels read it: by rows, aligned; rows of float32 stay so."""
+    if array.dtype.kind not in "fiub":
+        kind = "complex numbers" if array.dtype.kind == "c" else f"dtype {array.dtype}"
+        raise TypeError(f"{name} must be real numbers, got {kind}.")
+    if array.ndim != n_dimensions:
+        words = {1: "one dimension", 2: "two dimensions"}[n_dimensions]
+        raise ValueError(f"{name} must have {words}, got shape {array.shape}.")
+    if array.dtype == np.float32:
+        array = cp.ascontiguousarray(array) if n_dimensions == 2 else widen(array)
+    else:
+        array = cp.ascontiguousarray(array, dtype=np.float64)
+    return array if array.data.ptr % ALIGNMENT == 0 else array.copy()
+
+
+def widen(array: Any) -> Any:
+    """Return float32 as float64; CuPy's own conversion takes values below 1.2e-38 for 0."""
+    array = cp.ascontiguousarray(array)
+    wide = cp.empty(array.shape)
+    kernel = load_module("rows", "float").get_function("widen_values")
+    launch(kernel, array.size, (array, np.int64(array.size), wide))
+    return wide
+
+
+def first_bad(rows: Any) -> int | None:
+    """Return the place of the first coordinate that is not allowed, without a copy of the rows."""
+    kernel = load_module("rows", row_type(rows)).get_function("first_bad")
+    (first,) = upload(np.array([2**64 - 1], np.uint64))
+    launch(kernel, rows.size, (rows, np.int64(rows.size), MAX_COORDINATE, first))
+    found = count_of(first)
+    return None if found == 2**64 - 1 else found
 
 
 def as_cupy(array: Any) -> Any:

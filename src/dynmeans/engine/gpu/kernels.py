@@ -39,6 +39,11 @@ def load_module(family: str, row: str, **constants: int) -> Module:
     return Module(source_of(family), tuple(options))
 
 
+def row_type(points: Any) -> str:
+    """Return the type of the rows, as kernels are compiled for it."""
+    return "double" if points.dtype == np.float64 else "float"
+
+
 @cache
 def multiprocessors() -> int:
     """Return how many blocks of the largest size run side by side."""

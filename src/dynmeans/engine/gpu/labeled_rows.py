@@ -1,29 +1,32 @@
 """The rows of a batch on a device: their values, visiting order, labels and sums."""
 
+import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
-from dynmeans.engine.gpu.bins import BatchBins, Magnitudes
 from dynmeans.engine.gpu.blocks import Blocks
-from dynmeans.engine.gpu.bounds import Bounds
 from dynmeans.engine.gpu.device_orders import DeviceOrder
-from dynmeans.engine.gpu.event_log import OPEN_NEW
+from dynmeans.engine.gpu.host.bins import BatchBins, Magnitudes
+from dynmeans.engine.gpu.host.bounds import Bounds
+from dynmeans.engine.gpu.host.event_log import OPEN_NEW
+from dynmeans.engine.gpu.host.rows import Listed
+from dynmeans.engine.gpu.host.slots import BoolArray
+from dynmeans.engine.gpu.host.turns import TURN, TurnArray, in_order
 from dynmeans.engine.gpu.kernels import (
     count_of,
     download,
     launch,
     launch_blocks,
     load_module,
+    row_type,
     upload,
 )
-from dynmeans.engine.gpu.rows import Listed
 from dynmeans.engine.gpu.search import Search
 from dynmeans.engine.gpu.slot_sums import SlotSums
-from dynmeans.engine.gpu.slots import BoolArray
-from dynmeans.engine.gpu.turns import TURN, TurnArray, in_order
 from dynmeans.records.arrays import FloatArray, IntArray
 
 # Rows that end the stretches of a first pass, for up to so many features.
@@ -38,7 +41,7 @@ class LabeledRows:
         points = blocks.points
         self._blocks, self.values, self.weights = blocks, points, weights
         self.n_points, self.n_features = points.shape
-        self.row = "double" if points.dtype == np.float64 else "float"
+        self.row = row_type(points)
         self._n = np.int64(self.n_points)
         self._module = load_module("rows", self.row)
         self._search = Search(blocks, self.row)
@@ -46,21 +49,12 @@ class LabeledRows:
         self.labels = cp.empty(self.n_points, np.int32)
         self._wishes, self._list, self._codes = (cp.empty_like(self.labels) for _ in range(3))
         self._is_listed: Any = None
-        self._bounds = Bounds(lambda: cp.empty(self.n_points, np.float32))
+        self._bounds = Bounds(partial(cp.empty, self.n_points, np.float32))
         self._early: tuple[int, Any] | None = None
 
     def magnitudes(self) -> Magnitudes:
         """Return the largest coordinates and the range of the weights."""
-        farthest = cp.zeros(self.n_features, np.uint64)
-        heavy = cp.array([2**64 - 1, 0], dtype=np.uint64)
-        found = (self.n_features, self.weights, farthest, heavy, cp.zeros(1, np.int32))
-        for rows, n in self._stretches():
-            launch(self._kernel("magnitudes"), n * self.n_features, (*rows, *found))
-        most = farthest.get().view(np.float64)
-        if self.weights is None:
-            return Magnitudes(most, 1.0, 1.0)
-        lightest, heaviest = heavy.get().view(np.float64)
-        return Magnitudes(most, float(lightest), float(heaviest))
+        return find_magnitudes(self._blocks, self.weights)
 
     def start(self, order: DeviceOrder, bins: BatchBins) -> None:
         """Begin a run: this order, no labels, no sums."""
@@ -203,6 +197,21 @@ class LabeledRows:
 
     def _kernel(self, name: str) -> Any:
         return self._module.get_function(name)
+
+
+def find_magnitudes(blocks: Blocks, weights: Any) -> Magnitudes:
+    """Return the largest coordinates and the range of the weights of rows that take part."""
+    points, d = blocks.points, blocks.points.shape[1]
+    kernel = load_module("rows", row_type(points)).get_function("magnitudes")
+    farthest, heavy = cp.zeros(d, np.uint64), cp.array([2**64 - 1, 0], dtype=np.uint64)
+    for rows, begin, end in blocks:
+        stretch = (rows, np.int64(begin), np.int64(end))
+        launch(kernel, (end - begin) * d, (*stretch, d, weights, farthest, heavy))
+    most = farthest.get().view(np.float64)
+    if weights is None:
+        return Magnitudes(most, 1.0, 1.0)
+    lightest, heaviest = heavy.get().view(np.float64).tolist()
+    return Magnitudes(most, lightest if heaviest > 0.0 else math.inf, heaviest)
 
 
 def _mix(keys: Any) -> Any:

@@ -6,28 +6,45 @@ import cupy as cp
 import numpy as np
 
 from dynmeans.engine.gpu.backend import predict_labels
-from dynmeans.engine.gpu.bins import BatchBins
 from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.device_orders import DeviceOrder
 from dynmeans.engine.gpu.device_rows import DeviceRows
-from dynmeans.engine.gpu.gpu_batch import GpuBatch, as_cupy
-from dynmeans.records.arrays import IntArray
+from dynmeans.engine.gpu.gpu_batch import GpuBatch, as_cupy, as_floats, first_bad, widen
+from dynmeans.engine.gpu.host.bins import BatchBins
+from dynmeans.engine.gpu.labeled_rows import find_magnitudes
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
+
+__all__ = [
+    "are_in_range",
+    "arrays",
+    "fingerprint",
+    "in_memory",
+    "magnitudes",
+    "open_rows",
+    "predict",
+    "to_floats",
+    "widen",
+]
 
 arrays = cp
 
 
 def to_floats(chunk: Any, name: str, n_dimensions: int) -> Any:
     """Return a chunk as floats, on the device; float32 stays float32."""
-    array = as_cupy(chunk)
-    if array.ndim != n_dimensions:
-        words = {1: "one dimension", 2: "two dimensions"}[n_dimensions]
-        raise ValueError(f"{name} must have {words}, got shape {array.shape}.")
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be numeric, got dtype {array.dtype}.")
-    is_short = array.dtype == np.float32 and n_dimensions == 2
-    return cp.ascontiguousarray(array, dtype=np.float32 if is_short else np.float64)
+    return as_floats(as_cupy(chunk), name, n_dimensions)
+
+
+def are_in_range(rows: Any) -> bool:
+    """Say whether every coordinate is finite and small enough to be squared."""
+    return first_bad(rows) is None
+
+
+def magnitudes(points: Any, weights: Any) -> tuple[FloatArray, float, float]:
+    """Return the largest coordinate of each feature, the least and the largest weight."""
+    found = find_magnitudes(Blocks(points), weights)
+    return found.farthest, found.lightest, found.heaviest
 
 
 def fingerprint(array: Any) -> bytes:

@@ -8,7 +8,8 @@ import cupy as cp
 import numpy as np
 
 from dynmeans.engine.gpu.blocks import Blocks
-from dynmeans.engine.gpu.bounds import Bounds
+from dynmeans.engine.gpu.host.bounds import Bounds
+from dynmeans.engine.gpu.host.slots import Slots
 from dynmeans.engine.gpu.kernels import (
     count_of,
     launch,
@@ -18,7 +19,6 @@ from dynmeans.engine.gpu.kernels import (
     shared_bytes,
     upload,
 )
-from dynmeans.engine.gpu.slots import Slots
 
 _GRID = np.dtype(
     [("origin", "f8", 3), ("width", "f8"), ("inverse", "f8"), ("n_side", "i4"), ("unused", "i4")]
@@ -37,6 +37,7 @@ _SIDES = {
 }  # cells along each, of coarse and fine grids
 _OWN_SHARED = 2**15  # bytes of shared memory that kernels of the grid have beside a table, and more
 _PAIRS = 8  # slots that remain for a row in doubt, on the average
+_DOUBTFUL = 2**24  # rows in doubt at a time: their pairs must be counted in 32 bits
 MOST_BINS = 8  # that kernels keep in registers
 
 
@@ -61,8 +62,6 @@ class Search:
         self._row = row
         self._tables: list[tuple[Slots, list[Any]]] = []
         self.exact = load_exact(self._d, row)
-        self.births = load_exact(self._d, row, "births")
-        self._pairs = load_exact(self._d, row, "pairs")
         if self._d <= 3:
             self.set_bins(1)
             few, many = _SIDES[self._d]
@@ -71,6 +70,11 @@ class Search:
             self._lists = cp.empty(max(2**20, 4 * len(self._cells)), np.int32)
         else:
             self._kept = -(-self._d // 32) * 2 if self._d <= _FILTER_REGISTER_FEATURES else 0
+
+    @property
+    def births(self) -> Any:
+        """The kernels of births, compiled when they are first asked for."""
+        return load_exact(self._d, self._row, "births")
 
     def table(self, slots: Slots) -> list[Any]:
         """Return centers, offsets and scales on the device; those of the last two are kept."""
@@ -161,18 +165,23 @@ class Search:
             return False
         if self._d >= _FILTER_FEATURES and len(slots) >= _FILTER_SLOTS:
             return self._filter(slots, new_penalty, wishes, choose, rows, bounds)
-        self._compare_all(slots, new_penalty, wishes, rows)
+        self._compare_all(slots, new_penalty, wishes, choose, rows)
         return False
 
-    def _compare_all(self, slots: Slots, new_penalty: float, wishes: Any, rows: Any) -> None:
+    def _compare_all(
+        self, slots: Slots, new_penalty: float, wishes: Any, choose: Any, rows: Any
+    ) -> None:
         there, n = self.table(slots), len(wishes)
+        if 8 * self._d > shared_bytes():
+            wishes[:] = choose(cp.arange(n, dtype=np.int32) if rows is None else rows)
+            return
         n_tile = max(1, min(len(slots), 96 * 1024 // (8 * self._d)))
         for stretch in self._stretches(rows, n):
             launch_blocks(
                 self.exact.get_function("cheapest"),
                 min(-(-n // (256 if self._d < FEW_FEATURES else 64)), 8 * multiprocessors()),
                 (*stretch, rows, self._d, *there, len(slots), n_tile, new_penalty, wishes),
-                shared=min(n_tile * self._d * 8, shared_bytes()),
+                shared=n_tile * self._d * 8,
             )
 
     def _filter(
@@ -189,7 +198,7 @@ class Search:
         n_tile = min(n_slots, _NAMED_SLOTS, (shared_bytes() - 1024) // (2 * stride + 8) // 16 * 16)
         n_tile = n_tile if self._kept else min(n_tile, 208)
         if n_tile == 0:
-            self._compare_all(slots, new_penalty, wishes, rows)
+            self._compare_all(slots, new_penalty, wishes, choose, rows)
             return False
         is_plain = int((slots.scales == 1.0).all())
         module = load_module("filter", self._row, KC=self._kept, PLAIN=is_plain)
@@ -221,30 +230,35 @@ class Search:
         found_by = (new_penalty, *bound, wishes, listed, limits, floors, counts[:1])
         for stretch in self._stretches(rows, n):
             run("filter", stretch, *found_by)
-        n_doubtful = count_of(counts)
-        if n_doubtful == 0:
-            return bounds is not None
-        most, n_pairs = _PAIRS * n_doubtful + 2**16, counts[1:]
-        pairs = cp.empty((most, 2), np.int32)
-        few = (self._points, np.int64(0), np.int64(n_doubtful))
-        run("filter_again", few, listed, limits, len(slots), pairs, n_pairs, most)
-        n_kept = count_of(n_pairs)
-        if n_kept > most:
-            doubtful = listed[:n_doubtful]
-            wishes[doubtful] = choose(doubtful if rows is None else rows[doubtful])
-        else:
-            doubtful, found = (rows, listed, n_doubtful), (pairs, n_pairs, n_kept)
-            costs = self._pair_costs(doubtful, found, (centers, offsets, scales))
-            arguments = (*costs, floors, new_penalty, *bound, wishes)
-            launch(self._pairs.get_function("take_pairs"), n_doubtful, (*doubtful, *arguments))
+        n_doubtful, n_pairs = count_of(counts), counts[1:]
+        for start in range(0, n_doubtful, _DOUBTFUL):
+            part = slice(start, min(start + _DOUBTFUL, n_doubtful))
+            doubtful, n_here = listed[part], part.stop - start
+            most = _PAIRS * n_here + 2**16
+            pairs = cp.empty((most, 2), np.int32)
+            few = (self._points, np.int64(0), np.int64(n_here))
+            if start:
+                n_pairs.fill(0)
+            run("filter_again", few, doubtful, limits[part], len(slots), pairs, n_pairs, most)
+            n_kept = count_of(n_pairs)
+            if n_kept > most:
+                wishes[doubtful] = choose(doubtful if rows is None else rows[doubtful])
+                continue
+            found, asked = (pairs, n_pairs, n_kept), (rows, doubtful, n_here)
+            costs = self._pair_costs(asked, found, (centers, offsets, scales))
+            arguments = (*asked, *costs, floors[part], new_penalty, *bound, wishes)
+            launch(self._pairs("take_pairs"), n_here, arguments)
         return bounds is not None
+
+    def _pairs(self, name: str) -> Any:
+        return load_exact(self._d, self._row, "pairs").get_function(name)
 
     def _pair_costs(
         self, doubtful: tuple[Any, ...], found: tuple[Any, ...], table: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         """Compare rows in doubt with the slots that remain: lowest and second cost, and slot."""
         (rows, listed, n_listed), (pairs, n_pairs, n) = doubtful, found
-        kernel, costs = self._pairs.get_function, cp.empty(n, np.uint64)
+        kernel, costs = self._pairs, cp.empty(n, np.uint64)
         lowest, second = cp.full((2, n_listed), 2**64 - 1, np.uint64)
         slots = cp.full(n_listed, 2**31 - 1, np.int32)
         arguments = (self._points, rows, self._d, listed, pairs, n_pairs, *table, costs, lowest)

@@ -5,8 +5,9 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from dynmeans.engine.gpu.bins import BatchBins
 from dynmeans.engine.gpu.blocks import Blocks
+from dynmeans.engine.gpu.host.bins import BatchBins
+from dynmeans.engine.gpu.host.slots import BoolArray
 from dynmeans.engine.gpu.kernels import (
     download,
     launch,
@@ -14,7 +15,6 @@ from dynmeans.engine.gpu.kernels import (
     load_module,
     multiprocessors,
 )
-from dynmeans.engine.gpu.slots import BoolArray
 from dynmeans.records.arrays import FloatArray, IntArray
 
 _MOST_BINS, _MOST_COLUMNS = 8, 32  # that kernels keep in registers, that a warp takes together

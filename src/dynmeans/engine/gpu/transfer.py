@@ -5,28 +5,31 @@ longer than the copy. A few buffers are pinned once; threads fill some while the
 others.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache, partial
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
-from dynmeans.engine.gpu.blocks import Blocks
+from dynmeans.engine.gpu.blocks import ALIGNMENT, Blocks
 from dynmeans.records.arrays import IntArray
 
 _BUFFER, _THREADS = 2**23, 12  # bytes; two buffers for each thread
 _BESIDE = 64  # bytes that a step keeps on the card for each row, and some to spare
 _MAPPED = 2  # cudaHostRegisterMapped
+_PINNED = 1  # cudaMemoryTypeHost
 _SMALL = 2**24  # bytes below which a plain copy is as fast
 _BLOCK = 2**28  # bytes of a block of rows that the card has no room for
+_one_copy = Lock()  # at a time: the ring belongs to the process
 
 
 @cache
 def _ring() -> list[list[Any]]:
-    """Return two pinned buffers for each thread."""
+    """Return two pinned buffers for each thread of a copy."""
     return [[_pinned() for _ in range(2)] for _ in range(_THREADS)]
 
 
@@ -49,19 +52,22 @@ def to_device(array: Any) -> Any:
     return there
 
 
-def rows_for_device(array: Any) -> tuple[Blocks, Callable[[], None]]:
-    """Return rows that kernels can read, and what ends that: a copy on the card if it has room.
+@contextmanager
+def rows_for_device(array: Any) -> Iterator[Blocks]:
+    """Give rows that kernels can read until the end: a copy on the card if it has room.
 
     Otherwise the rows stay in memory, pinned there, and cross the bus in every pass.
     """
     if _fits(array):
-        return Blocks(to_device(array)), _nothing
-    array, runtime = np.ascontiguousarray(array), cp.cuda.runtime
-    runtime.hostRegister(array.ctypes.data, array.nbytes, _MAPPED)
-    memory = cp.cuda.UnownedMemory(array.ctypes.data, array.nbytes, array, cp.cuda.Device().id)
-    there = cp.ndarray(array.shape, array.dtype, cp.cuda.MemoryPointer(memory, 0))
-    n_rows = max(1, _BLOCK // array[:1].nbytes)
-    return Blocks(there, n_rows), partial(runtime.hostUnregister, array.ctypes.data)
+        yield Blocks(to_device(array))
+        return
+    with _pinned_rows(np.require(array, requirements="C")) as rows:
+        memory = cp.cuda.UnownedMemory(rows.ctypes.data, rows.nbytes, rows, cp.cuda.Device().id)
+        there = cp.ndarray(rows.shape, rows.dtype, cp.cuda.MemoryPointer(memory, 0))
+        try:
+            yield Blocks(there, max(1, _BLOCK // rows[:1].nbytes))
+        finally:
+            cp.cuda.get_current_stream().synchronize()
 
 
 def _fits(array: Any) -> bool:
@@ -71,22 +77,43 @@ def _fits(array: Any) -> bool:
     return bool(array.nbytes + beside < 0.95 * (free + pool.free_bytes()))
 
 
-def _nothing() -> None:
-    pass
+@contextmanager
+def _pinned_rows(array: Any) -> Iterator[Any]:
+    """Give the same rows in memory that the card can read: pinned where they are, or a copy."""
+    runtime, start = cp.cuda.runtime, array.ctypes.data
+    if start % ALIGNMENT == 0:
+        ends = (start, start + array.nbytes - 1)
+        if all(runtime.pointerGetAttributes(end).type == _PINNED for end in ends):
+            yield array
+            return
+        try:
+            runtime.hostRegister(start, array.nbytes, _MAPPED)
+        except runtime.CUDARuntimeError:  # of a file mapped for reading, for example
+            pass
+        else:
+            try:
+                yield array
+            finally:
+                runtime.hostUnregister(start)
+            return
+    memory = cp.cuda.PinnedMemoryPointer(cp.cuda.PinnedMemory(array.nbytes), 0)
+    copy = np.frombuffer(memory, array.dtype, array.size).reshape(array.shape)
+    copy[:] = array
+    yield copy
 
 
-def to_memory(array: Any) -> Any:
-    """Return a copy in memory."""
+def to_memory(array: Any, here: Any = None) -> Any:
+    """Return a copy in memory: new, or what is given."""
+    here = np.empty(array.shape, array.dtype) if here is None else here
     if array.nbytes < _SMALL:
-        return cp.asnumpy(array)
+        here[...] = cp.asnumpy(array)
+        return here
     array = cp.ascontiguousarray(array)
-    here = np.empty(array.shape, array.dtype)
     raw = here.view(np.uint8).reshape(-1)
 
     def drain(start: int, buffer: Any) -> None:
         raw[start : start + len(buffer)] = buffer
 
-    cp.cuda.get_current_stream().synchronize()
     _copy(array, drain, is_upward=False)
     return here
 
@@ -130,17 +157,21 @@ def names_in_memory(numbers: Any, names: IntArray, room: LabelRoom) -> IntArray:
     if numbers.nbytes < _SMALL:
         here[:] = cp.asnumpy(numbers)
         return here
-    cp.cuda.get_current_stream().synchronize()
     _copy(numbers, drain, is_upward=False)
     return here
 
 
 def _copy(there: Any, serve: Callable[[int, Any], None], *, is_upward: bool) -> None:
-    """Copy bytes to or from `there` on the device; `serve` fills a buffer before, or drains it."""
-    device, ring = cp.cuda.Device().id, _ring()
+    """Copy bytes to or from `there` on the device; `serve` fills a buffer before, or drains it.
+
+    Memory of the pool may still be written to by what the current stream has before it, so the
+    streams of the copy wait for that.
+    """
+    device, ready = cp.cuda.Device().id, cp.cuda.get_current_stream().record()
 
     def work(thread: int) -> None:
         with cp.cuda.Device(device), cp.cuda.Stream(non_blocking=True) as stream:
+            stream.wait_event(ready)
             starts = range(thread * _BUFFER, there.nbytes, _THREADS * _BUFFER)
             waiting: list[Any] = []
             for turn, start in enumerate(starts):
@@ -155,7 +186,8 @@ def _copy(there: Any, serve: Callable[[int, Any], None], *, is_upward: bool) -> 
             for one in waiting:
                 _finish(one)
 
-    with ThreadPoolExecutor(_THREADS) as pool:
+    with _one_copy, ThreadPoolExecutor(_THREADS) as pool:
+        ring = _ring()
         list(pool.map(work, range(_THREADS)))
 
 

@@ -8,7 +8,8 @@ function connectLive(report) {
   const lost = make("p", { class: "lost", id: "connection-lost", role: "status" });
   document.body.append(lost);
   const connect = () => {
-    const source = new EventSource(`api/stream?after=${last()}`);
+    const run = encodeURIComponent(document.documentElement.dataset.run);
+    const source = new EventSource(`api/stream?after=${last()}&run=${run}`);
     source.addEventListener("open", () => { lost.textContent = ""; });
     source.addEventListener("error", () => {
       lost.textContent = "Connection lost, trying again. What you see may be out of date.";
@@ -19,6 +20,7 @@ function connectLive(report) {
       // After a pause the same windows may come once more.
       if (Number(event.lastEventId) > last()) report.append(JSON.parse(event.data));
     });
+    source.addEventListener("replaced", () => location.reload());
     source.addEventListener("edits", (event) => report.update(JSON.parse(event.data)));
   };
   connect();

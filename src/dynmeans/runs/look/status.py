@@ -14,6 +14,8 @@ class RunStatus:
     ----------
     folder : str
         Where it lives.
+    run_id : str
+        Tells it from a run that replaces it in its folder.
     is_running : bool
         Whether a process is writing to it now.
     is_finished : bool
@@ -46,6 +48,7 @@ class RunStatus:
     """
 
     folder: str
+    run_id: str
     is_running: bool
     is_finished: bool
     n_windows: int
@@ -77,6 +80,7 @@ def status_of(store: Store) -> RunStatus:
     row = dict(last[0]) if last else {}
     return RunStatus(
         folder=str(store.folder),
+        run_id=store.run_id,
         is_running=store.is_being_written,
         is_finished=bool((position or {}).get("is_finished")),
         n_windows=row.get("step", -1) + 1,

@@ -39,19 +39,16 @@ def events_table(
     kinds: Sequence[str] = (),
     cluster_id: int | None = None,
     first_step: int = 0,
+    limit: int | None = None,
 ) -> pa.Table:
     """One row for each event: when, what, to whom, displacement, gap and speed.
 
     Lengths are in the units of the run, standardized where it is; speed is for each step of time.
     """
-    conditions, values = ["step >= ?"], list[Any]([first_step])
-    if kinds:
-        conditions.append(f"kind IN ({', '.join('?' * len(kinds))})")
-        values += kinds
-    if cluster_id is not None:
-        conditions.append("(cluster_id = ? OR other_id = ?)")
-        values += [cluster_id, cluster_id]
-    where = f"WHERE step IN (SELECT step FROM events WHERE {' AND '.join(conditions)})"
+    condition, values = _event_condition(kinds, cluster_id, first_step)
+    most = -1 if limit is None else limit
+    chosen = f"SELECT step FROM events WHERE {condition} ORDER BY step, number LIMIT {most}"
+    where = f"WHERE step IN ({chosen})"
     rows = [
         {"step": window["step"], "time": window["time"], "window": window["name"], **asdict(event)}
         for window, events in windows_with_events(store, where, values)
@@ -59,7 +56,28 @@ def events_table(
         if (not kinds or event.kind in kinds)
         and (cluster_id is None or cluster_id in (event.cluster_id, event.other_id))
     ]
-    return pa.Table.from_pylist(rows, schema=_EVENTS)
+    return pa.Table.from_pylist(rows[:limit], schema=_EVENTS)
+
+
+def count_events(
+    store: Store, kinds: Sequence[str] = (), cluster_id: int | None = None, first_step: int = 0
+) -> int:
+    """Return how many rows `events_table` has."""
+    condition, values = _event_condition(kinds, cluster_id, first_step)
+    return int(store.query(f"SELECT count(*) FROM events WHERE {condition}", values)[0][0])
+
+
+def _event_condition(
+    kinds: Sequence[str], cluster_id: int | None, first_step: int
+) -> tuple[str, list[Any]]:
+    conditions, values = ["step >= ?"], list[Any]([first_step])
+    if kinds:
+        conditions.append(f"kind IN ({', '.join('?' * len(kinds))})")
+        values += kinds
+    if cluster_id is not None:
+        conditions.append("(cluster_id = ? OR other_id = ?)")
+        values += [cluster_id, cluster_id]
+    return " AND ".join(conditions), values
 
 
 def clusters_table(store: Store, features: Sequence[str], state: ClusterState) -> pa.Table:

@@ -58,9 +58,13 @@ CREATE TABLE inbox_end (number INTEGER NOT NULL);
 INSERT INTO inbox_end VALUES (0);
 CREATE TABLE packets (packet INTEGER PRIMARY KEY, content BLOB NOT NULL);
 CREATE TABLE alerts (
-    id TEXT PRIMARY KEY, step INTEGER NOT NULL, number INTEGER NOT NULL, rule TEXT NOT NULL,
-    body TEXT NOT NULL, is_delivered INTEGER NOT NULL, digest BLOB NOT NULL
+    id TEXT, target TEXT, step INTEGER NOT NULL, number INTEGER NOT NULL, rule TEXT NOT NULL,
+    body TEXT NOT NULL, is_delivered INTEGER NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (id, target)
 );
+CREATE INDEX waiting_alerts ON alerts (target, rule, step, number) WHERE is_delivered = 0;
+CREATE TABLE identity (run_id TEXT NOT NULL);
+INSERT INTO identity VALUES (lower(hex(randomblob(16))));
 CREATE TABLE pace (
     only INTEGER PRIMARY KEY CHECK (only = 1), step_seconds REAL NOT NULL, at REAL NOT NULL
 );

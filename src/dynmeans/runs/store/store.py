@@ -128,6 +128,11 @@ class Store:
         """Return one entry of the manifest, or None."""
         return self._settings("manifest").get(name)
 
+    @property
+    def run_id(self) -> str:
+        """What tells the run from one that replaces it in its folder."""
+        return str(self.query("SELECT run_id FROM identity")[0][0])
+
     def counts(self) -> dict[str, int]:
         """Return the rows taken in, dropped and late, and the messages that are no rows."""
         found: dict[str, int] = self.manifest("counts") or {}

@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from dynmeans.engine.checks import READABLE
 from dynmeans.files.stamp import FileStamp
 from dynmeans.records.arrays import BatchArray, IntArray
 
@@ -71,8 +72,8 @@ class ArraySource:
 def as_batch(rows: npt.NDArray[np.generic]) -> BatchArray:
     """Return rows as the engine takes them; float32 stays float32, all else becomes float64."""
     if rows.dtype == np.float32:
-        return np.ascontiguousarray(rows, dtype=np.float32)
-    return np.ascontiguousarray(rows, dtype=np.float64)
+        return np.require(rows, np.float32, READABLE)
+    return np.require(rows, np.float64, READABLE)
 
 
 def check_not_empty(n_rows: int, n_features: int) -> None:

@@ -32,7 +32,7 @@ constexpr int kSpan = 128;
 #if FEW > 0
 extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, int d,
                                                              const int* rows, int n, int n_words,
-                                                             double new_penalty, u32* bits) {
+                                                             double new_penalty, int, u32* bits) {
     const int word = blockIdx.x * 8 + (threadIdx.x >> 5), lane = threadIdx.x & 31;
     const int q = word * 32 + lane, begin = blockIdx.y * kSpan;
     if (word >= n_words || begin > word * 32 + 31) return;
@@ -48,10 +48,11 @@ extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, 
     }
 }
 #else
-// kTogether rows of the span pass through shared memory at a time.
+// kTogether rows of the span pass through shared memory at a time, unless they are too wide for it.
 extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, int d,
                                                              const int* rows, int n, int n_words,
-                                                             double new_penalty, u32* bits) {
+                                                             double new_penalty, int is_shared,
+                                                             u32* bits) {
     constexpr int kTogether = 4;
     extern __shared__ double others[];
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3, word = blockIdx.x;
@@ -62,12 +63,17 @@ extern "C" __global__ void __launch_bounds__(256) near_pairs(const ROW* points, 
     row.load(points, rows[q < n ? q : n - 1], d, lane);
     const int end = min(min(begin + kSpan, n), word * 32 + 32);
     for (int first = begin; first < end; first += kTogether) {
-        __syncthreads();
-        for (int e = threadIdx.x; e < kTogether * d; e += 256)
-            others[e] = (double)points[(i64)rows[min(first + e / d, n - 1)] * d + e % d];
-        __syncthreads();
         double sums[kTogether];
-        row.sums(others, d, lane, sums);
+        if (is_shared) {
+            __syncthreads();
+            for (int e = threadIdx.x; e < kTogether * d; e += 256)
+                others[e] = widen(points[(i64)rows[min(first + e / d, n - 1)] * d + e % d]);
+            __syncthreads();
+            row.sums(others, d, lane, sums);
+        } else
+#pragma unroll
+            for (int t = 0; t < kTogether; ++t)
+                sums[t] = row.sum(points + (i64)rows[min(first + t, n - 1)] * d, d, lane);
 #pragma unroll
         for (int t = 0; t < kTogether; ++t) {
             const double s = add_in_halves(sums[t], mask);

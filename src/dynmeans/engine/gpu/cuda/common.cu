@@ -10,6 +10,15 @@ typedef unsigned char u8;
 [[maybe_unused]] constexpr double kInfinity = 1.7976931348623157e308;  // above every cost that can be chosen
 [[maybe_unused]] constexpr int kMostBins = 8;                          // that are kept in registers
 
+// The value of a coordinate. A plain conversion would take a float below 1.2e-38 for 0: CuPy compiles with
+// -ftz=true, which what is written in PTX does not follow.
+__device__ __forceinline__ double widen(double y) { return y; }
+[[maybe_unused]] __device__ __forceinline__ double widen(float y) {
+    double wide;
+    asm("cvt.f64.f32 %0, %1;" : "=d"(wide) : "f"(y));
+    return wide;
+}
+
 struct Turn {
     u64 key;
     double weight;

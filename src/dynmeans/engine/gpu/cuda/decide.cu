@@ -6,7 +6,8 @@
 // b^ their values in bf16, |y'.b - y^.b^| <= |y' - y^| |b| + |y^| |b - b^|, from the actual rounding
 // errors of the row and the largest of the slots. Accumulation in float adds less than
 // (d + 16) 2^-20 of the magnitudes that are added, many times what a sequence of truncated float
-// additions can lose. The last bits of a cost give way to a name, which changes it by less than a
+// additions can lose. Numbers below 1.2e-38 count as 0 on the way, and with them the squares of what is
+// below 1.1e-19: with kLeast for each feature the error is more than that, too. The last bits of a cost give way to a name, which changes it by less than a
 // part in 2000. A row is settled only if its lowest cost is lower than the second by twice
 // that error and on one side of lambda by the error; where anything overflows, the error does too,
 // and no comparison holds.
@@ -44,6 +45,7 @@ struct Lowest {
     }
 };
 constexpr float kNoRow = -3.4028234e38f;  // the limit of a place behind the last row
+constexpr float kLeast = 1e-33f;  // of a cost, for each feature: more than what small numbers can lose
 constexpr float kNaming = 5e-4f;  // of a cost: more than what its last bits can be
 
 // What is known of all slots: the largest |b|, |b - b^|, base and scale.
@@ -80,6 +82,7 @@ struct Pairs {
     // Any slot up to the limit of a row may be its cheapest. What does not compare is kept.
     __device__ __forceinline__ void keep(float cost, float limit, i64 p, int k) const {
         if (cost > limit || limit == kNoRow || k >= n_real) return;
+        if (*(volatile int*)n_pairs > most_pairs) return;  // too many: the host compares with all slots
         const int at = atomicAdd(n_pairs, 1);
         if (at < most_pairs) pairs[at] = make_int2((int)p, k);
     }
@@ -100,8 +103,8 @@ __device__ __forceinline__ float error_of(const Work& w, const Norms& norms, con
     const float y = sqrtf(norms.row) * 1.0001f;
     const float off = sqrtf(norms.error) * 1.001f + y * 1.3e-7f;
     float error = off * most.b + (y + off) * most.error;
-    error += (w.d + 16) * 9.6e-7f * (y * most.b + most.base + most.scale * norms.row) + 1e-36f;
-    return error * 1.001f;
+    error += (w.d + 16) * 9.6e-7f * (y * most.b + most.base + most.scale * norms.row);
+    return error * 1.001f + (w.d + 16) * kLeast;
 }
 
 // What is missing in all costs of a row.

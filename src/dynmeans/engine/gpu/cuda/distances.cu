@@ -9,13 +9,14 @@ struct Row {
     double y[R];
     __device__ __forceinline__ void load(const ROW* points, i64 i, int d, int lane) {
 #pragma unroll
-        for (int r = 0; r < R; ++r) y[r] = lane + 8 * r < d ? (double)points[i * d + lane + 8 * r] : 0.0;
+        for (int r = 0; r < R; ++r) y[r] = lane + 8 * r < d ? widen(points[i * d + lane + 8 * r]) : 0.0;
     }
-    __device__ __forceinline__ double sum(const double* center, int d, int lane) const {
+    template <typename Value>
+    __device__ __forceinline__ double sum(const Value* center, int d, int lane) const {
         double s = 0.0;
 #pragma unroll
         for (int r = 0; r < R; ++r)
-            if (r < R - 1 || lane + 8 * r < d) s = add_square(s, y[r], center[lane + 8 * r]);
+            if (r < R - 1 || lane + 8 * r < d) s = add_square(s, y[r], widen(center[lane + 8 * r]));
         return s;
     }
     // Beside several centers, one after the other in memory.
@@ -30,9 +31,10 @@ struct Row {
 struct Row {
     const ROW* y;
     __device__ __forceinline__ void load(const ROW* points, i64 i, int d, int) { y = points + i * d; }
-    __device__ __forceinline__ double sum(const double* center, int d, int lane) const {
+    template <typename Value>
+    __device__ __forceinline__ double sum(const Value* center, int d, int lane) const {
         double s = 0.0;
-        for (int j = lane; j < d; j += 8) s = add_square(s, (double)y[j], center[j]);
+        for (int j = lane; j < d; j += 8) s = add_square(s, widen(y[j]), widen(center[j]));
         return s;
     }
     template <int kCenters>
@@ -41,7 +43,7 @@ struct Row {
 #pragma unroll
         for (int k = 0; k < kCenters; ++k) s[k] = 0.0;
         for (int j = lane; j < d; j += 8) {
-            const double here = (double)y[j];
+            const double here = widen(y[j]);
 #pragma unroll
             for (int k = 0; k < kCenters; ++k) s[k] = add_square(s[k], here, centers[k * d + j]);
         }
@@ -54,7 +56,7 @@ struct WholeRow {
     double y[FEW];
     __device__ __forceinline__ void load(const ROW* points, i64 i, int) {
 #pragma unroll
-        for (int j = 0; j < FEW; ++j) y[j] = (double)points[i * FEW + j];
+        for (int j = 0; j < FEW; ++j) y[j] = widen(points[i * FEW + j]);
     }
     __device__ __forceinline__ double squared_distance(const double* centers, i64 v, int) const {
         double s[8] = {};

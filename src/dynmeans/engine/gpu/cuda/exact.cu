@@ -211,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
         bool wants = false;
         int wish = 0;
         if (counts && bounds) {
-            const double bound = (double)bounds[i] - drift;
+            const double bound = widen(bounds[i]) - drift;
             wants = !(bound > 0.0 && own <= new_penalty && own < bound * bound * (1.0 - 1e-9));
         } else if (counts) {
             wish = wishes[i];
@@ -273,5 +273,35 @@ extern "C" __global__ void __launch_bounds__(256) take_drawn(
         if (threadIdx.x % kWidth || !prefers(cost, slots[wish], own, label)) continue;
         if (is_before(since + wish, key, ties, i)) labels[i] = slots[wish];
         else listed[atomicAdd(n_listed, 1)] = (int)i;
+    }
+}
+
+// What each row pays for the slot it chose: lambda for a new one.
+extern "C" __global__ void __launch_bounds__(256) chosen_costs(
+    const ROW* points, i64 n, int d, const int* choices, const double* centers, const double* offsets,
+    const double* scales, double new_penalty, double* costs) {
+    const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
+    for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; i < n; i += n_groups) {
+        const int k = choices[i];
+        double cost = new_penalty;
+        if (k >= 0) {
+            ChoosingRow row;
+            row.load(points, i, d);
+            cost = cost_of(offsets[k], scales[k], row.squared_distance(centers, k, d));
+        }
+        if (threadIdx.x % kWidth == 0) costs[i] = cost;
+    }
+}
+
+// The distance of each row to each center.
+extern "C" __global__ void __launch_bounds__(256) all_distances(const ROW* points, i64 n, int d,
+                                                                const double* centers, int n_slots,
+                                                                double* found) {
+    const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
+    for (i64 e = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; e < n * n_slots; e += n_groups) {
+        ChoosingRow row;
+        row.load(points, e / n_slots, d);
+        const double square = row.squared_distance(centers, e % n_slots, d);
+        if (threadIdx.x % kWidth == 0) found[e] = __dsqrt_rn(square);
     }
 }

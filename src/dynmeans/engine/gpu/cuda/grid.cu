@@ -16,11 +16,11 @@ __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
         y[1] = v.y;
     } else if constexpr (D == 2) {
         const float2 v = __ldcs((const float2*)points + i);
-        y[0] = v.x;
-        y[1] = v.y;
+        y[0] = widen(v.x);
+        y[1] = widen(v.y);
     } else
 #pragma unroll
-        for (int j = 0; j < D; ++j) y[j] = (double)__ldcs(points + i * D + j);
+        for (int j = 0; j < D; ++j) y[j] = widen(__ldcs(points + i * D + j));
 }
 
 constexpr int kThreads = D < 3 && N_BINS <= 4 ? 1024 : 512;  // More bins need more registers.

@@ -39,14 +39,15 @@ extern "C" __global__ void second_pairs(const int2* pairs, const int* n_pairs, c
 extern "C" __global__ void take_pairs(const int* rows, const int* listed, int n, const u64* lowest,
                                       const u64* second, const int* slots, const float* floors,
                                       double new_penalty, float* bounds, double drift, int* wishes) {
-    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
+    for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+         p += (i64)gridDim.x * blockDim.x) {
         const bool opens = __longlong_as_double((i64)lowest[p]) > new_penalty;
         const int at = listed[p];
         wishes[at] = opens ? -1 : slots[p];
         if (!bounds) continue;
         // Bits that are no cost stand for none: a row without a second pair.
         const double other = second[p] == ~0ull ? 3e38 : __longlong_as_double((i64)second[p]);
-        const double least = opens ? 0.0 : fmin(other, (double)floors[p]);
+        const double least = opens ? 0.0 : fmin(other, widen(floors[p]));
         bounds[rows ? rows[at] : at] = (float)((sqrt(least) + drift) * (1.0 - 1e-6));
     }
 }

@@ -58,8 +58,8 @@ struct Pair {
 
     // About the origin, in bf16.
     __device__ __forceinline__ u32 round(const double* origin, int j, int d, Norms& norms) const {
-        const float low = j < d ? (float)((double)x - __ldg(origin + j)) : 0.f;
-        const float high = j + 1 < d ? (float)((double)y - __ldg(origin + j + 1)) : 0.f;
+        const float low = j < d ? (float)(widen(x) - __ldg(origin + j)) : 0.f;
+        const float high = j + 1 < d ? (float)(widen(y) - __ldg(origin + j + 1)) : 0.f;
         const u32 r = to_bf16(low, high);
         const float a = low - low_half(r), b = high - high_half(r);
         norms.row = fmaf(low, low, fmaf(high, high, norms.row));

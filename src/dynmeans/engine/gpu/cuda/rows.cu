@@ -3,16 +3,14 @@
 // Bits of the largest |y| of each feature; of the lightest and the heaviest weight. Threads keep
 // one column each: their number is a multiple of the features.
 extern "C" __global__ void magnitudes(const ROW* points, i64 begin, i64 n, int d,
-                                      const double* weights, u64* farthest, u64* range, int* n_bad) {
+                                      const double* weights, u64* farthest, u64* range) {
     const i64 n_threads = (i64)gridDim.x * blockDim.x / d * d;
     const i64 first = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (first >= n_threads) return;
     double most = 0.0, lightest = kInfinity, heaviest = 0.0;
-    bool is_bad = false;
     const int column = (int)(first % d);
     for (i64 e = begin * d + first; e < n * d; e += n_threads) {
-        const double y = fabs((double)points[e]);
-        is_bad |= !(y <= kInfinity);
+        const double y = fabs(widen(points[e]));
         if (weights) {
             const double w = weights[e / d];
             if (!(w > 0.0)) continue;
@@ -22,10 +20,23 @@ extern "C" __global__ void magnitudes(const ROW* points, i64 begin, i64 n, int d
         most = fmax(most, y);
     }
     atomicMax(farthest + column, (u64)__double_as_longlong(most));
-    if (is_bad) atomicAdd(n_bad, 1);
     if (!weights) return;
     atomicMin(range, (u64)__double_as_longlong(lightest));
     atomicMax(range + 1, (u64)__double_as_longlong(heaviest));
+}
+
+// The place of the first value that is beyond `most` or no number at all.
+extern "C" __global__ void first_bad(const ROW* values, i64 n, double most, u64* first) {
+    for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < n; e += (i64)gridDim.x * blockDim.x)
+        if (!(fabs(widen(values[e])) <= most)) {
+            atomicMin(first, (u64)e);
+            return;
+        }
+}
+
+extern "C" __global__ void widen_values(const ROW* values, i64 n, double* wide) {
+    for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < n; e += (i64)gridDim.x * blockDim.x)
+        wide[e] = widen(values[e]);
 }
 
 // A hash of what a row holds (decision 0005).
@@ -35,7 +46,7 @@ extern "C" __global__ void hash_rows(const ROW* points, i64 begin, i64 n, int d,
          i += (i64)gridDim.x * blockDim.x) {
         u64 hash = 0;
         for (int j = 0; j < d; ++j) {
-            const double y = __dadd_rn((double)points[i * d + j], 0.0);  // -0.0 becomes 0.0
+            const double y = __dadd_rn(widen(points[i * d + j]), 0.0);  // -0.0 becomes 0.0
             const u64 bits = (u64)__double_as_longlong(y);
             hash += (bits ^ (bits >> 32)) * multipliers[j];
         }
@@ -92,14 +103,14 @@ extern "C" __global__ void rename_labels(i64 n, const int* renamed, int* labels)
 extern "C" __global__ void find_choosers(const int* rows, const int* choices, int n,
                                          const int* labels, const u8* is_dormant, const u8* all_left,
                                          int n_start, int* listed, int* n_listed) {
-    const int n_threads = gridDim.x * blockDim.x;
-    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += n_threads) {
+    const i64 n_threads = (i64)gridDim.x * blockDim.x;
+    for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < n; p += n_threads) {
         const int choice = choices[p], label = labels[rows[p]];
         bool wants = choice < 0 || is_dormant[choice];
         if (all_left && label >= 0) wants |= all_left[label];
         if (all_left && choice >= 0 && choice < n_start) wants |= all_left[choice];
         const int at = reserve(wants, n_listed);
-        if (wants) listed[at] = p;
+        if (wants) listed[at] = (int)p;
     }
 }
 
@@ -116,7 +127,8 @@ extern "C" __global__ void __launch_bounds__(256) count_moves(const int* rows, c
         for (int k = threadIdx.x; k < n_counts; k += blockDim.x) here[k] = 0;
         __syncthreads();
     }
-    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
+    for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+         p += (i64)gridDim.x * blockDim.x) {
         const int choice = choices[p], label = labels[rows[p]];
         if (choice == label) continue;
         const int joined = n_choices + (choice < 0 ? n_choices : choice);
@@ -152,7 +164,8 @@ extern "C" __global__ void __launch_bounds__(256) list_moves(const int* rows, in
 // for those that open one; `before` and `after` tell who moved.
 extern "C" __global__ void relabel(const int* rows, const int* choices, int n, const int* slots,
                                    int* labels, int* before, int* after) {
-    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < n; p += gridDim.x * blockDim.x) {
+    for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+         p += (i64)gridDim.x * blockDim.x) {
         const int i = rows[p], choice = choices[p], label = labels[i];
         if (choice < 0) continue;
         const int slot = slots ? slots[choice] : choice;
@@ -167,5 +180,5 @@ extern "C" __global__ void relabel(const int* rows, const int* choices, int n, c
 // Listed rows, one after the other, as doubles.
 extern "C" __global__ void gather_rows(const ROW* points, int d, const int* rows, i64 n, double* found) {
     for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < n * d; e += (i64)gridDim.x * blockDim.x)
-        found[e] = (double)points[(i64)rows[e / d] * d + e % d];
+        found[e] = widen(points[(i64)rows[e / d] * d + e % d]);
 }

@@ -51,8 +51,8 @@ extern "C" __global__ void __launch_bounds__(512) deal_rows(const int* labels, i
 
 __device__ __forceinline__ double term_of(const ROW* points, i64 i, int d, const double* weights,
                                           int column) {
-    if (!weights) return (double)points[i * d + column];
-    return column == 0 ? weights[i] : __dmul_rn(weights[i], (double)points[i * d + column - 1]);
+    if (!weights) return widen(points[i * d + column]);
+    return column == 0 ? weights[i] : __dmul_rn(weights[i], widen(points[i * d + column - 1]));
 }
 
 // Slots of 32 dealt rows at a time, from place `first` on; `ends` is where the rows of each slot end.

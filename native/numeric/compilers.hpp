@@ -1,0 +1,95 @@
+// What compilers call differently, under one name each; nothing else asks which compiler it is.
+// gcc and clang (also as clang-cl) have vectors of their own. For one that has none, as
+// Microsoft's, numeric/plain_lanes.hpp takes their place; DYNMEANS_PLAIN_LANES chooses it with any
+// compiler.
+#pragma once
+
+#include <cstdint>
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#ifndef DYNMEANS_PLAIN_LANES
+#define DYNMEANS_PLAIN_LANES
+#endif
+#endif
+
+#if defined(__GNUC__)
+// Wide vectors pass only between functions of one module, all compiled alike.
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+#if defined(DYNMEANS_PLAIN_LANES)
+#elif defined(__AVX512F__)
+#define DYNMEANS_AVX512
+#elif defined(__AVX__)
+#define DYNMEANS_AVX
+#elif defined(__SSE2__)
+#define DYNMEANS_SSE2
+#elif defined(__aarch64__)
+#define DYNMEANS_NEON
+#endif
+
+// WebAssembly has one thread and no exceptions.
+#if defined(__wasm__)
+#define DYNMEANS_ONE_THREAD
+#endif
+
+#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
+#define DYNMEANS_THROW(problem) throw problem
+#else
+#include <cstdlib>
+#define DYNMEANS_THROW(problem) std::abort()
+#endif
+
+#if defined(__clang__)
+#define DYNMEANS_UNROLL_8 _Pragma("clang loop unroll_count(8)")
+#elif defined(__GNUC__)
+#define DYNMEANS_UNROLL_8 _Pragma("GCC unroll 8")
+#else
+#define DYNMEANS_UNROLL_8
+#endif
+
+namespace dynmeans::numeric {
+
+// The number of the lowest bit that is set; at least one is.
+#if defined(__GNUC__) || defined(__clang__)
+inline unsigned lowest_bit(unsigned bits) { return static_cast<unsigned>(__builtin_ctz(bits)); }
+inline unsigned lowest_bit(std::uint64_t bits) {
+    return static_cast<unsigned>(__builtin_ctzll(bits));
+}
+#else
+inline unsigned lowest_bit(std::uint64_t bits) {
+    unsigned number = 0;
+    for (; !(bits & 1); bits >>= 1) ++number;
+    return number;
+}
+inline unsigned lowest_bit(unsigned bits) { return lowest_bit(std::uint64_t{bits}); }
+#endif
+
+// Asks for memory before its turn; what it holds, and so every result, is the same without.
+inline void prefetch(const void* at) {
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(at);
+#else
+    (void)at;
+#endif
+}
+
+inline void prefetch_to_write(const void* at) {
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(at, 1);
+#else
+    (void)at;
+#endif
+}
+
+// Into the second cache: the first can wait for few lines at a time.
+inline void prefetch_to_second(const void* at) {
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(at, 0, 2);
+#else
+    (void)at;
+#endif
+}
+
+}  // namespace dynmeans::numeric

@@ -1,0 +1,178 @@
+"""AssignLabels on a device: the first pass, and the passes after it (decision 0501)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynmeans.engine.gpu.host.event_log import (
+    OPEN_NEW,
+    Choosers,
+    EventLog,
+    Version,
+    imply_births,
+    imply_log,
+    settle_log,
+    union,
+)
+from dynmeans.engine.gpu.host.rows import Compared, Listed, Rows
+from dynmeans.engine.gpu.host.slots import Memory, Slots, Versions
+from dynmeans.records.arrays import IntArray
+
+_MOST_PROPOSERS = 8192  # that are replayed together
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """Passes over the rows of one batch."""
+
+    rows: Rows
+    memory: Memory
+    new_penalty: float
+
+    def first(self) -> int:
+        """Label rows that have no label yet; return the number of slots.
+
+        The rows are taken in stretches of the visiting order that grow as events get rare. A row
+        that finds an active cluster can cause no event, whatever happens before its turn in the
+        stretch: that cluster stays where it is, and no dormant one gets cheaper. So events are
+        sought among the others.
+        """
+        rows, slots, low = self.rows, Slots.asleep(self.memory), 0
+        for high in rows.window_limits():
+            slots = self._first_stretch(rows.select(low, high), slots)
+            low = high
+        return self._rest(slots, low)
+
+    def _first_stretch(self, listed: Listed, start: Slots) -> Slots:
+        rows = self.rows
+        if len(listed) == 0:
+            return start
+        choices = rows.cheapest(listed, start, self.new_penalty)
+        proposers = rows.proposing(listed, choices, start.is_dormant) if len(start) else listed
+        log = self._events_among(proposers, start)
+        versions = self._versions(log, start)
+        if len(proposers):
+            choices = rows.choose(listed, choices, versions, self.new_penalty)
+        rows.set_labels(listed, choices, versions.slots)
+        rows.label_born(log.born["row"], len(start))
+        return versions.last()
+
+    def _rest(self, start: Slots, low: int) -> int:
+        rows = self.rows
+        proposers = rows.label_rest(start, low, self.new_penalty)
+        if len(proposers) == 0:
+            return len(start)
+        log = self._events_among(proposers, start)
+        versions = self._versions(log, start)
+        # A row that keeps its slot beside all that was opened keeps it beside any part of that, and
+        # one that takes the cheapest of all takes it beside any part that has it.
+        others = rows.drawn(versions, start, low, self.new_penalty)
+        choices = rows.choose(others, rows.labels_of(others), versions, self.new_penalty)
+        rows.set_labels(others, choices, versions.slots)
+        base = None if start.is_dormant.any() else rows.nowhere(len(proposers))
+        choices = rows.choose(proposers, base, versions, self.new_penalty)
+        rows.set_labels(proposers, choices, versions.slots)
+        rows.label_born(log.born["row"], len(start))
+        return versions.n_last
+
+    def _events_among(self, proposers: Listed, start: Slots) -> EventLog:
+        """Return the events of rows without labels, those that come first first."""
+        rows, known, only_births = self.rows, EventLog(), not start.is_dormant.any()
+        proposers = rows.in_order(proposers)
+        while len(proposers):
+            few, proposers = proposers[:_MOST_PROPOSERS], proposers[_MOST_PROPOSERS:]
+            if only_births:
+                opened = rows.open_in_order(few, self.new_penalty)
+                known = union(known, EventLog(rows.turns(opened)))
+            else:
+                known = self._settle_unlabeled(few, start, known)
+            if len(proposers):
+                versions = self._versions(known, start)
+                base = rows.nowhere(len(proposers)) if only_births else None
+                choices = rows.choose(proposers, base, versions, self.new_penalty)
+                proposers = rows.proposing(proposers, choices, versions.is_dormant)
+                proposers = rows.in_order(proposers)
+        return known
+
+    def _settle_unlabeled(self, listed: Listed, start: Slots, known: EventLog) -> EventLog:
+        rows, turns = self.rows, self.rows.turns(listed)
+        base = rows.choose(listed, None, Versions.frozen(start), self.new_penalty)
+
+        def imply(log: EventLog) -> EventLog:
+            versions = self._versions(log, start)
+            choices = rows.choose(listed, base, versions, self.new_penalty)
+            return union(known, imply_births(turns, rows.in_memory(choices), versions))
+
+        return settle_log(self._guess(listed, base, start, known), imply)
+
+    def _guess(self, listed: Listed, base: Listed, start: Slots, known: EventLog) -> EventLog:
+        """Begin with the events of rows that can revive nothing, and the first of each revival."""
+        rows, turns, choices = self.rows, self.rows.turns(listed), self.rows.in_memory(base)
+        at = np.flatnonzero(choices == OPEN_NEW)
+        born = rows.turns(rows.open_in_order(rows.take(listed, at), self.new_penalty))
+        wakes = np.flatnonzero((choices != OPEN_NEW) & ~np.isin(choices, known.revived))
+        revived, first = np.unique(choices[wakes], return_index=True)
+        return union(known, EventLog(born, revived, turns[wakes[first]]))
+
+    def later(self, start: Slots, n_members: IntArray, found: Compared) -> IntArray:
+        """Move the rows that want to; return how many each slot has then.
+
+        While no cluster is opened, revived or emptied, each gets what it wanted. A row that
+        wanted to stay sees its own cluster at its turn, so only versions that events add can
+        change its choice: those it may prefer are looked for whenever a version is new.
+        """
+        left, joined = found.left, found.joined
+        opens = joined[-1] > 0 or bool(joined[:-1][start.is_dormant].any())
+        if not opens and not ((left > 0) & (left == n_members)).any():
+            self.rows.relabel(found.listed, found.wishes, None, len(start))
+            return n_members - left + joined[:-1]
+        replay = _Replay(self, start, n_members, found)
+        log = settle_log(EventLog(), replay.imply)
+        versions = self._versions(log, start)
+        choices = replay.choose(versions)
+        choices = self.rows.at_birth(replay.listed, choices, log.born["row"], len(start))
+        left, joined = self.rows.count_moves(replay.listed, choices, len(versions))
+        n_slots = int(versions.slots.max()) + 1
+        members = np.bincount(versions.slots, joined[:-1], minlength=n_slots).astype(np.int64)
+        members[: len(start)] += n_members - left[: len(start)]
+        self.rows.relabel(replay.listed, choices, versions.slots, n_slots)
+        return members
+
+    def _versions(self, log: EventLog, start: Slots) -> Versions:
+        return log.versions(start, self.memory, self.rows.points(log.opened_rows))
+
+
+class _Replay:
+    """Rows in play while the events of a later pass are settled."""
+
+    def __init__(self, passes: Passes, start: Slots, n_members: IntArray, found: Compared) -> None:
+        self._passes, self._start, self._n_members = passes, start, n_members
+        self.listed, self._base = found.listed, found.wishes
+        self._known: set[Version] = set()
+        passes.rows.begin_events(found.listed)
+
+    def imply(self, log: EventLog) -> EventLog:
+        rows, versions = self._passes.rows, self._passes._versions(log, self._start)
+        self._take_followers(log, versions)
+        choices = self.choose(versions)
+        left, _ = rows.count_moves(self.listed, choices, len(versions))
+        left = left[: len(self._start)]
+        all_left = np.flatnonzero((left > 0) & (left == self._n_members))
+        choosers: Choosers = rows.choosers(self.listed, choices, versions, all_left)
+        return imply_log(choosers, versions, all_left)
+
+    def choose(self, versions: Versions) -> Listed:
+        passes = self._passes
+        return passes.rows.choose(self.listed, self._base, versions, passes.new_penalty)
+
+    def _take_followers(self, log: EventLog, versions: Versions) -> None:
+        names, rows = log.names(len(self._passes.memory)), self._passes.rows
+        fresh = [v for v, name in enumerate(names) if name not in self._known]
+        self._known.update(names)
+        if not fresh:
+            return
+        extra = np.array(fresh) + len(self._start)
+        penalty = self._passes.new_penalty
+        found = rows.followers(self._start, versions, extra, penalty)
+        self.listed = rows.join(self.listed, found)
+        self._base = rows.join(self._base, rows.labels_of(found))

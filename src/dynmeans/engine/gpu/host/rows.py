@@ -1,0 +1,171 @@
+"""What the algorithm asks of the rows of a batch, wherever they lie.
+
+A list of rows, a list of choices and the labels are arrays of the device; everything else is here,
+small. `DeviceRows` answers with kernels; the tests have a twin in NumPy.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dynmeans.engine.gpu.host.bins import BatchBins, Magnitudes
+from dynmeans.engine.gpu.host.event_log import Choosers
+from dynmeans.engine.gpu.host.slots import BoolArray, Slots, Versions
+from dynmeans.engine.gpu.host.turns import TurnArray
+from dynmeans.records.arrays import FloatArray, IntArray
+
+Listed = Any  # an array on the device: rows, or one choice for each
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """All rows beside the slots of a moment.
+
+    Attributes
+    ----------
+    within : FloatArray
+        The sum of w |y - theta|^2 over the rows, each beside its own slot, in bins.
+    listed, wishes : Listed
+        The rows that want to move, and where to; OPEN_NEW where that is a new cluster.
+    left, joined : IntArray
+        How many of them leave each slot, and want each; the last of `joined` counts OPEN_NEW.
+    """
+
+    within: FloatArray
+    listed: Listed
+    wishes: Listed
+    left: IntArray
+    joined: IntArray
+
+
+class Rows(Protocol):
+    """The rows of one batch with their weights, visiting order, labels and sums."""
+
+    n_points: int
+    n_features: int
+    labels: Listed
+
+    def magnitudes(self) -> Magnitudes:
+        """Return the largest coordinates and the range of the weights."""
+
+    def start(self, order: Any, bins: BatchBins) -> None:
+        """Begin a run: this order, no labels, no sums."""
+
+    def window_limits(self) -> list[int]:
+        """Return the keys that end the stretches of a first pass, but for the last."""
+
+    def select(self, low: int, high: int) -> Listed:
+        """List the rows that take part and have a key from `low` to below `high`."""
+
+    def turns(self, listed: Listed | IntArray) -> TurnArray:
+        """Return the turns of some rows."""
+
+    def in_order(self, listed: Listed) -> Listed:
+        """Return the rows in the order of their turns."""
+
+    def points(self, numbers: IntArray) -> FloatArray:
+        """Return some rows, as float64."""
+
+    def choose(
+        self, listed: Listed, base: Listed | None, versions: Versions, new_penalty: float
+    ) -> Listed:
+        """Return the cheapest version that each row sees at its turn, or OPEN_NEW.
+
+        `base` is the cheapest of the slots at the start of the pass, where it is known.
+        """
+
+    def cheapest(self, listed: Listed, slots: Slots, new_penalty: float) -> Listed:
+        """Return the cheapest of these slots for each listed row, or OPEN_NEW."""
+
+    def open_in_order(self, listed: Listed, new_penalty: float) -> IntArray:
+        """Visit the listed rows in that order, one by one; return those that open a cluster.
+
+        A row opens one unless it lies within lambda of one that was opened before.
+        """
+
+    def nowhere(self, n: int) -> Listed:
+        """Return OPEN_NEW for so many rows."""
+
+    def proposing(self, listed: Listed, choices: Listed, is_dormant: BoolArray) -> Listed:
+        """List those that chose to open or revive a cluster, in no order."""
+
+    def at_birth(self, listed: Listed, choices: Listed, born: IntArray, n_start: int) -> Listed:
+        """Return the choices, those of the rows that were `born` being the versions they opened."""
+
+    def take(self, listed: Listed, at: IntArray) -> Listed:
+        """Return some entries of a list."""
+
+    def in_memory(self, listed: Listed) -> IntArray:
+        """Return a list as an array of NumPy."""
+
+    def label_rest(self, slots: Slots, low: int, new_penalty: float) -> Listed:
+        """Label the rows from key `low` on that find an active slot; list the others."""
+
+    def set_labels(self, listed: Listed, choices: Listed, slots: IntArray) -> None:
+        """Label the rows by the slots of the versions they chose, but for those that open one."""
+
+    def label_born(self, born: IntArray, n_start: int) -> None:
+        """Label the rows that opened clusters, in the order of these."""
+
+    def labels_of(self, listed: Listed) -> Listed:
+        """Return the labels of some rows."""
+
+    def drawn(self, versions: Versions, start: Slots, low: int, new_penalty: float) -> Listed:
+        """Label rows from key `low` on that prefer the cheapest version that events added.
+
+        They keep the slot that they have of those at the start, or take the new one if it was there
+        at their turn. Those for which it was not may prefer another one: they are listed.
+        """
+
+    def followers(
+        self, start: Slots, versions: Versions, extra: IntArray, new_penalty: float
+    ) -> Listed:
+        """List rows of a label, not listed yet, that may prefer a version to their own.
+
+        `extra` are the versions in question. The rows count as listed from now on.
+        """
+
+    def begin_events(self, listed: Listed) -> None:
+        """Let these rows count as listed and no others; events are about to be settled."""
+
+    def join(self, first: Listed, second: Listed) -> Listed:
+        """Put two lists together."""
+
+    def compare(self, slots: Slots, new_penalty: float) -> Callable[[], Compared]:
+        """Begin to look at every row beside these slots; return what waits for the answer.
+
+        The lists in it are good until the next look.
+        """
+
+    def count_moves(
+        self, listed: Listed, choices: Listed, n_choices: int
+    ) -> tuple[IntArray, IntArray]:
+        """Count rows that leave each slot, and that join each version; the last is OPEN_NEW."""
+
+    def choosers(
+        self, listed: Listed, choices: Listed, versions: Versions, all_left: IntArray
+    ) -> Choosers:
+        """Return the rows that open or revive a cluster, leave or join one that all left."""
+
+    def relabel(
+        self, listed: Listed, choices: Listed, slots: IntArray | None, n_slots: int
+    ) -> None:
+        """Label the rows by the slots of their choices, and move them between the sums.
+
+        Without `slots` the choices are slots.
+        """
+
+    def sum_up(self, n_slots: int) -> IntArray:
+        """Add all rows to the sums of their slots; return how many each has."""
+
+    def within(self, slots: Slots) -> FloatArray:
+        """Return the sum of w |y - theta|^2 over the rows, each beside its own slot, in bins."""
+
+    def moved_sums(self, listed: Listed, before: Listed, after: Listed, n_slots: int) -> FloatArray:
+        """Return what rows that move between slots add to the sums of each, in bins; -1: none."""
+
+    def keep_slots(self, is_kept: BoolArray) -> None:
+        """Close the gaps that other slots leave, in the labels and the sums."""
+
+    def totals(self) -> FloatArray:
+        """Return the sums of each slot, rounded once: w where points have weights, then w y."""

@@ -1,0 +1,247 @@
+"""The kernels in NumPy: every stage of the GPU backend, said slowly."""
+
+import math
+
+import numpy as np
+
+from dynmeans.algorithm.sums import squared_distances
+from dynmeans.engine.gpu.host.bins import Magnitudes
+from dynmeans.engine.gpu.host.event_log import OPEN_NEW, Choosers
+from dynmeans.engine.gpu.host.near import near_versions
+from dynmeans.engine.gpu.host.rows import Compared
+from dynmeans.engine.gpu.host.slots import Versions
+from dynmeans.engine.gpu.host.turns import TURN, in_order, is_before
+
+
+class TwinRows:
+    """Rows in memory that answer as `DeviceRows` does."""
+
+    def __init__(self, points, weights=None, windows=(4, 16)):
+        self.values = np.asarray(points)
+        self.weights = weights
+        self.n_points, self.n_features = self.values.shape
+        self.windows = windows
+        self.takes_part = np.ones(self.n_points, bool) if weights is None else weights > 0
+
+    def magnitudes(self):
+        rows = np.abs(self.values[self.takes_part].astype(float))
+        if self.weights is None:
+            return Magnitudes(rows.max(axis=0, initial=0.0), 1.0, 1.0)
+        heavy = self.weights[self.takes_part]
+        return Magnitudes(
+            rows.max(axis=0, initial=0.0), heavy.min(initial=np.inf), heavy.max(initial=0.0)
+        )
+
+    def start(self, order, bins):
+        """`order` is a permutation; a row's key is its position."""
+        self.keys = np.empty(self.n_points, np.uint64)
+        self.keys[order] = np.arange(self.n_points)
+        self.labels = np.full(self.n_points, -1)
+        self.bins = bins
+
+    def window_limits(self):
+        return [n for n in self.windows if n < self.n_points]
+
+    def select(self, low, high):
+        return np.flatnonzero(self.takes_part & (self.keys >= low) & (self.keys < high))
+
+    def turns(self, listed):
+        turns = np.zeros(len(listed), TURN)
+        turns["key"], turns["row"] = self.keys[listed], listed
+        return turns
+
+    def in_order(self, listed):
+        return listed[in_order(self.turns(listed))]
+
+    def points(self, numbers):
+        return self.values[numbers].astype(float)
+
+    def choose(self, listed, base, versions, new_penalty):
+        choices = np.full(len(listed), OPEN_NEW)
+        turns = self.turns(listed)
+        for r, y in enumerate(self.points(listed)):
+            turn = np.full(len(versions), turns[r])
+            sees = is_before(versions.since, turn) & ~is_before(versions.until, turn)
+            known = base is not None and (base[r] == OPEN_NEW or sees[base[r]])
+            if known:
+                sees[: versions.n_start] = False
+                if base[r] != OPEN_NEW:
+                    sees[base[r]] = True
+            at = np.flatnonzero(sees)
+            costs = versions.offsets[at] + versions.scales[at] * squared_distances(
+                y, versions.centers[at]
+            )
+            order = np.lexsort((versions.slots[at], costs))
+            if len(at) and costs[order[0]] <= new_penalty:
+                choices[r] = at[order[0]]
+        return choices
+
+    def cheapest(self, listed, slots, new_penalty):
+        return self.choose(listed, None, Versions.frozen(slots), new_penalty)
+
+    def open_in_order(self, listed, new_penalty):
+        rows, opened = self.points(listed), []
+        for p, y in enumerate(rows):
+            if not (squared_distances(y, rows[opened]) <= new_penalty).any():
+                opened.append(p)
+        return listed[np.array(opened, dtype=np.int64)]
+
+    def nowhere(self, n):
+        return np.full(n, OPEN_NEW)
+
+    def proposing(self, listed, choices, is_dormant):
+        return listed[(choices == OPEN_NEW) | np.append(is_dormant, False)[choices]][::-1]
+
+    def at_birth(self, listed, choices, born, n_start):
+        choices, number = choices.copy(), {row: i for i, row in enumerate(born.tolist())}
+        for at in np.flatnonzero(choices == OPEN_NEW):
+            choices[at] = n_start + number[listed[at]]
+        return choices
+
+    def take(self, listed, at):
+        return listed[at]
+
+    def in_memory(self, listed):
+        return listed
+
+    def label_rest(self, slots, low, new_penalty):
+        listed = np.flatnonzero(self.takes_part & (self.keys >= low))
+        choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)
+        is_event = (choices == OPEN_NEW) | np.append(slots.is_dormant, False)[choices]
+        self.labels[listed[~is_event]] = choices[~is_event]
+        return listed[is_event]
+
+    def set_labels(self, listed, choices, slots):
+        joins = choices != OPEN_NEW
+        self.labels[listed[joins]] = slots[choices[joins]]
+
+    def label_born(self, born, n_start):
+        self.labels[born] = n_start + np.arange(len(born))
+
+    def labels_of(self, listed):
+        return self.labels[listed]
+
+    def begin_events(self, listed):
+        self.is_listed = np.zeros(self.n_points, bool)
+        self.is_listed[listed] = True
+
+    def drawn(self, versions, start, low, new_penalty):
+        opened, slots, since = versions.opened()
+        listed = np.flatnonzero((self.labels >= 0) & (self.keys >= low))
+        choices = self.cheapest(listed, opened, new_penalty)
+        found = choices != OPEN_NEW
+        listed, choices = listed[found], choices[found]
+        points, own_slots = self.points(listed), self.labels[listed]
+        own = squared_distances(points, start.centers[own_slots])
+        cost = squared_distances(points, opened.centers[choices])
+        prefers = (cost < own) | ((cost == own) & (slots[choices] < own_slots))
+        listed, choices = listed[prefers], choices[prefers]
+        is_there = is_before(since[choices], self.turns(listed))
+        self.labels[listed[is_there]] = slots[choices[is_there]]
+        return listed[~is_there]
+
+    def followers(self, start, versions, extra, new_penalty):
+        starts, near = near_versions(start, versions, extra, new_penalty)
+        found = []
+        for i in np.flatnonzero((self.labels >= 0) & ~self.is_listed):
+            a, y = self.labels[i], self.points(np.array([i]))[0]
+            own = squared_distances(y, start.centers[a])
+            for v in near[starts[a] : starts[a + 1]]:
+                cost = versions.offsets[v] + versions.scales[v] * squared_distances(
+                    y, versions.centers[v]
+                )
+                turn = self.turns(np.array([i]))
+                if cost <= own and is_before(versions.since[v : v + 1], turn)[0]:
+                    found.append(i)
+                    break
+        listed = np.array(found, dtype=np.int64)
+        self.is_listed[listed] = True
+        return listed
+
+    def join(self, first, second):
+        return np.concatenate([first, second])
+
+    def compare(self, slots, new_penalty):
+        listed = np.flatnonzero(self.labels >= 0)
+        within = self.within(slots)
+        choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)
+        moves = choices != self.labels[listed]
+        listed, choices = listed[moves], choices[moves]
+        counts = self.count_moves(listed, choices, len(slots))
+        return lambda: Compared(within, listed, choices, *counts)
+
+    def within(self, slots):
+        listed = np.flatnonzero(self.labels >= 0)
+        own = squared_distances(self.points(listed), slots.centers[self.labels[listed]])
+        weights = np.ones(self.n_points) if self.weights is None else self.weights
+        return _in_bins((weights[listed] * own)[:, None], self.bins.costs[:, None])[:, 0]
+
+    def moved_sums(self, listed, before, after, n_slots):
+        sums = np.zeros((n_slots, self.bins.columns.size))
+        for i, a, b in zip(listed, before, after, strict=True):
+            term = _in_bins(self._terms(np.array([i])), self.bins.columns).ravel()
+            sums[b] += term
+            if a >= 0:
+                sums[a] -= term
+        return sums
+
+    def count_moves(self, listed, choices, n_choices):
+        labels = self.labels[listed]
+        moves = choices != labels
+        left = np.bincount(labels[moves], minlength=n_choices)
+        codes = np.where(choices == OPEN_NEW, n_choices, choices)
+        return left, np.bincount(codes[moves], minlength=n_choices + 1)
+
+    def choosers(self, listed, choices, versions, all_left):
+        labels = self.labels[listed]
+        keep = (choices == OPEN_NEW) | np.append(versions.is_dormant, False)[choices]
+        keep |= np.isin(labels, all_left) | np.isin(choices, all_left)
+        return Choosers(self.turns(listed[keep]), labels[keep], choices[keep])
+
+    def relabel(self, listed, choices, slots, n_slots):
+        before, after = self.labels[listed], choices if slots is None else slots[choices]
+        moves = before != after
+        n_bins, n_columns = self.bins.columns.shape
+        grown = np.zeros((n_slots, n_bins, n_columns))
+        grown[: len(self.sums)] = self.sums
+        self.sums = grown
+        for i, a, b in zip(listed[moves], before[moves], after[moves], strict=True):
+            term = _in_bins(self._terms(np.array([i])), self.bins.columns)
+            self.sums[a] -= term
+            self.sums[b] += term
+        self.labels[listed] = after
+
+    def sum_up(self, n_slots):
+        self.sums = np.zeros((n_slots, *self.bins.columns.shape))
+        for k in range(n_slots):
+            listed = np.flatnonzero(self.labels == k)
+            self.sums[k] = _in_bins(self._terms(listed), self.bins.columns)
+        return np.bincount(self.labels[self.labels >= 0], minlength=n_slots)
+
+    def keep_slots(self, is_kept):
+        slots = np.append(np.cumsum(is_kept) - 1, -1)
+        self.labels, self.sums = slots[self.labels], self.sums[is_kept]
+
+    def totals(self):
+        totals = np.empty((len(self.sums), self.sums.shape[2]))
+        for k, c in np.ndindex(totals.shape):
+            totals[k, c] = math.fsum(self.sums[k, :, c])
+        return totals
+
+    def _terms(self, listed):
+        rows = self.points(listed)
+        if self.weights is None:
+            return rows
+        w = self.weights[listed][:, None]
+        return np.hstack([w, w * rows])
+
+
+def _in_bins(terms, shifts):
+    """Add each column of `terms` in its bins; one after the other is as good as any order."""
+    sums, rest = np.zeros(shifts.shape), terms.copy()
+    for b, shift in enumerate(shifts):
+        h = (rest + shift) - shift
+        for row in h:
+            sums[b] += row
+        rest = rest - h
+    return sums
