@@ -62,7 +62,7 @@ struct RecordTypes {
     RecordType<8> clustering{
         {"labels", "ids", "counts", "centers", "cost", "n_iter", "cost_trace", "execution"}};
     RecordType<5> penalties{{"new_penalty", "revival_penalty", "drift", "revival", "motion"}};
-    RecordType<3> orders{{"entropy", "n_init", "by"}};
+    RecordType<4> orders{{"entropy", "n_init", "by", "search"}};
     PyObject* backend = nullptr;  // its name
 };
 

@@ -191,3 +191,17 @@ def test_a_stop_ends_the_run_though_a_command_takes_its_time(tmp_path, monkeypat
         stop.set()
         look(is_last=True)
     assert time.monotonic() - begin < 4.0
+
+
+def test_a_webhook_may_have_a_password_which_is_not_told(tmp_path, hook, caplog):
+    address = hook.replace("http://", "http://me:hunter2swordfish@")
+    Hook.answers = [500]
+    rules = rules_file(tmp_path, f'[[rule]]\nname = "r"\nwhen = "born"\nwebhook = "{address}"\n')
+    run = Run.create(tmp_path / "run", CONFIG)
+    with run, watching(rules, run, threading.Event()) as look:
+        run.process(Window([NEAR]))
+        look(is_last=True)
+    assert Hook.received
+    assert "500" in caplog.text
+    assert "hunter2swordfish" not in caplog.text
+    assert b"hunter2swordfish" not in (tmp_path / "run" / "run.sqlite").read_bytes()

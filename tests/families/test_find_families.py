@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from dynmeans import DynamicMeans, find_families
+from dynmeans.families import evidence, tree
+from dynmeans.families.find import families_of
 
 
 def bars(rng, n_batches=5):
@@ -174,3 +176,74 @@ def test_what_cannot_be_meant_is_refused(arguments, message):
     batches, labels = bars(np.random.default_rng(15))
     with pytest.raises(ValueError, match=message):
         find_families(batches, **{"labels": labels, **arguments})
+
+
+def outliers(rng, n_batches, n_each):
+    """Two clusters, and single points that never come back under the same name."""
+    places, batches, labels = np.array([[0.0, 0.0], [20.0, 0.0]]), [], []
+    for t in range(n_batches):
+        blobs_now = np.repeat(places, 10, axis=0) + rng.normal(size=(20, 2))
+        batches.append(np.vstack([blobs_now, rng.uniform(-100, 100, size=(n_each, 2))]))
+        labels.append(np.append(np.repeat([0, 1], 10), 2 + t * n_each + np.arange(n_each)))
+    return batches, labels
+
+
+def test_an_identity_too_small_for_a_name_goes_with_the_nearest_or_is_an_outlier():
+    rng = np.random.default_rng(5)
+    batches, labels = blobs(rng, np.array([[0.0, 0.0], [30.0, 0.0]]))
+    batches[3] = np.vstack([batches[3], [[1.0, 3.0], [500.0, 0.0]]])
+    labels[3] = np.append(labels[3], [7, 8])
+    families = find_families(batches, labels)
+    assert families.of([0, 1, 7, 8]).tolist() == [0, 1, 0, -1]
+    everyone = find_families(batches, labels, min_cluster_size=0, min_life=1, level=-8)
+    assert everyone.of([7, 8]).tolist() == [7, 8]
+
+
+def test_one_seldom_seen_has_no_name_of_its_own():
+    rng = np.random.default_rng(6)
+    batches, labels = blobs(rng, np.array([[0.0, 0.0], [30.0, 0.0]]), n_batches=60)
+    for t in (3, 30, 55):
+        batches[t] = np.vstack([batches[t], [[4.0, 4.0]]])
+        labels[t] = np.append(labels[t], 9)
+    assert find_families(batches, labels).of([9]).tolist() == [0]
+
+
+def test_in_a_single_batch_every_cluster_has_a_name():
+    batches, labels = blobs(np.random.default_rng(7), np.array([[0.0, 0.0], [30.0, 0.0]]), 1)
+    assert find_families(batches, labels).n_families == 2
+
+
+def test_single_points_that_hold_much_make_the_level_climb():
+    rng = np.random.default_rng(8)
+    batches, labels, n_born = [], [], 2
+    for _ in range(10):
+        middle = np.repeat([[0.0, 0.0], [60.0, 0.0]], 20, axis=0) + rng.normal(size=(40, 2))
+        single = rng.normal(0, 6, size=(6, 2))
+        batches.append(np.vstack([middle, single]))
+        labels.append(np.append(np.repeat([0, 1], 20), n_born + np.arange(6)))
+        n_born += 6
+    assert find_families(batches, labels).level > 1
+
+
+def test_evidence_of_a_long_stream_is_bounded(monkeypatch):
+    monkeypatch.setattr(evidence, "_MOST_KEPT", 64)
+    monkeypatch.setattr(evidence, "_MOST_WAITING", 100)
+    kept = evidence.Evidence()
+    numbers = []
+    for points, names in zip(*outliers(np.random.default_rng(9), 300, 3), strict=True):
+        kept.add(points, names)
+        kept.settle()
+        numbers.append((len(kept.ids), len(kept.pair_ids)))
+    assert max(n for n, _ in numbers) <= 2 * 64 + 5
+    assert max(n for _, n in numbers[200:]) <= max(n for _, n in numbers[:100]) + 64
+    families = families_of(kept)
+    assert families.of([0, 1]).tolist() == [0, 1]
+    assert families.of([5]).tolist() in ([5], [-1], [0], [1])
+
+
+def test_more_groups_than_are_linked_all_with_all_still_join(monkeypatch):
+    monkeypatch.setattr(tree, "_MOST_LINKED", 3)
+    places = np.array([[0.0, 0.0], [30.0, 0.0], [0.0, 30.0], [90.0, 0.0], [0.0, 90.0]])
+    families = find_families(*blobs(np.random.default_rng(10), places), level=np.inf)
+    assert families.n_families == 1
+    assert families.at(0).n_families == 5

@@ -22,7 +22,8 @@ TREE = FamilyTree(
 
 def families_at(level):
     seen = np.array([[0, 0], [0, 1], [0, 2]])
-    return Families(TREE, level, np.array([7.0, 4.0, 1.0]), np.array([3, 3, 1]), seen)
+    sizes = np.array([7.0, 4.0, 1.0]), np.array([3, 3, 1])
+    return Families(TREE, level, *sizes, seen, homes=TREE.ids, home_distances=np.zeros(3))
 
 
 def test_members_of_a_join_are_neighbors(history):
@@ -76,6 +77,7 @@ def test_families_of_another_stream_are_refused(history):
     other = Families(
         FamilyTree(np.array([0]), np.empty((0, 2), dtype=int), *np.empty((4, 0))),
         *(0.0, np.ones(1), np.ones(1, dtype=int), np.zeros((1, 2), dtype=int)),
+        *(np.zeros(1, dtype=int), np.zeros(1)),
     )
     with pytest.raises(ValueError, match="cluster 1, which is in no family"):
         plot_families(other, history)

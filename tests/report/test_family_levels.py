@@ -1,9 +1,11 @@
 """The tree of families on a page."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from dynmeans.records.families import Families, FamilyTree, joined_groups
+from dynmeans.records.families import APART, Families, FamilyTree, joined_groups
 from dynmeans.report import report_data
 from dynmeans.report.family_levels import family_levels
 from dynmeans.report.packing import pack_report
@@ -19,7 +21,15 @@ def tree_of(n, rng):
     evidence = np.ones(n - 1)
     heights = np.sort(rng.uniform(-8, 5, n - 1))
     tree = FamilyTree(np.arange(n), np.array(joined), heights, evidence, evidence, evidence)
-    return Families(tree, 0.0, np.ones(n), np.ones(n, dtype=int), np.empty((0, 2), dtype=int))
+    sizes = np.ones(n), np.ones(n, dtype=int)
+    return Families(
+        tree,
+        0.0,
+        *sizes,
+        np.empty((0, 2), dtype=int),
+        homes=np.arange(n),
+        home_distances=np.ones(n),
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -45,3 +55,13 @@ def test_a_page_is_given_the_levels_and_who_is_confirmed(stream):
 def test_a_size_that_means_nothing_is_refused(stream):
     with pytest.raises(ValueError, match="min_life must be"):
         report_data(stream.history).with_confirmed(min_life=0)
+
+
+def test_what_is_too_small_for_a_name_is_shown_with_its_home():
+    families = tree_of(6, np.random.default_rng(0))
+    homes = np.array([0, 1, 2, 3, 4, 2])
+    alone = replace(families, tree=replace(families.tree, joined=np.empty((0, 2), dtype=int)))
+    alone = replace(alone, tree=replace(alone.tree, heights=np.empty(0)), homes=homes)
+    kept = family_levels(alone, np.arange(6))
+    assert kept.joined.tolist() == [[2, 5]]
+    assert kept.heights[0] <= APART

@@ -50,11 +50,11 @@ class KafkaPlace:
         self.send(name, [])
         return self.server.address(name)
 
-    def send(self, name: str, bodies: Iterable[str]) -> None:
+    def send(self, name: str, bodies: Iterable[str], partition: int = 0) -> None:
         producer = confluent_kafka.Producer({"bootstrap.servers": f"127.0.0.1:{self.server.port}"})
         producer.list_topics(name, 10)
         for body in bodies:
-            producer.produce(name, body.encode(), partition=0)
+            producer.produce(name, body.encode(), partition=partition)
         producer.flush(30)
 
     def stop(self) -> None:

@@ -11,10 +11,12 @@ import subprocess
 import threading
 import time
 import urllib.request
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from dynmeans.alerts.rules import TARGETS, Rule
 from dynmeans.runs.store.digests import checked_rows, row_digest
@@ -234,8 +236,13 @@ class _Deadline(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
 
 
 def _post(rule: Rule, text: str) -> None:
-    kinds = {"content-type": "application/json", "user-agent": "dynmeans"}
-    request = urllib.request.Request(rule.webhook or "", text.encode(), kinds, method="POST")
+    headers = {"content-type": "application/json", "user-agent": "dynmeans"}
+    parts = urlsplit(rule.webhook or "")
+    who, at, host = parts.netloc.rpartition("@")
+    if at:
+        headers["authorization"] = f"Basic {b64encode(unquote(who).encode()).decode()}"
+    address = parts._replace(netloc=host).geturl()
+    request = urllib.request.Request(address, text.encode(), headers, method="POST")
     deadline = _Deadline()
     threading.Thread(target=deadline.cut, daemon=True).start()
     try:

@@ -122,7 +122,7 @@ class FamilyKeeper:
         return [
             Event("joined", int(name), other_id=int(other))
             for name, other in zip(names, later, strict=True)
-            if other != name
+            if other not in (name, -1)
         ]
 
     def _follow_lives(

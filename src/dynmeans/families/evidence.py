@@ -1,7 +1,8 @@
 """What speaks for two identities being one thing, gathered batch by batch.
 
 Kept for pairs that were ever among each other's nearest in a batch: a few numbers each, however
-many batches there were.
+many batches there were. Of very many identities the small ones of long ago are left out: they keep
+the names they have.
 """
 
 from collections import deque
@@ -20,6 +21,9 @@ Array: TypeAlias = np.ndarray[Any, Any]
 _MOST_WAITING = 2**19  # numbers that are added together
 _MOST_ROWS = 10_000  # of the last batches, kept to judge levels by
 _MOST_OF_BATCH = 1_000  # rows of one batch among those
+# Identities that are kept when there are twice as many: those seen last, and the largest of the
+# others. So a stream costs what it remembers, however long it is.
+_MOST_KEPT = 4_096
 _NO_IDS: IntArray = np.empty(0, dtype=np.int64)
 _SUMS = (
     *("ids", "n", "free", "squares", "n_batches", "sums", "first_means", "last_means"),
@@ -58,6 +62,8 @@ class Evidence:
         Columns as `NearPairs.COLUMNS`, summed.
     sample : deque of SampledBatch
         Rows of the last batches.
+    n_added : int
+        Batches that had rows.
     """
 
     def __init__(self) -> None:
@@ -72,6 +78,7 @@ class Evidence:
         self.sample: deque[SampledBatch] = deque()
         self._n_sampled = 0
         self._time = 0.0
+        self.n_added = 0
 
     def copied(self) -> "Evidence":
         """Return evidence that grows by itself: arrays are replaced and never written to."""
@@ -122,6 +129,7 @@ class Evidence:
         if not len(order):
             return
         rows, labels = np.asarray(points[order], dtype=np.float64), labels[order]
+        self.n_added += 1
         self._keep_sample(rows, labels)
         self._waiting.append((rows, labels))
         self._waiting_times.append(self._time)
@@ -142,6 +150,22 @@ class Evidence:
         cells = Cells.gather(rows, labels, batches)
         self._add_identities(cells, times[cells.batches])
         self._add_pairs(NearPairs.gather(cells))
+        if len(self.ids) > 2 * _MOST_KEPT:
+            self._fold()
+
+    def _fold(self) -> None:
+        """Leave out small identities of long ago, and every pair that has one of them."""
+        order = np.argsort(-self.last_times, kind="stable")
+        recent, others = order[: _MOST_KEPT // 2], order[_MOST_KEPT // 2 :]
+        largest = others[np.argsort(-self.n[others], kind="stable")[: _MOST_KEPT // 2]]
+        kept = np.sort(np.concatenate([recent, largest]))
+        is_left = np.isin(self.pair_ids, self.ids[kept]).all(axis=1)
+        self.pair_ids, self.pairs = self.pair_ids[is_left], self.pairs[is_left]
+        for name in (
+            *("ids", "n", "free", "squares", "n_batches", "sums"),
+            *("first_means", "last_means", "first_times", "last_times"),
+        ):
+            setattr(self, name, getattr(self, name)[kept])
 
     def _add_identities(self, cells: Cells, times: FloatArray) -> None:
         """Sum up by identity; what is known already comes first."""

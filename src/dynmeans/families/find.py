@@ -12,12 +12,13 @@ from dynmeans.families.evidence import Evidence
 from dynmeans.families.level import choose_level
 from dynmeans.families.tree import grow_tree
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.inputs.plural import counted
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.families import Families
 
 AUTO = "auto"
+MIN_CLUSTER_SIZE, MIN_LIFE = 3.0, 2
 
 
 def find_families(
@@ -27,6 +28,8 @@ def find_families(
     elapsed: float | Sequence[float] = 1.0,
     level: float | str = AUTO,
     n_families: float | None = None,
+    min_cluster_size: float = MIN_CLUSTER_SIZE,
+    min_life: int = MIN_LIFE,
 ) -> Families:
     """Group identities that belong together: clusters of any shape, at the scale you mean.
 
@@ -49,6 +52,9 @@ def find_families(
         joins only what touches; at -8 each identity is by itself.
     n_families : float, optional
         About how many families a batch holds; chooses the level in place of `level`.
+    min_cluster_size, min_life : float, int
+        Identities with fewer points, or seen in fewer batches, have no name of their own: they go
+        with the nearest that has one, or are outliers, -1. With 0 and 1 every identity counts.
 
     Returns
     -------
@@ -72,23 +78,38 @@ def find_families(
     evidence = Evidence()
     for batch, names, gap in zip(rows, found, gaps, strict=True):
         evidence.add(batch.points, names, gap)
-    return families_of(evidence, level=level, n_families=n_families)
+    return families_of(
+        evidence,
+        level=level,
+        n_families=n_families,
+        min_cluster_size=min_cluster_size,
+        min_life=min_life,
+    )
 
 
 @one_thread()
 def families_of(
-    evidence: Evidence, *, level: float | str = AUTO, n_families: float | None = None
+    evidence: Evidence,
+    *,
+    level: float | str = AUTO,
+    n_families: float | None = None,
+    min_cluster_size: float = MIN_CLUSTER_SIZE,
+    min_life: int = MIN_LIFE,
 ) -> Families:
     """Return the families that the evidence so far speaks for."""
     evidence.settle()
+    size = checked_number("min_cluster_size", min_cluster_size, at_least=0)
+    tree, homes, distances = grow_tree(evidence, size, checked_count("min_life", min_life))
     sample = list(evidence.sample)
     seen = [np.column_stack([np.full(len(b.ids), t), b.ids]) for t, b in enumerate(sample)]
     families = Families(
-        grow_tree(evidence),
+        tree,
         level=0.0,
         counts=evidence.n.copy(),
         n_batches=evidence.n_batches.copy(),
         seen=np.concatenate([np.empty((0, 2), dtype=np.int64), *seen]),
+        homes=homes,
+        home_distances=distances,
     )
     if n_families is not None:
         return families.about(n_families)

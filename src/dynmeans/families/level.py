@@ -10,14 +10,32 @@ from dynmeans.families.evidence import SampledBatch
 from dynmeans.parameters.description_length import describe
 from dynmeans.parameters.leading_axes import leading_axes
 from dynmeans.parameters.tracks import FEWEST_POOLED, USUALLY_SEEN, Points, share_seen
-from dynmeans.records.arrays import BatchArray
+from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.families import Families
 
 _N_LEVELS = 24
 _NATS_PER_JOIN = 6.0  # that a join must bring: odds of 400 to 1
+_SINGLE = 2.0  # points of an identity that says nothing about a scale
+_MANY, _FEW = 0.08, 0.05  # of all points, in such identities
 
 
 def choose_level(families: Families, sample: list[SampledBatch]) -> float:
+    """Return the level that describes the sample best, and climb from a scale that is too fine."""
+    return _climb(families, _briefest_level(families, sample))
+
+
+def _climb(families: Families, level: float) -> float:
+    """Go up until few points are left in identities of one or two, if they hold many."""
+    is_single = (families.homes != families.tree.ids) & (families.counts <= _SINGLE)
+    heights, points = families.home_distances[is_single], families.counts[is_single]
+    order = np.argsort(-heights, kind="stable")
+    left = np.cumsum(points[order]) / max(float(families.counts.sum()), 1.0)
+    if not np.any(left[heights[order] > level] > _MANY):
+        return level
+    return max(level, float(heights[order][np.searchsorted(left, _FEW)]))
+
+
+def _briefest_level(families: Families, sample: list[SampledBatch]) -> float:
     """Return the level that describes the sample best; 0 where nothing speaks for joining more.
 
     Where families are seldom seen, batches are described two, four, eight at a time, as long as
@@ -28,7 +46,7 @@ def choose_level(families: Families, sample: list[SampledBatch]) -> float:
     if len(levels) == 1 or points is None:
         return 0.0
     labels = np.concatenate([batch.labels for batch in sample])
-    named = [np.ascontiguousarray(families.at(level).of(labels)) for level in levels]
+    named = [_names_at(families, level, labels) for level in levels]
     costs = _NATS_PER_JOIN * np.searchsorted(families.tree.heights, levels, side="right")
     best, length = 0, np.inf
     while True:
@@ -41,6 +59,12 @@ def choose_level(families: Families, sample: list[SampledBatch]) -> float:
         if is_last or share_seen(named[best], points.starts) >= USUALLY_SEEN:
             return levels[best]
         points = points.pooled(2)
+
+
+def _names_at(families: Families, level: float, labels: IntArray) -> IntArray:
+    """Families of the rows; an outlier is by itself."""
+    found = families.at(level).of(labels)
+    return np.ascontiguousarray(np.where(found < 0, labels, found))
 
 
 def _candidate_levels(families: Families) -> list[float]:

@@ -6,9 +6,10 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
-from scipy.spatial.distance import cdist, squareform
+from scipy.spatial.distance import squareform
 
 from dynmeans.families.evidence import Evidence
+from dynmeans.families.small import far_distances, homes_of, nearest_rows, small_groups
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import FamilyTree, joined_groups
 
@@ -19,7 +20,7 @@ TOUCHING = 8.0
 _USUALLY = 0.5  # of the batches that saw either
 _OWN_WORTH = 8.0  # points that the variance shared by all is worth against that of an identity
 _ALONG_WORTH = 4.0  # the same for the variance along a line
-_MOST_IDENTITIES = 3_000  # in the tree: the largest; its matrix grows with the square
+_MOST_LINKED = 3_000  # groups, the largest, all with all; each of the others joins its nearest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +33,8 @@ class PairMeasures:
         The two identities, as rows of the evidence.
     distances : FloatArray of shape (n_pairs,)
         Mean squared distance while both were seen, less sampling error; at least 0.
+    apart : FloatArray of shape (n_pairs,)
+        The same with the sampling error.
     contacts : FloatArray of shape (n_pairs,)
         The contact index: squared distance over twice the variance along the line.
     together : FloatArray of shape (n_pairs,)
@@ -40,6 +43,7 @@ class PairMeasures:
 
     rows: IntArray
     distances: FloatArray
+    apart: FloatArray
     contacts: FloatArray
     together: FloatArray
 
@@ -56,27 +60,51 @@ class PairMeasures:
         variances = (along + _ALONG_WORTH * per_axis) / (free + _ALONG_WORTH)
         with np.errstate(divide="ignore", invalid="ignore"):
             contacts = np.where(distances > 0, distances / (2.0 * variances), 0.0)
-        return cls(rows, distances, contacts, together)
+        return cls(rows, distances, distance / weight, contacts, together)
 
 
-def grow_tree(evidence: Evidence) -> FamilyTree:
-    """Join what touches below level 0, then by average linkage over mean squared distances."""
+def grow_tree(
+    evidence: Evidence, min_cluster_size: float, min_life: int
+) -> tuple[FamilyTree, IntArray, FloatArray]:
+    """Join what touches below level 0, then by average linkage over mean squared distances.
+
+    Also returned: the identity that each is counted with, -1 for an outlier, and its distance.
+    """
+    if not len(evidence.ids):
+        nothing = np.empty(0, dtype=np.int64)
+        tree = FamilyTree(nothing, nothing.reshape(0, 2), *np.empty((4, 0)))
+        return tree, nothing, np.empty(0)
     measures = PairMeasures.of(evidence)
     touching = _touching_pairs(evidence.n_batches, measures)
     groups = joined_groups(len(evidence.ids), measures.rows[touching])
     oldest, group_of_row = np.unique(groups, return_inverse=True)
-    sizes = np.bincount(group_of_row, evidence.n, len(oldest))
-    kept = np.sort(np.argsort(-sizes, kind="stable")[:_MOST_IDENTITIES])
+    is_small = small_groups(evidence, group_of_row, min_cluster_size, min_life)
+    homes, home_distances = homes_of(evidence, measures, group_of_row, is_small)
+    sizes = np.where(is_small, 0.0, np.bincount(group_of_row, evidence.n, len(oldest)))
+    named = np.argsort(-sizes, kind="stable")[: np.count_nonzero(~is_small)]
+    linked, others = np.sort(named[:_MOST_LINKED]), named[_MOST_LINKED:]
     sides, heights = np.empty((0, 2), dtype=np.int64), np.empty(0)
-    if len(kept) > 1:
-        distances = _group_distances(evidence, measures, group_of_row, kept)
+    if len(linked) > 1:
+        distances = _group_distances(evidence, measures, group_of_row, linked)
         merges = linkage(squareform(distances, checks=False), "average")
-        sides, heights = oldest[kept][_oldest_of_sides(merges)], merges[:, 2]
+        sides, heights = oldest[linked][_oldest_of_sides(merges)], merges[:, 2]
     values = np.column_stack([measures.distances, measures.contacts, measures.together])
-    values = np.concatenate([values[touching], _nearest_of_sides(groups, sides, measures, values)])
-    joined = np.concatenate([measures.rows[touching], sides])
+    found = [values[touching], _nearest_of_sides(groups, sides, measures, values)]
+    joined = [measures.rows[touching], sides]
     heights = np.concatenate([measures.contacts[touching] - TOUCHING, heights])
-    return FamilyTree(evidence.ids, evidence.ids[joined], heights, *values.T)
+    if len(others):
+        rows = oldest[others]
+        nearest, squares = nearest_rows(evidence, measures, rows, oldest[linked])
+        joined.append(np.sort(np.column_stack([rows, nearest]), axis=1))
+        found.append(np.column_stack([squares, np.full(len(rows), np.inf), np.zeros(len(rows))]))
+        heights = np.concatenate([heights, squares])
+    order = np.argsort(heights, kind="stable")
+    ids = evidence.ids
+    tree = FamilyTree(
+        *(ids, ids[np.concatenate(joined)][order], heights[order]),
+        *np.concatenate(found)[order].T,
+    )
+    return tree, np.where(homes < 0, -1, ids[homes]), home_distances
 
 
 def _touching_pairs(lives: IntArray, measures: PairMeasures) -> IntArray:
@@ -114,7 +142,8 @@ def _group_distances(
     place = np.full(group_of_row.max() + 1, -1)
     place[kept] = np.arange(len(kept))
     rows = np.flatnonzero(place[group_of_row] >= 0)
-    squares = _far_distances(evidence, rows)
+    squares = far_distances(evidence, rows, rows)
+    np.fill_diagonal(squares, 0.0)
     position = np.full(len(evidence.ids), -1)
     position[rows] = np.arange(len(rows))
     a, b = position[measures.rows].T
@@ -130,17 +159,6 @@ def _group_distances(
     pooled = 0.5 * (pooled + pooled.T)
     np.fill_diagonal(pooled, 0.0)
     return pooled
-
-
-def _far_distances(evidence: Evidence, rows: IntArray) -> FloatArray:
-    means = evidence.sums[rows] / evidence.n[rows, None]
-    squares: FloatArray = cdist(means, means, "sqeuclidean")
-    ends = cdist(evidence.last_means[rows], evidence.first_means[rows], "sqeuclidean")
-    is_before = evidence.last_times[rows][:, None] < evidence.first_times[rows]
-    squares[is_before] = ends[is_before]
-    squares.T[is_before] = ends[is_before]
-    np.fill_diagonal(squares, 0.0)
-    return squares
 
 
 def _oldest_of_sides(merges: FloatArray) -> IntArray:

@@ -12,9 +12,12 @@ _PATIENCE = 3  # halvings of lambda that bring nothing before the search turns b
 _CLOSE = 3.0  # nats within which two values of lambda are equally good
 _NOTHING = 1e-3  # nats: less is rounding
 _FARTHEST = 8  # half-octaves that are looked at for equally good values
+_SAME_SCALE = 1.0  # half-octaves
 _N_ROUNDS = 3
 _FEWEST_FOR_COURSES = 3  # batches; a course takes two moves to show
 _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
+# Where clusters come and go, a coarser scale may be right if they are remembered for good.
+_STAYING = replace(_USUAL, gap=MAX_GAPS.index(math.inf))
 _DEFAULTS = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
 _FINEST_LEVEL = 40  # half-octaves of lambda: a part in a million
 _COARSEST_LEVEL = -6.0
@@ -40,9 +43,9 @@ _OTHERS_STEADY = tuple(
 def search(trials: Trials) -> Setting:
     """Return the best setting met on the way; clusters keep a course where that pays.
 
-    Steady motion is looked for from the best still setting: it could follow single people where
-    still motion sees groups, and the scale of what is followed should not depend on the motion.
-    Where still motion follows nothing there is no scale to start from.
+    Steady motion keeps to half an octave of the scale that still motion has: it could follow
+    single people where still motion sees groups, and the scale of what is followed should not
+    depend on the motion. Where still motion follows nothing there is no scale to start from.
     """
     still = _search_still(trials)
     motion = trials.feed.motion
@@ -51,7 +54,7 @@ def search(trials: Trials) -> Setting:
         return still
     steady = replace(still, motion=MOTIONS.index("steady"))
     if trials.points.n_batches > 1:
-        steady = _refine(trials, steady, _OTHERS_STEADY)
+        steady = _refine(trials, steady, _OTHERS_STEADY, farthest=_SAME_SCALE)
     is_shorter = trials.length(steady) < trials.length(still) - _CLOSE
     return steady if is_shorter or motion == "steady" else still
 
@@ -121,6 +124,9 @@ def _search_once(trials: Trials) -> Setting:
     best = _halve(trials, _USUAL)
     if trials.length(best, 1) == math.inf:
         return SAFE
+    if trials.feed.max_gap is None:
+        coarser = [replace(_STAYING, level=level) for level in range(2, int(best.level), 2)]
+        best = min([best, *coarser], key=lambda setting: trials.length(setting, 1))
     return _refine(trials, _middle(trials, _climb(trials, best, _next_level)), _OTHERS)
 
 
@@ -136,8 +142,19 @@ def refine(trials: Trials, setting: Setting) -> Setting:
     return _refine(trials, setting, ())
 
 
-def _refine(trials: Trials, best: Setting, pairs: Sequence[tuple[int, int]]) -> Setting:
-    """Look at pairs of gap and reach, then change one parameter after the other."""
+def _refine(
+    trials: Trials, best: Setting, pairs: Sequence[tuple[int, int]], farthest: float = math.inf
+) -> Setting:
+    """Look at pairs of gap and reach, then change one parameter after the other.
+
+    lambda stays within `farthest` half-octaves of where it is.
+    """
+    around = best.level - farthest, best.level + farthest
+
+    def next_level(setting: Setting, direction: int) -> Setting | None:
+        there = _next_level(setting, direction)
+        return there if around[0] <= there.level <= around[1] else None
+
     is_gap_open, is_reach_open = trials.feed.max_gap is None, trials.feed.reach is None
     if is_gap_open and is_reach_open:
         others = [replace(best, gap=gap, reach=reach) for gap, reach in pairs]
@@ -148,8 +165,10 @@ def _refine(trials: Trials, best: Setting, pairs: Sequence[tuple[int, int]]) -> 
             best = _climb(trials, best, _next_reach)
         if is_gap_open:
             best = _climb(trials, best, _next_gap)
-        climbed = _climb(trials, best, _next_level)
-        best = best if climbed == best else _middle(trials, climbed)
+        climbed = _climb(trials, best, next_level)
+        if climbed != best:
+            middle = _middle(trials, climbed)
+            best = replace(middle, level=min(max(middle.level, around[0]), around[1]))
         if best == before:
             break
     return best

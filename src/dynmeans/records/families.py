@@ -65,6 +65,11 @@ class Families:
         Points of each identity, and batches that saw it.
     seen : IntArray of shape (n_cells, 2)
         The batch and the identity of what was seen in the last batches, to count families by.
+    homes : IntArray of shape (n_identities,)
+        The identity that each is counted with: itself, or, where it is too small for a name, the
+        nearest that is not; -1 for an outlier, which belongs to nothing.
+    home_distances : FloatArray of shape (n_identities,)
+        How far that is, squared.
 
     Examples
     --------
@@ -87,6 +92,8 @@ class Families:
     counts: FloatArray
     n_batches: IntArray
     seen: IntArray
+    homes: IntArray
+    home_distances: FloatArray
 
     def __repr__(self) -> str:
         """Say how many there are."""
@@ -106,15 +113,17 @@ class Families:
     @cached_property
     def ids(self) -> IntArray:
         """Names of the families."""
-        return np.unique(self.family_of_identity)
+        names = np.unique(self.family_of_identity)
+        return names[names >= 0]
 
     @cached_property
     def family_of_identity(self) -> IntArray:
-        """The family of each of `tree.ids`: the name of its oldest member."""
+        """The family of each of `tree.ids`: the name of its oldest member; -1 for an outlier."""
         tree = self.tree
         made = tree.joined[tree.heights <= self.level]
         rows = np.searchsorted(tree.ids, made)
-        return tree.ids[joined_groups(len(tree.ids), rows)]
+        names = tree.ids[joined_groups(len(tree.ids), rows)]
+        return np.where(self.homes < 0, -1, names[np.searchsorted(tree.ids, self.homes)])
 
     def at(self, level: float) -> "Families":
         """Return the families at another level; at -8 each identity is by itself."""
@@ -194,5 +203,6 @@ def _numbers_per_batch(families: Families, levels: FloatArray) -> FloatArray:
     numbers = []
     for level in levels.tolist():
         names = families.at(level).family_of_identity[rows]
-        numbers.append(len(np.unique(np.column_stack([batches, names]), axis=0)))
+        cells = np.column_stack([batches, names])[names >= 0]
+        numbers.append(len(np.unique(cells, axis=0)))
     return np.array(numbers) / n_filled

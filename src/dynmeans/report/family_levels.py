@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.families import Families
+from dynmeans.records.families import APART, Families
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,12 +53,16 @@ def family_levels(families: Families, ids: IntArray) -> FamilyLevels:
         return k
 
     kept, heights = list[tuple[int, int]](), list[float]()
-    for (a, b), height in zip(tree.joined.tolist(), tree.heights.tolist(), strict=True):
+    is_guest = (families.homes != tree.ids) & (families.homes >= 0)
+    guests = np.column_stack([families.homes[is_guest], tree.ids[is_guest]])
+    joined = np.concatenate([guests, tree.joined])
+    levels = np.concatenate([np.full(len(guests), APART), tree.heights])
+    for (a, b), height in zip(joined.tolist(), levels.tolist(), strict=True):
         low, high = sorted((name_of(a), name_of(b)))
         parent[high] = low
         if has_shown[high]:
             kept.append((low, high))
             heights.append(height)
         has_shown[low] = has_shown[low] or has_shown[high]
-    joined = np.array(kept, dtype=np.int64).reshape(-1, 2)
-    return FamilyLevels(joined, np.array(heights, dtype=np.float64), families.level)
+    pairs = np.array(kept, dtype=np.int64).reshape(-1, 2)
+    return FamilyLevels(pairs, np.array(heights, dtype=np.float64), families.level)

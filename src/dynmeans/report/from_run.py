@@ -1,6 +1,7 @@
 """The report of a run folder, also while the run goes on."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from dynmeans.report.build import report_data
 from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
+from dynmeans.report.trial import Trial
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.truth_counts import score_run
@@ -20,6 +22,8 @@ from dynmeans.runs.streams.addresses import is_address
 
 # lambda, N_Q and k_tau as given or chosen, and what they come to.
 _PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival", "motion")
+# What of the source a command must name to cut the same rows into the same windows.
+_ASKED = ("time", "every", "count", "batch", "timezone", "time_unit", "time_format", "weight")
 
 
 def run_report(
@@ -68,6 +72,7 @@ def run_report(
         scores=scores,
         title=title or _title(run),
     )
+    data = data.with_trial(_trial(run))
     data = data.with_names(run.edits.shown_names() | dict(names or {}))
     data = data.with_edits(run.edits.merged, run.edits.pinned)
     if run.config.sample_size:
@@ -112,6 +117,38 @@ def _parameters(run: Run) -> dict[str, object]:
     if "input" in fields:
         fields["input"] = Path(str(fields["input"])).name
     return fields
+
+
+def _trial(run: Run) -> Trial | None:
+    """What a page needs to cluster its points again; None where it could not do so."""
+    recipe, memory, penalties = run.config.recipe, run.memory, run.penalties
+    assert memory is not None, "a run without windows has no report"
+    assert penalties is not None
+    spreads = getattr(memory.known_space, "spread", None)
+    is_scaled = memory.known_space.name == "raw" or spreads is not None
+    if not is_scaled or not isinstance(recipe.random_state, int):
+        return None
+    return Trial(
+        penalties,
+        recipe.random_state,
+        recipe.n_init,
+        spreads=spreads,
+        space=memory.known_space.name,
+        command=_command(run),
+    )
+
+
+def _command(run: Run) -> str:
+    """Write the command that clusters the same rows, but for the penalties."""
+    source = run.config.source
+    words = ["dynmeans", "cluster", Path(str(source.get("input") or "INPUT")).name]
+    for name in _ASKED:
+        if source.get(name) is not None:
+            words += [f"--{name.replace('_', '-')}", str(source[name])]
+    words += ["--features", ",".join(run.config.features)]
+    if isinstance(run.config.recipe.space, str) and run.config.recipe.space != "raw":
+        words += ["--space", run.config.recipe.space]
+    return shlex.join(words)
 
 
 def _title(run: Run) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.sources.reading_options import AS_USUAL, ReadingOptions
-from dynmeans.runs.reading.sources.remote_files import is_remote
+from dynmeans.runs.reading.sources.remote_files import is_remote, shown_remote
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.streams.addresses import is_address, parse_address
 
@@ -53,12 +53,13 @@ class Input:
 
     @property
     def name(self) -> str | None:
-        """What a run stores of it: an absolute path, or an address without its password."""
+        """What a run stores of it: an absolute path, or an address without its secrets."""
         path = self.path
         if path is not None and self.is_stream:
             return str(parse_address(path))
-        is_file = path is not None and path != LIVE and not is_remote(path)
-        return os.path.abspath(path) if path is not None and is_file else path
+        if path is not None and is_remote(path):
+            return shown_remote(path)
+        return path if path in (None, LIVE) else os.path.abspath(path)
 
     def check(self, windows: WindowOptions, out: Path) -> None:
         """Refuse what does not go together, before anything is read."""
@@ -72,6 +73,10 @@ class Input:
             )
         if self.is_live and (names := self.reading.changed()):
             raise InputError(names[0], "is for files, not for live sources")
+        patterns = [name for name in windows.features if set(name) & set("*?[")]
+        if self.is_live and patterns:
+            rule = "must be names where rows come one by one, not a pattern such as {!r}"
+            raise InputError("features", rule, patterns[0])
         if windows.unique_ids and not self.is_stream:
             raise InputError(
                 "unique_ids",

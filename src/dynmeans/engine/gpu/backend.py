@@ -26,7 +26,7 @@ from dynmeans.engine.gpu.transfer import (
     to_device,
     to_memory,
 )
-from dynmeans.engine.orders import Orders
+from dynmeans.engine.orders import Orders, is_deep
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -42,13 +42,14 @@ def step(
     orders: Orders,
     elapsed: float,
     execution: Execution,
+    search: str = "paper",
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch and return what is remembered, and the clustering.
 
-    Labels are returned where the batch lies.
+    Labels are returned where the batch lies. The deeper search is made in memory.
     """
-    if not batch.has_weight:
-        return _let_pass(batch, state, penalties, orders, elapsed)
+    if not batch.has_weight or is_deep(orders, search):
+        return _step_in_memory(batch, state, penalties, orders, elapsed, search)
     with _on_device(batch) as (blocks, weights):
         stepped = _step_on_device(batch, blocks, weights, state, penalties, orders, elapsed)
         cp.cuda.get_current_stream().synchronize()
@@ -98,16 +99,17 @@ def in_memory(array: Any) -> Any:
     return to_memory(as_cupy(array))
 
 
-def _let_pass(
+def _step_in_memory(
     batch: Batch | GpuBatch,
     state: ClusterState,
     penalties: Penalties,
     orders: Orders,
     elapsed: float,
+    search: str,
 ) -> tuple[ClusterState, Clustering]:
-    """A batch in which no row takes part only lets time pass."""
-    here = batch.in_memory("a batch without weight")
-    after, clustering = native.step(here, state, penalties, orders, elapsed, DEFAULT)
+    """A batch in which no row takes part, which only lets time pass, or the deeper search."""
+    here = batch.in_memory("this batch")
+    after, clustering = native.step(here, state, penalties, orders, elapsed, DEFAULT, search)
     if isinstance(batch, Batch):
         return after, clustering
     fields = (clustering.ids, clustering.counts, clustering.centers, clustering.cost)

@@ -8,10 +8,10 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.ordered_rows import OrderedRows
 from dynmeans.runs.reading.rows import Place
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
+from dynmeans.runs.reading.sources.remote_files import CUT
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
-from dynmeans.runs.streams.addresses import is_address
 
 
 def open_rows(run: Run, input: Any = None, *, trust: bool = False, network: bool = False) -> Source:
@@ -24,13 +24,14 @@ def open_rows(run: Run, input: Any = None, *, trust: bool = False, network: bool
     that is stored in it is read only with `network`.
     """
     fields = run.config.source
+    _check_numbered(run)
     if input is None:
         input = fields.get("input")
-        if not isinstance(input, str) or input == "-" or is_address(input):
+        if not isinstance(input, str) or input == "-" or CUT in input:
             raise InputError(
                 "",
                 "the run does not know where its rows are: they came from Python, from standard "
-                "input or from a stream",
+                "input, or from an address that is not stored whole",
                 hint="Name a file that holds them with {input=...}. Labels alone "
                 "({labels_only=True}) need none.",
             )
@@ -46,6 +47,19 @@ def open_rows(run: Run, input: Any = None, *, trust: bool = False, network: bool
     reading = ReadingOptions.from_fields(fields, network=network)
     _check_same(run, lambda: Source(input, reading=reading, text_column=text_column))
     return Source(input, reading=replace(reading, distinct=False), text_column=text_column)
+
+
+def _check_numbered(run: Run) -> None:
+    """Refuse a run whose rows have names alone, such as those of a stream."""
+    key = "row" if run.config.source.get("id") else "row_id"
+    columns = run.store.manifest("label_columns") or []
+    if columns and [key, "int64"] not in columns:
+        raise InputError(
+            "",
+            "the rows of this run have no numbers by which they could be found again in a file, "
+            "as those of a stream have none",
+            hint="Labels alone ({labels_only=True}) name each row by its row_id.",
+        )
 
 
 def _check_same(run: Run, opened: Callable[[], Source]) -> None:

@@ -67,7 +67,7 @@ def joins_of_run(run: Run) -> list[dict[str, Any]]:
         now = families_of(evidence)
         names = now.ids if before is None else before.ids
         for name, other in zip(names.tolist(), now.of(names).tolist(), strict=True):
-            if name != other:
+            if other not in (name, -1):
                 rows.append({**window, **asdict(Event("joined", name, other_id=other))})
         before = now
     return rows

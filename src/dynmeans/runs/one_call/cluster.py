@@ -20,11 +20,8 @@ from dynmeans.runs.one_call.tables import origin_of
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 
-_OF_WINDOWS = tuple(
-    one.name
-    for one in fields(WindowOptions)
-    if one.name not in ("hold_last", "lateness", "on_late", "unique_ids")  # of live sources
-)
+_OF_LIVE = ("hold_last", "lateness", "on_late", "max_ahead", "unique_ids")
+_OF_WINDOWS = tuple(one.name for one in fields(WindowOptions) if one.name not in _OF_LIVE)
 _OF_READING = tuple(one.name for one in fields(ReadingOptions))
 _OWN = ("frame", "out", "overwrite", "n_threads")
 _UNITS = {"h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}

@@ -170,7 +170,7 @@ def parse_length(text: str, zone: ZoneInfo, *, is_number: bool = False) -> Windo
     return ClockLength(int(microseconds), zone)
 
 
-def parse_lateness(text: str, *, is_number: bool) -> float:
+def parse_lateness(text: str, *, is_number: bool, argument: str = "lateness") -> float:
     """Read how late a row may be: microseconds, or a plain number beside times that are numbers."""
     try:
         number = float(text)
@@ -180,12 +180,12 @@ def parse_lateness(text: str, *, is_number: bool) -> float:
         return number
     unit = ""
     if number < 0 and not is_number:
-        number, unit = _split(text, "lateness")
+        number, unit = _split(text, argument)
         if not number * _IN_YEARS[unit] <= _MAX_YEARS:
-            raise InputError("lateness", f"must be at most {_MAX_YEARS:,} years", got=text)
+            raise InputError(argument, f"must be at most {_MAX_YEARS:,} years", got=text)
     if unit not in _EQUAL_UNITS:
         wanted = "a plain number, as the times are" if is_number else "a length such as 5s"
-        raise InputError("lateness", f"must be {wanted}", got=text)
+        raise InputError(argument, f"must be {wanted}", got=text)
     return number * _EQUAL_UNITS[unit]
 
 

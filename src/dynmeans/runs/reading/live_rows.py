@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -45,22 +45,33 @@ class LiveRows:
         Names the columns.
     place_of : callable
         From the number of a row to what errors call it: ``line 5``.
+    kinds : mapping, optional
+        What the first row of an earlier pass said, as `kinds` gave it.
     """
 
     cut: Cut
     lateness: float
 
-    def __init__(self, options: WindowOptions, place_of: Callable[[Any], str]) -> None:
+    def __init__(
+        self,
+        options: WindowOptions,
+        place_of: Callable[[Any], str],
+        kinds: Mapping[str, Any] | None = None,
+    ) -> None:
         self._options, self.place_of = options, place_of
         self._zone = parse_zone(options.timezone)
         self._features: tuple[str, ...] | None = None
         self.time_is_number: bool | None = None
         self.missing: Counter[str] = Counter()
+        if kinds is not None:
+            self._set_kinds(tuple(kinds["features"]), kinds["time_is_number"])
 
     @property
-    def is_ready(self) -> bool:
-        """Whether a first row has been read."""
-        return self._features is not None
+    def kinds(self) -> dict[str, Any] | None:
+        """What the first row said, for a position to keep; None before it."""
+        if self._features is None:
+            return None
+        return {"features": list(self._features), "time_is_number": self.time_is_number}
 
     def read(
         self, record: dict[str, Any], number: Any, latest: tuple[float, Any]
@@ -152,7 +163,9 @@ class LiveRows:
                 check_column(option, name, columns)
         time = record.get(self._options.time) if self._options.time else None
         forms = (self._options.time_unit, self._options.time_forms)
-        is_number = isinstance(time, int | float) and not any(forms)
+        self._set_kinds(features, isinstance(time, int | float) and not any(forms))
+
+    def _set_kinds(self, features: tuple[str, ...], is_number: bool) -> None:
         self.time_is_number = is_number
         self.cut = make_cut(self._options, time_is_number=is_number)
         self.lateness = parse_lateness(self._options.lateness, is_number=is_number)

@@ -9,6 +9,7 @@ import numpy as np
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.cuts import CutByLength, Key, steps_between
 from dynmeans.runs.reading.durations import LARGEST_EXACT
+from dynmeans.runs.reading.far_ahead import FarAhead
 from dynmeans.runs.reading.json_lines import parse_line, shown
 from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
 from dynmeans.runs.reading.window import Window, WindowOptions
@@ -145,7 +146,8 @@ class LiveWindows:
         position: Mapping[str, Any] | None = None,
     ) -> None:
         self._lines, self._options = lines, options
-        self._rows = LiveRows(options, "line {}".format)
+        self._rows = LiveRows(options, "line {}".format, (position or {}).get("kinds"))
+        self._far = FarAhead(self._rows, options)
         self.missing = self._rows.missing
         self._taken_in: Any = (position or {}).get("key")
         self._open = OpenWindows(self._rows, options, self._taken_in)
@@ -163,12 +165,23 @@ class LiveWindows:
             record = parse_line(line, self._n_lines)
             row = self._rows.read(record, self._n_lines, self._latest)
             self.n_dropped += row is None
-            if row is not None and self._is_placed(row):
-                for key in self._open.complete(self._latest[0]):
-                    yield self._finished(key)
+            for one, is_taken in self._far.sorted(row) if row is not None else ():
+                yield from self._placed(one, is_taken)
+        for row in self._far.rest(is_all=True):
+            yield from self._placed(row, True)
         for key in sorted(self._open.held) if not self._options.hold_last else ():
             yield self._finished(key)
         self.position |= {"is_finished": not self._open.held, "lines_read": self._n_lines}
+
+    def _placed(self, row: LiveRow, is_taken: bool) -> Iterator[Window]:
+        """Put a row into its window; yield those that it completes."""
+        if not is_taken:
+            if self._options.on_late == "error":
+                raise self._far.error(row)
+            self.n_late += 1
+        elif self._is_placed(row):
+            for key in self._open.complete(self._latest[0]):
+                yield self._finished(key)
 
     def _is_placed(self, row: LiveRow) -> bool:
         """Put a row into its window, unless that is closed."""
@@ -189,7 +202,11 @@ class LiveWindows:
     def _finished(self, key: Key) -> Window:
         closed = self._open.close(key)
         rows = closed.pop("rows_in_order")
-        self.position = {"key": self._open.key, "lines_read": self._n_lines}
+        self.position = {
+            "key": self._open.key,
+            "lines_read": self._n_lines,
+            "kinds": self._rows.kinds,
+        }
         counts: dict[str, Any] = {"n_dropped": self.n_dropped, "n_late": self.n_late}
         self.n_dropped = self.n_late = 0
         numbers = np.array([row.number - 1 for row in rows])

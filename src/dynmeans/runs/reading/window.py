@@ -161,6 +161,11 @@ class WindowOptions:
         "or drop (and count them).",
         choices=("drop", "error"),
     )
+    max_ahead: str | None = option(
+        None,
+        "Live sources: how far one row may be ahead of all others; one that is alone there is not "
+        "taken; by default 1,000 windows, and no less than a year.",
+    )
     unique_ids: bool = option(
         False,
         "Streams: treat a row whose `id` is already in an open window as the same row, sent twice.",

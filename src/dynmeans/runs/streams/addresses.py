@@ -1,8 +1,11 @@
 """Addresses of places that streams live in: ``redis://``, ``kafka://``, ``mqtt://``, ``postgresql://``."""
 
 import importlib
+import os
+import re
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
@@ -24,6 +27,22 @@ _PLACES = {
 }
 
 
+# Options that are stored and shown. All others may hold a secret: they are used, and left out.
+_HARMLESS = frozenset(
+    (
+        "stream", "table", "by", "client",
+        "security.protocol", "sasl.mechanism", "sasl.mechanisms", "client.id", "group.id",
+        "broker.address.family", "ssl.ca.location", "ssl.certificate.location",
+        "ssl.key.location", "sasl.kerberos.service.name", "enable.ssl.certificate.verification",
+        "ssl.endpoint.identification.algorithm",
+        "sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl", "gssencmode", "channel_binding",
+        "connect_timeout", "application_name", "target_session_attrs",
+    )
+)  # fmt: skip
+_HOSTS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[\w.-]*)(:\d+)?(,(\[[0-9A-Fa-f:.%]+\]|[\w.-]+)(:\d+)?)*")
+_REFERENCE = re.compile(r"\$\{(file:)?([^{}]+)\}")
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """An address in its parts.
@@ -35,21 +54,29 @@ class Address:
     user, password : str or None
     options : dict of str to str
         What follows the question mark.
+    shown : str
+        The address as it is stored and told: without all that may be a secret.
     """
 
     scheme: str
     hosts: str
     path: str
-    user: str | None
-    password: str | None
-    options: dict[str, str]
+    user: str | None = field(repr=False)
+    password: str | None = field(repr=False)
+    options: dict[str, str] = field(repr=False)
+    shown: str
 
     def __str__(self) -> str:
-        """Return the address without its password, as it is stored and told."""
-        user = f"{quote(self.user, safe='')}@" if self.user else ""
-        shown = {name: value for name, value in self.options.items() if "password" not in name}
-        options = f"?{urlencode(shown, safe='/:,')}" if shown else ""
-        return f"{self.scheme}://{user}{self.hosts}/{quote(self.path, safe='/+#$')}{options}"
+        """Return the address as it is stored and told."""
+        return self.shown
+
+    def hidden(self, text: object) -> str:
+        """Return a text, such as an error of a client, without the secrets of this address."""
+        told, secrets = str(text), [self.user or "", self.password or "", *self.options.values()]
+        for secret in sorted(secrets, key=len, reverse=True):
+            if len(secret) > 2 and secret not in self.shown:
+                told = told.replace(secret, "***").replace(quote(secret, safe=""), "***")
+        return told
 
     def host_and_port(self, port: int) -> tuple[str, int]:
         """Return the one host, and its port or the usual one."""
@@ -99,15 +126,39 @@ def parse_address(text: str) -> Address:
     rest, _, query = rest.partition("?")
     where, _, path = rest.partition("/")
     who, _, hosts = where.rpartition("@")
-    user, _, password = who.partition(":")
+    user, _, password = map(unquote, who.partition(":"))
+    if "@" in path + query or not _HOSTS.fullmatch(hosts):
+        raise InputError(
+            "",
+            "an address is {}://USER:PASSWORD@HOST:PORT/...; this one is not shown, for it may "
+            "hold a password",
+            scheme,
+            hint="Write / ? # @ : and % in a name or a password as %2F %3F %23 %40 %3A and %25.",
+        )
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    is_shown = bool(user) and (bool(password) or scheme.startswith("postgres"))
+    shown = f"{scheme}://{quote(user, safe='') + '@' if is_shown else ''}{hosts}/"
+    shown += quote(unquote(path), safe="/+#$")
+    told = {name: value for name, value in options.items() if name in _HARMLESS}
+    shown += f"?{urlencode(told, safe='/:,')}" if told else ""
+    given = {name: _resolved(value) for name, value in options.items()}
     return Address(
-        scheme,
-        hosts,
-        unquote(path),
-        unquote(user) or None,
-        unquote(password) or None,
-        dict(parse_qsl(query, keep_blank_values=True)),
+        scheme, hosts, unquote(path), user or None, _resolved(password) or None, given, shown
     )
+
+
+def _resolved(text: str) -> str:
+    """Put what ``${NAME}`` of the environment and ``${file:PATH}`` hold in their place."""
+
+    def value(place: re.Match[str]) -> str:
+        is_file, name = place.groups()
+        if is_file:
+            return Path(name).read_text(encoding="utf-8").rstrip("\r\n")
+        if name not in os.environ:
+            raise InputError("", "there is no variable {!r} in the environment", name)
+        return os.environ[name]
+
+    return _REFERENCE.sub(value, text)
 
 
 def open_stream(text: str, columns: tuple[str, ...], stop: threading.Event) -> "Stream":

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from dynmeans.runs.streams.addresses import Address
+
 Connection = TypeVar("Connection")
 Result = TypeVar("Result")
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 30.0  # seconds
@@ -18,28 +20,32 @@ class Backoff:
 
     Parameters
     ----------
-    address : str
-        What is told as out of reach.
+    address : Address
+        What is told as out of reach, without its secrets.
     stop : threading.Event
         Ends a pause at once.
     is_waiting : bool
         Whether to wait at all, or only to tell.
     """
 
-    def __init__(self, address: str, stop: threading.Event, *, is_waiting: bool = True) -> None:
+    def __init__(self, address: Address, stop: threading.Event, *, is_waiting: bool = True) -> None:
         self._address, self._stop, self._is_waiting = address, stop, is_waiting
         self._pause = FIRST_PAUSE
 
     def wait(self, error: object) -> None:
         """Tell why, and wait."""
         pause = self._pause * random.uniform(0.5, 1.0)
-        text = " ".join(str(error).split())[:300]
+        text = self.hidden(error)
         if not self._is_waiting:
             _log.warning("%s is out of reach: %s. Trying again later.", self._address, text)
             return
         _log.warning("%s is out of reach: %s. Trying again in %.1f s.", self._address, text, pause)
         self._stop.wait(pause)
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
+
+    def hidden(self, error: object) -> str:
+        """Return an error in one line, without secrets."""
+        return " ".join(self._address.hidden(error).split())[:300]
 
     def reset(self) -> None:
         """Begin with short pauses again: it worked."""
@@ -80,6 +86,8 @@ class Connected(Generic[Connection]):
             result = work(self._connection)
         except Exception as error:
             if not self._broken(error):
+                if (told := self._backoff.hidden(error)) != " ".join(str(error).split())[:300]:
+                    raise ConnectionError(told) from None
                 raise
             self.close()
             self._backoff.wait(error)

@@ -67,7 +67,7 @@ class KafkaTopic:
             "error_cb": self._note_error,
         }
         self._consumer = _made(kafka.Consumer, settings, address)
-        self._backoff = Backoff(str(address), stop)
+        self._backoff = Backoff(address, stop)
         self._after: dict[str, Any] = {}
         self._behind: set[str] | None = None  # None until partitions are assigned
         self._unheard: set[str] = set()  # assigned, and no fetch was answered yet
@@ -85,7 +85,8 @@ class KafkaTopic:
             found = self._consumer.consume(_AT_ONCE, seconds)
         except kafka.KafkaException as error:
             if error.args[0].code() not in _PASSING:
-                raise ConnectionError(f"{self._address}: {_told(error)}.") from error
+                told = self._backoff.hidden(_told(error))
+                raise ConnectionError(f"{self._address}: {told}.") from None
             self._backoff.wait(_told(error))
             return None
         messages = [message for one in found for message in self._messages(one)]
@@ -169,7 +170,7 @@ class KafkaSink:
 
     def __init__(self, address: Address, stop: threading.Event) -> None:
         self._topic = address.path
-        self._backoff = Backoff(str(address), stop, is_waiting=False)
+        self._backoff = Backoff(address, stop, is_waiting=False)
         settings = settings_of(address) | {
             "enable.idempotence": True,
             "message.timeout.ms": int(_SEND_SECONDS * 1000),
@@ -204,7 +205,8 @@ def _made(kind: Any, settings: dict[str, Any], address: Address) -> Any:
     try:
         return kind(settings)
     except kafka.KafkaException as error:
-        raise InputError("input", ": {!r}: {}", str(address), _told(error)) from error
+        told = address.hidden(_told(error))
+        raise InputError("input", ": {!r}: {}", str(address), told) from None
 
 
 def _told(error: Exception) -> str:

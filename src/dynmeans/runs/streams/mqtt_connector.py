@@ -67,7 +67,7 @@ class MqttTopic:
                 str(address),
             )
         self._address = address
-        self._backoff = Backoff(str(address), stop)
+        self._backoff = Backoff(address, stop)
         self._client = make_client(address, options["client"], manual_ack=True)
         self._client.on_connect = self._on_connect
         self._client.on_message = self._on_message
@@ -170,7 +170,7 @@ class MqttSink:
         if not address.path or set("+#") & set(address.path):
             raise InputError("to", ": {!r} must name one topic", str(address))
         self._address = address
-        self._backoff = Backoff(str(address), stop, is_waiting=False)
+        self._backoff = Backoff(address, stop, is_waiting=False)
         self._client = make_client(address, options.get("client", ""), manual_ack=False)
         self._client.max_inflight_messages_set(1000)
         self._is_started = False

@@ -1,6 +1,7 @@
 """Tables of PostgreSQL that grow: rows are read in order of a column that rises."""
 
 import threading
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.store.inbox import Inbox
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import Backoff, Connected
-from dynmeans.runs.streams.message import Message
+from dynmeans.runs.streams.message import Message, RowsLostError
 
 if TYPE_CHECKING:
     from dynmeans.runs.streams.sink import Item
@@ -20,7 +21,11 @@ _AT_ONCE = 2000
 _PARTITION = "0"
 _INTEGERS = ("smallint", "integer", "bigint")
 # Of psycopg's OperationalErrors these are no matter of waiting.
-_WRONG = ("authentication failed", "does not exist", "no password supplied")
+_WRONG = (
+    "authentication failed", "does not exist", "no password supplied", "invalid sslmode",
+    "invalid when SSL", "SSL was required", "invalid integer value", "invalid port",
+    "certificate verify failed",
+)  # fmt: skip
 _COLUMNS = """
 SELECT format_type(a.atttypid, a.atttypmod), EXISTS (
     SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique
@@ -65,7 +70,9 @@ def connected(address: Address, backoff: Backoff, **options: str) -> Connected[A
 
     def connect() -> Any:
         text = psycopg.conninfo.make_conninfo(**{n: v for n, v in given.items() if v})
-        return psycopg.connect(text, autocommit=True)
+        one = psycopg.connect(text, autocommit=True)
+        one.execute("SET TIME ZONE 'UTC'")  # a row is the same text wherever it is read
+        return one
 
     return Connected(connect, _is_away, lambda one: one.close(), backoff)
 
@@ -96,8 +103,8 @@ class PostgresqlTable:
         self._address, self._stop = address, stop
         self._name, self._by = mine["table"], mine["by"]
         self._columns = dict.fromkeys((self._by, *columns))
-        self._connection = connected(address, Backoff(str(address), stop), **others)
-        self._after: int | None = None
+        self._connection = connected(address, Backoff(address, stop), **others)
+        self._after: list[int] | None = None  # the number of a row, and the CRC-32 of its text
         self._end: int | None = None  # up to here all rows are there
         self._is_checked = False
 
@@ -117,10 +124,21 @@ class PostgresqlTable:
     def _read(self, connection: Any) -> list[Message]:
         if not self._is_checked:
             self._check(connection)
-        if self._end is None or (self._after is not None and self._after >= self._end):
-            self._end = self._settled_end(connection)
+        after = None if self._after is None else self._after[0]
+        if self._end is None or (after is not None and after >= self._end):
+            self._end = self._settled_end(connection, after)
         if self._end is None:
             return []
+        rows = self._rows_of(connection, after, self._end)
+        if not rows:
+            self._end = None
+        return [
+            Message(_PARTITION, [number, zlib.crc32(text.encode())], number, text)
+            for number, text in rows
+        ]
+
+    def _rows_of(self, connection: Any, after: int | None, end: int) -> list[tuple[int, str]]:
+        """Return the first rows after a number, each with its text."""
         table, by = sql.Identifier(*self._name.split(".")), sql.Identifier(self._by)
         query = sql.SQL(
             "SELECT {by}, row_to_json(r)::text FROM (SELECT {columns} FROM {table} "
@@ -131,18 +149,28 @@ class PostgresqlTable:
             columns=sql.SQL(", ").join(map(sql.Identifier, self._columns)),
             limit=sql.Literal(_AT_ONCE),
         )
-        after = self._after if self._after is not None else 0
-        rows = connection.execute(query, (self._end, after, self._after is None)).fetchall()
-        if not rows:
-            self._end = None
-        return [Message(_PARTITION, number, number, text) for number, text in rows]
+        found: list[tuple[int, str]] = connection.execute(
+            query, (end, after or 0, after is None)
+        ).fetchall()
+        return found
 
-    def _settled_end(self, connection: Any) -> int | None:
+    def _check_same_rows(self, connection: Any, after: int, end: int) -> None:
+        """Refuse a table that ends before what was read, or has another row there."""
+        there = self._rows_of(connection, after - 1, after)
+        read = [] if self._after is None else self._after[1:]
+        is_other = bool(there) and [zlib.crc32(text.encode()) for _, text in there] != read
+        if end < after or is_other:
+            what = f"it ends at {end}" if end < after else f"its row {after} is another one"
+            raise RowsLostError(str(self._address), f"{what}, and row {after} was read before")
+
+    def _settled_end(self, connection: Any, after: int | None) -> int | None:
         """Return the highest number, once all who could still add a lower one are done."""
         table, by = sql.Identifier(*self._name.split(".")), sql.Identifier(self._by)
         highest = sql.SQL("SELECT max({by}) FROM {table}").format(by=by, table=table)
         (end,) = connection.execute(highest).fetchone()
-        if end is None or end == self._after:
+        if end is not None and after is not None:
+            self._check_same_rows(connection, after, end)
+        if end is None or end == after:
             return None
         waited_for = self._writers(connection)
         while waited_for and not self._stop.wait(0.05):
@@ -181,7 +209,7 @@ class PostgresqlTable:
 
     def place_of(self, partition: str, offset: Any) -> str:
         """Name a row."""
-        return f"row {offset}"
+        return f"row {offset[0]}"
 
     def close(self) -> None:
         """Give the connection back."""
@@ -199,7 +227,7 @@ class PostgresqlSink:
         if not mine.get("table"):
             raise InputError("to", ": {!r} must name a table: ?table=NAME", str(address))
         self._table = sql.Identifier(*mine["table"].split("."))
-        backoff = Backoff(str(address), stop, is_waiting=False)
+        backoff = Backoff(address, stop, is_waiting=False)
         self._connection = connected(address, backoff, **others)
 
     def send(self, run: str, items: "Sequence[Item]") -> bool:

@@ -73,7 +73,7 @@ class RedisStream:
 
     def __init__(self, address: Address, stop: threading.Event) -> None:
         self._address, self._key = address, _stream_of(address)
-        self._client = connected(address, Backoff(str(address), stop), self._check_same_stream)
+        self._client = connected(address, Backoff(address, stop), self._check_same_stream)
         self._after: list[int] | None = None
 
     def open(self, after: Mapping[str, Any], inbox: Inbox) -> None:
@@ -134,7 +134,7 @@ class RedisSink:
 
     def __init__(self, address: Address, stop: threading.Event) -> None:
         self._key = _stream_of(address)
-        backoff = Backoff(str(address), stop, is_waiting=False)
+        backoff = Backoff(address, stop, is_waiting=False)
         self._client = connected(address, backoff, lambda client: None)
 
     def send(self, run: str, items: "Sequence[Item]") -> bool:

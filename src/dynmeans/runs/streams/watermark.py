@@ -1,15 +1,18 @@
 """Messages of a stream to windows, and a position from which they can be read again."""
 
 import json
+import logging
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT
 from dynmeans.runs.reading.cuts import Key
+from dynmeans.runs.reading.far_ahead import FarAhead
 from dynmeans.runs.reading.json_lines import parse_object
 from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
 from dynmeans.runs.reading.live_windows import OpenWindows
@@ -19,7 +22,9 @@ from dynmeans.runs.stopping import StoppedError
 from dynmeans.runs.store.dead_letters import DeadLetter, dead_letter
 from dynmeans.runs.streams.message import Message, Stream
 
+_log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.25
+_MANY_ROWS = 100  # looked at for whether most rows are late
 # Letters are committed by themselves once so many wait for a window to end.
 _MOST_LETTERS = 1000
 # If none of the first messages is a row, the columns are likely named wrong.
@@ -67,7 +72,13 @@ class StreamWindows:
         position: Mapping[str, Any] = run.position or {}
         self._stream, self._options, self._run = stream, options, run
         self._stop, self._until_idle = stop or threading.Event(), until_idle
-        self._rows = LiveRows(options, lambda number: stream.place_of(*number))
+        place_of = lambda number: stream.place_of(*number)  # noqa: E731
+        self._rows = LiveRows(options, place_of, position.get("kinds"))
+        self._far = FarAhead(self._rows, options, position.get("latest", {}))
+        # Rows that were held back as far ahead: read again, they are not counted yet.
+        self._unsettled = dict(position.get("held", {}))
+        self._unplaced: dict[int, tuple[Message, bool]] = {}
+        self._late, self._is_told = deque[bool](maxlen=_MANY_ROWS), False
         self._open = OpenWindows(self._rows, options, position.get("key"))
         self._read_to = {p: read["to"] for p, read in position.get("partitions", {}).items()}
         self._again = dict(self._read_to)  # up to here messages were counted before
@@ -113,9 +124,11 @@ class StreamWindows:
         return self._until_idle is not None and seconds >= self._until_idle
 
     def _ended(self) -> Iterator[Window]:
+        for row in self._far.rest(is_all=False) if not self._options.hold_last else ():
+            self._settle_row(row, is_taken=True)
         for key in sorted(self._open.held) if not self._options.hold_last else ():
             yield self._finished(key)
-        self._note(is_finished=not self._open.held)
+        self._note(is_finished=not (self._open.held or self._far.held))
 
     def _note(self, **more: Any) -> None:
         """Commit letters and position between two windows."""
@@ -131,40 +144,55 @@ class StreamWindows:
         """Take one message in; yield the windows that it completes."""
         partition, offset = message.partition, message.offset
         is_again = partition in self._again and offset <= self._again[partition]
+        is_again = is_again and self._unsettled.get(partition) != offset
         before = self._after.get(partition)
         self._after[partition] = offset
         if not is_again:
-            self._n_messages += 1
+            self._n_messages += self._unsettled.pop(partition, None) != offset
             self._read_to[partition] = offset
+        row = self._read_row(message, before, is_again)
+        if row is None:
+            return
+        self._unplaced[id(row)] = message, is_again
+        for one, is_taken in self._far.sorted(row, partition):
+            self._settle_row(one, is_taken)
+        yield from self._complete()
+
+    def _read_row(self, message: Message, before: Any, is_again: bool) -> LiveRow | None:
+        """Return a message as a row; None if it is none, or lacks a value and is dropped."""
         try:
-            is_placed = self._is_placed(message, before, is_again)
+            row = self._row_of(message, before)
         except ValueError as error:
-            is_placed = False
             if not is_again:
                 self._keep_letter(message, error)
-        if is_placed:
-            yield from self._complete()
+            return None
+        self.n_dropped += row is None and not is_again
+        return row
 
-    def _is_placed(self, message: Message, before: Any, is_again: bool) -> bool:
-        """Put a message into its window as a row, unless it is repeated, late or dropped."""
-        row = self._row_of(message, before)
-        if row is None:
-            self.n_dropped += not is_again
-            return False
+    def _settle_row(self, row: LiveRow, is_taken: bool) -> None:
+        """Put a row into its window, or keep it as a dead letter."""
+        message, is_again = self._unplaced.pop(id(row))
+        try:
+            if not is_taken:
+                raise self._far.error(row)
+            self._place(row, message, is_again)
+        except ValueError as error:
+            if not is_again:
+                self._keep_letter(message, error)
+
+    def _place(self, row: LiveRow, message: Message, is_again: bool) -> None:
+        """Put a row into its window, unless it is repeated or late."""
         key = self._open.key_of(row)
-        if not self._open.takes(key):
+        is_late = not self._open.takes(key)
+        if not is_again:
+            self._note_lateness(is_late)
+        if is_late:
             if not is_again and self._options.on_late == "error":
                 raise self._open.late_error(key, row)
             self.n_late += not is_again
-            return False
-        if self._options.unique_ids:
-            repeated = self._repeated.setdefault(message.partition, [])
-            if row.id in self._names or message.offset in repeated:
-                self.n_repeated += 1
-                if message.offset not in repeated:
-                    repeated.append(message.offset)
-                return False
-            self._names.add(row.id)
+            return
+        if self._options.unique_ids and self._is_repeated(row, message):
+            return
         self._open.add(key, row)
         if row.time is not None:
             partition = message.partition
@@ -173,7 +201,28 @@ class StreamWindows:
                 (row.time, row.number),
                 key=lambda latest: latest[0],
             )
+
+    def _is_repeated(self, row: LiveRow, message: Message) -> bool:
+        repeated = self._repeated.setdefault(message.partition, [])
+        if row.id not in self._names and message.offset not in repeated:
+            self._names.add(row.id)
+            return False
+        self.n_repeated += 1
+        if message.offset not in repeated:
+            repeated.append(message.offset)
         return True
+
+    def _note_lateness(self, is_late: bool) -> None:
+        """Say so, once, where most rows come too late."""
+        late = self._late
+        late.append(is_late)
+        if len(late) == _MANY_ROWS and sum(late) > _MANY_ROWS // 2 and not self._is_told:
+            self._is_told = True
+            _log.warning(
+                "more than half of the last %d rows came too late for their windows. Allow for "
+                "more with --lateness, or see whether a clock is wrong.",
+                _MANY_ROWS,
+            )
 
     def _row_of(self, message: Message, before: Any) -> LiveRow | None:
         number = (message.partition, message.offset)
@@ -236,14 +285,17 @@ class StreamWindows:
     def _position(self) -> dict[str, Any]:
         """Where to begin again so that every row of an open window comes once more."""
         first: dict[str, LiveRow] = {}
-        for row in (row for rows in self._open.held.values() for row in rows):
+        waiting = [*self._open.held.values(), self._far.held.values()]
+        for row in (row for rows in waiting for row in rows):
             partition, offset = row.number
             if partition not in first or offset < first[partition].number[1]:
                 first[partition] = row
         after = self._read_to | {partition: row.before for partition, row in first.items()}
         partitions = {p: {"after": after[p], "to": to} for p, to in sorted(self._read_to.items())}
         position: dict[str, Any] = {"key": self._open.key, "partitions": partitions}
-        position["messages_read"] = self._n_messages
+        position |= {"messages_read": self._n_messages, "kinds": self._rows.kinds}
+        held = {p: row.number[1] for p, row in self._far.held.items()}
+        position |= {"latest": dict(self._far.latest)} | ({"held": held} if held else {})
         self._repeated = {
             p: [offset for offset in offsets if p in after and not _is_before(offset, after[p])]
             for p, offsets in self._repeated.items()

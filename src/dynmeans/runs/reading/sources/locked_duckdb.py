@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import quote_text
+from dynmeans.runs.reading.sources.remote_files import without_secrets
 
 _NO_PARQUET = re.compile(r"magic bytes .* file ('.*?')|('.*?') too small to be a Parquet file")
 _OTHER_ENCODING = "Name its encoding with {encoding=...}, say cp1252."
@@ -89,7 +90,7 @@ def source_errors(subject: str = "the input cannot be read") -> Iterator[None]:
 
 
 def _in_one_line(error: Exception, subject: str) -> ValueError | OSError:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in without_secrets(str(error)).splitlines() if line.strip()]
     # The last lines show the place in a query that is not the user's.
     lines = list(takewhile(lambda line: not line.startswith("LINE "), lines))
     is_system = lines and lines[0].startswith(("IO Error", "Out of Memory", "Permission"))

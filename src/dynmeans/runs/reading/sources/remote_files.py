@@ -9,6 +9,8 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import quote_text
 
 _REMOTE = re.compile(r"(https?|s3)://", re.IGNORECASE)
+_IN_TEXT = re.compile(r"\b(?:https?|s3)://[^\s'\"]+", re.IGNORECASE)
+CUT = "***"  # in the place of what may be a secret
 _INSTALL = "python -c \"import duckdb; duckdb.execute('INSTALL httpfs')\""
 
 
@@ -17,12 +19,34 @@ def is_remote(path: str) -> bool:
     return _REMOTE.match(path) is not None
 
 
+def shown_remote(address: str) -> str:
+    """Return an address as it is stored and told: without user, password and query.
+
+    Examples
+    --------
+    >>> shown_remote("https://me:secret@example.org/rows.csv?key=secret")
+    'https://***@example.org/rows.csv?***'
+    """
+    scheme, _, rest = address.partition("://")
+    _, at, rest = rest.rpartition("@")
+    place, *query = re.split("[?#]", rest, maxsplit=1)
+    return f"{scheme}://{CUT + at if at else ''}{place}{'?' + CUT if query else ''}"
+
+
+def without_secrets(text: str) -> str:
+    """Return a text in which addresses are as they are told."""
+    return _IN_TEXT.sub(lambda found: shown_remote(found[0]), text)
+
+
 def find_remote(connection: Any, address: str, *, network: bool) -> list[str]:
     """Return the files that an address or a pattern in S3 stands for; loads what reads them."""
     if not network:
         hint = "{network=True} allows it."
         raise InputError(
-            "", "{!r} is on the network, which is not read unasked", address, hint=hint
+            "",
+            "{!r} is on the network, which is not read unasked",
+            shown_remote(address),
+            hint=hint,
         )
     try:
         connection.execute("LOAD httpfs")
@@ -30,7 +54,7 @@ def find_remote(connection: Any, address: str, *, network: bool) -> list[str]:
         raise InputError(
             "",
             "{!r} needs DuckDB's extension httpfs, which is not installed",
-            address,
+            shown_remote(address),
             hint=f"Install it once with {_INSTALL}, or fetch the file.",
         ) from error
     if not address.lower().startswith("s3://") or "*" not in address:
@@ -38,5 +62,5 @@ def find_remote(connection: Any, address: str, *, network: bool) -> list[str]:
     found = connection.execute(f"SELECT file FROM glob({quote_text(address)}) ORDER BY file")
     files = [str(row[0]) for row in found.fetchall()]
     if not files:
-        raise FileNotFoundError(f"there is no file {address!r} to read.")
+        raise FileNotFoundError(f"there is no file {shown_remote(address)!r} to read.")
     return files
