@@ -36,6 +36,8 @@ class SetMoves {
         return has_changed;
     }
 
+    const Sets<Value>& sets() const { return sets_; }
+
   private:
     Sets<Value> sets_;
     Identities<Value> identities_;

@@ -15,8 +15,7 @@ namespace dynmeans::moves {
 template <typename Value>
 class Splits {
   public:
-    explicit Splits(Sets<Value>& sets)
-        : sets_(sets), d_(sets.d()), a_(d_), b_(d_), theta_(d_) {}
+    explicit Splits(Sets<Value>& sets) : sets_(sets), d_(sets.d()), a_(d_), b_(d_), theta_(d_) {}
 
     // Splits every set that is clearly two, and the parts again; true if L_t fell.
     bool make(double least) {
@@ -64,6 +63,7 @@ class Splits {
         if (!turn(k, sets_.listed(k), n_listed, kSampleTurns)) return false;
         if (!is_clear(sets_.listed(k), n_listed)) return false;
         if (n_listed == sets_.n_members(k)) return true;
+        if (!sets_.has_all(k)) return false;
         const Members& all = sets_.all(k);
         return turn(k, all, all.size(), kTurns) && is_clear(all, all.size());
     }
@@ -83,8 +83,7 @@ class Splits {
             seed = members[r];
         }
         const Slot owner = sets_.owner(k);
-        const double kept =
-            owner == kNew ? sets_.new_penalty() : sets_.remembered().offsets[owner];
+        const double kept = owner == kNew ? sets_.new_penalty() : sets_.remembered().offsets[owner];
         if (n == sets_.n_members(k) &&
             (scatter + sets_.term(k)) * (1.0 + 1e-9) < kept + least_free_ + least)
             return false;
@@ -158,8 +157,8 @@ class Splits {
             const double e = squared_distance(y, a_.data(), d_);
             const double f = squared_distance(y, b_.data(), d_);
             const double along = (e - f) * (e - f) / (4.0 * apart), most = 0.5 * (e + f);
-            terms_[r] = sets_.points().weight(sets_.row_at(members[r])) *
-                        (along < most ? along : most);
+            terms_[r] =
+                sets_.points().weight(sets_.row_at(members[r])) * (along < most ? along : most);
         }
         bins_.assign(costs.n_bins(), 0.0);
         costs.add(terms_.data(), n, bins_.data());

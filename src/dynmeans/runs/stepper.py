@@ -13,6 +13,7 @@ from dynmeans.engine.checks import check_features
 from dynmeans.engine.execution import DEFAULT
 from dynmeans.follow.begin import OnChoice, into_space
 from dynmeans.follow.follow import follow
+from dynmeans.follow.lives import NOBODY
 from dynmeans.follow.memory import Memory
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.state import ClusterState
@@ -125,7 +126,7 @@ class Stepper:
             self._config.recipe, self._memory, batch, window.elapsed, self.execution
         )
         # Points and windows of each identity are counted in the table of clusters.
-        self._memory = replace(after, lives={})
+        self._memory = replace(after, lives=NOBODY)
         record = step.record()
         self._pending.step_seconds = time.perf_counter() - begin
         return into_space(batch, step.space), record

@@ -12,8 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dynmeans.estimators.dynamic_means import DynamicMeans
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.recipe import Recipe, recipe_of
 from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray
 from dynmeans.runs.configuration import SEED, RunConfig
@@ -50,8 +49,10 @@ def foreach_batch(
     time_step: float | timedelta | None = None,
     id: str | None = None,
     weight: str | None = None,
-    model: DynamicMeans | None = None,
+    recipe: Recipe | None = None,
+    n_threads: int | None = None,
     on_missing: str = "error",
+    **parameters: Any,
 ) -> MicroBatch:
     """Return a function for ``writeStream.foreachBatch`` that clusters into a run folder.
 
@@ -75,28 +76,29 @@ def foreach_batch(
         Column of row names, integers or text, stored beside the labels.
     weight : str, optional
         Column of weights.
-    model : DynamicMeans
-        The parameters, with penalties that are given, not "auto". Without a seed it takes 0,
-        for a repeated micro-batch must be the same.
+    recipe : Recipe, optional
+        What the stream is followed by; "auto" chooses on the first micro-batch. Without a seed it
+        takes 0, for a repeated micro-batch must be the same.
+    n_threads : int, optional
+        As of `DynamicMeans`; the result never depends on it.
     on_missing : {"error", "drop"}
         What to do with rows that lack a feature, a weight or a time.
+    **parameters
+        The fields of a `Recipe`, in place of one.
 
     Examples
     --------
     ::
 
-        from dynmeans import DynamicMeans
         from dynmeans.spark import foreach_batch
 
-        take_in = foreach_batch("run", features=["x", "y"], time="seen",
-                                model=DynamicMeans(new_penalty=4.0, random_state=0))
+        take_in = foreach_batch("run", features=["x", "y"], time="seen", new_penalty=4.0)
         stream.writeStream.foreachBatch(take_in).option("checkpointLocation", "check").start()
     """
     if on_missing not in ON_MISSING:
         raise ValueError(f"on_missing must be one of {', '.join(ON_MISSING)}, got {on_missing!r}.")
     columns = _Columns(_checked_features(features), time, id, weight)
     step_length = checked_time_step(time_step, time, argument="time", ticks_per_microsecond=1)
-    model = DynamicMeans() if model is None else model
     source = {
         "input": "spark",
         "time": time,
@@ -105,7 +107,7 @@ def foreach_batch(
         "weight": weight,
         "on_missing": on_missing,
     }
-    config = _config(columns.features, model, source)
+    config = _config(columns.features, recipe_of(recipe, **parameters), source)
 
     def take_in(frame: Any, epoch_id: int) -> None:
         with _open_run(Path(run_folder), config, _query_id(frame)) as run:
@@ -116,7 +118,7 @@ def foreach_batch(
                 if table.num_rows:
                     yield window
 
-            run.process(windows(), token=f"spark-{epoch_id}", n_threads=model.n_threads)
+            run.process(windows(), token=f"spark-{epoch_id}", n_threads=n_threads)
 
     return take_in
 
@@ -128,17 +130,11 @@ def _checked_features(features: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _config(features: tuple[str, ...], model: DynamicMeans, source: dict[str, Any]) -> RunConfig:
-    if not isinstance(model, DynamicMeans):
-        raise TypeError(f"model must be a DynamicMeans, got {type(model).__name__}.")
-    if model._is_auto():
-        raise ValueError(
-            'penalties must be given for a stream of Spark, got "auto". Choose them on some of its '
-            "rows: model=DynamicMeans(suggest_penalties(batches))."
-        )
-    seed = SEED if model.random_state is None else model.random_state
-    recipe = Recipe(penalties=model._penalties(), n_init=model.n_init, random_state=seed)
-    return RunConfig(features, recipe, source)
+def _config(features: tuple[str, ...], recipe: Recipe, source: dict[str, Any]) -> RunConfig:
+    """Refuse, by name, what a run of micro-batches does not show."""
+    recipe.refuse("a stream of Spark", ("families", "min_cluster_size", "min_life"))
+    seeded = replace(recipe, random_state=SEED) if recipe.random_state is None else recipe
+    return RunConfig(features, seeded, source)
 
 
 def _query_id(frame: Any) -> str | None:
