@@ -26,7 +26,9 @@ COMMANDS = (
     "report",
     "serve",
     "demo",
+    "try",
 )
+_FILES = {"try": "try_page"}  # a word of Python's own
 
 
 def app_for(words: Sequence[str] = ()) -> typer.Typer:
@@ -41,7 +43,10 @@ def app_for(words: Sequence[str] = ()) -> typer.Typer:
     app.callback()(_options)
     named = next((word.replace("-", "_") for word in words if not word.startswith("-")), "")
     for name in [named] if named in COMMANDS else COMMANDS:
-        app.command()(getattr(importlib.import_module(f"dynmeans.cli.{name}"), name))
+        file = _FILES.get(name, name)
+        app.command(name.replace("_", "-"))(
+            getattr(importlib.import_module(f"dynmeans.cli.{file}"), file)
+        )
     return app
 
 
