@@ -152,12 +152,20 @@ class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         """
         given, _, elapsed = timed_batches(batches, elapsed, times, time_step)
         gaps = one_for_each("elapsed", elapsed, len(given))
-        for name in [name for name in self.__dict__ if name.endswith("_")]:
-            delattr(self, name)
-        return [
-            labels_like(batch, self.partial_fit(batch, elapsed=gap).labels_)
-            for batch, gap in zip(given, gaps, strict=True)
-        ]
+        before = {name: self.__dict__.pop(name) for name in self._fitted()}
+        try:
+            return [
+                labels_like(batch, self.partial_fit(batch, elapsed=gap).labels_)
+                for batch, gap in zip(given, gaps, strict=True)
+            ]
+        except BaseException:
+            for name in self._fitted():
+                delattr(self, name)
+            self.__dict__.update(before)
+            raise
+
+    def _fitted(self) -> list[str]:
+        return [name for name in self.__dict__ if name.endswith("_")]
 
     def predict(self, X: Any) -> IntArray:
         """Give each row the identity of the remembered cluster whose mean is nearest."""

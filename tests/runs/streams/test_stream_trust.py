@@ -166,3 +166,29 @@ def test_many_late_rows_are_told(redis, tmp_path, request, caplog):
     told = [record.getMessage() for record in caplog.records if "late" in record.getMessage()]
     assert len(told) == 1
     assert "more than half" in told[0]
+
+
+@pytest.mark.parametrize("options", [places.OPTIONS, replace(places.OPTIONS, id=None)])
+def test_rows_of_a_stream_are_not_joined_to_a_file_and_labels_alone_are_offered(
+    options, redis, tmp_path, request, capsys
+):
+    name, out = places.name_of(request), str(tmp_path / "run")
+    address = redis.make(name)
+    some = rows(60, name="a", kind="b")
+    redis.send(name, places.bodies_of(some))
+    places.follow(address, tmp_path / "run", options=options)
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(places.bodies_of(some)))
+    labels = str(tmp_path / "labels.csv")
+    for words in (
+        ["labels", out, "-o", labels],
+        ["labels", out, "-o", labels, "--input", str(file)],
+        ["score", out, "--truth", "name", "--input", str(file)],
+        ["clusters", out, "--describe", "--input", str(file)],
+    ):
+        assert main(words) == 1
+        told = capsys.readouterr().err
+        assert "have no numbers" in told
+        assert "--labels-only" in told
+        assert "--input" not in told
+    assert main(["labels", out, "--labels-only", "-o", labels]) == 0
