@@ -98,7 +98,7 @@ def test_an_archive_that_cannot_be_written_to_is_refused_before_the_run_begins(
 
 def test_labels_and_scores_of_a_run_whose_old_labels_are_gone_say_so(tmp_path):
     folder = tmp_path / "run"
-    with Run.create(folder, RunConfig(("x",), PENALTIES)) as run:
+    with Run.create(folder, RunConfig(("x",), PENALTIES, source={"truth": "who"})) as run:
         points, truth = np.arange(300)[:, None] % 2 * 9.0, np.arange(300) % 2
         run.process([Window(points, truth=truth) for _ in range(2)], commit_seconds=0.0)
         run.store.forget_parts(run.parts()[:1])
@@ -106,4 +106,4 @@ def test_labels_and_scores_of_a_run_whose_old_labels_are_gone_say_so(tmp_path):
     with pytest.warns(UserWarning, match=told):
         assert main(["labels", str(folder), "--labels-only", "-o", str(tmp_path / "l.csv")]) == 0
     with pytest.warns(UserWarning, match=told):
-        assert main(["score", str(folder)]) == 0
+        assert main(["score", str(folder), "--truth", "who"]) == 0

@@ -184,7 +184,7 @@ def test_rows_of_a_stream_are_not_joined_to_a_file_and_labels_alone_are_offered(
         ["labels", out, "-o", labels],
         ["labels", out, "-o", labels, "--input", str(file)],
         ["score", out, "--truth", "name", "--input", str(file)],
-        ["clusters", out, "--describe", "--input", str(file)],
+        ["clusters", out, "--describe", "kind", "--input", str(file)],
     ):
         assert main(words) == 1
         told = capsys.readouterr().err
