@@ -50,6 +50,18 @@ struct Assignment {
         }
     }
 
+    // As after a pass in which every cluster with members has changed.
+    void start_from(const std::vector<Slot>& given, const std::vector<std::int64_t>& members,
+                    const Remembered& remembered) {
+        start(remembered);
+        labels = given;
+        n_members = members;
+        has_changed.resize(members.size());
+        while (table.size() < members.size()) table.append();
+        for (std::size_t k = 0; k < members.size(); ++k) has_changed[k] = members[k] > 0;
+        has_any_changed = true;
+    }
+
     void start_pass() {
         std::fill(has_changed.begin(), has_changed.end(), 0);
         has_any_changed = false;

@@ -27,6 +27,10 @@ class SlotSums {
     // Forgets the sums of the last run.
     void start() { bins_of_slots_.clear(); }
 
+    // Starts from sums that stand already.
+    void start_from(const std::vector<double>& bins_of_slots) { bins_of_slots_ = bins_of_slots; }
+    const std::vector<double>& bins_of_slots() const { return bins_of_slots_; }
+
     template <typename Value>
     void update(const Points<Value>& points, const Assignment& assignment, ThreadPool& pool) {
         const bool is_first = bins_of_slots_.empty();

@@ -163,6 +163,8 @@ class Orders {
     static constexpr std::size_t kRows = 512;   // at most, where keys are asked for
     virtual void write_keys(double* keys) = 0;  // see VisitingOrders
     virtual bool can_tie() const = 0;           // whether two keys can differ by their rows alone
+
+    bool is_deep = false;  // whether moves of whole sets follow, in the last of the orders
 };
 
 // Those that the caller gave.
@@ -172,8 +174,10 @@ class GivenOrders : public Orders {
         : order_(orders - n_points), n_left_(n_orders), n_points_(n_points) {}
 
     bool advance() override {
+        if (n_left_ == 0) return false;
         order_ += n_points_;
-        return n_left_-- > 0;
+        --n_left_;
+        return true;
     }
     const Row* listed() override {
         listed_.assign(order_, order_ + n_points_);
@@ -198,7 +202,8 @@ class MadeOrders : public Orders {
         : made_(std::move(made)), n_left_(n_orders), n_points_(n_points) {}
 
     bool advance() override {
-        if (n_left_-- == 0) return false;
+        if (n_left_ == 0) return false;
+        --n_left_;
         made_.advance();
         is_listed_ = false;
         return true;

@@ -38,17 +38,19 @@ struct AskedOrders {
     std::size_t n_init;
     std::uint64_t entropy;
     bool by_content;
+    bool is_deep;
 };
 
-AskedOrders read_orders(const RecordTypes& types, nb::handle orders) {
+// A VisitingOrders says itself whether the search is deep; `is_deep` is for listed orders.
+AskedOrders read_orders(const RecordTypes& types, nb::handle orders, bool is_deep) {
     const auto field = [&](std::size_t f) { return nb::handle(types.orders.field(orders, f)); };
     if (types.orders.fits(orders))
         return {nullptr, nb::cast<std::size_t>(field(1)), nb::cast<std::uint64_t>(field(0)),
-                is_text(field(2), "content")};
+                is_text(field(2), "content"), is_text(field(3), "deep")};
     PyArrayObject* array = plain_array<std::int64_t, 2>(orders);
     if (!array) throw nb::type_error("orders must be a table of integers or a VisitingOrders.");
     return {data_of<std::int64_t>(array), static_cast<std::size_t>(PyArray_DIM(array, 0)), 0,
-            false};
+            false, is_deep};
 }
 
 template <typename Value>
@@ -57,26 +59,28 @@ StepResult step_in(const AskedOrders& asked, const Points<Value>& batch, const G
                    ThreadPool& pool) {
     if (asked.listed) {
         GivenOrders given(asked.listed, asked.n_init, batch.n_points);
+        given.is_deep = asked.is_deep;
         return step(batch, given, before.view, penalties, elapsed, execution, pool);
     }
     const std::uint64_t seed = seed_of_step(asked.entropy, before.n_steps);
     MadeOrders made(
         asked.by_content ? VisitingOrders(batch, seed) : VisitingOrders(batch.n_points, seed),
         asked.n_init, batch.n_points);
+    made.is_deep = asked.is_deep;
     return step(batch, made, before.view, penalties, elapsed, execution, pool);
 }
 
 template <typename Value>
 nb::object step_records(GivenTable<Value> points, GivenWeights point_weights, nb::handle orders,
                         nb::handle state, nb::handle given_penalties, GivenMoving moving,
-                        double elapsed, bool is_accelerated, std::size_t n_threads,
+                        double elapsed, bool is_deep, bool is_accelerated, std::size_t n_threads,
                         std::optional<nb::capsule> sgemm, nb::handle records) {
     const RecordTypes& types = record_types(records);
     const Points<Value> batch = view(points, point_weights);
     const GivenState before = read_state(types, state, batch.n_features);
     const Penalties penalties = read_penalties(types, given_penalties, data_or_null(moving));
     const Execution execution{is_accelerated, to_sgemm(sgemm)};
-    const AskedOrders asked = read_orders(types, orders);
+    const AskedOrders asked = read_orders(types, orders, is_deep);
     StepResult result = run_released(n_threads, [&](ThreadPool& pool) {
         return step_in(asked, batch, before, penalties, elapsed, execution, pool);
     });
@@ -87,7 +91,7 @@ nb::object step_records(GivenTable<Value> points, GivenWeights point_weights, nb
 template <typename Value>
 nb::object step_if_small_of(const RecordTypes& types, nb::handle points, nb::handle weights,
                             nb::handle orders, nb::handle state, nb::handle penalties,
-                            double elapsed) {
+                            double elapsed, bool is_deep) {
     PyArrayObject* rows = plain_array<Value, 2>(points);
     PyArrayObject* centers = plain_array<double, 2>(types.state.field(state, 1));
     if (!rows || !centers) return nb::none();
@@ -105,7 +109,7 @@ nb::object step_if_small_of(const RecordTypes& types, nb::handle points, nb::han
     InterruptCheck interrupts(is_interrupted);
     ThreadPool nobody_else(1, interrupts);
     StepResult result =
-        step_in(read_orders(types, orders), batch, before,
+        step_in(read_orders(types, orders, is_deep), batch, before,
                 read_penalties(types, penalties, nullptr), elapsed, {true, nullptr}, nobody_else);
     return to_records(types, std::move(result), d, has_weights, false, before.n_steps + 1,
                       before.time + elapsed);
@@ -114,7 +118,8 @@ nb::object step_if_small_of(const RecordTypes& types, nb::handle points, nb::han
 // A whole step in one crossing, checks included, with the GIL held: for a small batch everything
 // around it would take as long. None where anything needs more: conversion, a complaint, courses.
 nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle orders, nb::handle state,
-                         nb::handle penalties, nb::handle elapsed, nb::handle records) {
+                         nb::handle penalties, nb::handle elapsed, bool is_deep,
+                         nb::handle records) {
     const RecordTypes& types = record_types(records);
     if (!types.state.fits(state) || !types.penalties.fits(penalties) ||
         !is_text(types.penalties.field(penalties, 4), "still") ||
@@ -123,9 +128,67 @@ nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle order
     const double dt = PyFloat_AS_DOUBLE(elapsed.ptr());
     if (!(dt >= kLeastElapsed && std::isfinite(dt))) return nb::none();
     nb::object made =
-        step_if_small_of<double>(types, points, weights, orders, state, penalties, dt);
+        step_if_small_of<double>(types, points, weights, orders, state, penalties, dt, is_deep);
     if (!made.is_none()) return made;
-    return step_if_small_of<float>(types, points, weights, orders, state, penalties, dt);
+    return step_if_small_of<float>(types, points, weights, orders, state, penalties, dt, is_deep);
+}
+
+// The lives after one more batch, or nothing where those that wait have to be counted first.
+nb::object lives_after(const FollowTypes& types, nb::handle lives, nb::handle ids,
+                       nb::handle counts) {
+    if (Py_TYPE(lives.ptr()) != types.lives || PyTuple_GET_SIZE(lives.ptr()) != 4) return {};
+    PyObject* waiting = PyTuple_GET_ITEM(lives.ptr(), 1);
+    const Py_ssize_t n = PyLong_AsSsize_t(PyTuple_GET_ITEM(lives.ptr(), 2));
+    const Py_ssize_t n_ids = PyLong_AsSsize_t(PyTuple_GET_ITEM(lives.ptr(), 3));
+    if (!PyList_CheckExact(waiting) || n < 1 || n != PyList_GET_SIZE(waiting) ||
+        n >= types.most_waiting || n_ids >= types.most_ids)
+        return {};
+    const nb::tuple batch = nb::make_tuple(ids, counts);
+    if (PyList_Append(waiting, batch.ptr()) != 0) throw nb::python_error();
+    nb::object made = checked_new(types.lives->tp_alloc(types.lives, 4));
+    const auto set = [&](Py_ssize_t i, nb::object&& item) {
+        PyTuple_SET_ITEM(made.ptr(), i, item.release().ptr());
+    };
+    set(0, nb::borrow(PyTuple_GET_ITEM(lives.ptr(), 0)));
+    set(1, nb::borrow(waiting));
+    set(2, nb::int_(n + 1));
+    set(3, nb::int_(n_ids + PyArray_SIZE(reinterpret_cast<PyArrayObject*>(ids.ptr()))));
+    return made;
+}
+
+// One more batch of a stream in one crossing: a step, and the memory after it. The plan of the
+// memory says that nothing else is to be done; None where anything needs more, as of step_if_small.
+nb::object follow_if_small(nb::handle records, nb::handle more_records, nb::handle memory,
+                           nb::handle points, nb::handle elapsed) {
+    const RecordTypes& types = record_types(records);
+    const FollowTypes& more = follow_types(more_records);
+    if (!more.memory.fits(memory) || !PyArray_CheckExact(points.ptr())) return nb::none();
+    const auto field = [&](std::size_t f) { return nb::handle(more.memory.field(memory, f)); };
+    const nb::handle state = field(0), plan = field(8);
+    if (!PyTuple_Check(plan.ptr()) || PyTuple_GET_SIZE(plan.ptr()) != 7 ||
+        PyTuple_GET_ITEM(plan.ptr(), 6) != Py_True || !types.state.fits(state) ||
+        !PyFloat_CheckExact(elapsed.ptr()) || PyFloat_AS_DOUBLE(elapsed.ptr()) < 1.0)
+        return nb::none();
+    auto* rows = reinterpret_cast<PyArrayObject*>(points.ptr());
+    const Py_ssize_t n = PyArray_NDIM(rows) == 2 ? PyArray_DIM(rows, 0) : 0;
+    const Py_ssize_t n_known =
+        PyArray_SIZE(reinterpret_cast<PyArrayObject*>(types.state.field(state, 0)));
+    if (n == 0 || n_known + n >= more.many_clusters) return nb::none();
+    const nb::object made = step_if_small(
+        points, nb::none(), nb::handle(PyTuple_GET_ITEM(plan.ptr(), 3)), state,
+        nb::handle(PyTuple_GET_ITEM(plan.ptr(), 2)), elapsed, false, records);
+    if (made.is_none()) return nb::none();
+    const nb::handle after(PyTuple_GET_ITEM(made.ptr(), 0));
+    const nb::handle clustering(PyTuple_GET_ITEM(made.ptr(), 1));
+    nb::object lives = lives_after(more, field(6), types.clustering.field(clustering, 1),
+                                   types.clustering.field(clustering, 2));
+    if (!lives.is_valid()) return nb::none();
+    const auto kept = [&](std::size_t f) { return nb::borrow(field(f)); };
+    nb::object next = more.memory.make({nb::borrow(after), kept(1), kept(2), kept(3), kept(4),
+                                        kept(5), std::move(lives), kept(7), kept(8)});
+    nb::object step = more.step.make({nb::borrow(state), nb::borrow(elapsed),
+                                      nb::borrow(clustering), nb::borrow(after), kept(1)});
+    return nb::make_tuple(std::move(next), std::move(step));
 }
 
 // Many small batches without coming back to Python in between.
@@ -138,13 +201,13 @@ struct Sequence {
 
     template <typename OnStep>
     void run(bool is_accelerated, std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
-             const OnStep& on_step) const {
+             bool is_deep, const OnStep& on_step) const {
         std::vector<Points<Value>> points;
         for (std::size_t t = 0; t < batches.size(); ++t)
             points.push_back(view(batches[t], weights[t]));
         run_released(n_threads, [&](ThreadPool& pool) {
-            run_sequence(points, elapsed.data(), penalties, is_accelerated, entropy, n_init, pool,
-                         on_step);
+            run_sequence(points, elapsed.data(), penalties, is_accelerated, entropy, n_init,
+                         is_deep, pool, on_step);
         });
     }
 };
@@ -154,13 +217,13 @@ nb::object sequence_records(std::vector<GivenTable<Value>> batches,
                             std::vector<GivenWeights> point_weights, GivenFloats elapsed,
                             nb::handle penalties, GivenMoving moving, bool is_accelerated,
                             std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
-                            nb::handle records) {
+                            bool is_deep, nb::handle records) {
     const RecordTypes& types = record_types(records);
     const Sequence<Value> sequence{std::move(batches), std::move(point_weights), elapsed,
                                    read_penalties(types, penalties, data_or_null(moving))};
     nb::list all;
     double time = 0.0;
-    sequence.run(is_accelerated, n_threads, entropy, n_init,
+    sequence.run(is_accelerated, n_threads, entropy, n_init, is_deep,
                  [&](std::size_t t, StepResult&& result) {
                      nb::gil_scoped_acquire acquire;
                      const std::size_t d = sequence.batches[t].shape(1);
@@ -180,14 +243,15 @@ template <typename Value>
 std::tuple<Column<std::int64_t>, std::size_t, std::int64_t> sequence_labels(
     std::vector<GivenTable<Value>> batches, std::vector<GivenWeights> point_weights,
     GivenFloats elapsed, nb::handle penalties, GivenMoving moving, bool is_accelerated,
-    std::size_t n_threads, std::uint64_t entropy, std::size_t n_init, nb::handle records) {
+    std::size_t n_threads, std::uint64_t entropy, std::size_t n_init, bool is_deep,
+    nb::handle records) {
     const Sequence<Value> sequence{
         std::move(batches), std::move(point_weights), elapsed,
         read_penalties(record_types(records), penalties, data_or_null(moving))};
     std::vector<std::int64_t> labels;
     std::size_t n_seen = 0;
     State state;
-    sequence.run(is_accelerated, n_threads, entropy, n_init,
+    sequence.run(is_accelerated, n_threads, entropy, n_init, is_deep,
                  [&](std::size_t t, StepResult&& result) {
                      const GivenWeights& given = sequence.weights[t];
                      const double* weights = given ? given->data() : nullptr;
@@ -229,16 +293,16 @@ std::tuple<Column<std::int64_t>, Column<double>> predict(GivenTable<Value> point
 template <typename Value>
 void bind_steps_of(nb::module_& module) {
     module.def("step", &step_records<Value>, "points"_a.noconvert(), "point_weights"_a.none(),
-               "orders"_a, "state"_a, "penalties"_a, "moving"_a.none(), "elapsed"_a,
+               "orders"_a, "state"_a, "penalties"_a, "moving"_a.none(), "elapsed"_a, "is_deep"_a,
                "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none(), "records"_a);
     module.def("predict", &predict<Value>, "points"_a.noconvert(), "state"_a, "penalties"_a,
                "moving"_a.none(), "elapsed"_a, "records"_a);
     module.def("sequence", &sequence_records<Value>, "batches"_a.noconvert(), "point_weights"_a,
                "elapsed"_a, "penalties"_a, "moving"_a.none(), "is_accelerated"_a, "n_threads"_a,
-               "entropy"_a, "n_init"_a, "records"_a);
+               "entropy"_a, "n_init"_a, "is_deep"_a, "records"_a);
     module.def("sequence_labels", &sequence_labels<Value>, "batches"_a.noconvert(),
                "point_weights"_a, "elapsed"_a, "penalties"_a, "moving"_a.none(), "is_accelerated"_a,
-               "n_threads"_a, "entropy"_a, "n_init"_a, "records"_a);
+               "n_threads"_a, "entropy"_a, "n_init"_a, "is_deep"_a, "records"_a);
 }
 
 }  // namespace
@@ -246,7 +310,9 @@ void bind_steps_of(nb::module_& module) {
 void bind_steps(nb::module_& module) {
     module.def("step_if_small", &step_if_small, "points"_a.none(), "point_weights"_a.none(),
                "orders"_a.none(), "state"_a.none(), "penalties"_a.none(), "elapsed"_a.none(),
-               "records"_a);
+               "is_deep"_a, "records"_a);
+    module.def("follow_if_small", &follow_if_small, "records"_a, "more_records"_a,
+               "memory"_a.none(), "points"_a.none(), "elapsed"_a.none());
     bind_steps_of<double>(module);
     bind_steps_of<float>(module);
 }

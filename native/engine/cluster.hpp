@@ -9,6 +9,7 @@
 #include "algorithm/assign_params.hpp"
 #include "algorithm/cost.hpp"
 #include "passes/first_pass.hpp"
+#include "moves/set_moves.hpp"
 #include "passes/later_pass.hpp"
 #include "records/solution.hpp"
 
@@ -17,6 +18,7 @@ namespace dynmeans::engine {
 using namespace records;
 using namespace algorithm;
 using namespace passes;
+using namespace moves;
 
 // What the caller chooses about the way, never about the result.
 struct Execution {
@@ -34,6 +36,7 @@ class Clusterer {
           penalties_(penalties),
           pool_(pool),
           is_accelerated_(execution.is_accelerated),
+          sums_(sums),
           assignment_(points.n_points, remembered),
           own_(points.n_points, sums.costs),
           slot_sums_(sums) {
@@ -49,6 +52,21 @@ class Clusterer {
         if (is_better(cost_trace_, best)) store(best);
     }
 
+    // Moves of whole sets and passes, in turn, from the best run on.
+    void search_deeper(const Row* order, Solution& best) {
+        SetMoves<Value> moves(points_, remembered_, penalties_.new_penalty, sums_);
+        moves::search_deeper(moves, order, best, [&](const Solution& start) {
+            const std::size_t n_before = best.cost_trace.size();
+            pool_.interrupts().check();
+            continue_from(start, best.cost_trace, order, kNoLimit);
+            if (!has_fallen(cost_trace_[n_before], best.cost_trace.back())) return false;
+            if (has_risen(cost_trace_))
+                continue_from(start, best.cost_trace, order, cost_trace_.size() - 1);
+            store(best);
+            return true;
+        });
+    }
+
   private:
     void make_passes(const Row* order, std::size_t most) {
         assignment_.start(remembered_);
@@ -57,20 +75,38 @@ class Clusterer {
         if (later_pass_) later_pass_->start(order);
         counts_.clear();
         cost_trace_.clear();
-        bool has_converged = false;
-        while (!has_converged) {
+        pass_until_converged(order, most);
+    }
+
+    void continue_from(const Solution& start, const std::vector<double>& cost_trace,
+                       const Row* order, std::size_t most) {
+        assignment_.start_from(start.labels, start.n_members, remembered_);
+        slot_sums_.start_from(start.bins);
+        own_.start();
+        if (later_pass_) later_pass_->start(order);
+        counts_.clear();
+        cost_trace_ = cost_trace;
+        if (!settle(most)) pass_until_converged(order, most);
+    }
+
+    void pass_until_converged(const Row* order, std::size_t most) {
+        do {
             make_pass(order);
             assignment_.close_gaps(remembered_.n_clusters);
-            assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_);
-            own_.update(points_, assignment_, pool_);
-            const double cost =
-                cluster_terms(remembered_, penalties_.new_penalty, assignment_.n_members.data(),
-                              assignment_.n_members.size(), assignment_.table.center(0)) +
-                own_.total();
-            const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
-            cost_trace_.push_back(cost);
-            has_converged = !fell || !assignment_.has_any_changed || cost_trace_.size() == most;
-        }
+        } while (!settle(most));
+    }
+
+    // Parameters and cost for the labels as they are; true if that was the last pass.
+    bool settle(std::size_t most) {
+        assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_);
+        own_.update(points_, assignment_, pool_);
+        const double cost =
+            cluster_terms(remembered_, penalties_.new_penalty, assignment_.n_members.data(),
+                          assignment_.n_members.size(), assignment_.table.center(0)) +
+            own_.total();
+        const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
+        cost_trace_.push_back(cost);
+        return !fell || !assignment_.has_any_changed || cost_trace_.size() == most;
     }
 
     void make_pass(const Row* order) {
@@ -92,6 +128,8 @@ class Clusterer {
         best.centers.assign(assignment_.table.center(0),
                             assignment_.table.center(assignment_.table.size()));
         best.cost_trace = cost_trace_;
+        best.n_members = assignment_.n_members;
+        best.bins = slot_sums_.bins_of_slots();
     }
 
     const Points<Value>& points_;
@@ -99,6 +137,7 @@ class Clusterer {
     const Penalties& penalties_;
     ThreadPool& pool_;
     bool is_accelerated_;
+    const BatchSums& sums_;
     Assignment assignment_;
     OwnCosts own_;
     SlotSums slot_sums_;

@@ -16,6 +16,10 @@ Solution run(const Points<Value>& points, Orders& orders, const Remembered& reme
     batch.take(points, remembered, penalties, sums);
     Solution best;
     while (orders.advance()) batch.run(orders, best);
+    if (orders.is_deep) {
+        SetMoves<Value> moves(points, remembered, penalties.new_penalty, sums);
+        batch.search_deeper(moves, orders, best);
+    }
     return best;
 }
 

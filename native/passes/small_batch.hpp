@@ -22,11 +22,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "moves/set_moves.hpp"
 #include "passes/small_slots.hpp"
 #include "passes/small_turns.hpp"
 #include "records/solution.hpp"
 
 namespace dynmeans::passes {
+
+using namespace moves;
 
 // D is the number of features where it is small, 0 otherwise.
 template <std::size_t D>
@@ -62,6 +65,21 @@ class SmallBatch {
         best.cost_trace = cost_trace_;
     }
 
+    // Moves of whole sets and passes in the last order, in turn, from the best run on.
+    template <typename Value>
+    void search_deeper(SetMoves<Value>& moves, Orders& orders, Solution& best) {
+        moves::search_deeper(moves, orders.listed(), best, [&](const Solution& start) {
+            const std::size_t n_before = best.cost_trace.size();
+            continue_from(start, best.cost_trace, kNoLimit);
+            if (!has_fallen(cost_trace_[n_before], best.cost_trace.back())) return false;
+            if (has_risen(cost_trace_))
+                continue_from(start, best.cost_trace, cost_trace_.size() - 1);
+            slots_.keep(best);
+            best.cost_trace = cost_trace_;
+            return true;
+        });
+    }
+
   private:
     static constexpr std::size_t kArrays = 9, kNone = CostTable::kNone;
     static constexpr double kOpenNew = -2.0;
@@ -69,6 +87,17 @@ class SmallBatch {
     void make_passes(Orders& orders, std::size_t most) {
         cost_trace_.clear();
         first_pass(orders);
+        pass_until_converged(most);
+    }
+
+    void continue_from(const Solution& start, const std::vector<double>& cost_trace,
+                       std::size_t most) {
+        cost_trace_ = cost_trace;
+        slots_.start_from(start);
+        pass_until_converged(most);
+    }
+
+    void pass_until_converged(std::size_t most) {
         while (true) {
             slots_.update();
             find_wishes();

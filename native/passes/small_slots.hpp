@@ -50,6 +50,24 @@ class SmallSlots {
         for (std::size_t k = 0; k < n_slots_; ++k) columns_of_[k] = k;
     }
 
+    // As after a pass in which every cluster with members has changed.
+    void start_from(const Solution& start) {
+        const std::size_t n = start.n_members.size();
+        reserve(n);
+        n_slots_ = n;
+        has_gaps_ = false;
+        has_any_changed_ = true;
+        for (std::size_t i = 0; i < points_->size(); ++i) labels_[i] = start.labels[i];
+        std::copy(start.n_members.begin(), start.n_members.end(), members_.begin());
+        std::copy(start.bins.begin(), start.bins.end(), bins_.begin());
+        std::copy_n(remembered_->centers, remembered_->n_clusters * n_features(),
+                    centers_.begin());
+        for (std::size_t k = 0; k < n; ++k) {
+            has_changed_[k] = members_[k] > 0;
+            columns_of_[k] = k;
+        }
+    }
+
     // The labels of the first pass are in `labels()`.
     void count_members() {
         std::fill_n(members_.begin(), n_slots_, 0);
@@ -151,6 +169,8 @@ class SmallSlots {
         best.counts.resize(n_slots_);
         for (std::size_t k = 0; k < n_slots_; ++k) best.counts[k] = count(k);
         best.centers.assign(centers_.begin(), centers_.begin() + n_slots_ * n_features());
+        best.n_members.assign(members_.begin(), members_.begin() + n_slots_);
+        best.bins.assign(bins_.begin(), bins_.begin() + n_slots_ * width());
     }
 
   private:

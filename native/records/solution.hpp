@@ -19,6 +19,8 @@ struct Solution {
     std::vector<double> counts;   // n, or total weight
     std::vector<double> centers;  // row-major; those of unseen clusters are as remembered
     std::vector<double> cost_trace;
+    std::vector<std::int64_t> n_members;  // points of each slot
+    std::vector<double> bins;             // n and n m of each slot, before the total is rounded
 };
 
 inline bool has_fallen(double cost, double before) { return cost < before * (1.0 - kNoFall); }

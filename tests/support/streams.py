@@ -88,7 +88,15 @@ def light_batches(draw):
     return batches, penalties
 
 
-def run(batches, penalties, *, revival="paper", backend="reference", acceleration="auto"):
+def run(
+    batches,
+    penalties,
+    *,
+    revival="paper",
+    backend="reference",
+    acceleration="auto",
+    search="paper",
+):
     """Return every clustering and the state after it."""
     results, state = [], None
     for batch in batches:
@@ -102,6 +110,7 @@ def run(batches, penalties, *, revival="paper", backend="reference", acceleratio
             sample_weight=batch.sample_weight,
             backend=backend,
             acceleration=acceleration,
+            search=search,
         )
         results.append((clustering, state))
     return results

@@ -42,16 +42,29 @@ def cluster(
     order: IntArray,
 ) -> Solution:
     """Cluster one batch given what is remembered from earlier batches."""
-    labels, counts, centers = np.full(len(points), UNLABELED), np.empty(0), state.centers
-    cost_trace: list[float] = []
+    nothing = Solution(np.full(len(points), UNLABELED), np.empty(0), state.centers, [])
+    return make_passes(points, point_weights, state, penalties, order, nothing)
+
+
+def make_passes(
+    points: FloatArray,
+    point_weights: FloatArray,
+    state: ClusterState,
+    penalties: Penalties,
+    order: IntArray,
+    start: Solution,
+) -> Solution:
+    """Alternate labels and parameters from a start on, until the cost stops falling."""
+    before = start
     while True:
-        before = Solution(labels, counts, centers, cost_trace.copy())
-        labels = assign_labels(points, labels, centers, state, penalties, order)
+        labels = assign_labels(points, before.labels, before.centers, state, penalties, order)
         counts, centers = assign_params(points, point_weights, labels, state, penalties)
         cost = clustering_cost(points, point_weights, labels, counts, centers, state, penalties)
-        fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
-        cost_trace.append(cost)
+        cost_trace = [*before.cost_trace, cost]
+        fell = not before.cost_trace or cost < before.cost * (1.0 - NO_FALL)
         if has_risen(cost_trace):
             return before
+        after = Solution(labels, counts, centers, cost_trace)
         if not fell or np.array_equal(labels, before.labels):
-            return Solution(labels, counts, centers, cost_trace)
+            return after
+        before = after

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from dynmeans.algorithm.cluster import NO_FALL, Solution, cluster
+from dynmeans.algorithm.deeper_search import search_deeper
 from dynmeans.algorithm.predict_labels import predict_labels
 from dynmeans.algorithm.update_state import let_time_pass, update_state
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -29,10 +30,12 @@ def step(
     orders: IntArray,
     elapsed: float,
     point_weights: FloatArray | None,
+    is_deep: bool = False,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch once for each visiting order, keep the cheapest, remember it.
 
-    New identities are handed out in slot order.
+    The deeper search goes on from the cheapest, in the last of the orders. New identities are
+    handed out in slot order.
     """
     weights = np.ones(len(points)) if point_weights is None else point_weights
     arrived = let_time_pass(state, elapsed, penalties)
@@ -44,6 +47,8 @@ def step(
         if best is None or found.cost < best.cost * (1.0 - NO_FALL):
             best = found
     assert best is not None, "orders has at least one row"
+    if is_deep:
+        best = search_deeper(points, weights, arrived, penalties, order, best)
     new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])

@@ -31,6 +31,7 @@ def fit_groups(
     penalties: Penalties,
     n_init: int,
     execution: Execution,
+    search: str = "paper",
 ) -> tuple[tuple[IntArray, IntArray, IntArray, FloatArray], dict[str, Any]]:
     """Cluster every group from its own state, batch after batch.
 
@@ -63,6 +64,7 @@ def fit_groups(
         penalties.revival == "exact",
         moving_features(penalties, before.n_features),
         n_init,
+        search == "deep",
         execution.is_accelerated,
         execution.n_threads or choose_n_threads(points.size),
     )

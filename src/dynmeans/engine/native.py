@@ -1,6 +1,7 @@
 """Prepares arrays and calls the compiled module."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -34,6 +35,7 @@ def step(
     orders: Orders,
     elapsed: float,
     execution: Execution,
+    search: str = "paper",
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch and return what is remembered, and the clustering."""
     points, is_accelerated = batch.points, execution.acceleration == "auto"
@@ -48,6 +50,7 @@ def step(
         penalties,
         None if penalties.motion == "still" else moving_factors(penalties.moving, points.shape[1]),
         elapsed,
+        search == "deep",
         is_accelerated,
         choose_n_threads(size) if n_threads is None else n_threads,
         sgemm,
@@ -66,12 +69,22 @@ def step_if_small(
     penalties: Penalties,
     orders: Any,
     elapsed: Any,
+    search: str = "paper",
 ) -> tuple[ClusterState, Clustering] | None:
     """Check and cluster a small batch in one crossing; None where anything needs more than that."""
     stepped: Any = compiled.step_if_small(
-        points, weights, orders, state, penalties, elapsed, _RECORDS
+        points, weights, orders, state, penalties, elapsed, search == "deep", _RECORDS
     )
     return stepped  # type: ignore[no-any-return]
+
+
+def quick_follower(*records: Any) -> Any:
+    """Return a function of a memory, points and elapsed that follows a small batch in one crossing.
+
+    `records` are the classes of a follower's memory, step and lives, and when it has to count
+    lives or to warn of many clusters; the function returns None where anything needs more.
+    """
+    return partial(compiled.follow_if_small, _RECORDS, records)
 
 
 def predict_labels(
@@ -129,5 +142,6 @@ def _sequence_arguments(
         n_threads,
         orders.entropy,
         orders.n_init,
+        orders.search == "deep",
         _RECORDS,
     )

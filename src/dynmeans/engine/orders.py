@@ -11,6 +11,11 @@ from dynmeans.records.orders import VisitingOrders
 Orders = VisitingOrders | IntArray
 
 
+def is_deep(orders: Orders, search: str) -> bool:
+    """Whether moves of whole sets follow Algorithm 2; listed orders do not say so themselves."""
+    return (orders.search if isinstance(orders, VisitingOrders) else search) == "deep"
+
+
 def take_orders(orders: npt.ArrayLike | VisitingOrders, n_points: int) -> Orders:
     """Check visiting orders from outside; those given by their seed need no check."""
     return orders if isinstance(orders, VisitingOrders) else checked_orders(orders, n_points)

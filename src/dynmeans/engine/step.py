@@ -10,7 +10,7 @@ from dynmeans.engine.execution import DEFAULT, Execution, execution_of
 from dynmeans.engine.guard import check_growth, foresee
 from dynmeans.engine.native import step_if_small
 from dynmeans.engine.orders import Orders, take_orders
-from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.orders import VisitingOrders, checked_search
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -22,16 +22,22 @@ def step_batch(
     orders: Orders,
     elapsed: float = 1.0,
     execution: Execution = DEFAULT,
+    search: str = "paper",
 ) -> tuple[ClusterState, Clustering]:
-    """Cluster one checked batch (Algorithm 2, restarts and UpdateC); every caller comes by here."""
+    """Cluster one checked batch (Algorithm 2, restarts and UpdateC); every caller comes by here.
+
+    `search` is for listed orders; a `VisitingOrders` has its own.
+    """
     if type(batch) is Batch and execution is DEFAULT:
-        small = step_if_small(batch.points, batch.weights, state, penalties, orders, elapsed)
+        small = step_if_small(
+            batch.points, batch.weights, state, penalties, orders, elapsed, search
+        )
         if small is not None:
             check_growth(state, small[0], None)
             return small
     foresee(batch, state, penalties, elapsed, execution)
     stepped: tuple[ClusterState, Clustering] = batch.engine(execution).step(
-        batch, state, penalties, orders, elapsed, execution
+        batch, state, penalties, orders, elapsed, execution, search
     )
     check_growth(state, stepped[0], execution.max_clusters)
     return stepped
@@ -45,6 +51,7 @@ def step(
     orders: npt.ArrayLike | VisitingOrders,
     elapsed: float = 1.0,
     sample_weight: Any = None,
+    search: str | None = None,
     backend: str = "native",
     acceleration: str = "auto",
     n_threads: int | None = None,
@@ -74,6 +81,9 @@ def step(
     sample_weight : array-like of shape (n_points,), optional
         A point of weight 2 counts as two identical points. One of weight 0 takes no part, and
         is labeled as `DynamicMeans.predict` would.
+    search : {"paper", "deep"}, optional
+        For listed orders: whether the search ends with Algorithm 2, as by default, or goes on with
+        moves of whole sets. A `VisitingOrders` says so itself.
     backend, acceleration, n_threads
         How the step is run, as in `DynamicMeans`; any choice gives the same bits.
     max_clusters : int, optional
@@ -98,8 +108,13 @@ def step(
     ([0, 0, 1], [1, 0])
     """
     execution = execution_of(backend, acceleration, n_threads, max_clusters)
+    if search is None:
+        search = "paper"
+    elif isinstance(orders, VisitingOrders):
+        raise ValueError("search is for listed orders: give it to VisitingOrders instead.")
+    checked_search(search)
     if execution is DEFAULT:
-        small = step_if_small(points, sample_weight, state, penalties, orders, elapsed)
+        small = step_if_small(points, sample_weight, state, penalties, orders, elapsed, search)
         if small is not None:
             check_growth(state, small[0], None)
             return small
@@ -110,4 +125,4 @@ def step(
     elapsed = checked_elapsed(elapsed)
     batch = take_batch(points, sample_weight, state.n_features)
     visits = take_orders(orders, batch.n_points)
-    return step_batch(batch, state, penalties, visits, elapsed, execution)
+    return step_batch(batch, state, penalties, visits, elapsed, execution, search)

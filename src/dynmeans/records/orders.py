@@ -1,10 +1,18 @@
-"""Visiting orders by their seed: nobody has to hold or send the orders themselves."""
+"""How the minimum is searched: visiting orders by their seed, and what follows Algorithm 2."""
 
 from dataclasses import dataclass
 from numbers import Integral
 
 BY = ("content", "row")
+SEARCHES = ("deep", "paper")
 _STRIDE = 0xD1342543DE82EF95
+
+
+def checked_search(search: str) -> str:
+    """Refuse a name that is no search."""
+    if search not in SEARCHES:
+        raise ValueError(f"search must be one of {', '.join(SEARCHES)}, got {search!r}.")
+    return search
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +30,19 @@ class VisitingOrders:
     by : {"content", "row"}
         What is hashed: the values of a row, so that shuffled rows are visited in the same order;
         or its number, which a cluster of machines knows without looking at other rows.
+    search : {"paper", "deep"}
+        Whether the search ends with Algorithm 2, or goes on with moves of whole sets.
 
     Examples
     --------
     >>> VisitingOrders(entropy=7, n_init=3)
-    VisitingOrders(entropy=7, n_init=3, by='content')
+    VisitingOrders(entropy=7, n_init=3, by='content', search='paper')
     """
 
     entropy: int
     n_init: int = 1
     by: str = "content"
+    search: str = "paper"
 
     def __post_init__(self) -> None:
         """Refuse what is no key or no number of orders."""
@@ -43,6 +54,7 @@ class VisitingOrders:
                 raise ValueError(f"{name} must be from {low} to {high}, got {value!r}.")
         if self.by not in BY:
             raise ValueError(f"by must be one of {', '.join(BY)}, got {self.by!r}.")
+        checked_search(self.search)
 
     def row_seed(self, n_steps: int) -> int:
         """Return the seed of the hash of row numbers for the batch after `n_steps` others."""

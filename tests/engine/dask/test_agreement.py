@@ -1,6 +1,7 @@
 """A cluster gives the labels, costs and states of one machine, to the bit."""
 
 import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,6 +31,18 @@ def check_stream(seed):
 @pytest.mark.parametrize("seed", range(N_STREAMS))
 def test_cluster_equals_one_machine_to_the_bit(client, seed):
     check_stream(seed)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_deeper_search_of_a_cluster_equals_one_machine_to_the_bit(client, seed):
+    stream = DaskStream(seed)
+    stream.batches = [
+        (*rows, replace(orders, search="deep"), *rest)
+        for *rows, orders, elapsed, chunks in stream.batches
+        if isinstance(orders, VisitingOrders)
+        for rest in [(elapsed, chunks)]
+    ]
+    assert_same_bits(stream.run(on_cluster=True), stream.run(on_cluster=False))
 
 
 @pytest.mark.slow

@@ -17,11 +17,13 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import Remembered
 from dynmeans.engine.dask.batch import DaskBatch
 from dynmeans.engine.dask.cluster import DaskSolution, cluster
+from dynmeans.engine.dask.gathered import step_gathered
 from dynmeans.engine.dask.messages import Labeling, OrderRun
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.workers import Round, Workers, lost_cluster_errors, order_key, wait_for
 from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.engine.orders import is_deep
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -35,12 +37,15 @@ def step(
     orders: VisitingOrders | IntArray,
     elapsed: float,
     execution: Execution = DEFAULT,
+    search: str = "paper",
 ) -> tuple[ClusterState, Clustering]:
     """Cluster a batch that lies on a Dask cluster; its labels stay there.
 
     `orders` may be given row by row too: each row is then sent its place.
     """
     with lost_cluster_errors():
+        if batch.n_points and is_deep(orders, search):
+            return step_gathered(batch, state, penalties, orders, elapsed)
         return step_with_rounds(batch, state, penalties, orders, elapsed)[:2]
 
 

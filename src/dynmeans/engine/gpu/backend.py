@@ -18,6 +18,7 @@ from dynmeans.engine.gpu.device_rows import DeviceRows
 from dynmeans.engine.gpu.gpu_batch import GpuBatch, as_cupy, take_batch
 from dynmeans.engine.gpu.host.bins import bins_of_batch
 from dynmeans.engine.gpu.host.cluster import Found, cluster
+from dynmeans.engine.gpu.host.deeper_search import search_deeper
 from dynmeans.engine.gpu.predict import distances, label_rows, predict_labels
 from dynmeans.engine.gpu.transfer import (
     LabelRoom,
@@ -26,7 +27,7 @@ from dynmeans.engine.gpu.transfer import (
     to_device,
     to_memory,
 )
-from dynmeans.engine.orders import Orders
+from dynmeans.engine.orders import Orders, is_deep
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -42,6 +43,7 @@ def step(
     orders: Orders,
     elapsed: float,
     execution: Execution,
+    search: str = "paper",
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch and return what is remembered, and the clustering.
 
@@ -49,8 +51,9 @@ def step(
     """
     if not batch.has_weight:
         return _let_pass(batch, state, penalties, orders, elapsed)
+    deep = is_deep(orders, search)
     with _on_device(batch) as (blocks, weights):
-        stepped = _step_on_device(batch, blocks, weights, state, penalties, orders, elapsed)
+        stepped = _step_on_device(batch, blocks, weights, state, penalties, orders, elapsed, deep)
         cp.cuda.get_current_stream().synchronize()
         return stepped
 
@@ -63,6 +66,7 @@ def _step_on_device(
     penalties: Penalties,
     orders: Orders,
     elapsed: float,
+    deep: bool,
 ) -> tuple[ClusterState, Clustering]:
     rows, arrived = DeviceRows(blocks, weights), let_time_pass(state, elapsed, penalties)
     points = blocks.points
@@ -79,6 +83,10 @@ def _step_on_device(
         if best is None or found.cost_trace[-1] < best.cost_trace[-1] * (1.0 - NO_FALL):
             best, slots = found, rows.labels.copy() if n_orders > 1 else rows.labels
     assert best is not None, "orders has at least one row"
+    if deep:
+        rows.labels = slots
+        best = search_deeper(rows, bins, arrived, penalties, best)
+        slots = rows.labels
     new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])

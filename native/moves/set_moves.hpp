@@ -1,0 +1,59 @@
+// The deeper search: what moves of whole sets find after Algorithm 2 has stopped. Identities by
+// assignment, splits, merges, single points, each only if L_t falls; passes follow, and so on until
+// nothing does (decision 0017).
+#pragma once
+
+#include "moves/identities.hpp"
+#include "moves/merges.hpp"
+#include "moves/sets.hpp"
+#include "moves/single_points.hpp"
+#include "moves/splits.hpp"
+
+namespace dynmeans::moves {
+
+template <typename Value>
+class SetMoves {
+  public:
+    SetMoves(const Points<Value>& points, const Remembered& remembered, double new_penalty,
+             const BatchSums& sums)
+        : sets_(points, remembered, new_penalty, sums),
+          identities_(sets_),
+          splits_(sets_),
+          merges_(sets_),
+          single_points_(sets_) {}
+
+    // Makes each kind of move once. Writes the labels, members and sums they come to, and returns
+    // true, if there was any.
+    bool make(const Solution& found, const Row* order, Solution& start) {
+        sets_.take(found, order);
+        if (sets_.size() == 0) return false;
+        const double least = kNoFall * found.cost_trace.back();
+        bool has_changed = identities_.make(least);
+        has_changed |= splits_.make(least);
+        has_changed |= merges_.make(least);
+        has_changed |= single_points_.make(least);
+        if (has_changed) sets_.write(start);
+        return has_changed;
+    }
+
+    const Sets<Value>& sets() const { return sets_; }
+
+  private:
+    Sets<Value> sets_;
+    Identities<Value> identities_;
+    Splits<Value> splits_;
+    Merges<Value> merges_;
+    SinglePoints<Value> single_points_;
+};
+
+// Continues from `found`, which it replaces: continue_from(start, trace) makes the passes and
+// returns whether they went below `found`.
+template <typename Value, typename ContinueFrom>
+void search_deeper(SetMoves<Value>& moves, const Row* order, Solution& found,
+                   const ContinueFrom& continue_from) {
+    Solution start;
+    while (moves.make(found, order, start) && continue_from(start)) {
+    }
+}
+
+}  // namespace dynmeans::moves

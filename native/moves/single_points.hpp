@@ -1,0 +1,130 @@
+// A move of the deeper search: one point to another set, at what that truly costs (Hartigan's rule;
+// see algorithm/single_points.py). Only members of sets with few points are asked.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "moves/sets.hpp"
+
+namespace dynmeans::moves {
+
+template <typename Value>
+class SinglePoints {
+  public:
+    explicit SinglePoints(Sets<Value>& sets) : sets_(sets), d_(sets.d()) {}
+
+    // In visiting order; true if L_t fell.
+    bool make(double least) {
+        collect();
+        if (asked_.empty()) return false;
+        find_centers();
+        bool has_changed = false;
+        for (const auto& [position, home] : asked_) has_changed |= move(position, home, least);
+        return has_changed;
+    }
+
+  private:
+    using Position = typename Sets<Value>::Position;
+    static constexpr std::size_t kFew = 16;  // points
+    static constexpr std::uint32_t kNobody = Sets<Value>::kNobody;
+
+    void collect() {
+        asked_.clear();
+        for (std::size_t k = 0; k < sets_.size(); ++k) {
+            if (sets_.n_members(k) > kFew) continue;
+            for (const Position p : sets_.listed(k))
+                asked_.push_back({p, static_cast<std::uint32_t>(k)});
+        }
+        std::sort(asked_.begin(), asked_.end());
+    }
+
+    void find_centers() {
+        const std::size_t n = sets_.size();
+        centers_.resize(n * d_);
+        masses_.resize(n);
+        double lightest = CenterOrder::kNever;
+        for (std::size_t k = 0; k < n; ++k) {
+            refresh(k);
+            if (sets_.n_members(k) > 0) lightest = std::min(lightest, masses_[k]);
+        }
+        least_inverse_ = 1.0 / lightest;
+        order_.build(centers_.data(), n, d_);
+        has_changed_.assign(n, 0);
+        changed_.clear();
+        least_free_ = sets_.least_free_offset();
+    }
+
+    void refresh(std::size_t k) {
+        masses_[k] = sets_.mass(k);
+        if (sets_.n_members(k) > 0) sets_.write_center(k, centers_.data() + k * d_);
+    }
+
+    void mark(std::size_t k) {
+        if (k >= masses_.size()) {
+            masses_.resize(k + 1);
+            centers_.resize((k + 1) * d_);
+            has_changed_.resize(k + 1, 0);
+        }
+        refresh(k);
+        if (has_changed_[k]) return;
+        has_changed_[k] = 1;
+        changed_.push_back(static_cast<std::uint32_t>(k));
+    }
+
+    struct Choice {
+        double cost = CenterOrder::kNever;
+        std::uint32_t set = kNobody;
+    };
+
+    bool move(Position p, std::size_t k, double least) {
+        const double* y = sets_.point_at(p);
+        const double w = sets_.points().weight(sets_.row_at(p));
+        const bool is_alone = sets_.n_members(k) == 1;
+        const double left = masses_[k] - w;
+        if (!is_alone && !(left > 0.0)) return false;
+        const double away = squared_distance(y, centers_.data() + k * d_, d_);
+        const double saved = is_alone ? sets_.term(k) : masses_[k] * w / left * away;
+        if (!(saved > least)) return false;
+        Choice best;
+        const auto consider = [&](std::size_t b) {
+            if (b == k || sets_.n_members(b) == 0) return;
+            const double g = masses_[b];
+            const double paid = g * w / (g + w) * squared_distance(y, centers_.data() + b * d_, d_);
+            if (paid < best.cost || (paid == best.cost && b < best.set))
+                best = {paid, static_cast<std::uint32_t>(b)};
+        };
+        order_.visit_within(y, saved * (1.0 / w + least_inverse_), [&](std::size_t b) {
+            if (!has_changed_[b]) consider(b);
+        });
+        for (const std::uint32_t b : changed_) consider(b);
+        Slot owner = kNew;
+        if (!is_alone && saved - least_free_ > least) {
+            const auto free = sets_.cheapest_free(w, y);
+            if (free.term < best.cost) best = {free.term, kNobody};
+            owner = free.owner;
+        }
+        if (!(saved - best.cost > least)) return false;
+        const Slot held = sets_.owner(k);
+        const std::size_t to = sets_.move(p, k, best.set);
+        if (best.set == kNobody) sets_.own(to, owner);
+        if (is_alone && held != kNew)
+            least_free_ = std::min(least_free_, sets_.remembered().offsets[held]);
+        mark(k);
+        mark(to);
+        return true;
+    }
+
+    Sets<Value>& sets_;
+    std::size_t d_;
+    std::vector<std::pair<Position, std::uint32_t>> asked_;
+    CenterOrder order_;
+    double least_inverse_ = 0.0, least_free_ = 0.0;
+    std::vector<double> centers_, masses_;
+    std::vector<std::uint8_t> has_changed_;
+    std::vector<std::uint32_t> changed_;  // sets that are not where `order_` has them
+};
+
+}  // namespace dynmeans::moves

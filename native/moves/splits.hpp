@@ -1,0 +1,179 @@
+// A move of the deeper search: one set becomes two, by two means of it (Lloyd's), if L_t falls and
+// the two are clearer than two halves of an even spread: see algorithm/splits.py. The first members
+// in the visiting order are asked before the whole of a large set is.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "moves/sets.hpp"
+
+namespace dynmeans::moves {
+
+template <typename Value>
+class Splits {
+  public:
+    explicit Splits(Sets<Value>& sets)
+        : sets_(sets), d_(sets.d()), a_(d_), b_(d_), theta_(d_) {}
+
+    // Splits every set that is clearly two, and the parts again; true if L_t fell.
+    bool make(double least) {
+        bool has_changed = false;
+        least_free_ = sets_.least_free_offset();
+        for (std::size_t k = 0; k < sets_.size();) {
+            if (split(k, least))
+                has_changed = true;
+            else
+                ++k;
+        }
+        return has_changed;
+    }
+
+  private:
+    using Members = typename Sets<Value>::Members;
+    using Position = typename Sets<Value>::Position;
+    static constexpr int kSampleTurns = 8, kTurns = 4;
+
+    bool split(std::size_t k, double least) {
+        if (sets_.n_members(k) < 2 || !find_halves(k, least)) return false;
+        const Slot owner = sets_.owner(k);
+        const auto first = sets_.cheapest_free(n_[1], b_.data());
+        const auto second = sets_.cheapest_free(n_[0], a_.data());
+        const double first_way = sets_.term(n_[0], a_.data(), owner) + first.term;
+        const double second_way = sets_.term(n_[1], b_.data(), owner) + second.term;
+        const bool is_second_kept = second_way < first_way;
+        if (!(fall() + sets_.term(k) - (is_second_kept ? second_way : first_way) > least))
+            return false;
+        Members stay, go;
+        const Members& members = sets_.listed(k);
+        for (std::size_t r = 0; r < members.size(); ++r)
+            (is_second_[r] ? go : stay).push_back(members[r]);
+        const std::size_t added =
+            sets_.divide(k, std::move(stay), std::move(go), second_bins_.data());
+        sets_.own(k, kNew);
+        sets_.own(is_second_kept ? added : k, owner);
+        sets_.own(is_second_kept ? k : added, is_second_kept ? second.owner : first.owner);
+        return true;
+    }
+
+    bool find_halves(std::size_t k, double least) {
+        const std::size_t n_listed = std::min(sets_.n_members(k), kSample);
+        if (!find_seeds(k, n_listed, least)) return false;
+        if (!turn(k, sets_.listed(k), n_listed, kSampleTurns)) return false;
+        if (!is_clear(sets_.listed(k), n_listed)) return false;
+        if (n_listed == sets_.n_members(k)) return true;
+        if (!sets_.has_all(k)) return false;
+        const Members& all = sets_.all(k);
+        return turn(k, all, all.size(), kTurns) && is_clear(all, all.size());
+    }
+
+    // The member farthest from the center, and the one farthest from that; false where no split
+    // can pay: the scatter that would fall is at most that about the center.
+    bool find_seeds(std::size_t k, std::size_t n, double least) {
+        const Members& members = sets_.listed(k);
+        sets_.write_center(k, theta_.data());
+        double farthest = -1.0, scatter = 0.0;
+        Position seed = 0;
+        for (std::size_t r = 0; r < n; ++r) {
+            const double e = squared_distance(sets_.point_at(members[r]), theta_.data(), d_);
+            scatter += e * sets_.points().weight(sets_.row_at(members[r]));
+            if (!(e > farthest)) continue;
+            farthest = e;
+            seed = members[r];
+        }
+        const Slot owner = sets_.owner(k);
+        const double kept =
+            owner == kNew ? sets_.new_penalty() : sets_.remembered().offsets[owner];
+        if (n == sets_.n_members(k) &&
+            (scatter + sets_.term(k)) * (1.0 + 1e-9) < kept + least_free_ + least)
+            return false;
+        std::copy_n(sets_.point_at(seed), d_, a_.begin());
+        farthest = -1.0;
+        for (std::size_t r = 0; r < n; ++r) {
+            const double e = squared_distance(sets_.point_at(members[r]), a_.data(), d_);
+            if (!(e > farthest)) continue;
+            farthest = e;
+            seed = members[r];
+        }
+        std::copy_n(sets_.point_at(seed), d_, b_.begin());
+        return true;
+    }
+
+    // Lloyd's turns; ties stay in the first part. False where one part is empty.
+    bool turn(std::size_t k, const Members& members, std::size_t n, int turns) {
+        whole_bins_.assign(sets_.width(), 0.0);
+        second_bins_.assign(sets_.width(), 0.0);
+        first_bins_.resize(sets_.width());
+        if (n == sets_.n_members(k))
+            std::copy_n(sets_.bins(k), sets_.width(), whole_bins_.begin());
+        else
+            for (std::size_t r = 0; r < n; ++r) add<1>(members[r], whole_bins_);
+        is_second_.assign(n, 0);
+        std::size_t n_second = 0;
+        for (int t = 0; t < turns; ++t) {
+            bool has_changed = false;
+            for (std::size_t r = 0; r < n; ++r) {
+                const double* y = sets_.point_at(members[r]);
+                const bool is_second =
+                    squared_distance(y, b_.data(), d_) < squared_distance(y, a_.data(), d_);
+                if (is_second == (is_second_[r] != 0)) continue;
+                is_second_[r] = is_second;
+                has_changed = true;
+                n_second += is_second ? 1 : -1;
+                is_second ? add<1>(members[r], second_bins_) : add<-1>(members[r], second_bins_);
+            }
+            if (!has_changed || n_second == 0 || n_second == n) break;
+            for (std::size_t at = 0; at < sets_.width(); ++at)
+                first_bins_[at] = whole_bins_[at] - second_bins_[at];
+            find_mean(first_bins_.data(), n - n_second, n_[0], a_);
+            find_mean(second_bins_.data(), n_second, n_[1], b_);
+        }
+        return n_second > 0 && n_second < n;
+    }
+
+    template <int Sign>
+    void add(Position p, std::vector<double>& bins) {
+        sets_.adder().template add<Sign>(sets_.points(), sets_.row_at(p), bins.data());
+    }
+
+    void find_mean(const double* bins, std::size_t n_members, double& n, std::vector<double>& m) {
+        n = sets_.weight_of(bins, n_members);
+        sets_.read_sum(bins, m.data());
+        for (double& value : m) value /= n;
+    }
+
+    double fall() const {
+        return n_[0] * n_[1] / (n_[0] + n_[1]) * squared_distance(a_.data(), b_.data(), d_);
+    }
+
+    // Whether the two means explain more than 3/4 of the variance along their line.
+    bool is_clear(const Members& members, std::size_t n) {
+        const double apart = squared_distance(a_.data(), b_.data(), d_);
+        if (!(apart > 0.0)) return false;
+        const Bins& costs = sets_.sums().costs;
+        terms_.resize(n + kSimd);
+        for (std::size_t r = 0; r < n; ++r) {
+            const double* y = sets_.point_at(members[r]);
+            const double e = squared_distance(y, a_.data(), d_);
+            const double f = squared_distance(y, b_.data(), d_);
+            const double along = (e - f) * (e - f) / (4.0 * apart), most = 0.5 * (e + f);
+            terms_[r] = sets_.points().weight(sets_.row_at(members[r])) *
+                        (along < most ? along : most);
+        }
+        bins_.assign(costs.n_bins(), 0.0);
+        costs.add(terms_.data(), n, bins_.data());
+        const double within = costs.total(bins_.data(), 0) - 0.25 * (n_[0] + n_[1]) * apart;
+        return 3.0 * within < fall();
+    }
+
+    Sets<Value>& sets_;
+    std::size_t d_;
+    double n_[2] = {0.0, 0.0}, least_free_ = 0.0;
+    std::vector<double> a_, b_, theta_;  // the two means, and the center
+    std::vector<double> whole_bins_, first_bins_, second_bins_, terms_, bins_;
+    std::vector<std::uint8_t> is_second_;  // of the members
+};
+
+}  // namespace dynmeans::moves

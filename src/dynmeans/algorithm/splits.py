@@ -1,0 +1,121 @@
+"""A move of the deeper search: one set becomes two.
+
+Algorithm 2 moves one point at a time, so two clouds under one center stay together as long as no
+point is farther than sqrt(lambda) from it. Two means of the set (Lloyd's) tell them apart.
+
+L_t alone would not do: the scatter of a set grows with its points while lambda does not, and with
+enough points any cloud is cheaper in two. So the division must also be clearer than what cutting an
+even spread in half would give: two means of that explain 3/4 of the variance along the line
+between them, of a Gaussian 2/pi, of two clouds far apart all.
+"""
+
+import numpy as np
+
+from dynmeans.algorithm.sets import NEW, Sets
+from dynmeans.algorithm.sums import squared_distances
+from dynmeans.records.arrays import FloatArray, IntArray
+
+SAMPLE = 256  # members, the first in the visiting order, that decide whether the others are asked
+SAMPLE_TURNS, TURNS = 8, 4
+
+
+class _Halves:
+    """Two parts of some rows: which are in the second, n and mean of each."""
+
+    def __init__(self, sets: Sets, rows: IntArray, a: FloatArray, b: FloatArray, turns: int):
+        """Lloyd's turns from the centers a and b; ties stay in the first part."""
+        self.batch, self.rows, self.means = sets.batch, rows, np.stack([a, b])
+        self.is_second = np.zeros(len(rows), dtype=bool)
+        for _ in range(turns):
+            near, far = self._distances()
+            is_second = far < near
+            if np.array_equal(is_second, self.is_second):
+                break
+            self.is_second = is_second
+            if is_second.all():
+                break
+            self.n, sums = self.batch.sums(rows, is_second.astype(np.int64), 2)
+            self.means = sums / self.n[:, None]
+
+    @property
+    def are_two(self) -> bool:
+        """Whether both parts have members."""
+        return bool(self.is_second.any() and not self.is_second.all())
+
+    def _distances(self) -> tuple[FloatArray, FloatArray]:
+        points = self.batch.points[self.rows]
+        return squared_distances(points, self.means[0]), squared_distances(points, self.means[1])
+
+    @property
+    def fall(self) -> float:
+        """n1 n2/(n1 + n2) |m1 - m2|^2: by how much the scatter falls."""
+        apart = float(squared_distances(self.means[0], self.means[1]))
+        return float(self.n[0] * self.n[1] / (self.n[0] + self.n[1]) * apart)
+
+    def is_clear(self) -> bool:
+        """Whether the two means explain more than 3/4 of the variance along their line.
+
+        A point at squared distances e and f from them lies (e - f)^2 / (4 |m1 - m2|^2) from the
+        plane midway, squared.
+        """
+        apart = float(squared_distances(self.means[0], self.means[1]))
+        if not apart > 0.0:
+            return False
+        e, f = self._distances()
+        along, most = (e - f) * (e - f) / (4.0 * apart), 0.5 * (e + f)  # it is no more than that
+        along = np.where(along < most, along, most)
+        total = self.batch.weighted_sum(self.rows, along)
+        within = total - 0.25 * (self.n[0] + self.n[1]) * apart
+        return bool(3.0 * within < self.fall)
+
+
+def split_sets(sets: Sets, least: float) -> bool:
+    """Split every set that is clearly two, and the parts again; say whether L_t fell."""
+    k, has_changed = 0, False
+    while k < len(sets):
+        if _split(sets, k, least):
+            has_changed = True
+        else:
+            k += 1
+    return has_changed
+
+
+def _split(sets: Sets, k: int, least: float) -> bool:
+    """Split set k if L_t falls by more than `least`: the second part becomes another set."""
+    halves = _halves_of(sets, k)
+    if halves is None:
+        return False
+    owner, (m1, m2), (n1, n2) = sets.owners[k], halves.means, halves.n
+    ways = []
+    for n, m, n_other, m_other in ((n1, m1, n2, m2), (n2, m2, n1, m1)):
+        term, taken = sets.cheapest_free(n_other, m_other)
+        ways.append((sets.batch.term(n, m, owner) + term, taken))
+    is_second_kept = ways[1][0] < ways[0][0]
+    terms, taken = ways[1] if is_second_kept else ways[0]
+    if not halves.fall + sets.term(k) - terms > least:
+        return False
+    rows = sets.members[k]
+    sets.replace(k, rows[~halves.is_second])
+    added = sets.append(rows[halves.is_second])
+    kept, other = (added, k) if is_second_kept else (k, added)
+    sets.own(k, NEW)
+    sets.own(kept, owner)
+    sets.own(other, taken)
+    return True
+
+
+def _halves_of(sets: Sets, k: int) -> _Halves | None:
+    """Return set k in two, where that is clear in a sample of it and in the whole."""
+    points, rows = sets.batch.points, sets.members[k]
+    sample = rows[:SAMPLE]
+    if len(rows) < 2:
+        return None
+    a = points[sample[np.argmax(squared_distances(points[sample], sets.center(k)))]]
+    b = points[sample[np.argmax(squared_distances(points[sample], a))]]
+    halves = _Halves(sets, sample, a, b, SAMPLE_TURNS)
+    if not halves.are_two or not halves.is_clear():
+        return None
+    if len(rows) == len(sample):
+        return halves
+    halves = _Halves(sets, rows, halves.means[0], halves.means[1], TURNS)
+    return halves if halves.are_two and halves.is_clear() else None
