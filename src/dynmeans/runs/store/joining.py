@@ -2,6 +2,8 @@
 
 import logging
 import re
+import time
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from dynmeans.runs.store.store import Store
 # which some 140 are left.
 AT_ONCE = 64
 MOST_ROWS = 2_000_000  # of a part, which is read whole
+KEPT_SECONDS = 3600.0  # files stay so long after their rows were joined, for copies of the folder
 
 _log = logging.getLogger(__name__)
 _LEVEL = re.compile(r"\.(\d+)\.parquet$")
@@ -24,9 +27,9 @@ class Joining:
     """Joins the parts of one run, which is locked for writing.
 
     A thread reads parts and writes the joined one beside them. The next call after a commit puts
-    it in their place, in one transaction, and removes their files. What a kill leaves behind is
-    named by no commit and is removed at the next start; readers that miss a file find its rows in
-    the part that has taken its place.
+    it in their place, in one transaction; their files go an hour later, or when the run is closed.
+    What a kill leaves behind is named by no commit and is removed at the next start; readers that
+    miss a file find its rows in the part that has taken its place.
     """
 
     def __init__(self, store: Store) -> None:
@@ -34,9 +37,12 @@ class Joining:
         self._worker: ThreadPoolExecutor | None = None
         self._joined: tuple[list[Part], Future[Part]] | None = None
         self._is_broken = False
+        self._old: deque[tuple[float, list[Part]]] = deque()
 
     def after_commit(self) -> None:
         """Put what was joined in its place, and begin with the next."""
+        while self._old and self._old[0][0] < time.monotonic() - KEPT_SECONDS:
+            self._store.remove_files(self._old.popleft()[1])
         if self._joined is not None and self._joined[1].done():
             self._settle()
         if self._joined is None and not self._is_broken and (some := self._next()):
@@ -51,12 +57,14 @@ class Joining:
         if self._worker is not None:
             self._worker.shutdown()
             self._worker = None
+        while self._old:
+            self._store.remove_files(self._old.popleft()[1])
 
     def _settle(self) -> None:
         assert self._joined is not None
         (old, work), self._joined = self._joined, None
         try:
-            self._store.replace_parts(old, work.result())
+            self._old.append((time.monotonic(), self._store.replace_parts(old, work.result())))
         except (OSError, ValueError) as error:
             self._is_broken = True  # the run goes on, with more files
             _log.warning("labels are not joined into larger files: %s", error)

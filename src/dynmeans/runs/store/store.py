@@ -232,18 +232,25 @@ class Store:
         with self.transaction() as connection:
             _delete_parts(connection, parts)
             write_manifest(connection, entries)
-        self._remove_files(parts)
+        self.remove_files(parts)
 
-    def replace_parts(self, old: list[Part], new: Part) -> None:
-        """Put one part in the place of some whose rows it holds, unless one of them is gone."""
+    def replace_parts(self, old: list[Part], new: Part) -> list[Part]:
+        """Put one part in the place of some whose rows it holds, unless one of them is gone.
+
+        Returns
+        -------
+        list of Part
+            Those that are no longer named, whose files may be removed.
+        """
         with self.transaction() as connection:
             is_whole = set(old) <= set(self.parts())
             if is_whole:
                 _delete_parts(connection, old)
                 insert_part(connection, new)
-        self._remove_files(old if is_whole else [new])
+        return old if is_whole else [new]
 
-    def _remove_files(self, parts: list[Part]) -> None:
+    def remove_files(self, parts: list[Part]) -> None:
+        """Remove the files of parts that are no longer named."""
         for part in parts:
             (self.labels_folder / part.name).unlink(missing_ok=True)
 
