@@ -61,7 +61,7 @@ bool are_plain_batches(const nb::list& batches, std::size_t n_features) {
 template <typename Value>
 bool all_within(GivenTable<Value> points, double limit) {
     nb::gil_scoped_release release;
-    return are_within(points.data(), points.size(), limit);
+    return are_all_within(points.data(), points.size(), limit);
 }
 
 template <typename Value>

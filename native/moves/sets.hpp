@@ -181,13 +181,12 @@ class Sets {
     // The lowest term of a set that may take any identity nobody holds; ties to the oldest.
     Free cheapest_free(double n, const double* mean) const {
         Free best{CenterOrder::kNever, kNew};
-        free_order_.visit_within(
-            mean, new_penalty_ * (widest_ + 1.0 / n), [&](std::size_t j) {
-                if (is_taken_[j]) return;
-                const double cost = term(n, mean, static_cast<Slot>(j));
-                if (cost < best.term || (cost == best.term && static_cast<Slot>(j) < best.owner))
-                    best = {cost, static_cast<Slot>(j)};
-            });
+        free_order_.visit_within(mean, new_penalty_ * (widest_ + 1.0 / n), [&](std::size_t j) {
+            if (is_taken_[j]) return;
+            const double cost = term(n, mean, static_cast<Slot>(j));
+            if (cost < best.term || (cost == best.term && static_cast<Slot>(j) < best.owner))
+                best = {cost, static_cast<Slot>(j)};
+        });
         return best.term <= new_penalty_ ? best : Free{new_penalty_, kNew};
     }
 

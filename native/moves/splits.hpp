@@ -15,8 +15,7 @@ namespace dynmeans::moves {
 template <typename Value>
 class Splits {
   public:
-    explicit Splits(Sets<Value>& sets)
-        : sets_(sets), d_(sets.d()), a_(d_), b_(d_), theta_(d_) {}
+    explicit Splits(Sets<Value>& sets) : sets_(sets), d_(sets.d()), a_(d_), b_(d_), theta_(d_) {}
 
     // Splits every set that is clearly two, and the parts again; true if L_t fell.
     bool make(double least) {
@@ -84,8 +83,7 @@ class Splits {
             seed = members[r];
         }
         const Slot owner = sets_.owner(k);
-        const double kept =
-            owner == kNew ? sets_.new_penalty() : sets_.remembered().offsets[owner];
+        const double kept = owner == kNew ? sets_.new_penalty() : sets_.remembered().offsets[owner];
         if (n == sets_.n_members(k) &&
             (scatter + sets_.term(k)) * (1.0 + 1e-9) < kept + least_free_ + least)
             return false;
@@ -159,8 +157,8 @@ class Splits {
             const double e = squared_distance(y, a_.data(), d_);
             const double f = squared_distance(y, b_.data(), d_);
             const double along = (e - f) * (e - f) / (4.0 * apart), most = 0.5 * (e + f);
-            terms_[r] = sets_.points().weight(sets_.row_at(members[r])) *
-                        (along < most ? along : most);
+            terms_[r] =
+                sets_.points().weight(sets_.row_at(members[r])) * (along < most ? along : most);
         }
         bins_.assign(costs.n_bins(), 0.0);
         costs.add(terms_.data(), n, bins_.data());
