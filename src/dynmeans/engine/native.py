@@ -21,7 +21,7 @@ from dynmeans.records.state import Clustering, ClusterState
 
 # What compiled code makes and reads without their constructors.
 _RECORDS = (ClusterState, Clustering, Penalties, VisitingOrders)
-_dtype_of, _size_of = attrgetter("dtype"), attrgetter("size")
+_dtype_of = attrgetter("dtype")
 _FEWEST_FOR_BLAS = blas.FEW_POINTS * blas.FEW_FEATURES
 
 
@@ -164,7 +164,8 @@ def _sequence_arguments(
         rows = [points.astype(np.float64, copy=False) for points in rows]
     n_threads = execution.n_threads
     if n_threads is None:
-        n_threads = choose_n_threads(max(map(_size_of, rows), default=0))
+        most = max(map(len, rows), default=0)
+        n_threads = choose_n_threads(most * batches[0].n_features if rows else 0)
     return (
         rows,
         [batch.weights for batch in batches],
