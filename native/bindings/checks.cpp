@@ -49,8 +49,8 @@ bool is_plain_batch(nb::handle points, std::size_t n_features, bool allow_float3
 }
 
 // Whether every item is a batch of at least one row that needs neither conversion nor complaint.
-bool are_plain_batches(const nb::list& batches, std::size_t n_features) {
-    for (const nb::handle batch : batches) {
+bool are_plain_batches(nb::handle batches, std::size_t n_features) {
+    for (const nb::handle batch : nb::borrow<nb::list>(batches)) {
         PyArrayObject* rows = plain_batch<double>(batch, n_features);
         if (!rows) rows = plain_batch<float>(batch, n_features);
         if (!rows || PyArray_DIM(rows, 0) == 0) return false;

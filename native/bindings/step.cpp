@@ -51,8 +51,8 @@ AskedOrders read_orders(const RecordTypes& types, nb::handle orders, bool is_dee
                 is_text(field(2), "content"), is_text(field(3), "deep")};
     PyArrayObject* array = plain_array<std::int64_t, 2>(orders);
     if (!array) throw nb::type_error("orders must be a table of integers or a VisitingOrders.");
-    return {data_of<std::int64_t>(array), static_cast<std::size_t>(PyArray_DIM(array, 0)), 0,
-            false, is_deep};
+    return {data_of<std::int64_t>(array), static_cast<std::size_t>(PyArray_DIM(array, 0)), 0, false,
+            is_deep};
 }
 
 template <typename Value>
@@ -176,9 +176,9 @@ nb::object follow_if_small(nb::handle records, nb::handle more_records, nb::hand
     const Py_ssize_t n_known =
         PyArray_SIZE(reinterpret_cast<PyArrayObject*>(types.state.field(state, 0)));
     if (n == 0 || n_known + n >= more.many_clusters) return nb::none();
-    const nb::object made = step_if_small(
-        points, nb::none(), nb::handle(PyTuple_GET_ITEM(plan.ptr(), 3)), state,
-        nb::handle(PyTuple_GET_ITEM(plan.ptr(), 2)), elapsed, false, records);
+    const nb::object made =
+        step_if_small(points, nb::none(), nb::handle(PyTuple_GET_ITEM(plan.ptr(), 3)), state,
+                      nb::handle(PyTuple_GET_ITEM(plan.ptr(), 2)), elapsed, false, records);
     if (made.is_none()) return nb::none();
     const nb::handle after(PyTuple_GET_ITEM(made.ptr(), 0));
     const nb::handle clustering(PyTuple_GET_ITEM(made.ptr(), 1));
@@ -283,6 +283,11 @@ nb::object sequence_steps_of(const nb::list& batches, const nb::list& point_weig
     return nb::make_tuple(labels, most_clusters, lives, capsule);
 }
 
+nb::list as_list(nb::handle object) {
+    if (!PyList_CheckExact(object.ptr())) throw nb::type_error("batches must be in a list.");
+    return nb::borrow<nb::list>(object);
+}
+
 // Whether the first of the arrays has float32.
 bool is_single(const nb::list& batches) {
     return nb::len(batches) > 0 && plain_array<float, 2>(PyList_GET_ITEM(batches.ptr(), 0));
@@ -309,9 +314,8 @@ using SequenceLabels = std::tuple<Column<std::int64_t>, std::size_t, std::int64_
 template <typename Value>
 SequenceLabels sequence_labels_of(const nb::list& batches, const nb::list& point_weights,
                                   GivenFloats elapsed, nb::handle penalties, GivenMoving moving,
-                                  bool is_accelerated, std::size_t n_threads,
-                                  std::uint64_t entropy, std::size_t n_init, bool is_deep,
-                                  nb::handle records) {
+                                  bool is_accelerated, std::size_t n_threads, std::uint64_t entropy,
+                                  std::size_t n_init, bool is_deep, nb::handle records) {
     const Sequence<Value> sequence(
         batches, point_weights, elapsed,
         read_penalties(record_types(records), penalties, data_or_null(moving)));
@@ -379,20 +383,19 @@ void bind_steps(nb::module_& module) {
                "is_deep"_a, "records"_a);
     module.def("follow_if_small", &follow_if_small, "records"_a, "more_records"_a,
                "memory"_a.none(), "points"_a.none(), "elapsed"_a.none());
-    using Lists = const nb::list&;
-    const auto steps = [](Lists batches, Lists weights, GivenFloats elapsed, nb::handle penalties,
-                          GivenMoving moving, bool is_accelerated, std::size_t n_threads,
-                          std::uint64_t entropy, std::size_t n_init, bool is_deep,
-                          nb::handle records) {
-        return sequence_steps(batches, weights, elapsed, penalties, moving, is_accelerated,
-                                     n_threads, entropy, n_init, is_deep, records);
+    const auto steps = [](nb::handle batches, nb::handle weights, GivenFloats elapsed,
+                          nb::handle penalties, GivenMoving moving, bool is_accelerated,
+                          std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
+                          bool is_deep, nb::handle records) {
+        return sequence_steps(as_list(batches), as_list(weights), elapsed, penalties, moving,
+                              is_accelerated, n_threads, entropy, n_init, is_deep, records);
     };
-    const auto labels = [](Lists batches, Lists weights, GivenFloats elapsed, nb::handle penalties,
-                           GivenMoving moving, bool is_accelerated, std::size_t n_threads,
-                           std::uint64_t entropy, std::size_t n_init, bool is_deep,
-                           nb::handle records) {
-        return sequence_labels(batches, weights, elapsed, penalties, moving, is_accelerated,
-                                      n_threads, entropy, n_init, is_deep, records);
+    const auto labels = [](nb::handle batches, nb::handle weights, GivenFloats elapsed,
+                           nb::handle penalties, GivenMoving moving, bool is_accelerated,
+                           std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
+                           bool is_deep, nb::handle records) {
+        return sequence_labels(as_list(batches), as_list(weights), elapsed, penalties, moving,
+                               is_accelerated, n_threads, entropy, n_init, is_deep, records);
     };
     module.def("sequence", steps, "batches"_a, "point_weights"_a, "elapsed"_a, "penalties"_a,
                "moving"_a.none(), "is_accelerated"_a, "n_threads"_a, "entropy"_a, "n_init"_a,

@@ -177,8 +177,8 @@ def follow_all(
     execution: Execution = DEFAULT,
 ) -> tuple[Memory, Sequence[Step]]:
     """Take in batches one after the other, in one crossing where they are small; the same bits."""
+    steps: list[Step] = []
     if not memory.is_settled or memory.clusters.n_steps > 0 or memory.space.is_curved:
-        steps = []
         for batch, gap in zip(batches, elapsed, strict=True):
             memory, step = follow(recipe, memory, batch, gap, execution)
             steps.append(step)
@@ -190,13 +190,12 @@ def follow_all(
     kept = None
     if not recipe.families:
         kept = small_sequence(points, plan.penalties, plan.orders, elapsed, plan.execution)
-    steps: Sequence[Step]
     if kept is not None and kept.most_clusters < MANY_CLUSTERS:
-        steps, after = KeptSteps(before, kept, elapsed, plan.space), kept[-1][0]
+        after = kept[-1][0]
         lives = lives_kept(kept.lives, after)
         done = replace(memory, clusters=after, penalties=plan.penalties, lives=lives, plan=plan)
-        return done, steps
-    steps, evidence = [], memory.evidence
+        return done, KeptSteps(before, kept, elapsed, plan.space)
+    evidence = memory.evidence
     found = step_sequence(points, plan.penalties, plan.orders, elapsed, plan.execution)
     for batch, gap, (after, clustering) in zip(points, elapsed, found, strict=True):
         steps.append(Step(before, gap, clustering, after, plan.space))
