@@ -447,7 +447,7 @@ def test_max_clusters_stops_a_run_with_a_line_and_keeps_what_was_committed(tmp_p
 
 @pytest.mark.filterwarnings("default")
 def test_growth_of_clusters_is_one_line_of_warning(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("dynmeans.engine.guard._MANY_CLUSTERS", 20)
+    monkeypatch.setattr("dynmeans.engine.guard.MANY_CLUSTERS", 20)
     table = exploding_table(tmp_path, 30)
     words = ["cluster", str(table), "--count", "10", "-f", "x", "--new-penalty", "1", "--quiet"]
     assert main([*words, "--max-gap", "inf", "-o", str(tmp_path / "run")]) == 0

@@ -155,7 +155,7 @@ def test_report_takes_families_and_who_is_confirmed(run_folder, tmp_path):
     shown = ["--families", "--min-life", "3", "--min-cluster-size", "2"]
     assert main(["report", run_folder, "-o", str(page), *shown]) == 0
     data = page_data(page)
-    assert data["families"]["level"] <= 0.0
+    assert data["families"]["level"] > 0.0
     assert data["confirmed"] == {"min_cluster_size": 2.0, "min_life": 3}
 
 

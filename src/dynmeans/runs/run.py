@@ -32,6 +32,7 @@ from dynmeans.runs.stopping import until_stopped
 from dynmeans.runs.store import run_tables
 from dynmeans.runs.store.dead_letters import DeadLetter, read_letters
 from dynmeans.runs.store.inbox import Inbox
+from dynmeans.runs.store.joining import Joining
 from dynmeans.runs.store.label_parts import Part
 from dynmeans.runs.store.store import Store
 from dynmeans.runs.store.verify import verify
@@ -70,6 +71,7 @@ class Run(Editing, Closing):
         self._first_memory: Memory | None = None
         self.config = _config_of(store.config_fields(), store.folder)
         self._stepper: Stepper | None = None
+        self._joining: Joining | None = None
 
     @classmethod
     def create(
@@ -167,8 +169,9 @@ class Run(Editing, Closing):
         stepper.execution = execution_of("native", "auto", n_threads, None)
         try:
             stream = stepper.begin(_as_iterable(windows), on_choice)
-            follow_up = after_commit or (lambda: None)
-            return stepper.take_all(stream, token, on_window, commit_seconds, follow_up)
+            return stepper.take_all(
+                stream, token, on_window, commit_seconds, self._follow_up(after_commit)
+            )
         except BaseException:
             # What was not committed is forgotten here as well.
             self._stepper = None
@@ -328,7 +331,20 @@ class Run(Editing, Closing):
     def close(self) -> None:
         """Let others write; safe to call twice."""
         self._stepper = None
+        if self._joining is not None:
+            self._joining.close()
+            self._joining = None
         self._store.close()
+
+    def _follow_up(self, after_commit: Callable[[], None] | None) -> Callable[[], None]:
+        joining = self._joining = self._joining or Joining(self._store)
+
+        def follow_up() -> None:
+            joining.after_commit()
+            if after_commit is not None:
+                after_commit()
+
+        return follow_up
 
     def _ready_stepper(self) -> Stepper:
         if self._stepper is None:
