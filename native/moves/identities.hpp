@@ -116,11 +116,13 @@ class Identities {
         for (std::size_t k = 0; k < n_sets; ++k) {
             pairs_[k].clear();
             const double reach = sets_.new_penalty() * (sets_.widest() + 1.0 / sets_.n(k));
+            const double inverse = 1.0 / sets_.n(k);
             bool is_own_seen = sets_.owner(k) == kNew;
             sets_.free_order().visit_within(sets_.mean(k), reach, [&](std::size_t j) {
                 const bool is_own = static_cast<Slot>(j) == sets_.owner(k);
                 is_own_seen |= is_own;
-                add_pair(k, j, is_own);
+                if (is_own || sets_.may_cost_less(sets_.new_penalty(), inverse, sets_.mean(k), j))
+                    add_pair(k, j, is_own);
             });
             if (!is_own_seen) add_pair(k, static_cast<std::size_t>(sets_.owner(k)), true);
         }
