@@ -28,7 +28,7 @@ using namespace records;
 using namespace algorithm;
 
 constexpr Slot kNew = -1;             // the owner of a set that is a new cluster
-constexpr std::size_t kSample = 256;  // members of a set that are always listed
+constexpr std::size_t kSample = 64;  // members of a set that are always listed
 
 template <typename Value>
 class Sets {
