@@ -29,7 +29,9 @@ del rows
 # %%
 # Subsets of 20,000 rows. Every result can be used at once; we keep them to draw the curve.
 results = list(
-    anytime_results(folder / "rows.npy", new_penalty=1.0, batch_size=20_000, max_batches=15, rng=0)
+    anytime_results(
+        folder / "rows.npy", new_penalty=1.0, batch_size=20_000, max_batches=15, random_state=0
+    )
 )
 last = results[-1]
 print(f"{last.n_clusters} clusters after {last.n_points:,} of 2,000,000 rows, {last.seconds:.2f} s")

@@ -69,6 +69,8 @@ def test_every_decision_that_is_named_is_in_the_design_notes():
     titles = [title for chapter in chapters for title in headings(chapter)]
     numbers = [title[:4] for title in titles if re.match(r"\d{4} ", title)]
     assert len(numbers) == len(set(numbers))
+    listed = re.findall(r"\b\d{4}\b", (DOCS / "design" / "index.md").read_text())
+    assert sorted(set(listed)) == sorted(numbers)
     folders = ("src", "native", "tests", "benchmarks", "paper", "docs")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*.[cmhp]*")]
     named = {

@@ -66,7 +66,7 @@ def run_anytime(
     """Take batches for so many seconds of processor time; note the time at each result."""
     began, found = time.process_time(), []
     options: dict[str, Any] = {"new_penalty": new_penalty, "batch_size": batch_size}
-    for result in anytime_results(path, **options, patience=None, rng=0):
+    for result in anytime_results(path, **options, patience=None, random_state=0):
         found.append((time.process_time() - began, result))
         if found[-1][0] >= seconds:
             return found
@@ -98,7 +98,7 @@ def measure(
     trace = [
         {
             "seconds": when,
-            "cost": judge(points, rows, result.state, penalties),
+            "cost": judge(points, rows, result.memory.clusters, penalties),
             "own_estimate": result.cost,
             "n_clusters": result.n_clusters,
             "n_points": result.n_points,

@@ -62,12 +62,10 @@ def loop(streams: list[list[Any]]) -> list[DynamicMeans]:
 def measure(n_streams: int, n_loop: int, n_batches: int) -> dict[str, Any]:
     """Time both on the same rows, and compare what they find."""
     table = make_table(n_streams, n_batches)
-    model = DynamicMeans(new_penalty=4.0, random_state=0, n_threads=1)
-    options: dict[str, Any] = {"by": "key", "batch": "batch"}
-    fit_groups(table.slice(0, 1000), **options, model=model)
-    result, ours = timed(lambda: fit_groups(table, **options, model=model))
-    both = DynamicMeans(new_penalty=4.0, random_state=0, n_threads=N_CORES)
-    _, threads = timed(lambda: fit_groups(table, **options, model=both))
+    options: dict[str, Any] = {"by": "key", "batch": "batch", "new_penalty": 4.0, "random_state": 0}
+    fit_groups(table.slice(0, 1000), **options, n_threads=1)
+    result, ours = timed(lambda: fit_groups(table, **options, n_threads=1))
+    _, threads = timed(lambda: fit_groups(table, **options, n_threads=N_CORES))
     streams = cut(table, n_loop)
     models, theirs = timed(lambda: loop(streams))
     same = sum(result.states[key] == model.state_ for key, model in enumerate(models))

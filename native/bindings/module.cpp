@@ -13,6 +13,7 @@ using namespace records;
 
 void bind_steps(nb::module_& module);       // step.cpp
 void bind_checks(nb::module_& module);      // checks.cpp
+void bind_moves(nb::module_& module);       // moves.cpp
 void bind_pieces(nb::module_& module);      // dask.cpp
 void bind_samplers(nb::module_& module);    // mixture.cpp
 void bind_groups(nb::module_& module);      // groups.cpp
@@ -41,6 +42,7 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     module.def("leave_out", &leave_out, "names"_a);
     bind_steps(module);
     bind_checks(module);
+    bind_moves(module);
     bind_pieces(module);
     bind_samplers(module);
     bind_groups(module);

@@ -83,8 +83,7 @@ nb::tuple to_records(const RecordTypes& types, StepResult&& result, std::size_t 
          frozen_column(std::move(state.ages)), nb::int_(state.next_id), nb::int_(n_steps),
          frozen_column(std::move(state.counts)), nb::float_(time),
          is_steady ? frozen_rows(std::move(state.velocities), n_kept, n_features) : nb::none(),
-         is_steady ? frozen_rows(std::move(state.velocity_covariances), n_kept, 2) : nb::none(),
-         nb::none()});
+         is_steady ? frozen_rows(std::move(state.velocity_covariances), n_kept, 2) : nb::none()});
     return nb::make_tuple(std::move(after), std::move(clustering));
 }
 

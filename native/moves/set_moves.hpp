@@ -24,12 +24,16 @@ class SetMoves {
     void search_deeper(const Points<Value>& points, const Remembered& remembered,
                        double new_penalty, const BatchSums& sums, const Row* order,
                        Solution& found, const ContinueFrom& continue_from) {
-        sets_.start(points, remembered, new_penalty, sums);
+        start(points, remembered, new_penalty, sums);
         while (make(found, order) && continue_from(start_)) {
         }
     }
 
-  private:
+    void start(const Points<Value>& points, const Remembered& remembered, double new_penalty,
+               const BatchSums& sums) {
+        sets_.start(points, remembered, new_penalty, sums);
+    }
+
 
     // Makes each kind of move once. Writes the labels, members and sums they come to, and returns
     // true, if there was any.
@@ -45,6 +49,10 @@ class SetMoves {
         return has_changed;
     }
 
+    const Sets<Value>& sets() const { return sets_; }
+    const Solution& after() const { return start_; }  // what a round came to, if it moved anything
+
+  private:
     Sets<Value> sets_;
     Identities<Value> identities_;
     Splits<Value> splits_;

@@ -83,6 +83,7 @@ class Sets {
             find_mean(k);
         }
         has_sets_ = false;
+        missing_.clear();
         list_samples();
     }
 
@@ -111,6 +112,30 @@ class Sets {
     const Members& all(std::size_t k) {
         if (!are_all_listed_) list_all();
         return members_[k];
+    }
+
+    // Where the points of a batch lie elsewhere, and only the first members of each set are here:
+    // false for a set of which more are needed, and remembers which. What was found then counts
+    // for nothing until they are here.
+    bool has_all(std::size_t k) {
+        if (all(k).size() == n_members_[k]) return true;
+        missing_.push_back(k);
+        return false;
+    }
+    bool has_missing() const { return !missing_.empty(); }
+    // Slots of the sets that are missing, and where the points of each slot went, if nowhere else.
+    std::vector<std::int64_t> missing_slots() const {
+        std::vector<std::int64_t> found;
+        for (std::size_t s = 0; s < set_of_slot_.size(); ++s)
+            if (std::find(missing_.begin(), missing_.end(), set_of_slot_[s]) != missing_.end())
+                found.push_back(static_cast<std::int64_t>(s));
+        return found;
+    }
+    std::vector<std::int64_t> slots_after() const {
+        std::vector<std::int64_t> after(set_of_slot_.size(), kUnlabeled);
+        for (std::size_t s = 0; s < after.size(); ++s)
+            if (set_of_slot_[s] != kNobody) after[s] = slots_[heirs_[set_of_slot_[s]]];
+        return after;
     }
 
     double term(double n, const double* mean, Slot owner) const {
@@ -269,7 +294,8 @@ class Sets {
     // The labels that the sets come to: remembered clusters keep their slots, new ones follow in
     // the order of the sets. Members, sums and numbers go to their slots in `into`.
     void write(Solution& into) {
-        std::vector<Slot> slots(size(), kUnlabeled);
+        std::vector<Slot>& slots = slots_;
+        slots.assign(size(), kUnlabeled);
         auto next = static_cast<Slot>(remembered_->n_clusters);
         for (std::size_t k = 0; k < size(); ++k)
             if (n_members_[k] > 0) slots[k] = owners_[k] == kNew ? next++ : owners_[k];
@@ -381,6 +407,8 @@ class Sets {
     std::vector<Members> members_;
     std::vector<std::uint32_t> heirs_;         // whom a set became part of; itself: nobody
     std::vector<std::uint32_t> sets_of_rows_;  // once `has_sets_`
+    std::vector<std::size_t> missing_;         // sets of which not all members are here
+    std::vector<Slot> slots_;                  // of each set, once written
     bool are_all_listed_ = true, has_sets_ = false;
 };
 

@@ -65,6 +65,7 @@ class Splits {
         if (!turn(k, sets_.listed(k), n_listed, kSampleTurns)) return false;
         if (!is_clear(sets_.listed(k), n_listed)) return false;
         if (n_listed == sets_.n_members(k)) return true;
+        if (!sets_.has_all(k)) return false;
         const Members& all = sets_.all(k);
         return turn(k, all, all.size(), kTurns) && is_clear(all, all.size());
     }

@@ -15,6 +15,8 @@ from dynmeans.estimators.dynamic_means import DynamicMeans as DynamicMeans
 from dynmeans.estimators.followed import Followed as Followed
 from dynmeans.estimators.river_clusterer import RiverDynamicMeans as RiverDynamicMeans
 from dynmeans.families.find import find_families as find_families
+from dynmeans.follow.memory import Memory as Memory
+from dynmeans.follow.recipe import Recipe as Recipe
 from dynmeans.parameters.suggest import suggest_details as suggest_details
 from dynmeans.parameters.suggest import suggest_penalties as suggest_penalties
 from dynmeans.parameters.tuning import tune as tune

@@ -21,6 +21,8 @@ from dynmeans.engine import guard
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.guard import foresee
+from dynmeans.follow.begin import remembering
+from dynmeans.follow.recipe import Recipe
 
 OUTLIERS = 1000.0 * np.arange(4096.0)[:, None]
 
@@ -86,9 +88,9 @@ def test_a_sequence_is_stopped_at_the_batch_that_passes_the_limit():
 def test_groups_and_any_time_know_the_limit():
     frame = pd.DataFrame({"k": [0, 1, 1, 1], "x": [0.0, 0.0, 9.0, 99.0]})
     with pytest.raises(ClusterLimitError, match="key 1 would leave 3 clusters"):
-        fit_groups(frame, by="k", model=DynamicMeans(1.0, max_clusters=2))
+        fit_groups(frame, by="k", new_penalty=1.0, max_clusters=2)
     with pytest.raises(ClusterLimitError, match="more than 100"):
-        fit_anytime(OUTLIERS, penalties=1.0, batch_size=300, max_clusters=100, rng=0)
+        fit_anytime(OUTLIERS, penalties=1.0, batch_size=300, max_clusters=100, random_state=0)
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.5, "many", True])
@@ -161,4 +163,4 @@ def test_many_clusters_that_are_not_seen_any_more_are_said_whatever_they_hold(fe
 def test_identities_end_with_an_error_and_not_with_negative_ones():
     state = ClusterState([0], [[0.0]], [1.0], [1.0], next_id=2**62)
     with pytest.raises(ValueError, match=r"next_id must be at most 2\*\*62.*no identity is left"):
-        DynamicMeans.from_state(state, penalties=1.0).partial_fit(OUTLIERS[:3])
+        DynamicMeans.from_memory(remembering(Recipe(1.0), state)).partial_fit(OUTLIERS[:3])

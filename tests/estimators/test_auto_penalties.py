@@ -66,9 +66,9 @@ def test_a_sequence_of_empty_batches_chooses_nothing():
 
 
 def test_what_was_chosen_is_in_the_log(caplog):
-    with caplog.at_level(logging.INFO, logger="dynmeans.estimators"):
+    with caplog.at_level(logging.INFO, logger="dynmeans.follow"):
         model = fitted(STREAM.batches[:2])
-    assert [r.name for r in caplog.records].count("dynmeans.estimators.cluster_estimator") == 1
+    assert [r.name for r in caplog.records].count("dynmeans.follow.begin") == 1
     assert f"new_penalty {model.penalties_.new_penalty:.4g}" in caplog.text
     assert "single batch" in caplog.text
 
@@ -92,21 +92,16 @@ def test_predict_uses_what_was_chosen():
 
 def test_a_restored_estimator_goes_on_with_what_was_chosen():
     model = fitted()
-    restored = DynamicMeans.from_state(model.state_, penalties=model.penalties_, random_state=0)
+    restored = DynamicMeans.from_memory(model.memory_)
     for X in STREAM.batches[3:8]:
         np.testing.assert_array_equal(restored.partial_fit(X).labels_, model.partial_fit(X).labels_)
     assert restored.penalties_.new_penalty == model.penalties_.new_penalty
 
 
-def test_a_state_alone_cannot_go_on_with_auto():
-    with pytest.raises(ValueError, match=r"penalties=model\.penalties_"):
-        DynamicMeans.from_state(fitted().state_)
-
-
 def test_penalties_and_parameters_are_not_given_both():
     model = fitted()
     with pytest.raises(ValueError, match="either penalties or max_gap"):
-        DynamicMeans.from_state(model.state_, penalties=model.penalties_, max_gap=3)
+        DynamicMeans(model.penalties_, max_gap=3).fit([[0.0]])
     with pytest.raises(ValueError, match="either penalties or new_penalty"):
         DynamicMeans(model.penalties_, new_penalty=1.0).fit([[0.0]])
 

@@ -19,7 +19,7 @@ from dynmeans import DDPMixture, DPMeans, DynamicMeans, Followed, Penalties
 ESTIMATORS = [
     DynamicMeans(),
     DynamicMeans(1.0),
-    DynamicMeans(1.0, scale="standard"),
+    DynamicMeans(1.0, space="standard"),
     DynamicMeans(Penalties(1.0, max_gap=5, reach=1.5)),
     Followed(KMeans(n_clusters=3, random_state=0)),
     Followed(DBSCAN(eps=0.5)),

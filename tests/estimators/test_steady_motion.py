@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dynmeans import ClusterState, DynamicMeans
+from dynmeans import DynamicMeans
 from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.recipe import Recipe
 from dynmeans.metrics import accuracy_global
 from dynmeans.plots.tracks import _track_data
 from dynmeans.records.history import History
@@ -58,10 +60,10 @@ def test_same_labels_step_by_step():
 def test_restored_estimator_goes_on_label_for_label(tmp_path):
     model = DynamicMeans(**STEADY)
     model.fit_sequence(STREAM.batches[:15])
-    model.state_.save(tmp_path / "state")
-    state = ClusterState.load(tmp_path / "state")
-    assert state == model.state_
-    restored = DynamicMeans.from_state(state, penalties=model.penalties_, random_state=0)
+    model.memory_.save(tmp_path / "memory")
+    memory = Memory.load(tmp_path / "memory")
+    assert memory.clusters == model.state_
+    restored = DynamicMeans.from_memory(memory)
     for points, labels in zip(STREAM.batches[15:], LABELS[15:], strict=True):
         np.testing.assert_array_equal(restored.partial_fit(points).labels_, labels)
 
@@ -154,18 +156,18 @@ def frame_of(n_keys=5):
 
 
 def test_groups_equal_a_loop_over_estimators(tmp_path):
-    frame, model = frame_of(), DynamicMeans(**STEADY, moving=["x"])
+    frame, model = frame_of(), Recipe(**STEADY, moving=["x"])
     early, late = frame[frame.hour < 4], frame[frame.hour >= 4]
-    first = fit_groups(early, by="key", batch="hour", model=model)
+    first = fit_groups(early, by="key", batch="hour", recipe=model)
     first.states.save(tmp_path / "states")
     states = GroupStates.load(tmp_path / "states")
     assert states == first.states
-    second = fit_groups(late, by="key", batch="hour", model=model, state=states)
+    second = fit_groups(late, by="key", batch="hour", recipe=model, state=states)
     for key, rows in frame.groupby("key"):
         alone = DynamicMeans(**STEADY | {"random_state": seed_of_key(0, key)}, moving=[0])
         for _, batch in rows.groupby("hour"):
             alone.partial_fit(batch[["x", "y"]].to_numpy())
         assert second.states[key] == alone.state_
-    still = DynamicMeans(**PARAMETERS)
+    still = Recipe(**PARAMETERS)
     with pytest.raises(ValueError, match="state was made with motion='steady'"):
-        fit_groups(late, by="key", batch="hour", model=still, state=states)
+        fit_groups(late, by="key", batch="hour", recipe=still, state=states)

@@ -56,8 +56,6 @@ def test_a_sequence_gives_the_labels_of_one_batch_after_the_other(batches, field
 
 @pytest.mark.parametrize("fields", RECIPES.values(), ids=RECIPES)
 def test_the_estimator_gives_the_labels_of_the_follower(batches, fields):
-    if "space" in fields:
-        pytest.skip("the estimator learns it under another name")
     model = DynamicMeans(**fields, random_state=3)
     found, _ = model.fit_sequence([batch.points for batch in batches])
     _, labels = _follow(Recipe(**fields, random_state=3), batches)
@@ -145,7 +143,7 @@ def test_a_recipe_that_disagrees_with_the_memory_is_refused_by_name(batches, cha
         ({"space": "cubic"}, "space must be one of raw, standard, .*got 'cubic'"),
         ({"random_state": -1}, "random_state must be None, an integer from 0 to 2"),
         ({"penalties": Penalties(1.0, max_gap=5, reach=1.5), "max_gap": 3}, "give either"),
-        ({"drift": 0.5}, "goes with max_gap and reach"),
+        ({"drift": 0.5, "revival_penalty": 1.0}, "goes with max_gap and reach"),
         ({"new_penalty": 1.0, "n_clusters": 3}, "give either n_clusters or new_penalty"),
         ({"penalties": 2.0, "new_penalty": 1.0}, "give either penalties or new_penalty"),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dynmeans import DynamicMeans, fit_groups
+from dynmeans import fit_groups
 from dynmeans.files.archive import write_archive
 from dynmeans.scale import GroupStates
 
@@ -15,7 +15,7 @@ ARRAYS += ("next_ids", "n_steps", "times", "last_batches")
 @pytest.fixture(scope="module")
 def states():
     frame = pd.DataFrame({"k": [3, 1, 3, 1], "x": [0.0, 5.0, 9.0, 5.2]})
-    return fit_groups(frame, by="k", model=DynamicMeans(1.0, random_state=0)).states
+    return fit_groups(frame, by="k", new_penalty=1.0, random_state=0).states
 
 
 def test_saved_states_load_to_the_same_bits(states, tmp_path):
@@ -51,6 +51,6 @@ def test_states_that_no_call_could_have_made_are_refused(states, tmp_path, name,
 
 def test_wide_unsigned_keys_are_saved(tmp_path):
     frame = pd.DataFrame({"k": np.array([2**63 + 5, 7], dtype=np.uint64), "x": [0.0, 1.0]})
-    states = fit_groups(frame, by="k", model=DynamicMeans(1.0, random_state=0)).states
+    states = fit_groups(frame, by="k", new_penalty=1.0, random_state=0).states
     states.save(tmp_path / "states")
     assert GroupStates.load(tmp_path / "states").sorted_keys == [7, 2**63 + 5]

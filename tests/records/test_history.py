@@ -9,6 +9,8 @@ import pytest
 
 from dynmeans import Clustering, ClusterState, DynamicMeans, History
 from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.follow.follow import Step
+from dynmeans.spaces.raw import RAW
 
 BATCHES = [[[0.0, 0.0], [0.2, 0.0], [9.0, 9.0]], np.empty((0, 2)), [[9.1, 9.0]]]
 
@@ -263,7 +265,7 @@ def test_any_method_can_fill_a_history():
     found = Clustering(
         np.array([0]), np.array([0]), np.array([1]), np.array([[2.0]]), 0.0, 1, np.zeros(1)
     )
-    history.append(empty, 1.0, found, after, lambda *step: [])
+    history.append(Step(empty, 1.0, found, after, RAW))
     assert history[0].ids.tolist() == [0]
     assert history[0] is history[0]
 

@@ -13,6 +13,8 @@ import pytest
 
 from dynmeans import ClusterState, DynamicMeans
 from dynmeans.files.archive import write_archive
+from dynmeans.follow.begin import remembering
+from dynmeans.follow.recipe import Recipe
 
 FIELDS = {
     "ids": [3, 7],
@@ -255,4 +257,6 @@ def test_a_state_off_a_network_is_read_where_its_bytes_are_not_aligned():
     assert buffers
     assert again == state
     assert all(getattr(again, name).flags.aligned for name in ("ids", "centers", "weights"))
-    assert DynamicMeans.from_state(again, penalties=1.0).predict([[9.0, 9.0]]).tolist() == [1]
+    assert DynamicMeans.from_memory(remembering(Recipe(1.0), again)).predict(
+        [[9.0, 9.0]]
+    ).tolist() == [1]

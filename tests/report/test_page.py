@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,13 @@ from dynmeans import History
 from dynmeans.records.step_record import StepRecord
 from dynmeans.report import render_report, report_data, write_report
 from dynmeans.report.packing import pack_chunk, pack_report
-from dynmeans.report.render_page import LIVE_SCRIPTS, SCRIPTS, STYLES
+from dynmeans.report.render_page import (
+    ENGINE_SCRIPTS,
+    LIVE_SCRIPTS,
+    SCRIPTS,
+    STYLES,
+    WORKER_SCRIPTS,
+)
 
 
 def data_of(text):
@@ -48,8 +55,10 @@ def test_the_same_data_give_the_same_bytes(stream):
 
 
 def test_all_parts_of_the_page_are_used():
-    parts = {part.name for part in files("dynmeans.report").joinpath("page").iterdir()}
-    assert parts == {"page.html", *LIVE_SCRIPTS, *STYLES, *SCRIPTS}
+    folder = Path(str(files("dynmeans.report").joinpath("page")))
+    parts = {part.relative_to(folder).as_posix() for part in folder.rglob("*") if part.is_file()}
+    of_the_engine = {*ENGINE_SCRIPTS, *WORKER_SCRIPTS, "engine/panel.html", "style/panel.css"}
+    assert parts == {"page.html", *LIVE_SCRIPTS, *STYLES, *SCRIPTS, *of_the_engine}
 
 
 def test_packed_places_are_within_half_a_step_of_the_range(stream):

@@ -16,7 +16,6 @@ warnings.simplefilter("ignore")  # PySpark's, about pandas
 
 from pyspark.sql import SparkSession  # noqa: E402
 
-from dynmeans import DynamicMeans  # noqa: E402
 from dynmeans.runs.store import store  # noqa: E402
 from dynmeans.spark import assign_udf, foreach_batch  # noqa: E402
 
@@ -41,7 +40,9 @@ def into_run(run_folder: str):
         features=["x", "y"],
         time="seen",
         id="name",
-        model=DynamicMeans(new_penalty=2.0, random_state=3, n_threads=1),
+        new_penalty=2.0,
+        random_state=3,
+        n_threads=1,
     )
 
 
@@ -79,10 +80,10 @@ def resume_and_label(master: str, source: str, run_folder: str, checkpoint: str,
     spark.stop()
 
 
-def label(master: str, rows: str, state: str, out: str) -> None:
+def label(master: str, rows: str, memory: str, out: str) -> None:
     """Write the labels beside the names of the rows."""
     spark = open_session(master, Path(out).parent)
-    assign = assign_udf(state, model=DynamicMeans(new_penalty=2.0))
+    assign = assign_udf(memory)
     frame = spark.read.parquet(rows).repartition(4)
     frame.select("name", assign("x", "y").alias("cluster_id")).toPandas().to_csv(out, index=False)
     spark.stop()

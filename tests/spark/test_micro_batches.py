@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from sklearn.base import clone
 
 from dynmeans import DynamicMeans, Run
 from dynmeans.runs.store import store
 from dynmeans.spark import foreach_batch
 
-MODEL = DynamicMeans(new_penalty=2.0, random_state=3)
+PARAMETERS = {"new_penalty": 2.0, "random_state": 3}
 
 
 class SparkFrame:
@@ -42,7 +41,7 @@ def rows(epoch, n_rows=60, seed=0):
 
 
 def make(folder, **options):
-    usual = {"features": ["x", "y"], "time": "seen", "id": "name", "model": MODEL}
+    usual = {"features": ["x", "y"], "time": "seen", "id": "name"} | PARAMETERS
     return foreach_batch(folder, **(usual | options))
 
 
@@ -55,7 +54,7 @@ def results(folder):
 @pytest.mark.parametrize("motion", ["still", "steady"])
 def test_states_and_labels_equal_those_of_the_estimator(tmp_path, motion):
     model = DynamicMeans(new_penalty=2.0, random_state=3, motion=motion)
-    take_in = make(tmp_path / "run", model=clone(model))
+    take_in = make(tmp_path / "run", motion=motion)
     expected = []
     for epoch in range(4):
         take_in(SparkFrame(rows(epoch)), epoch)
@@ -184,7 +183,7 @@ def test_another_stream_into_the_same_run_is_refused(tmp_path):
 
 def test_other_parameters_into_the_same_run_are_refused(tmp_path):
     make(tmp_path / "run")(SparkFrame(rows(0)), 0)
-    other = make(tmp_path / "run", model=DynamicMeans(new_penalty=5.0, random_state=3))
+    other = make(tmp_path / "run", new_penalty=5.0)
     with pytest.raises(ValueError, match=r"new_penalty was 2.0, is 5.0"):
         other(SparkFrame(rows(1)), 1)
 
@@ -215,7 +214,9 @@ def test_columns_that_are_no_numbers_are_refused(tmp_path):
         ({"on_missing": "guess"}, ValueError, "on_missing must be one of error, drop"),
         ({"time": None, "time_step": 2}, ValueError, "time_step needs a time column"),
         ({"time_step": 0}, ValueError, "time_step must be greater than 0"),
-        ({"model": 3}, TypeError, "model must be a DynamicMeans, got int"),
+        ({"penalties": "auto", "new_penalty": None}, ValueError, "penalties must be given"),
+        ({"space": "standard"}, ValueError, "space is not available in a stream of Spark"),
+        ({"model": 3}, TypeError, "there is no parameter 'model'"),
     ],
 )
 def test_bad_options_are_refused_before_the_stream_starts(tmp_path, options, error, message):

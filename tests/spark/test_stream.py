@@ -128,13 +128,13 @@ def test_the_unbroken_stream_gives_the_same_folder_and_the_udf_its_labels(source
 @pytest.mark.slow
 def test_the_udf_labels_rows_as_predict_does(source, tmp_path):
     model = expected_of(N_FILES)[2]
-    model.state_.save(tmp_path / "state.npz")
+    model.memory_.save(tmp_path / "memory.npz")
     last = frame(N_FILES - 1)
     last.loc[3, "x"] = np.nan
     last.loc[5, "x"] = 1e6
     last.to_parquet(tmp_path / "rows.parquet")
     code, output = spark(
-        "label", CLUSTER, tmp_path / "rows.parquet", tmp_path / "state.npz", tmp_path / "out.csv"
+        "label", CLUSTER, tmp_path / "rows.parquet", tmp_path / "memory.npz", tmp_path / "out.csv"
     )
     assert code == 0, output
     found = pd.read_csv(tmp_path / "out.csv").set_index("name").loc[last["name"], "cluster_id"]

@@ -126,6 +126,10 @@ class FilteredRows(TwinRows):
         super().begin_events(listed)
         self._bounds.forget()
 
+    def rename(self, slots, numbers, labels):
+        super().rename(slots, numbers, labels)
+        self._bounds.forget()
+
     def cheapest(self, listed, slots, new_penalty):
         return self._find(listed, slots, new_penalty)
 

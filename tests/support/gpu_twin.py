@@ -218,6 +218,31 @@ class TwinRows:
             self.sums[k] = _in_bins(self._terms(listed), self.bins.columns)
         return np.bincount(self.labels[self.labels >= 0], minlength=n_slots)
 
+    @property
+    def has_weights(self):
+        return self.weights is not None
+
+    def first_members(self, is_asked, share, wanted):
+        limits = np.where(share < 1.0, share * self.n_points, np.inf)
+        is_in = (self.labels >= 0) & np.append(is_asked, False)[self.labels]
+        listed = np.flatnonzero(is_in & (self.keys <= np.append(limits, 0)[self.labels]))
+        listed = self.in_order(listed)
+        n_found = np.bincount(self.labels[listed], minlength=len(wanted))
+        lists = [listed[self.labels[listed] == k] for k in np.flatnonzero(n_found >= wanted)]
+        return np.concatenate(
+            [rows[: wanted[self.labels[rows[0]]]] for rows in lists if len(rows)] or [listed[:0]]
+        ), n_found
+
+    def weights_of(self, numbers):
+        return None if self.weights is None else self.weights[numbers]
+
+    def slot_bins(self):
+        return self.sums.reshape(len(self.sums), -1)
+
+    def rename(self, slots, numbers, labels):
+        self.labels = np.append(slots, -1)[self.labels]
+        self.labels[numbers] = labels
+
     def keep_slots(self, is_kept):
         slots = np.append(np.cumsum(is_kept) - 1, -1)
         self.labels, self.sums = slots[self.labels], self.sums[is_kept]

@@ -70,6 +70,13 @@ def report(
         Path | None,
         typer.Option(metavar="RUN2", help="Another run to show beside it on the same page."),
     ] = None,
+    has_engine: Annotated[
+        bool,
+        typer.Option(
+            "--engine/--no-engine",
+            help="Let readers try other scales on the page; adds about 200 kB.",
+        ),
+    ] = True,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -109,7 +116,7 @@ def report(
             replace(one, title=f"{one.title}, {folder.name}")
             for one, folder in ((data, run_folder), (other, Path(str(beside))))
         )
-    path = write_report(data, output, beside=other)
+    path = write_report(data, output, beside=other, engine=has_engine)
     n_bytes = path.stat().st_size
     if as_json:
         print_json(

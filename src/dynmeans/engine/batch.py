@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from dynmeans.engine.checks import (
     checked_coordinates,
@@ -123,7 +122,11 @@ class Batch:
 
     def distances(self, state: ClusterState) -> FloatArray:
         """Return the distance of each row to each center."""
-        return np.asarray(cdist(self.points, state.centers))
+        squares = np.zeros((self.n_points, state.n_clusters))
+        for j in range(self.n_features):
+            gaps = self.points[:, j, None].astype(np.float64) - state.centers[:, j]
+            squares += gaps * gaps
+        return np.sqrt(squares)
 
 
 def take_batch(

@@ -23,7 +23,7 @@ from dynmeans.records.cluster_rows import MAX_COUNTER
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
-_MANY_CLUSTERS = 10_000
+MANY_CLUSTERS = 10_000
 _LARGE_BATCH = 20_000
 _PROBE_ROWS = 1024
 _FEW_POINTS = 2  # a cluster of more is taken for a real one
@@ -74,7 +74,7 @@ def check_growth(before: ClusterState, after: ClusterState, limit: int | None) -
             f"next_id must be at most 2**62, got {after.next_id}: no identity is left for new "
             "clusters. Start over from an empty state."
         )
-    is_many = n_clusters >= _MANY_CLUSTERS
+    is_many = n_clusters >= MANY_CLUSTERS
     if is_many and _doublings(n_clusters) > _doublings(before.n_clusters) and not _are_real(after):
         told = ArgumentText(
             f"{n_clusters:,} clusters are remembered, and their number grows. {_ADVICE}; "
@@ -143,4 +143,4 @@ def _refuse(what: str, n_clusters: int, limit: int) -> None:
 
 
 def _doublings(n_clusters: int) -> int:
-    return math.floor(math.log2(max(n_clusters, 1) / _MANY_CLUSTERS))
+    return math.floor(math.log2(max(n_clusters, 1) / MANY_CLUSTERS))

@@ -1,6 +1,7 @@
 """Prepares arrays and calls the compiled module."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -75,6 +76,15 @@ def step_if_small(
         points, weights, orders, state, penalties, elapsed, search == "deep", _RECORDS
     )
     return stepped  # type: ignore[no-any-return]
+
+
+def quick_follower(*records: Any) -> Any:
+    """Return a function of a memory, points and elapsed that follows a small batch in one crossing.
+
+    `records` are the classes of a follower's memory, step and lives, and when it has to count
+    lives or to warn of many clusters; the function returns None where anything needs more.
+    """
+    return partial(compiled.follow_if_small, _RECORDS, records)
 
 
 def predict_labels(

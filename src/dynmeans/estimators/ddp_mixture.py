@@ -5,11 +5,24 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import logsumexp, softmax
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.engine.checks import checked_elapsed, one_for_each
-from dynmeans.estimators.base import HistoryKeeper
-from dynmeans.estimators.mixture_estimator import MixtureEstimator
+from dynmeans.estimators.checked_rows import (
+    AllOrNothing,
+    check_rows,
+    checked_window,
+    start_over,
+    steps_until,
+)
+from dynmeans.estimators.dynamic_means import view
 from dynmeans.estimators.named_batches import labels_like, timed_batches
+from dynmeans.follow.begin import draw_entropy
+from dynmeans.follow.follow import Step
+from dynmeans.follow.recipe import checked_seed
+from dynmeans.inputs.batch_times import When
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.mixture.carried_sample import (
     check_carry,
@@ -19,19 +32,27 @@ from dynmeans.mixture.carried_sample import (
     seen_in_posterior,
 )
 from dynmeans.mixture.gibbs import GibbsSamples, Progress, gibbs
-from dynmeans.mixture.model import BatchPrior, Seen, batch_prior, center_posteriors
+from dynmeans.mixture.model import (
+    BatchPrior,
+    Seen,
+    batch_prior,
+    center_posteriors,
+    log_first_densities,
+)
 from dynmeans.mixture.particle_learning import Particles, particle_learning
 from dynmeans.mixture.variational import VariationalPosterior, variational
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 from dynmeans.records.penalties import REVIVAL_RULES
+from dynmeans.spaces.raw import RAW
 
 INFERENCES = ("gibbs", "variational", "particle")
 _logger = logging.getLogger(__name__)
 
 
-class DDPMixture(HistoryKeeper, MixtureEstimator):
+class DDPMixture(ClusterMixin, BaseEstimator):
     """Dependent Dirichlet process mixture of Gaussians; every cluster keeps its identity.
 
     Clusters appear, move, vanish and come back. The defaults suit standardized data.
@@ -156,14 +177,20 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
     @classmethod
     def from_state(cls, state: MixtureState, **parameters: Any) -> Self:
         """Return an estimator that continues where `state` stopped."""
-        return cls._from_state(state, MixtureState, parameters)
+        if not isinstance(state, MixtureState):
+            raise TypeError(
+                f"state must be a MixtureState, got {state!r}. "
+                "Read one from a file with MixtureState.load(path)."
+            )
+        model = cls(**parameters)
+        model.state_, model.n_features_in_ = state, state.n_features
+        return model
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Forget everything and take in one batch."""
-        with self._all_or_nothing():
-            self._start_over()
-            points = self._checked_points(X, reset=True)
-            self._take_in(points, MixtureState.empty(points.shape[1]), 1.0)
+        with AllOrNothing(self):
+            start_over(self)
+            self._take_next(X, 1.0, None, min_points=1)
         return self
 
     def partial_fit(
@@ -181,8 +208,9 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         time, time_step : optional
             When the batch came, and the length of one step, as of `DynamicMeans.partial_fit`.
         """
-        with self._all_or_nothing():
-            self._take_next(X, self._elapsed_until(elapsed, time, time_step))
+        with AllOrNothing(self):
+            steps, when = steps_until(getattr(self, "_when", None), elapsed, time, time_step)
+            self._take_next(X, steps, when)
         return self
 
     def fit_sequence(
@@ -207,21 +235,89 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         """
         given, when, elapsed = timed_batches(batches, elapsed, times, time_step)
         labels, history = list[Any](), History()
-        with self._all_or_nothing():
-            self._start_over()
+        with AllOrNothing(self):
+            start_over(self)
             gaps = one_for_each("elapsed", elapsed, len(given))
-            for X, gap, self._last_when in zip(given, gaps, when, strict=True):
-                self._take_next(X, checked_elapsed(gap))
-                history = history if labels else self._new_history()
-                self._append_to(history)
+            for X, gap, date in zip(given, gaps, when, strict=True):
+                self._take_next(X, checked_elapsed(gap), date)
+                history = history if labels else History(None, self._names())
+                history.append(self._step, date)
                 labels.append(labels_like(X, self.labels_))
         return labels, history
 
-    def _take_next(self, X: Any, elapsed: float) -> None:
-        is_first = not hasattr(self, "state_")
-        points = self._checked_points(X, reset=is_first, min_points=0)
-        state = MixtureState.empty(points.shape[1]) if is_first else self.state_
-        self._take_in(points, state, elapsed)
+    def predict(self, X: Any) -> IntArray:
+        """Give the most probable identity of each row now, -1 where that is a new cluster.
+
+        Each row is judged separately; `labels_` were found for all rows of the batch together, and
+        may differ where two clusters are about as likely.
+        """
+        best = self._log_densities(X).argmax(axis=1)
+        return np.asarray(np.append(self.state_.ids, -1)[best])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Give the probability of each of `cluster_ids_`, and in the last column of a new one."""
+        return np.asarray(softmax(self._log_densities(X), axis=1))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of the rows, given what is remembered."""
+        densities = logsumexp(self._log_densities(X), axis=1)
+        prior = self._prior_now()
+        total_weight = logsumexp(np.append(prior.log_weights, prior.log_new_weight))
+        return float(np.mean(densities) - total_weight)
+
+    @property
+    def events_(self) -> list[Event]:
+        """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
+        if not hasattr(self, "_step"):
+            raise AttributeError("events_ is available after the first batch; none has come yet.")
+        return self._step.events
+
+    cluster_ids_: IntArray = view("state_.ids")
+    cluster_centers_: FloatArray = view("state_.centers")
+    cluster_variances_: FloatArray = view("state_.variances")
+    cluster_counts_: FloatArray = view("state_.counts")
+    cluster_ages_: FloatArray = view("state_.ages")
+    n_steps_: int = view("state_.n_steps")
+    labels_: IntArray = view("_step.clustering.labels")
+    cost_: float = view("_step.clustering.cost")
+
+    def _take_next(self, X: Any, elapsed: float, when: When | None, *, min_points: int = 0) -> None:
+        state: MixtureState | None = getattr(self, "state_", None)
+        n_features = None if state is None else state.n_features
+        points = check_rows(
+            self, X, n_features=n_features, min_points=min_points, dtypes=np.float64
+        )
+        self._take_in(points, state or MixtureState.empty(points.shape[1]), elapsed)
+        self._when = when
+        if self.keep_history is not False:
+            self._keep(when)
+
+    def _names(self) -> Any:
+        return getattr(self, "feature_names_in_", None)
+
+    def _keep(self, when: When | None) -> None:
+        window = checked_window(self.keep_history)
+        if self._step.before.n_steps == 0 or not hasattr(self, "history_"):
+            self.history_ = History(window, self._names())
+        elif self.history_.window != window:
+            self.history_ = self.history_.last(window)
+        self.history_.append(self._step, when)
+
+    def _log_densities(self, X: Any) -> FloatArray:
+        check_is_fitted(self, "state_")
+        points = check_rows(self, X, n_features=self.state_.n_features, dtypes=np.float64)
+        return log_first_densities(np.asarray(points, np.float64), self._prior_now())
+
+    def _prior_now(self) -> BatchPrior:
+        """What the model says of a point that comes together with the last batch."""
+        return batch_prior(self.state_, self._parameters(), elapsed=0.0)
+
+    def _seed(self, n_steps: int) -> int:
+        """Seed batch number `n_steps` by itself, so that a restored estimator continues alike."""
+        if not hasattr(self, "_entropy"):
+            self._entropy = draw_entropy(checked_seed("random_state", self.random_state))
+        sequence = np.random.SeedSequence(self._entropy, spawn_key=(n_steps,))
+        return int(sequence.generate_state(1, dtype=np.uint64)[0])
 
     def _parameters(self) -> MixtureParameters:
         if self.parameters is not None:
@@ -240,17 +336,14 @@ class DDPMixture(HistoryKeeper, MixtureEstimator):
         points = batch.astype(np.float64, copy=False)
         parameters = self._parameters()
         check_carry(self.carry)
-        window = self._checked_window()
+        checked_window(self.keep_history)
         self._check_revival()
         prior = batch_prior(state, parameters, elapsed, self.revival)
         labels, seen, costs = self._infer(points, prior, state)
         self.state_, clustering = remember(state, labels, seen, parameters, elapsed, costs)
         sigma = parameters.noise_variance
         before, after = (s.as_cluster_state(sigma) for s in (state, self.state_))
-        self._last_step = (before, elapsed, clustering, after)
-        self._record(window)
-        self.labels_ = clustering.labels
-        self.cost_ = clustering.cost
+        self._step = Step(before, elapsed, clustering, after, RAW)
 
     def _check_revival(self) -> None:
         if self.revival not in REVIVAL_RULES:

@@ -2,11 +2,19 @@
 
 from typing import Any, Self
 
-from dynmeans.estimators.cluster_estimator import ClusterEstimator
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from dynmeans.estimators.dynamic_means import DynamicMeans, view
+from dynmeans.follow.memory import Memory
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import AUTO, Penalties, dp_means_penalties
+from dynmeans.records.state import ClusterState
+from dynmeans.spaces.space import Space
 
 
-class DPMeans(ClusterEstimator):
+class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     """DP-Means (Kulis and Jordan, 2012): k-means that finds the number of clusters.
 
     It starts as Algorithm 2 does with nothing remembered, from no clusters, and not with all
@@ -22,9 +30,13 @@ class DPMeans(ClusterEstimator):
         lambda by name, in place of `penalties`.
     n_init : int, default=3
         Random visiting orders tried; the one with the lowest cost is kept.
-    order : {"random", "hash"}, default="random"
-        How visiting orders are made: from the content of the rows, whatever order they come in; or
-        from their row numbers, as always for a batch on a Dask cluster.
+    order : {"content", "row"}, default="content"
+        What visiting orders are made from: the content of the rows, whatever order they come in; or
+        their numbers, as always for a batch on a Dask cluster.
+    search : {"paper", "deep"}, default="paper"
+        Whether the search ends with Algorithm 2, or goes on with moves of whole sets of points.
+    space : str or Space, default="raw"
+        How rows become points, as of `DynamicMeans`.
     backend : {"native", "reference", "gpu", "auto"}, default="native"
         Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
         batch on a GPU is clustered there automatically.
@@ -49,6 +61,8 @@ class DPMeans(ClusterEstimator):
         lambda as given or chosen.
     cost_, cost_trace_, n_iter_ : float, array, int
         Cost, its value after every pass, and the number of passes.
+    follower_ : DynamicMeans
+        The estimator that has taken in the one batch.
 
     Examples
     --------
@@ -64,7 +78,9 @@ class DPMeans(ClusterEstimator):
         *,
         new_penalty: float | None = None,
         n_init: int = 3,
-        order: str = "random",
+        order: str = "content",
+        search: str = "paper",
+        space: str | Space = "raw",
         backend: str = "native",
         acceleration: str = "auto",
         n_threads: int | None = None,
@@ -75,6 +91,8 @@ class DPMeans(ClusterEstimator):
         self.new_penalty = new_penalty
         self.n_init = n_init
         self.order = order
+        self.search = search
+        self.space = space
         self.backend = backend
         self.acceleration = acceleration
         self.n_threads = n_threads
@@ -83,15 +101,52 @@ class DPMeans(ClusterEstimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Cluster one batch by itself."""
-        with self._all_or_nothing():
-            self._fit_one_batch(X, sample_weight)
+        follower = DynamicMeans(**self.get_params() | {"penalties": self._lambda()})
+        follower.fit(X, sample_weight=sample_weight)
+        self.follower_, self.n_features_in_ = follower, follower.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(follower, "feature_names_in_"):
+            self.feature_names_in_ = follower.feature_names_in_
         return self
 
-    def _penalties_for(self, given: Penalties | float) -> Penalties:
-        return dp_means_penalties(given)
+    def predict(self, X: Any) -> IntArray:
+        """Give the cluster of each row, -1 where a new one would be cheaper."""
+        check_is_fitted(self)
+        return self.follower_.predict(X)
 
-    def _adopted(self, suggested: Penalties) -> Penalties:
-        return dp_means_penalties(suggested)
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the opposite of what these rows would cost: higher is better."""
+        check_is_fitted(self)
+        return self.follower_.score(X)
 
-    def _suggestable(self) -> dict[str, Any]:
-        return {}
+    def transform(self, X: Any) -> FloatArray:
+        """Return the distance of each row to each of `cluster_centers_`."""
+        check_is_fitted(self)
+        return self.follower_.transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Name the columns of `transform` after the clusters."""
+        check_is_fitted(self)
+        return np.array([f"dpmeans{i}" for i in self.follower_.cluster_ids_], dtype=object)
+
+    @property
+    def penalties_(self) -> Penalties:
+        """lambda as given or chosen; with one batch, Q and tau play no part."""
+        return dp_means_penalties(self.follower_.penalties_)
+
+    labels_: IntArray = view("follower_.labels_")
+    cluster_ids_: IntArray = view("follower_.cluster_ids_")
+    cluster_centers_: FloatArray = view("follower_.cluster_centers_")
+    cluster_weights_: FloatArray = view("follower_.cluster_weights_")
+    cluster_ages_: FloatArray = view("follower_.cluster_ages_")
+    memory_: Memory = view("follower_.memory_")
+    state_: ClusterState = view("follower_.state_")
+    cost_: float = view("follower_.cost_")
+    cost_trace_: FloatArray = view("follower_.cost_trace_")
+    n_iter_: int = view("follower_.n_iter_")
+    n_steps_: int = view("follower_.n_steps_")
+
+    def _lambda(self) -> Penalties | float | str:
+        """A `Penalties` counts for its lambda alone."""
+        given = self.penalties
+        return dp_means_penalties(given) if isinstance(given, Penalties) else given

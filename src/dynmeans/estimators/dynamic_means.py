@@ -1,74 +1,63 @@
 """DynamicMeans: clusters that persist, move, appear, vanish and come back."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Any, Self
 
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dynmeans.algorithm.forecast import Forecast, forecast
+from dynmeans.algorithm.forecast import Forecast
+from dynmeans.engine.batch import AnyBatch, take_rows
 from dynmeans.engine.checks import checked_elapsed
-from dynmeans.estimators.penalty_choice import PenaltyChooser
-from dynmeans.estimators.sequence_fitting import SequenceFitter
-from dynmeans.records.arrays import IntArray
+from dynmeans.engine.device_input import in_memory
+from dynmeans.engine.execution import Execution, execution_of
+from dynmeans.estimators.checked_rows import (
+    AllOrNothing,
+    check_batch,
+    check_batches,
+    check_one_batch,
+    check_rows,
+    checked_window,
+    in_use,
+    start_over,
+    steps_until,
+)
+from dynmeans.estimators.early_forgetting import warn_of_early_forgetting
+from dynmeans.estimators.named_batches import labels_like, timed_batches
+from dynmeans.families.find import families_of
+from dynmeans.follow.begin import begin
+from dynmeans.follow.follow import Step, follow, follow_all, follow_if_small, plan_of
+from dynmeans.follow.lives import confirmed
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.predict import distances, expected, predict
+from dynmeans.follow.recipe import FIELDS, Recipe, described
+from dynmeans.inputs.batch_times import When
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
+from dynmeans.records.families import Families
+from dynmeans.records.history import History
 from dynmeans.records.penalties import AUTO, Penalties
 from dynmeans.records.state import ClusterState
+from dynmeans.spaces.space import Space
+
+Settings = tuple[Recipe, Execution, int | None]  # what the parameters come to
 
 
-class DynamicMeans(SequenceFitter, PenaltyChooser):
+def view(path: str) -> Any:
+    """Show a part of the memory or of the last step under a name of scikit-learn's kind."""
+    return property(attrgetter(path))
+
+
+@described
+class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     """Cluster batches one after the other; every cluster keeps its identity for life.
 
     Parameters
     ----------
-    penalties : Penalties, float or "auto", default="auto"
-        All penalties as one value, such as `suggest_penalties` returns; or only lambda, with
-        `max_gap` and `reach` as separate arguments. "auto" chooses lambda from the first batch
-        that has points; in `fit_sequence` it chooses lambda, and `max_gap` and `reach` where you
-        give none, from the first 30 batches. What was chosen is in `penalties_` and in the log.
-    new_penalty : float, optional
-        lambda by name, in place of `penalties`. How far, as a squared distance, a point may be
-        from every cluster before it opens a new one. The one parameter that depends on the scale
-        of your data.
-    max_gap : float, optional
-        N_Q. A cluster comes back under its identity if fewer steps than this have passed since it
-        was last seen. The step in which it returns counts: 6.8 allows six steps, so five missed
-        batches in between; 5 allows three, and 2 none. Greater than 1, infinity for never
-        forgetting. 6.8 unless you give `revival_penalty`.
-    reach : float, optional
-        k_tau. How far a cluster may have moved since the last batch and still be recognized, as
-        a squared distance in units of `new_penalty`; at least 1. 1.2 unless you give `drift`.
-    revival_penalty, drift : float, optional
-        Q and tau, the paper's other parameterization, in place of `max_gap` and `reach`.
-    n_clusters : float, optional
-        About how many clusters a batch holds. Fixes the scale in place of `penalties`: lambda
-        is chosen to give about that many. With `families` it chooses the level of `families_`, and
-        with "auto" lambda is then a bit finer.
-    families : bool, default=False
-        Whether to gather evidence for identities that belong together: see `families_`.
-    min_cluster_size, min_life : float and int, default=1
-        Points, and batches, that an identity must have held so far to be in `confirmed_labels_`.
-    scale : {"auto", "standard"} or None, default=None
-        Whether features are brought to mean 0 and spread 1, as learned from the first batch that
-        has points (from the first 30 batches in `fit_sequence`) and kept in `state_`: always, or
-        with "auto" only where one feature spreads more than ten times as far as another. Penalties
-        and distances are then in those units; centers, velocities and histories in those of the
-        data.
-    n_init : int, default=3
-        Random visiting orders tried on every batch; the one with the lowest cost is kept.
-    order : {"random", "hash"}, default="random"
-        How visiting orders are made: from the content of the rows, whatever order they come in; or
-        from their row numbers, as always for a batch on a Dask cluster.
-    revival : {"paper", "exact"}, optional
-        The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost. By
-        default that of `penalties`; "paper" where they do not say.
-    motion : {"still", "steady"}, optional
-        Whether a cluster is expected where it was, as in the paper, or where its velocity takes
-        it. By default that of `penalties`, or chosen
-        with the rest where they are "auto"; "still" where they do not say.
-    moving : list of str, of int or of bool, optional
-        Features that keep a course in steady motion: their names, their numbers, or a yes or no
-        for each; all by default. The others are expected where they were.
+    {recipe}
     backend : {"native", "reference", "gpu", "auto"}, default="native"
         Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
         batch on a GPU is clustered there automatically.
@@ -76,29 +65,24 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         Whether the compiled code may leave out comparisons that cannot change a label.
     n_threads : int, optional
         By default all cores for large batches, one for small ones. The result never depends on it.
-    max_clusters : int, optional
-        Refuse a batch that would leave more clusters remembered, with `ClusterLimitError` and
-        without any change; one that clearly would is refused before it is clustered. By default
-        there is a `ClusterGrowthWarning` from 10,000 on, at every doubling, unless most hold more
-        than two points of the batch.
     keep_history : bool or int, default=False
         Whether `history_` keeps the record of all batches; a number keeps only that many of the
         last ones.
-    random_state : int, RandomState instance or None, default=None
-        Source of the visiting orders.
 
     Attributes
     ----------
     labels_ : array of shape (n_points,)
         Identity of every row of the last batch.
     cluster_ids_, cluster_centers_, cluster_weights_, cluster_ages_ : arrays
-        The remembered clusters, one row each.
+        The remembered clusters, one row each; centers are in the units of the rows.
     cluster_velocities_ : array of shape (n_clusters, n_features)
         How far each moves in a step of time; zeros in still motion.
     cost_, cost_trace_, n_iter_ : float, array, int
         Cost of the last batch, its value after every pass, and the number of passes.
     penalties_ : Penalties
-        lambda, max_gap and reach, and Q and tau, as given or chosen.
+        lambda, max_gap and reach, and Q and tau, as given or chosen; in the unit of `space_`.
+    space_ : Space
+        How rows become points, as learned.
     n_steps_ : int
         Batches taken in so far.
     events_ : list of Event
@@ -114,8 +98,11 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         `min_life`); if they are confirmed later, they keep their number.
     history_ : History
         The record of the batches, where `keep_history` asks for it.
+    memory_ : Memory
+        All that is remembered; `memory_.save(path)` writes it to a file, and `from_memory`
+        continues with it.
     state_ : ClusterState
-        All that is remembered; `state_.save(path)` writes it to a file.
+        The clusters of the memory, where rows are points (`space="raw"`).
     n_features_in_, feature_names_in_ : int, array
         As in scikit-learn.
 
@@ -130,6 +117,8 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
     [1, 2, 0]
     """
 
+    memory_: Memory
+
     def __init__(
         self,
         penalties: Penalties | float | str = AUTO,
@@ -140,21 +129,22 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         revival_penalty: float | None = None,
         drift: float | None = None,
         n_clusters: float | None = None,
+        motion: str | None = None,
+        moving: Sequence[str | int | bool] | None = None,
+        revival: str | None = None,
+        space: str | Space = "raw",
+        n_init: int = 3,
+        order: str = "content",
+        search: str = "paper",
+        random_state: Any = None,
         families: bool = False,
         min_cluster_size: float = 1,
         min_life: int = 1,
-        scale: str | None = None,
-        n_init: int = 3,
-        order: str = "random",
-        revival: str | None = None,
-        motion: str | None = None,
-        moving: Sequence[str | int | bool] | None = None,
+        max_clusters: int | None = None,
         backend: str = "native",
         acceleration: str = "auto",
         n_threads: int | None = None,
-        max_clusters: int | None = None,
         keep_history: bool | int = False,
-        random_state: Any = None,
     ) -> None:
         self.penalties = penalties
         self.new_penalty = new_penalty
@@ -163,48 +153,56 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         self.revival_penalty = revival_penalty
         self.drift = drift
         self.n_clusters = n_clusters
+        self.motion = motion
+        self.moving = moving
+        self.revival = revival
+        self.space = space
+        self.n_init = n_init
+        self.order = order
+        self.search = search
+        self.random_state = random_state
         self.families = families
         self.min_cluster_size = min_cluster_size
         self.min_life = min_life
-        self.scale = scale
-        self.n_init = n_init
-        self.order = order
-        self.revival = revival
-        self.motion = motion
-        self.moving = moving
+        self.max_clusters = max_clusters
         self.backend = backend
         self.acceleration = acceleration
         self.n_threads = n_threads
-        self.max_clusters = max_clusters
         self.keep_history = keep_history
-        self.random_state = random_state
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set it; another parameter makes another recipe."""
+        self.__dict__.pop("_settings", None)
+        super().__setattr__(name, value)
 
     @classmethod
-    def from_state(cls, state: ClusterState, **parameters: Any) -> Self:
-        """Return an estimator that continues where `state` stopped.
+    def from_memory(cls, memory: Memory, **parameters: Any) -> Self:
+        """Return an estimator that continues where `memory` stopped, label for label.
 
-        With the parameters and the integer `random_state` of the estimator that the state came
-        from, it continues label for label. Give its `penalties_` as `penalties`, or the numbers
-        that it was given.
+        Penalties, space and seed are those of the memory; give the other parameters of the
+        estimator that it came from, where they were not the default.
         """
-        model = cls._from_state(state, ClusterState, parameters)
-        if model._is_auto():
-            raise ValueError(
-                'penalties must be what the state was made with, got "auto". '
-                "Give penalties=model.penalties_ of the estimator that the state came from."
+        if not isinstance(memory, Memory):
+            raise TypeError(
+                f"memory must be a Memory, got {type(memory).__name__}. It is what "
+                "DynamicMeans.memory_ is; read one from a file with Memory.load(path)."
             )
-        if state.scaling is None and state.next_id > 0 and model.scale == "standard":
-            raise ValueError(
-                "scale must be what the state was made with, got 'standard', but its features are "
-                "as in the data."
-            )
-        model._penalties()
+        is_given = "penalties" in parameters or "new_penalty" in parameters
+        known = {} if is_given or memory.penalties is None else {"penalties": memory.penalties}
+        model = cls(**{**known, "space": memory.space, **parameters})
+        model.memory_ = memory
+        model.n_features_in_ = memory.n_features
+        if memory.feature_names is not None:
+            model.feature_names_in_ = np.asarray(memory.feature_names, dtype=object)
+        plan_of(model._recipe(), memory)
         return model
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything and take in one batch."""
-        with self._all_or_nothing():
-            self._fit_one_batch(X, sample_weight)
+        with AllOrNothing(self):
+            start_over(self)
+            batch = check_batch(self, X, sample_weight, n_features=None, min_points=1)
+            self._take_in(check_one_batch(batch), 1.0, None)
         return self
 
     def partial_fit(
@@ -235,13 +233,68 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         sample_weight : array-like of shape (n_points,), optional
             A row of weight 2 counts as two identical rows, one of weight 0 takes no part.
         """
-        with self._all_or_nothing():
-            elapsed = self._elapsed_until(elapsed, time, time_step)
-            is_first = not hasattr(self, "state_")
-            batch = self._checked_batch(X, sample_weight, reset=is_first)
-            state = ClusterState.empty(batch.n_features) if is_first else self.state_
-            self._take_in(batch, state, elapsed)
+        if elapsed.__class__ is float and sample_weight is time is time_step is None:
+            quick = self._followed(X, elapsed)
+            if quick:
+                return self
+        with AllOrNothing(self):
+            steps, when = steps_until(self.__dict__.get("_when"), elapsed, time, time_step)
+            memory: Memory | None = self.__dict__.get("memory_")
+            n_features = None if memory is None else memory.n_features
+            self._take_in(check_batch(self, X, sample_weight, n_features=n_features), steps, when)
         return self
+
+    def fit_sequence(
+        self,
+        batches: Iterable[Any],
+        *,
+        elapsed: Any = 1.0,
+        times: Sequence[Any] | None = None,
+        time_step: Any = None,
+        sample_weight: Sequence[Any] | None = None,
+    ) -> tuple[list[Any], History]:
+        """Forget everything and take in a whole sequence of batches.
+
+        Parameters
+        ----------
+        batches : iterable of tables
+            Arrays or frames; or (name, frame) pairs, a dict of them, or the groups of a frame,
+            ``frame.groupby("day")``, whose names are their `times` and no features.
+        elapsed : float, timedelta or a sequence of them
+            Steps of time before each batch; lengths of time are divided by `time_step`.
+        times : sequence of dates, numbers or names, optional
+            When each batch came; it goes into the history, its frames, figures and the report.
+        time_step : float or timedelta, optional
+            Length of one step of time. With it, `elapsed` follows from `times`; without it, each
+            batch comes one step after the one before.
+        sample_weight : sequence of array-like of shape (n_points,), optional
+            For each batch one weight per row, or None.
+
+        Returns
+        -------
+        labels : list of arrays or series
+            Identity of every row of every batch; with the index of a pandas frame, as a series of
+            polars for one of polars.
+        history : History
+            The record of every batch: clusters seen and remembered, cost, passes.
+        """
+        given, when, elapsed = timed_batches(batches, elapsed, times, time_step)
+        with AllOrNothing(self):
+            recipe, execution, window = self._settle()
+            start_over(self)
+            rows, gaps = check_batches(self, given, elapsed, sample_weight)
+            start = begin(recipe, rows, gaps, feature_names=self._names())
+            memory, steps = follow_all(recipe, start, rows, gaps, execution)
+            for last, gap in zip(steps, gaps[1:], strict=False):
+                if gap < 1.0:
+                    warn_of_early_forgetting(last, gap, memory.plan.penalties)
+            history = History(None, self._names())
+            history.extend(steps, when)
+            self._show(memory, steps[-1], when[-1], (recipe, execution, window))
+            if self.keep_history is not False:
+                self.__dict__["history_"] = history.last(window)
+        pairs = zip(given, steps, strict=True)
+        return [labels_like(batch, step.clustering.labels) for batch, step in pairs], history
 
     def predict(self, X: Any, *, elapsed: float | None = None) -> IntArray:
         """Give the identity each row would get now, -1 where a new cluster would be cheaper.
@@ -257,7 +310,26 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         elapsed : float, optional
             Look ahead: the identities in a batch that comes this many steps after the last one.
         """
-        return self._predict_labels(X, 0.0 if elapsed is None else checked_elapsed(elapsed))[0]
+        labels: IntArray = self._predict(X, 0.0 if elapsed is None else checked_elapsed(elapsed))[0]
+        return labels
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the opposite of what these rows would cost now: higher is better."""
+        return -float(self._predict(X)[1].sum())
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the distance of each row to each of `cluster_centers_`, in the unit of `space_`.
+
+        A Dask array or data frame gives a Dask array, computed when it is asked for.
+        """
+        rows = self._rows(X)
+        found: FloatArray = distances(self.memory_, rows)
+        return found
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Name the columns of `transform` after the identities of the clusters."""
+        check_is_fitted(self, "memory_")
+        return np.array([f"dynamicmeans{i}" for i in self.cluster_ids_], dtype=object)
 
     def forecast(self, elapsed: float = 1.0) -> Forecast:
         """Say where every remembered cluster is expected, some steps after the last batch.
@@ -266,21 +338,19 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         -------
         Forecast
             `ids`, `centers`, and `radii`: how far from its center a point may be and still be
-            taken for the cluster, if no other is nearer; with `scale`, in scaled units.
+            taken for the cluster, if no other is nearer, in the unit of `space_`.
 
         Examples
         --------
         >>> batches = [[[0.0]], [[1.0]], [[2.0]], [[3.0]]]
         >>> model = DynamicMeans(9.0, reach=2.0, motion="steady", random_state=0)
         >>> labels, _ = model.fit_sequence(batches)
-        >>> expected = model.forecast(2.0)
-        >>> expected.ids.tolist(), bool(expected.centers[0, 0] > 4.0)
+        >>> found = model.forecast(2.0)
+        >>> found.ids.tolist(), bool(found.centers[0, 0] > 4.0)
         ([0], True)
         """
-        check_is_fitted(self, "state_")
-        found = forecast(self.state_, checked_elapsed(elapsed), self._penalties())
-        scaling = self.state_.scaling
-        return found if scaling is None else replace(found, centers=scaling.restore(found.centers))
+        check_is_fitted(self, "memory_")
+        return expected(self._recipe(), self.memory_, checked_elapsed(elapsed))
 
     @property
     def events_(self) -> list[Event]:
@@ -289,4 +359,144 @@ class DynamicMeans(SequenceFitter, PenaltyChooser):
         With `families=True` also the families that joined an older one since the last earlier
         batch whose `events_` were read.
         """
-        return [*super().events_, *self._joins()]
+        if "_step" not in self.__dict__:
+            raise AttributeError("events_ is available after the first batch; none has come yet.")
+        step: Step = self.__dict__["_step"]
+        return [*step.events, *self._joins()]
+
+    @property
+    def families_(self) -> Families:
+        """Families of the identities so far, found when asked for."""
+        check_is_fitted(self, "memory_")
+        evidence = self.memory_.evidence
+        if not self.families or evidence is None:
+            raise AttributeError("families_ is available with families=True.")
+        key = self.n_steps_, self.n_clusters
+        if self.__dict__.get("_found", (None,))[0] != key:
+            found = families_of(evidence.copied(), n_families=self.n_clusters)
+            self.__dict__["_found"] = key, found
+        families: Families = self.__dict__["_found"][1]
+        return families
+
+    @property
+    def family_labels_(self) -> IntArray:
+        """Family of every row of the last batch, named after its oldest member."""
+        labels: IntArray = in_memory(self.labels_)
+        return self.families_.of(labels)
+
+    @property
+    def confirmed_labels_(self) -> IntArray:
+        """`labels_` with -1 for identities that have not held enough points or batches so far."""
+        check_is_fitted(self, "memory_")
+        recipe, labels = self._recipe(), in_memory(self.labels_)
+        known = confirmed(self.memory_.lives, recipe.min_cluster_size, recipe.min_life)
+        return np.where(np.isin(labels, known), labels, -1)
+
+    @property
+    def state_(self) -> ClusterState:
+        """The remembered clusters, where rows are points."""
+        if self.memory_.known_space.name != "raw":
+            raise AttributeError(
+                f"state_ is available where rows are points; here they are mapped into the space "
+                f"{self.space_.name!r}. Use memory_, which knows the space; memory_.clusters are "
+                "points of it."
+            )
+        return self.memory_.clusters
+
+    @property
+    def penalties_(self) -> Penalties:
+        """lambda, Q and tau as given or chosen."""
+        if self.memory_.penalties is None:
+            raise AttributeError("penalties_ is available after the first batch with points.")
+        return self.memory_.penalties
+
+    cluster_ids_: IntArray = view("memory_.clusters.ids")
+    cluster_centers_: FloatArray = view("memory_.centers")
+    cluster_velocities_: FloatArray = view("memory_.velocities")
+    cluster_weights_: FloatArray = view("memory_.clusters.weights")
+    cluster_ages_: FloatArray = view("memory_.clusters.ages")
+    n_steps_: int = view("memory_.clusters.n_steps")
+    space_: Space = view("memory_.known_space")
+    labels_: IntArray = view("_step.clustering.labels")
+    cost_: float = view("_step.clustering.cost")
+    cost_trace_: FloatArray = view("_step.clustering.cost_trace")
+    n_iter_: int = view("_step.clustering.n_iter")
+
+    def _joins(self) -> list[Event]:
+        """Families that joined an older one since the last batch whose events were asked for."""
+        if not self.families:
+            return []
+        now, n_steps = self.families_, self.n_steps_
+        step, last, before_last = self.__dict__.get("_looked_at", (n_steps, None, None))
+        before: Families | None = before_last if step == n_steps else last
+        self.__dict__["_looked_at"] = n_steps, now, before
+        return [] if before is None else now.joined_since(before)
+
+    def _recipe(self) -> Recipe:
+        return Recipe(**{name: getattr(self, name) for name in FIELDS})
+
+    def _settle(self) -> Settings:
+        """Return what the parameters come to; it is worked out again where one was replaced."""
+        known: Settings | None = self.__dict__.get("_settings")
+        if known is not None:
+            return known
+        execution = execution_of(self.backend, self.acceleration, self.n_threads, None)
+        return self._recipe(), execution, checked_window(self.keep_history)
+
+    def _names(self) -> Any:
+        return self.__dict__.get("feature_names_in_")
+
+    def _followed(self, X: Any, elapsed: float) -> bool:
+        """Take in a small batch in one crossing, where the parameters were settled before."""
+        own = self.__dict__
+        if "_settings" not in own or "feature_names_in_" in own or in_use:
+            return False
+        memory = own["memory_"]
+        followed = follow_if_small(memory, X, elapsed)
+        if followed is None:
+            return False
+        if own["memory_"] is not memory:
+            raise RuntimeError("this estimator took in a batch in another thread meanwhile.")
+        own["memory_"], own["_step"] = followed
+        own["_when"] = None
+        if self.keep_history is not False:
+            self._keep(followed[1], None, own["_settings"][2])
+        return True
+
+    def _take_in(self, batch: AnyBatch, elapsed: float, when: When | None) -> None:
+        settings = recipe, execution, window = self._settle()
+        memory, last = self.__dict__.get("memory_"), self.__dict__.get("_step")
+        if memory is None:
+            memory = begin(recipe, [batch], elapsed, feature_names=self._names())
+        memory, step = follow(recipe, memory, batch, elapsed, execution)
+        if elapsed < 1.0 and last is not None:
+            warn_of_early_forgetting(last, elapsed, memory.plan.penalties)
+        self._show(memory, step, when, settings)
+        if self.keep_history is not False:
+            self._keep(step, when, window)
+
+    def _show(self, memory: Memory, step: Step, when: When | None, settings: Settings) -> None:
+        """Make the last batch and the memory after it what the estimator shows."""
+        self.__dict__.update(memory_=memory, _step=step, _when=when)
+        if not isinstance(self.moving, list):  # which may change in place
+            self.__dict__["_settings"] = settings
+
+    def _keep(self, step: Step, when: When | None, window: int | None) -> None:
+        history: History | None = self.__dict__.get("history_")
+        if history is None or step.before.n_steps == 0:
+            history = History(window, self._names())
+        elif history.window != window:
+            history = history.last(window)
+        history.append(step, when)
+        self.__dict__["history_"] = history
+
+    def _rows(self, X: Any) -> Any:
+        """Check rows that change nothing, wherever they lie."""
+        check_is_fitted(self, "memory_")
+        n_features = self.memory_.n_features
+        return take_rows(X, n_features, rows_of=partial(check_rows, self, n_features=n_features))
+
+    def _predict(self, X: Any, elapsed: float = 0.0) -> tuple[Any, Any]:
+        recipe, execution, _ = self._settle()
+        rows = self._rows(X)
+        return predict(recipe, self.memory_, rows, elapsed, execution)

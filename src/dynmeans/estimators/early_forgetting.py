@@ -4,10 +4,8 @@ import warnings
 
 import numpy as np
 
+from dynmeans.follow.follow import Step
 from dynmeans.records.penalties import Penalties
-from dynmeans.records.state import Clustering, ClusterState
-
-Step = tuple[ClusterState, float, Clustering, ClusterState]  # before, elapsed, batch, after
 
 _MOST_NAMED = 5
 
@@ -18,7 +16,7 @@ def warn_of_early_forgetting(last: Step, elapsed: float, penalties: Penalties) -
     After a batch that came a step or more after the one before, the next is expected no sooner
     than that.
     """
-    before, last_elapsed, _, after = last
+    before, last_elapsed, after = last.before, last.elapsed, last.after
     if last_elapsed < 1.0:
         return
     dt = before.ages - 1.0 + last_elapsed + elapsed

@@ -8,7 +8,8 @@ from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dynmeans.engine.checks import checked_elapsed, one_for_each
-from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.estimators.checked_rows import AllOrNothing, start_over
+from dynmeans.estimators.dynamic_means import DynamicMeans, view
 from dynmeans.estimators.named_batches import labels_like, timed_batches
 from dynmeans.inputs.batch_times import steps_between
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -75,32 +76,15 @@ class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         self.max_gap = max_gap
         self.reach = reach
 
-    @property
-    def cluster_ids_(self) -> IntArray:
-        """Identities of the remembered clusters."""
-        return self.follower_.cluster_ids_
-
-    @property
-    def cluster_centers_(self) -> FloatArray:
-        """Means of the remembered clusters where last seen."""
-        return self.follower_.cluster_centers_
-
-    @property
-    def events_(self) -> list[Event]:
-        """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
-        return self.follower_.events_
+    cluster_ids_: IntArray = view("follower_.cluster_ids_")
+    cluster_centers_: FloatArray = view("follower_.cluster_centers_")
+    events_: list[Event] = view("follower_.events_")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Forget everything and take in one batch."""
-        before = self.__dict__.copy()
-        try:
-            for name in [name for name in self.__dict__ if name.endswith("_")]:
-                delattr(self, name)
+        with AllOrNothing(self):
+            start_over(self)
             return self.partial_fit(X)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def partial_fit(
         self, X: Any, y: Any = None, *, elapsed: Any = 1.0, time_step: Any = None
@@ -152,8 +136,7 @@ class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         """
         given, _, elapsed = timed_batches(batches, elapsed, times, time_step)
         gaps = one_for_each("elapsed", elapsed, len(given))
-        for name in [name for name in self.__dict__ if name.endswith("_")]:
-            delattr(self, name)
+        start_over(self)
         return [
             labels_like(batch, self.partial_fit(batch, elapsed=gap).labels_)
             for batch, gap in zip(given, gaps, strict=True)

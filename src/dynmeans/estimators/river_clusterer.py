@@ -9,6 +9,7 @@ from river import base
 
 from dynmeans.engine.checks import MAX_COORDINATE
 from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.penalties import AUTO, Penalties
@@ -31,14 +32,8 @@ class RiverDynamicMeans(base.Clusterer):
         Rows of a batch.
     penalties
         All penalties as one value, lambda alone, or "auto": chosen on the first window.
-    n_clusters
-        About how many clusters a window holds, to help that choice.
-    motion
-        "still" or "steady", as of `DynamicMeans`.
-    scale
-        "auto", "standard" or None, as of `DynamicMeans`.
-    seed
-        Seed of the visiting orders.
+    **parameters
+        All others of `DynamicMeans`; `random_state` is 0 where it is not given.
 
     Examples
     --------
@@ -57,29 +52,24 @@ class RiverDynamicMeans(base.Clusterer):
         self,
         window_size: int = 100,
         penalties: Penalties | float | str = AUTO,
-        n_clusters: float | None = None,
-        motion: str | None = None,
-        scale: str | None = None,
-        seed: int = 0,
+        **parameters: Any,
     ) -> None:
         self.window_size = window_size
         self.penalties = penalties
-        self.n_clusters = n_clusters
-        self.motion = motion
-        self.scale = scale
-        self.seed = seed
+        self.parameters = parameters
         self._rows: list[dict[Any, float]] = []
         self._features: list[Any] = []
         self._sums: dict[Any, float] = {}
         self._counts: dict[Any, int] = {}
         self._model: DynamicMeans | None = None
+        self._made()  # A name that there is not is refused now.
 
     @property
     def model(self) -> DynamicMeans:
         """The estimator that has taken in the complete windows."""
         if self._model is None:
             raise AttributeError(
-                f"model is there after the first window of {self.window_size} rows; "
+                f"model is available after the first window of {self.window_size} rows; "
                 f"{len(self._rows)} came so far."
             )
         return self._model
@@ -107,11 +97,11 @@ class RiverDynamicMeans(base.Clusterer):
         features = self._features or sorted({name for known in rows for name in known}, key=str)
         if not features:
             raise ValueError("x must have a feature in at least one row of the first window.")
-        model = self._made() if self._model is None else self._model
         before = self._features, dict(self._sums), dict(self._counts)
         self._keep(row)
         self._features = features
         try:
+            model = self._made() if self._model is None else self._model
             model.partial_fit(np.vstack([self._point(known) for known in rows]))
         except BaseException:
             self._features, self._sums, self._counts = before
@@ -126,13 +116,11 @@ class RiverDynamicMeans(base.Clusterer):
         return int(self._model.predict(self._point(row)[None])[0])
 
     def _made(self) -> DynamicMeans:
-        return DynamicMeans(
-            self.penalties,
-            n_clusters=self.n_clusters,
-            motion=self.motion,
-            scale=self.scale,
-            random_state=self.seed,
-        )
+        parameters = {"random_state": 0} | self.parameters
+        if self._features and parameters.get("moving") is not None:  # rows of arrays have no names
+            names = list(map(str, self._features))
+            parameters["moving"] = feature_numbers(parameters["moving"], len(names), names)
+        return DynamicMeans(self.penalties, **parameters)
 
     def _keep(self, row: Mapping[Any, float]) -> None:
         for name, value in row.items():

@@ -9,9 +9,11 @@ import numpy as np
 
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import entropy_of_seed, one_for_each
+from dynmeans.follow.lives import NOBODY
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.features import feature_numbers
+from dynmeans.inputs.input_error import InputError
 from dynmeans.parameters.suggest import first_batches, suggest_for
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.orders import VisitingOrders
@@ -19,7 +21,7 @@ from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with
 from dynmeans.records.state import ClusterState
 from dynmeans.records.suggestion import Suggestion, warn_of_doubts
 from dynmeans.spaces.named import find_space
-from dynmeans.spaces.raw import RAW
+from dynmeans.spaces.raw import Raw
 from dynmeans.spaces.space import Space
 
 _FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
@@ -41,6 +43,7 @@ def begin(
     elapsed: float | Sequence[float] = 1.0,
     *,
     feature_names: Sequence[str] | None = None,
+    entropy: int | None = None,
     on_choice: OnChoice = tell_choice,
     batch_word: str = "batch",
 ) -> Memory:
@@ -58,6 +61,8 @@ def begin(
         Steps of time before each batch.
     feature_names : sequence of str, optional
         Names of the features.
+    entropy : int, optional
+        A seed that was drawn before; by default it is drawn here.
     on_choice : callable
         Called with what was chosen for "auto"; what it raises ends the beginning.
     batch_word : str
@@ -72,12 +77,35 @@ def begin(
         ClusterState.empty(space.n_coordinates(n_features) if space.is_fitted else n_features),
         space,
         None,
-        draw_entropy(recipe.random_state),
+        draw_entropy(recipe.random_state) if entropy is None else entropy,
         n_features,
         None if feature_names is None else tuple(map(str, feature_names)),
-        {},
+        NOBODY,
     )
     return settle(recipe, memory, batches, gaps, on_choice, batch_word)
+
+
+def remembering(
+    recipe: Recipe, clusters: ClusterState, *, feature_names: Sequence[str] | None = None
+) -> Memory:
+    """Return a memory of these clusters, which are points of the space of the recipe.
+
+    Penalties and space must be known without looking at rows: given, and fitted.
+    """
+    space = find_space(recipe.space)
+    if not space.is_fitted:
+        rule, hint = "must be fitted, or 'raw', for clusters that are known", "Fit it to rows."
+        raise InputError("space", rule, got=recipe.space, hint=hint)
+    names = None if feature_names is None else tuple(map(str, feature_names))
+    entropy = draw_entropy(recipe.random_state)
+    # A space of more coordinates than features comes with the names of those.
+    n_features = clusters.n_features if names is None else len(names)
+    memory = Memory(clusters, space, None, entropy, n_features, names, NOBODY)
+    penalties = given_penalties(recipe, memory)
+    if penalties is None:
+        rule = "must be given for clusters that are known"
+        raise InputError("penalties", rule, got=recipe.penalties)
+    return replace(memory, penalties=penalties)
 
 
 def settle(
@@ -109,7 +137,7 @@ def settle(
 
 def into_space(batch: AnyBatch, space: Space) -> Any:
     """Return the batch as points of the space; one that cannot be mapped where it lies says so."""
-    return batch if space is RAW else batch.mapped(space)
+    return batch if isinstance(space, Raw) else batch.mapped(space)
 
 
 def draw_entropy(random_state: Any) -> int:
@@ -182,16 +210,21 @@ def _choice(
     wanted = recipe.n_clusters
     if wanted is not None and recipe.families:
         wanted *= _FINER
+    given = recipe.penalties
+    known = {
+        name: getattr(given if isinstance(given, Penalties) else recipe, name)
+        for name in ("max_gap", "reach", "motion")
+    }
+    if not memory.space.has_courses:
+        known["motion"] = DEFAULT_MOTION
     # Fixed orders; only with its own orders does one batch meet a wanted number of clusters.
     is_own = len(batches) == 1 and wanted is not None and recipe.order == "content"
     return suggest_for(
         batches,
         gaps,
-        orders=VisitingOrders(memory.entropy if is_own else 0, recipe.n_init),
-        max_gap=recipe.max_gap,
-        reach=recipe.reach,
+        orders=VisitingOrders(memory.entropy if is_own else 0, recipe.n_init, search=recipe.search),
         n_clusters=wanted,
-        motion=recipe.motion if memory.space.has_courses else DEFAULT_MOTION,
+        **known,
         moving=_moving(recipe, memory),
         batch_word=batch_word,
     )

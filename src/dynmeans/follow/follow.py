@@ -1,20 +1,22 @@
 """follow: one more batch of a stream; every face of this package comes by here."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from dynmeans.algorithm.life_cycle import find_events
-from dynmeans.engine.batch import AnyBatch
+from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import entropy_of_seed
 from dynmeans.engine.device_input import in_memory
 from dynmeans.engine.execution import DEFAULT, Execution, execution_of
+from dynmeans.engine.guard import MANY_CLUSTERS
+from dynmeans.engine.native import quick_follower
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.engine.step import step_batch
 from dynmeans.families.evidence import Evidence
 from dynmeans.follow.begin import adopted, given_penalties, into_space, settle
 from dynmeans.follow.courses import check_courses, on_course, with_unseen
-from dynmeans.follow.lives import lives_after, lives_of
+from dynmeans.follow.lives import MOST_IDS, MOST_WAITING, Lives, lives_after, lives_of
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.batch_times import When
@@ -25,10 +27,12 @@ from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.state import Clustering, ClusterState
 from dynmeans.records.step_record import StepRecord, make_record
 from dynmeans.spaces.named import find_space
+from dynmeans.spaces.raw import Raw
 from dynmeans.spaces.space import Space
 
 
-class Step(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
     """What one batch did: the clusters before and after it, and its clustering."""
 
     before: ClusterState
@@ -57,6 +61,11 @@ class Step(NamedTuple):
         )
 
 
+# From a memory, points and elapsed to the memory and the step after them, in one crossing into
+# compiled code; None where anything needs more.
+follow_if_small = quick_follower(Memory, Step, Lives, MOST_WAITING, MOST_IDS, MANY_CLUSTERS)
+
+
 class Plan(NamedTuple):
     """What a recipe comes to for a memory."""
 
@@ -66,6 +75,7 @@ class Plan(NamedTuple):
     orders: VisitingOrders
     execution: Execution
     space: Space
+    is_quick: bool  # whether a small batch needs nothing but a step
 
 
 def follow(
@@ -95,6 +105,10 @@ def follow(
         if not memory.is_settled:
             memory = settle(recipe, memory, [batch], [elapsed])
         plan = plan_of(recipe, memory, execution)
+    elif type(batch) is Batch and batch.weights is None:
+        quick: tuple[Memory, Step] | None = follow_if_small(memory, batch.points, elapsed)
+        if quick is not None:
+            return quick
     points = into_space(batch, plan.space)
     before = memory.clusters
     ready = on_course(plan.space, before, plan.penalties, elapsed)
@@ -108,7 +122,7 @@ def follow(
     kept = Memory(
         after,
         memory.space,
-        memory.penalties,
+        plan.penalties if plan.recipe is recipe else memory.penalties,
         memory.entropy,
         memory.n_features,
         memory.feature_names,
@@ -143,7 +157,8 @@ def follow_all(
             evidence = _with_batch(evidence, batch, clustering, gap)
         before = after
     lives = lives_of([step.clustering for step in steps], before)
-    return replace(memory, clusters=before, lives=lives, evidence=evidence, plan=plan), steps
+    kept = replace(memory, clusters=before, penalties=plan.penalties, lives=lives)
+    return replace(kept, evidence=evidence, plan=plan), steps
 
 
 def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> Plan:
@@ -155,15 +170,19 @@ def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> P
     if penalties is None:  # Nothing has come yet: any will do to let time pass.
         penalties = penalties_with_defaults(1.0)
     check_courses(memory.space, penalties)
+    running = execution_of(
+        execution.backend, execution.acceleration, execution.n_threads, recipe.max_clusters
+    )
+    is_raw = isinstance(memory.known_space, Raw)
+    is_quick = memory.is_settled and is_raw and running is DEFAULT and not recipe.families
     return Plan(
         recipe if memory.is_settled else None,
         execution,
         penalties,
-        VisitingOrders(memory.entropy, recipe.n_init, recipe.order),
-        execution_of(
-            execution.backend, execution.acceleration, execution.n_threads, recipe.max_clusters
-        ),
+        VisitingOrders(memory.entropy, recipe.n_init, recipe.order, recipe.search),
+        running,
         memory.known_space,
+        is_quick,
     )
 
 

@@ -1,6 +1,6 @@
 """Lives: points and batches of each identity so far, counted when somebody asks."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,46 +8,51 @@ from dynmeans.records.arrays import IntArray
 from dynmeans.records.state import Clustering, ClusterState
 
 _FEW = 64  # forgotten identities that may wait to be left out
-_MOST_WAITING = 64  # batches
+# Batches, and identities in them, that may wait to be counted.
+MOST_WAITING, MOST_IDS = 1024, 2**16
 
-
-# Points and batches of each identity up to some batch; then the later batches, which wait to be
-# counted, as a chain: everything before one, its ids, its counts, and how many wait.
 Counted = dict[int, tuple[float, int]]
-Lives = Counted | tuple[Any, IntArray, Any, int]
+
+
+class Lives(NamedTuple):
+    """What was counted up to some batch, and the batches after it, which wait.
+
+    `waiting` may be longer: later memories share it, and each looks at its own beginning.
+    """
+
+    counted: Counted
+    waiting: list[tuple[IntArray, Any]]
+    n_waiting: int
+    n_ids: int
+
+
+NOBODY = Lives({}, [], 0, 0)
 
 
 def lives_after(lives: Lives, clustering: Clustering, state: ClusterState) -> Lives:
     """Return the lives after one more batch; who is forgotten is left out in time."""
-    n_waiting = 1 if isinstance(lives, dict) else lives[3] + 1
-    longer = (lives, clustering.ids, clustering.counts, n_waiting)
-    if n_waiting < _MOST_WAITING:
-        return longer
-    counted = counted_lives(longer)
-    return without_forgotten(counted, state)
+    counted, waiting, n, n_ids = lives
+    if n >= MOST_WAITING or n_ids >= MOST_IDS:
+        counted, waiting, n, n_ids = without_forgotten(counted_lives(lives), state), [], 0, 0
+    elif len(waiting) > n or n == 0:
+        waiting = waiting[:n]
+    waiting.append((clustering.ids, clustering.counts))
+    return Lives(counted, waiting, n + 1, n_ids + len(clustering.ids))
 
 
 def counted_lives(lives: Lives) -> Counted:
     """Return points and batches of each identity, the batches that wait included."""
-    ids, counts = [], []
-    while not isinstance(lives, dict):
-        lives, *batch, _ = lives
-        ids.append(batch[0])
-        counts.append(batch[1])
-    return added_lives(lives, ids[::-1], counts[::-1])
-
-
-def added_lives(before: Counted, ids: list[IntArray], counts: list[Any]) -> Counted:
-    """Add batches to what was counted before, all at once."""
-    if not ids:
-        return before
-    names, rows = np.unique(np.concatenate(ids), return_inverse=True)
-    sums = np.bincount(rows, weights=np.concatenate(counts)).tolist()
-    lives = before.copy()
+    counted, batches = lives.counted, lives.waiting[: lives.n_waiting]
+    if not batches:
+        return counted
+    ids, counts = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
+    names, rows = np.unique(ids, return_inverse=True)
+    sums = np.bincount(rows, weights=counts).tolist()
+    more = counted.copy()
     for k, n, n_batches in zip(names.tolist(), sums, np.bincount(rows).tolist(), strict=True):
-        points, n_before = lives.get(k, (0.0, 0))
-        lives[k] = points + n, n_before + n_batches
-    return lives
+        points, n_before = more.get(k, (0.0, 0))
+        more[k] = points + n, n_before + n_batches
+    return more
 
 
 def without_forgotten(lives: Counted, state: ClusterState) -> Counted:
@@ -57,10 +62,11 @@ def without_forgotten(lives: Counted, state: ClusterState) -> Counted:
     return {k: lives[k] for k in state.ids.tolist() if k in lives}
 
 
-def lives_of(clusterings: list[Clustering], state: ClusterState) -> Counted:
+def lives_of(clusterings: list[Clustering], state: ClusterState) -> Lives:
     """Return the lives after a whole sequence of batches from nothing."""
-    ids, counts = [found.ids for found in clusterings], [found.counts for found in clusterings]
-    return without_forgotten(added_lives({}, ids, counts), state)
+    batches = [(found.ids, found.counts) for found in clusterings]
+    counted = counted_lives(Lives({}, batches, len(batches), 0))
+    return NOBODY._replace(counted=without_forgotten(counted, state))
 
 
 def confirmed(lives: Lives, min_cluster_size: float, min_life: int) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dynmeans.families.evidence import Evidence
 from dynmeans.files.archive import Arrays, pack_archive, read_archive, unpack_archive, write_archive
-from dynmeans.follow.lives import Lives, counted_lives
+from dynmeans.follow.lives import NOBODY, Lives, counted_lives
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.cluster_rows import fields_of
 from dynmeans.records.penalties import Penalties
@@ -135,7 +135,7 @@ def _made(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
         int(header["entropy"]),
         int(header["n_features"]),
         None if names is None else tuple(map(str, names)),
-        {int(k): (points, int(n)) for k, points, n in lives},
+        NOBODY._replace(counted={int(k): (points, int(n)) for k, points, n in lives}),
         None if evidence is None else Evidence.from_arrays(_under(_EVIDENCE, arrays), evidence),
     )
 

@@ -1,21 +1,31 @@
 """Recipe: all that decides what is found in a stream, each field once."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any
+from textwrap import wrap
+from typing import Any, TypeVar
 
 import numpy as np
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
-from dynmeans.records.orders import BY
-from dynmeans.records.penalties import AUTO, MOTIONS, REVIVAL_RULES, Penalties, given_penalties
+from dynmeans.records.orders import BY, SEARCHES
+from dynmeans.records.penalties import (
+    AUTO,
+    MOTIONS,
+    REVIVAL_RULES,
+    Penalties,
+    given_penalties,
+    penalties_with_defaults,
+)
 from dynmeans.spaces.named import find_space, space_from_json
 from dynmeans.spaces.space import Space
 
 _MAX_SEED = 2**32 - 1
 
 Check = Callable[[str, Any], Any]
+Face = TypeVar("Face")
 
 
 def _field(default: Any, check: Check, kind: Any, words: str, choices: Any = None) -> Any:
@@ -39,7 +49,7 @@ def _count_or_none(name: str, value: Any) -> int | None:
 def _one_of(*choices: str | None) -> Check:
     def check(name: str, value: Any) -> Any:
         if not (value is None or isinstance(value, str)) or value not in choices:
-            listed = ", ".join(str(choice) for choice in choices)
+            listed = ", ".join(choice for choice in choices if choice is not None)
             raise InputError(name, f"must be one of {listed}", got=value)
         return value
 
@@ -68,12 +78,14 @@ def _space(name: str, value: Any) -> Any:
     return value
 
 
-def _seed(name: str, value: Any) -> Any:
+def checked_seed(name: str, value: Any) -> Any:
+    """Return a seed as scikit-learn takes it, or refuse it by name."""
     if value is None or isinstance(value, np.random.RandomState):
         return value
-    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_integer or not 0 <= value <= _MAX_SEED:
-        rule = "must be None, an integer from 0 to 2**32 - 1 or a RandomState"
+    rule = "must be None, an integer from 0 to 2**32 - 1 or a RandomState"
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise TypeError(f"{name} {rule}, got {value!r}.")
+    if not 0 <= value <= _MAX_SEED:
         raise InputError(name, rule, got=value)
     return int(value)
 
@@ -143,8 +155,8 @@ class Recipe:
         None,
         _number(above=0),
         float,
-        "About how many clusters a batch holds: lambda is chosen to give as many; with `families`, "
-        "about how many families.",
+        "About how many clusters a batch holds: lambda is chosen to give as many, in place of that "
+        "of `penalties`; with `families`, about how many families.",
     )
     motion: str | None = _field(
         None,
@@ -194,9 +206,17 @@ class Recipe:
         'or their numbers ("row"), as always for a batch on a Dask cluster.',
         BY,
     )
+    search: str = _field(
+        "paper",
+        _one_of(*SEARCHES),
+        str,
+        'Whether the search for the lowest cost ends with Algorithm 2 ("paper"), or goes on with '
+        'moves of whole sets of points ("deep").',
+        SEARCHES,
+    )
     random_state: Any = _field(
         None,
-        _seed,
+        checked_seed,
         int,
         "Seed of the visiting orders; None draws one.",
     )
@@ -235,6 +255,8 @@ class Recipe:
     def _check_together(self) -> None:
         given = given_penalties(self.penalties, self.new_penalty)
         pairs = {name: getattr(self, name) for name in _PAIRS}
+        if not isinstance(given, Penalties):
+            penalties_with_defaults(given or 1.0, **pairs)
         more = [name for name, value in pairs.items() if value is not None]
         if isinstance(given, Penalties) and more:
             listed = ", ".join(f"{{{name}}}" for name in _PAIRS)
@@ -249,7 +271,7 @@ class Recipe:
                 "'auto' goes with {max_gap} and {reach}, not with {revival_penalty} and {drift}, "
                 f"got {self.revival_penalty!r} and {self.drift!r}",
             )
-        if given is not None and self.n_clusters is not None and not self.families:
+        if self.new_penalty is not None and self.n_clusters is not None and not self.families:
             raise InputError(
                 "n_clusters",
                 "chooses lambda: give either {n_clusters} or {new_penalty}, and not both, unless "
@@ -260,11 +282,13 @@ class Recipe:
     @property
     def is_auto(self) -> bool:
         """Whether penalties are to be chosen on the first batches."""
-        return self.new_penalty is None and isinstance(self.penalties, str)
+        return self.given is None
 
     @property
     def given(self) -> Penalties | float | None:
         """The penalties or the lambda that was given; None where they are to be chosen."""
+        if self.n_clusters is not None and not self.families:
+            return None
         return given_penalties(self.penalties, self.new_penalty)
 
     def changed(self) -> dict[str, Any]:
@@ -311,6 +335,27 @@ def _is_default(name: str, value: Any) -> bool:
     default = FIELDS[name].default
     assert default is not MISSING, "every field has a default"
     return value is default or (type(value) is not np.ndarray and value == default)
+
+
+def described(cls: type[Face]) -> type[Face]:
+    """Write the fields into the docstring of a class that has them as parameters."""
+    if cls.__doc__ is not None:  # as it is under python -OO
+        lines = [line for one in FIELDS.values() for line in _documented(one)]
+        cls.__doc__ = cls.__doc__.replace("{recipe}", "\n    ".join(lines), 1)
+    return cls
+
+
+def _documented(one: Any) -> list[str]:
+    choices, default = one.metadata["choices"], one.default
+    kind = "{" + ", ".join(f'"{c}"' for c in choices) + "}" if choices else _type_name(one.type)
+    tail = "optional" if default is None else f"default={default!r}".replace("'", '"')
+    words = wrap(one.metadata["help"], 92, initial_indent="    ", subsequent_indent="    ")
+    return [f"{one.name} : {kind}, {tail}", *words]
+
+
+def _type_name(kind: Any) -> str:
+    text = kind.__name__ if isinstance(kind, type) else str(kind)
+    return re.sub(r"\b[a-z_.]+\.(?=[A-Z])", "", text).removesuffix(" | None")
 
 
 def recipe_of(recipe: Recipe | None = None, **values: Any) -> Recipe:

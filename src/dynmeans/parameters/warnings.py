@@ -39,7 +39,7 @@ def _one_feature(points: Points) -> ArgumentText | None:
     shown = min(99.99, 100 * share)
     return ArgumentText(
         f"feature {first + 1} of {points.n_features} has {shown:.4g} % of the spread, so the "
-        "others hardly count. Bring all features to similar scales ({scale=...})."
+        "others hardly count. Bring all features to similar scales ({space=...})."
     )
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.events import Event
 
 APART = -8.0  # the level at which nothing is joined
 
@@ -158,6 +159,15 @@ class Families:
         is_known = np.isin(found, ids)
         found[is_known] = self.family_of_identity[np.searchsorted(ids, found[is_known])]
         return found
+
+    def joined_since(self, before: "Families") -> list[Event]:
+        """Say which families of an earlier look turned out to belong to an older one."""
+        names = before.ids
+        return [
+            Event("joined", name, other_id=other)
+            for name, other in zip(names.tolist(), self.of(names).tolist(), strict=True)
+            if other not in (name, -1)
+        ]
 
     def to_frame(self, table: str = "identities", kind: str = "pandas") -> Any:
         """Return a view as a data frame.

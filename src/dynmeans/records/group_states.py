@@ -79,7 +79,17 @@ class GroupStates(Mapping[Key, ClusterState]):
         )
 
     def __getitem__(self, key: Key) -> ClusterState:
-        """Return what one key remembers."""
+        """Return what one key remembers, where rows are points."""
+        space = self.settings.get("space", {}).get("name", "raw")
+        if space != "raw":
+            raise ValueError(
+                f"the clusters of a key are points of the space {space!r}, not rows. "
+                "GroupResult.memory(key) knows the space."
+            )
+        return self.clusters(key)
+
+    def clusters(self, key: Key) -> ClusterState:
+        """Return what one key remembers, as points of the space."""
         group = self.position(key)
         rows = slice(self.starts[group], self.starts[group + 1])
         return ClusterState(

@@ -4,7 +4,7 @@ import importlib
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 
@@ -13,13 +13,22 @@ from dynmeans.records.arrays import IntArray
 from dynmeans.records.confirmed import confirmed_ids
 from dynmeans.records.events import KINDS, Event
 from dynmeans.records.families import Families
-from dynmeans.records.state import Clustering, ClusterState
-from dynmeans.records.step_record import EventFinder, StepRecord, make_record
+from dynmeans.records.state import ClusterState
+from dynmeans.records.step_record import StepRecord
 
 TABLES = ("labels", "clusters", "events")
 FRAMES = ("pandas", "polars", "arrow")
 
-_ToMake = tuple[ClusterState, float, Clustering, ClusterState, EventFinder, When | None]
+
+class Recordable(Protocol):
+    """A step that makes its record when it is asked to."""
+
+    @property
+    def after(self) -> ClusterState:
+        """What is remembered after it."""
+
+    def record(self, when: When | None = None) -> StepRecord:
+        """Return the record of the batch."""
 
 
 class History:
@@ -57,25 +66,21 @@ class History:
         self.window = window
         self.feature_names = None if feature_names is None else tuple(map(str, feature_names))
         self.cluster_names: dict[int, str] = {}
-        self._steps: deque[StepRecord | _ToMake] = deque(maxlen=window)
+        self._steps: deque[StepRecord | tuple[Recordable, When | None]] = deque(maxlen=window)
         self._last_time: float | None = None
 
-    def append(
-        self,
-        before: ClusterState,
-        elapsed: float,
-        clustering: Clustering,
-        after: ClusterState,
-        find_events: EventFinder,
-        when: When | None = None,
-    ) -> None:
-        """Add the batch that came `elapsed` steps after the last one.
+    def append(self, step: Recordable, when: When | None = None) -> None:
+        """Add the next batch.
 
         The record is made when it is first looked at: following a fast stream costs no more
         than keeping what the steps returned.
         """
-        self._last_time = after.time
-        self._steps.append((before, elapsed, clustering, after, find_events, when))
+        self.extend([step], [when])
+
+    def extend(self, steps: Sequence[Recordable], when: Sequence[When | None]) -> None:
+        """Add the next batches, with the date or name of each."""
+        self._steps.extend(zip(steps, when, strict=True))
+        self._last_time = steps[-1].after.time if steps else self._last_time
 
     def add(self, record: StepRecord) -> None:
         """Add a record made elsewhere; later than the last one."""
@@ -106,7 +111,8 @@ class History:
             return self._part(index)
         record = self._steps[index]
         if not isinstance(record, StepRecord):
-            record = self._steps[index] = make_record(*record)
+            step, when = record
+            record = self._steps[index] = step.record(when)
         return record
 
     def __iter__(self) -> Iterator[StepRecord]:

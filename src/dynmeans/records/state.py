@@ -16,7 +16,6 @@ from dynmeans.records.cluster_rows import (
     fields_of,
     freeze_arrays,
 )
-from dynmeans.records.scaling import Scaling
 
 _FILE_VERSION = 1
 _ARRAYS = ("ids", "centers", "weights", "ages", "counts")
@@ -53,8 +52,6 @@ class ClusterState:
     velocity_covariances : FloatArray of shape (n_clusters, 2), optional
         P12 and P22. Covariance of position and velocity, and variance of velocity, of each axis in
         units of the noise; None where clusters keep no course.
-    scaling : Scaling, optional
-        From the units of the data to those of the centers, where an estimator scales its features.
 
     Examples
     --------
@@ -73,7 +70,6 @@ class ClusterState:
     time: float = 0.0
     velocities: FloatArray | None = None
     velocity_covariances: FloatArray | None = None
-    scaling: Scaling | None = None
 
     def __post_init__(self) -> None:
         """Copy the arrays, freeze them and check what every other part relies on."""
@@ -84,11 +80,6 @@ class ClusterState:
         if self.velocities is not None or self.velocity_covariances is not None:
             freeze_arrays(self, _COURSES)
             check_courses(self)
-        if self.scaling is not None and len(self.scaling.mean) != self.n_features:
-            raise ValueError(
-                f"scaling must have one value for each of {self.n_features} features, "
-                f"got {len(self.scaling.mean)}."
-            )
 
     @classmethod
     def empty(cls, n_features: int) -> "ClusterState":
@@ -109,8 +100,6 @@ class ClusterState:
         """Write the state to one file, whole or not at all."""
         names = _ARRAYS if self.velocities is None else _ARRAYS + _COURSES
         arrays = {name: getattr(self, name) for name in names}
-        if self.scaling is not None:
-            arrays |= {"scale_mean": self.scaling.mean, "scale_spread": self.scaling.spread}
         counters = {"next_id": self.next_id, "n_steps": self.n_steps, "time": self.time}
         write_archive(path, "ClusterState", _FILE_VERSION, arrays, counters)
 
@@ -121,7 +110,7 @@ class ClusterState:
             path,
             "ClusterState",
             _FILE_VERSION,
-            lambda arrays, header: cls(**_with_scaling(fields_of(arrays, header))),
+            lambda arrays, header: cls(**fields_of(arrays, header)),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -135,13 +124,6 @@ class ClusterState:
         return are_equal(self, other)
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def _with_scaling(found: dict[str, Any]) -> dict[str, Any]:
-    """Read the scaling of a file, where it has one."""
-    if "scale_mean" in found or "scale_spread" in found:
-        found["scaling"] = Scaling(found.pop("scale_mean"), found.pop("scale_spread"))
-    return found
 
 
 @lru_cache(maxsize=64, typed=True)  # a value: one for all who begin

@@ -72,11 +72,8 @@ def make_record(
     find_events: EventFinder,
     when: When | None = None,
 ) -> StepRecord:
-    """Return the record of the batch that came `elapsed` steps after `before`.
-
-    Where features are scaled, centers and velocities are given in the units of the data.
-    """
-    rows, scaling = np.searchsorted(after.ids, clustering.ids), before.scaling
+    """Return the record of the batch that came `elapsed` steps after `before`."""
+    rows = np.searchsorted(after.ids, clustering.ids)
     velocities = None if after.velocities is None else after.velocities[rows]
     was_known = np.isin(clustering.ids, before.ids)
     ages = np.zeros(len(clustering.ids))
@@ -88,14 +85,12 @@ def make_record(
         labels=clustering.labels,
         ids=clustering.ids,
         counts=np.asarray(clustering.counts, dtype=np.float64),
-        centers=clustering.centers if scaling is None else scaling.restore(clustering.centers),
+        centers=clustering.centers,
         weights=after.weights[rows],
         ages=ages,
         cost_trace=np.asarray(clustering.cost_trace),
         n_remembered=after.n_clusters,
         events=tuple(find_events(before, elapsed, clustering, after)),
         when=when,
-        velocities=velocities
-        if scaling is None or velocities is None
-        else velocities * scaling.spread,
+        velocities=velocities,
     )

@@ -102,6 +102,7 @@ def report_data(
         notes=(),
         seconds_per_step=_seconds_per_step(tables, when),
         lon_lat=lon_lat,
+        matrix=projection.matrix,
     )
     return replace(data, notes=_notes(history, sum(len(batch.labels) for batch in given), data))
 

@@ -9,6 +9,7 @@ from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import Families
 from dynmeans.report.family_levels import FamilyLevels, family_levels
+from dynmeans.report.trial import Trial
 
 TIME_AXIS = -1
 NO_SLOT = -1
@@ -162,6 +163,10 @@ class ReportData:
         The axes that are longitude and latitude, in degrees.
     descriptions : mapping of int to tuple of str
         What sets clusters apart, a sentence each.
+    matrix : FloatArray of shape (n_features, n_axes), optional
+        From features to axes.
+    trial : Trial, optional
+        What decided the clusters; with it, readers can try other settings on the page.
     """
 
     title: str
@@ -185,10 +190,16 @@ class ReportData:
     seconds_per_step: float | None = None
     lon_lat: tuple[int, int] | None = None
     descriptions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    matrix: FloatArray | None = None
+    trial: Trial | None = None
 
     def with_families(self, families: Families) -> "ReportData":
         """Return the same report, with a slider through the levels of these families."""
         return replace(self, families=family_levels(families, np.unique(self.clusters.ids)))
+
+    def with_trial(self, trial: Trial) -> "ReportData":
+        """Return the same report, with a panel to try other settings than these."""
+        return replace(self, trial=trial)
 
     def with_confirmed(self, *, min_cluster_size: float = 1, min_life: int = 1) -> "ReportData":
         """Return the same report, with smaller or shorter-lived clusters as unconfirmed."""

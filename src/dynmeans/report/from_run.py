@@ -1,6 +1,7 @@
 """The report of a run folder, also while the run goes on."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from dynmeans.report.build import report_data
 from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
+from dynmeans.report.trial import Trial
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.status import RunStatus
@@ -19,6 +21,8 @@ from dynmeans.runs.look.truth_counts import score_run
 from dynmeans.runs.run import Run
 from dynmeans.runs.streams.addresses import is_address
 
+# What of the source a command must name to cut the same rows into the same windows.
+_ASKED = ("time", "every", "count", "batch", "timezone", "time_unit", "time_format", "weight")
 _NOT_LISTED = ("sample_size",)  # told in the notes
 
 
@@ -68,6 +72,7 @@ def run_report(
         scores=scores,
         title=title or _title(run),
     )
+    data = data.with_trial(_trial(run))
     data = data.with_names(run.edits.shown_names() | dict(names or {}))
     data = data.with_edits(run.edits.merged, run.edits.pinned)
     if run.config.sample_size:
@@ -112,6 +117,31 @@ def _parameters(config: RunConfig) -> dict[str, object]:
     if "input" in fields:
         fields["input"] = Path(str(fields["input"])).name
     return fields
+
+
+def _trial(run: Run) -> Trial:
+    config, scaling = run.config, run.scaling
+    return Trial(
+        config.penalties,
+        config.random_state,
+        config.n_init,
+        spreads=None if scaling is None else scaling.spread,
+        space="raw" if scaling is None else "standard",
+        command=_command(run),
+    )
+
+
+def _command(run: Run) -> str:
+    """Write the command that clusters the same rows, but for the penalties."""
+    source = run.config.source
+    words = ["dynmeans", "cluster", Path(str(source.get("input") or "INPUT")).name]
+    for name in _ASKED:
+        if source.get(name) is not None:
+            words += [f"--{name.replace('_', '-')}", str(source[name])]
+    words += ["--features", ",".join(run.config.features)]
+    if run.config.standardize:
+        words += ["--space", "standard"]
+    return shlex.join(words)
 
 
 def _title(run: Run) -> str:

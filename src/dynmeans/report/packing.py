@@ -148,9 +148,10 @@ def _packed_velocities(velocities: FloatArray | None) -> dict[str, Any]:
     return {"velocities": _packed(steps, "<i2"), "fastest": most.tolist()}
 
 
-def report_json(data: ReportData) -> str:
+def report_json(data: ReportData, trial: dict[str, Any] | None = None) -> str:
     """Return the packed report as text that may stand inside a script element."""
-    text = json.dumps(pack_report(data), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    packed = pack_report(data) | ({} if trial is None else {"engine": trial})
+    text = json.dumps(packed, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     # Only strings hold these signs, and there they may be written as escapes.
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 

@@ -1,67 +1,92 @@
 """The page itself: its parts and the data put together into one file."""
 
 import base64
+import gzip
 import hashlib
 import html
 import os
 import re
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
+from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import report_json
+from dynmeans.report.trial import packed_trial
 
-STYLES = ("theme.css", "layout.css", "parts.css", "lists.css", "narrow.css")
+STYLES = (
+    "style/theme.css",
+    "style/layout.css",
+    "style/parts.css",
+    "style/lists.css",
+    "style/narrow.css",
+)
 # In the order in which one builds on the other.
 SCRIPTS = (
-    "numbers.js",
-    "elements.js",
-    "looks.js",
-    "families.js",
-    "cluster.js",
-    "store.js",
-    "view.js",
-    "filters.js",
-    "virtual_list.js",
-    "time_scale.js",
-    "camera.js",
-    "scene.js",
-    "names.js",
-    "courses.js",
-    "scene_axes.js",
-    "point_layer.js",
-    "stamps.js",
-    "svg_canvas.js",
-    "marks.js",
-    "scene_pointer.js",
-    "player.js",
-    "timeline.js",
-    "charts.js",
-    "details.js",
-    "event_list.js",
-    "facts.js",
-    "transport.js",
-    "beside.js",
-    "downloads.js",
-    "permalink.js",
+    "data/numbers.js",
+    "data/elements.js",
+    "data/looks.js",
+    "data/families.js",
+    "data/cluster.js",
+    "data/store.js",
+    "data/view.js",
+    "parts/filters.js",
+    "parts/virtual_list.js",
+    "data/time_scale.js",
+    "picture/camera.js",
+    "picture/scene.js",
+    "picture/names.js",
+    "picture/courses.js",
+    "picture/scene_axes.js",
+    "picture/point_layer.js",
+    "picture/stamps.js",
+    "picture/svg_canvas.js",
+    "picture/marks.js",
+    "picture/scene_pointer.js",
+    "picture/player.js",
+    "parts/timeline.js",
+    "parts/charts.js",
+    "parts/details.js",
+    "parts/event_list.js",
+    "parts/facts.js",
+    "parts/transport.js",
+    "parts/beside.js",
+    "parts/downloads.js",
+    "parts/permalink.js",
     "main.js",
 )
-LIVE_SCRIPTS = ("editing.js", "live.js")  # of a page that a server feeds
+# Of a page on which other scales can be tried; the worker has scripts of its own.
+ENGINE_SCRIPTS = ("engine/trial.js", "engine/panel.js")
+WORKER_SCRIPTS = ("engine/engine.js", "engine/worker.js")
+LIVE_SCRIPTS = ("live/editing.js", "live/live.js")  # of a page that a server feeds
 
 
+_NO_MODULE = (
+    "Other scales cannot be tried on this page: dynmeans was built without a compiler for "
+    "WebAssembly (clang and wasi-libc)."
+)
+_ENGINE = """
+<script type="text/plain" id="engine-code">{code}</script>
+<script type="text/plain" id="engine-module">{module}</script>"""
 _BESIDE = '\n<script type="application/json" id="report-data-beside">{}</script>'
 
 
 def render_report(
-    data: ReportData, beside: ReportData | None = None, *, live: str | None = None
+    data: ReportData,
+    beside: ReportData | None = None,
+    *,
+    live: str | None = None,
+    engine: bool = True,
 ) -> str:
     """Return the page as text: the same text for the same data.
 
     With `beside`, the page shows two reports side by side, which move through time together.
     A live page, given the `run_id` of its run, asks the server that it came from for more, and
-    for nothing else.
+    for nothing else. A page whose data say how they were clustered (`with_trial`) has an engine of
+    its own, with which readers try other scales, unless `engine` is False.
 
     Examples
     --------
@@ -71,23 +96,35 @@ def render_report(
     >>> render_report(report_data(history))[:15]
     '<!DOCTYPE html>'
     """
-    style = "\n".join(_part(name) for name in STYLES)
-    names = (*SCRIPTS, *LIVE_SCRIPTS) if live is not None else SCRIPTS
-    script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in names) + "})();\n"
+    tried = packed_trial(data) if engine and beside is None else None
+    has_engine = tried is not None and "reason" not in tried and WASM_MODULE.exists()
+    has_panel = tried is not None and (has_engine or "reason" in tried)
+    if tried is not None and not has_panel:
+        data = replace(data, notes=(*data.notes, _NO_MODULE))
+    style = _joined(*STYLES, *(["style/panel.css"] if has_panel else []))
+    live_scripts = LIVE_SCRIPTS if live is not None else ()
+    scripts = _joined(*SCRIPTS[:-1], *ENGINE_SCRIPTS * has_panel, SCRIPTS[-1], *live_scripts)
+    script = f'"use strict";\n(() => {{\n{scripts}}})();\n'
     parts = {
-        "policy": _policy(style, script) + ("; connect-src 'self'" if live is not None else ""),
+        "policy": _policy(style, script, has_engine=has_engine, is_live=live is not None),
+        "panel": _part("engine/panel.html") if has_panel else "",
+        "engine": _packed_engine() if has_engine else "",
         "run": "" if live is None else f' data-run="{html.escape(live)}"',
         "title": html.escape(data.title),
         "style": style,
         "script": script,
-        "data": report_json(data),
+        "data": report_json(data, tried if has_panel else None),
         "beside": "" if beside is None else _BESIDE.format(report_json(beside)),
     }
     return re.sub(r"\{\{ (\w+) \}\}", lambda place: parts[place[1]], _part("page.html"))
 
 
 def write_report(
-    data: ReportData, path: str | os.PathLike[str], *, beside: ReportData | None = None
+    data: ReportData,
+    path: str | os.PathLike[str],
+    *,
+    beside: ReportData | None = None,
+    engine: bool = True,
 ) -> Path:
     """Write the page to one file, replacing an old one only once all is on disk.
 
@@ -99,6 +136,9 @@ def write_report(
         Where to write; its folder must exist.
     beside : ReportData, optional
         Another report to show beside it.
+    engine : bool
+        Whether readers can try other scales on the page, where the data say how they were
+        clustered; adds about 200 kB.
 
     Returns
     -------
@@ -108,7 +148,7 @@ def write_report(
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError("path", "must lie in a folder that exists", got=str(path))
-    page = render_report(data, beside)
+    page = render_report(data, beside, engine=engine)
     with whole_file(path) as temporary:
         Path(temporary).write_text(page, encoding="utf-8", newline="\n")
     return path
@@ -118,12 +158,25 @@ def _part(name: str) -> str:
     return files("dynmeans.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def _policy(style: str, script: str) -> str:
+def _joined(*names: str) -> str:
+    return "\n".join(_part(name) for name in names)
+
+
+def _packed_engine() -> str:
+    """Return the module and the code of its worker, as text that no page can run by itself."""
+    module = gzip.compress(WASM_MODULE.read_bytes(), 9, mtime=0)
+    code = _joined(*WORKER_SCRIPTS).replace("</", "<\\/")
+    return _ENGINE.format(code=code, module=base64.b64encode(module).decode("ascii"))
+
+
+def _policy(style: str, script: str, *, has_engine: bool, is_live: bool) -> str:
     """Allow this style and this script and nothing else: no request can leave the page."""
-    return (
-        f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; "
-        f"script-src '{_digest(script)}'"
-    )
+    allowed = f"script-src '{_digest(script)}'"
+    if has_engine:
+        allowed += " 'wasm-unsafe-eval'; worker-src blob:"
+    if is_live:
+        allowed += "; connect-src 'self'"
+    return f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; {allowed}"
 
 
 def _digest(text: str) -> str:

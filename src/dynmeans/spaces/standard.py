@@ -17,7 +17,7 @@ _BITS = 36
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standard(Space):
-    """x becomes (x - mean) / spread, feature by feature (decision 0303).
+    """x becomes (x - mean) / spread, feature by feature (decision 0331).
 
     Examples
     --------

@@ -1,6 +1,7 @@
-"""assign_udf: labels for the rows of a Spark frame, with the clusters of a saved state."""
+"""assign_udf: labels for the rows of a Spark frame, with the clusters of a saved memory."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +11,26 @@ from pyspark.sql.functions import pandas_udf
 
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import MAX_COORDINATE
-from dynmeans.engine.predict import predict_labels
-from dynmeans.estimators.dynamic_means import DynamicMeans
-from dynmeans.records.penalties import Penalties
-from dynmeans.records.scaling import Scaling
-from dynmeans.records.state import ClusterState
+from dynmeans.follow.lives import NOBODY
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.predict import predict
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.run import Run
+from dynmeans.spaces.raw import RAW
+from dynmeans.spaces.standard import Standard
 
 
-def assign_udf(state: Any, model: DynamicMeans | None = None) -> Any:
+def assign_udf(memory: Any) -> Any:
     """Return a pandas UDF that names the cluster of each row.
 
     Nothing is changed. A row gets -1 where a new cluster would be cheaper, and null where a value
-    is missing. The state travels to the executors with the function; dynmeans must be installed
+    is missing. The memory travels to the executors with the function; dynmeans must be installed
     there.
 
     Parameters
     ----------
-    state : path, or ClusterState
-        A run folder, a file written by `ClusterState.save`, or the state itself.
-    model : DynamicMeans, optional
-        The parameters the state was made with; a run folder knows its own.
+    memory : path, or Memory
+        A run folder, a file written by `Memory.save`, or the memory itself.
 
     Examples
     --------
@@ -41,42 +41,41 @@ def assign_udf(state: Any, model: DynamicMeans | None = None) -> Any:
         assign = assign_udf("run")
         frame.withColumn("cluster_id", assign("x", "y"))
     """
-    clusters, penalties, scaling = _read(state, model)
-    n_features = clusters.n_features
+    return pandas_udf(assigner(memory), "long")
+
+
+def assigner(memory: Any) -> Callable[..., pd.Series]:
+    """Return the function that the UDF runs on the columns of some rows."""
+    known = _read(memory)
+    recipe = Recipe(space=known.space)
 
     def assign(*columns: pd.Series) -> pd.Series:
-        if len(columns) != n_features:
+        if len(columns) != known.n_features:
             raise ValueError(
-                f"the state was built with {n_features} features, got {len(columns)} columns."
+                f"the memory was made with {known.n_features} features, got {len(columns)} columns."
             )
         points = np.column_stack(
             [column.to_numpy(np.float64, na_value=np.nan) for column in columns]
         )
         is_whole = (np.abs(points) <= MAX_COORDINATE).all(axis=1)
-        rows = points[is_whole] if scaling is None else scaling.apply(points[is_whole])
         labels = pd.Series(pd.NA, index=range(len(points)), dtype="Int64")
-        batch = Batch(np.ascontiguousarray(rows))
-        found, _ = predict_labels(batch, clusters, penalties)
-        labels[is_whole] = found
+        batch = Batch(np.ascontiguousarray(points[is_whole]))
+        labels[is_whole] = predict(recipe, known, batch)[0]
         return labels
 
-    return pandas_udf(assign, "long")
+    return assign
 
 
-def _read(state: Any, model: DynamicMeans | None) -> tuple[ClusterState, Penalties, Scaling | None]:
-    if isinstance(state, str | os.PathLike) and Path(state).is_dir():
-        if model is not None:
-            raise ValueError("model must not be given for a run folder, which knows its own.")
-        with Run.open(state) as run:
-            return run.state, run.config.penalties, run.scaling
-    if isinstance(state, str | os.PathLike):
-        state = ClusterState.load(state)
-    if not isinstance(state, ClusterState):
-        raise TypeError(
-            f"state must be a ClusterState, or the path of one or of a run, got {state!r}."
-        )
-    if not isinstance(model, DynamicMeans):
-        raise TypeError(
-            f"model must be the DynamicMeans whose parameters made the state, got {model!r}."
-        )
-    return state, model._penalties(), None
+def _read(memory: Any) -> Memory:
+    if isinstance(memory, str | os.PathLike) and Path(memory).is_dir():
+        with Run.open(memory) as run:
+            scaling, features = run.scaling, run.config.features
+            space = RAW if scaling is None else Standard(scaling.mean, scaling.spread)
+            return Memory(
+                run.state, space, run.config.penalties, 0, len(features), features, NOBODY
+            )
+    if isinstance(memory, str | os.PathLike):
+        return Memory.load(memory)
+    if not isinstance(memory, Memory):
+        raise TypeError(f"memory must be a Memory, or the path of one or of a run, got {memory!r}.")
+    return memory

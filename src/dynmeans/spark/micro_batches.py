@@ -12,9 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.follow.begin import remembering
+from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray
+from dynmeans.records.penalties import AUTO
+from dynmeans.records.state import ClusterState
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run
@@ -49,8 +53,10 @@ def foreach_batch(
     time_step: float | timedelta | None = None,
     id: str | None = None,
     weight: str | None = None,
-    model: DynamicMeans | None = None,
+    recipe: Recipe | None = None,
+    n_threads: int | None = None,
     on_missing: str = "error",
+    **parameters: Any,
 ) -> MicroBatch:
     """Return a function for ``writeStream.foreachBatch`` that clusters into a run folder.
 
@@ -74,28 +80,29 @@ def foreach_batch(
         Column of row names, integers or text, stored beside the labels.
     weight : str, optional
         Column of weights.
-    model : DynamicMeans
-        The parameters, with penalties that are given, not "auto". Without a seed it takes 0,
-        for a repeated micro-batch must be the same.
+    recipe : Recipe, optional
+        What the stream is followed by, with penalties that are given, not "auto". Without a seed it
+        takes 0, for a repeated micro-batch must be the same.
+    n_threads : int, optional
+        As of `DynamicMeans`; the result never depends on it.
     on_missing : {"error", "drop"}
         What to do with rows that lack a feature, a weight or a time.
+    **parameters
+        The fields of a `Recipe`, in place of one.
 
     Examples
     --------
     ::
 
-        from dynmeans import DynamicMeans
         from dynmeans.spark import foreach_batch
 
-        take_in = foreach_batch("run", features=["x", "y"], time="seen",
-                                model=DynamicMeans(new_penalty=4.0, random_state=0))
+        take_in = foreach_batch("run", features=["x", "y"], time="seen", new_penalty=4.0)
         stream.writeStream.foreachBatch(take_in).option("checkpointLocation", "check").start()
     """
     if on_missing not in ON_MISSING:
         raise ValueError(f"on_missing must be one of {', '.join(ON_MISSING)}, got {on_missing!r}.")
     columns = _Columns(_checked_features(features), time, id, weight)
     step_length = checked_time_step(time_step, time, argument="time", ticks_per_microsecond=1)
-    model = DynamicMeans() if model is None else model
     source = {
         "input": "spark",
         "time": time,
@@ -104,7 +111,7 @@ def foreach_batch(
         "weight": weight,
         "on_missing": on_missing,
     }
-    config = _config(columns.features, model, source)
+    config = _config(columns.features, recipe_of(recipe, **parameters), source)
 
     def take_in(frame: Any, epoch_id: int) -> None:
         with _open_run(Path(run_folder), config, _query_id(frame)) as run:
@@ -115,7 +122,7 @@ def foreach_batch(
                 if table.num_rows:
                     yield window
 
-            run.process(windows(), token=f"spark-{epoch_id}", n_threads=model.n_threads)
+            run.process(windows(), token=f"spark-{epoch_id}", n_threads=n_threads)
 
     return take_in
 
@@ -127,19 +134,25 @@ def _checked_features(features: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _config(features: tuple[str, ...], model: DynamicMeans, source: dict[str, Any]) -> RunConfig:
-    if not isinstance(model, DynamicMeans):
-        raise TypeError(f"model must be a DynamicMeans, got {type(model).__name__}.")
-    if model._is_auto():
-        raise ValueError(
-            'penalties must be given for a stream of Spark, got "auto". Choose them on some of its '
-            "rows: model=DynamicMeans(suggest_penalties(batches))."
-        )
+def _config(features: tuple[str, ...], recipe: Recipe, source: dict[str, Any]) -> RunConfig:
+    """Refuse, by name, what a run of micro-batches cannot be made by."""
+    where = "a stream of Spark"
+    if recipe.is_auto:
+        hint = "Choose them on some of its rows: penalties=suggest_penalties(batches)."
+        raise InputError("penalties", f"must be given for {where}", got=AUTO, hint=hint)
+    confirming = ("min_cluster_size", "min_life")
+    recipe.refuse(
+        where, ("n_clusters", "order", "search", "space", "families", "max_clusters", *confirming)
+    )
+    seeded = replace(recipe, random_state=0) if recipe.random_state is None else recipe
+    nobody = ClusterState.empty(len(features))
+    penalties = remembering(seeded, nobody, feature_names=features).penalties
+    assert penalties is not None, "given"
     return RunConfig(
         features,
-        model._penalties(),
-        n_init=model.n_init,
-        random_state=0 if model.random_state is None else model.random_state,
+        penalties,
+        n_init=recipe.n_init,
+        random_state=seeded.random_state,
         source=source,
     )
 

@@ -172,7 +172,7 @@ def own_scheduler():
 def test_restarted_scheduler_is_a_clear_error_and_changes_nothing(own_scheduler, monkeypatch):
     client, replace_scheduler = own_scheduler
     client.wait_for_workers(1, timeout=60)
-    model = DynamicMeans(0.02, order="hash", random_state=0).partial_fit(crowd(1))
+    model = DynamicMeans(0.02, order="row", random_state=0).partial_fit(crowd(1))
     before = dict(model.__dict__)
     before_rounds(monkeypatch, {5: lambda client, workers: replace_scheduler()})
     with pytest.raises(ConnectionError, match=r"Dask cluster was lost .* Nothing was changed"):
@@ -181,7 +181,7 @@ def test_restarted_scheduler_is_a_clear_error_and_changes_nothing(own_scheduler,
 
     monkeypatch.undo()
     client.wait_for_workers(1, timeout=60)
-    unbroken = DynamicMeans(0.02, order="hash", random_state=0).partial_fit(crowd(1))
+    unbroken = DynamicMeans(0.02, order="row", random_state=0).partial_fit(crowd(1))
     model.partial_fit(lazy_batch())
     assert model.state_ == unbroken.partial_fit(crowd(0)).state_
 

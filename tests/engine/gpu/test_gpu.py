@@ -223,3 +223,28 @@ def test_a_large_batch_agrees():
         batch = Batch(blobs(rng, n, d, n_blobs, noise=0.15))
         penalties = Penalties(penalty, max_gap=5, reach=1.1)
         check_stream([batch, batch], penalties, lambda batch: VisitingOrders(3, 1, by="row"))
+
+
+DEEP = [(30_000, 1, 60, 9.0), (30_000, 2, 60, 4.0), (20_000, 5, 60, 4.0), (9_000, 40, 30, 6.0)]
+
+
+@pytest.mark.parametrize("by", ["row", "content"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", DEEP, ids=str)
+def test_the_deeper_search_agrees_with_compiled_code(shape, dtype, by):
+    """lambda is too large for these clouds: Algorithm 2 leaves several under one center."""
+    (n, d, n_blobs, factor), rng = shape, np.random.default_rng(shape[1])
+    whole = blobs(rng, 3 * n, d, n_blobs).astype(dtype)
+    weights = rng.choice([0.0, 0.5, 1.0, 2.5], n)
+    batches = [Batch(whole[:n]), Batch(whole[n : 2 * n], weights), Batch(whole[2 * n :])]
+    for motion in ("still", "steady"):
+        penalties = Penalties(factor * 0.9 * d, max_gap=5, reach=1.3, motion=motion)
+        check_stream(batches, penalties, lambda batch: VisitingOrders(5, 2, by=by, search="deep"))
+
+
+def test_the_deeper_search_of_a_large_batch_agrees():
+    rng = np.random.default_rng(8)
+    batch = Batch(blobs(rng, 3_000_000, 2, 500))
+    penalties = Penalties(4.0, max_gap=5, reach=1.1)
+    orders = VisitingOrders(3, 1, by="row", search="deep")
+    check_stream([batch, batch], penalties, lambda batch: orders)

@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 from streams import light_batches
 
 from dynmeans.algorithm.cluster import cluster as reference
+from dynmeans.algorithm.deeper_search import search_deeper as deeper_reference
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.algorithm.update_state import let_time_pass
 from dynmeans.engine.gpu.host import passes
 from dynmeans.engine.gpu.host.bins import bins_of_batch
 from dynmeans.engine.gpu.host.bounds import Bounds
 from dynmeans.engine.gpu.host.cluster import cluster
+from dynmeans.engine.gpu.host.deeper_search import search_deeper
 from dynmeans.engine.gpu.host.slots import Slots
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -99,6 +101,56 @@ def test_proposers_replayed_few_at_a_time_cause_the_same_events(case):
 @settings(max_examples=150, deadline=None)
 def test_filters_and_bounds_leave_out_nothing_that_matters(case):
     _check(case, FilteredRows)
+
+
+def _check_deep(case, kind=TwinRows):
+    points, weights, state, penalties, order, windows = case
+    w = np.ones(len(points)) if weights is None else weights
+    taken = order[w[order] > 0]
+    first = reference(points, w, state, penalties, taken)
+    expected = deeper_reference(points, w, state, penalties, taken, first)
+    rows = kind(points, weights, windows)
+    bins = bins_of_batch(rows.magnitudes(), len(points), weights is not None, state, penalties)
+    found = cluster(rows, order, bins, state, penalties)
+    found = search_deeper(rows, bins, state, penalties, found)
+    np.testing.assert_array_equal(rows.labels, expected.labels)
+    np.testing.assert_array_equal(found.centers, expected.centers)
+    np.testing.assert_array_equal(found.counts, expected.counts)
+    assert found.cost_trace == expected.cost_trace
+
+
+@given(_cases())
+@settings(max_examples=300, deadline=None)
+def test_the_deeper_search_goes_on_as_the_specification_does(case):
+    _check_deep(case)
+
+
+@given(_cases(most_features=20))
+@settings(max_examples=80, deadline=None)
+def test_the_deeper_search_goes_on_after_filters_and_bounds(case):
+    _check_deep(case, FilteredRows)
+
+
+@given(light_batches())
+@settings(max_examples=40, deadline=None)
+def test_the_deeper_search_undoes_a_pass_that_raises_the_cost(case):
+    batches, penalties = case
+    state = ClusterState.empty(batches[0].points.shape[1])
+    for batch in batches:
+        _check_deep((batch.points, batch.sample_weight, state, penalties, batch.orders[0], (4, 16)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sets_of_which_only_some_members_are_looked_at_are_split_alike(seed):
+    """Two clouds under one center: their first members are asked for, then all."""
+    rng = np.random.default_rng(seed)
+    places = rng.choice([0.0, 1.0, 20.0, 21.0], 900)[:, None] * np.array([1.0, 0.3])
+    points = places + rng.normal(0, 0.05, (900, 2))
+    weights = rng.choice([0.0, 0.5, 1.0, 2.0], 900) if seed % 2 else None
+    penalties = Penalties(5.0, max_gap=5, reach=1.2)
+    state = ClusterState.empty(2)
+    case = (points, weights, state, penalties, rng.permutation(900), (4, 16))
+    _check_deep(case)
 
 
 @st.composite

@@ -7,10 +7,13 @@ import pytest
 from blobs import blobs
 
 from dynmeans import ClusterState, DPMeans, Penalties
+from dynmeans.follow.begin import remembering
+from dynmeans.follow.recipe import Recipe
 from dynmeans.scale import anytime_results, fit_anytime
 
 POINTS = blobs()
-OPTIONS = {"new_penalty": 4.0, "batch_size": 2000, "rng": 1}
+OPTIONS = {"new_penalty": 4.0, "batch_size": 2000, "random_state": 1}
+OF_3 = remembering(Recipe(1.0), ClusterState.empty(3))
 
 
 def test_cost_comes_close_to_that_of_all_rows_at_once():
@@ -22,7 +25,7 @@ def test_cost_comes_close_to_that_of_all_rows_at_once():
 def test_cost_is_the_mean_over_the_sample_and_a_share_of_lambda_for_each_cluster():
     # Four rows are too few to hold any out: the sample is all of them.
     points = np.array([[0.0], [1.0], [10.0], [11.0]])
-    result = fit_anytime(points, new_penalty=4.0, max_batches=1, rng=0)
+    result = fit_anytime(points, new_penalty=4.0, max_batches=1, random_state=0)
     # Centers 0.5 and 10.5: (4 * 0.25 + 2 * 4) / 4
     assert result.n_clusters == 2
     assert result.cost == 2.25
@@ -31,7 +34,8 @@ def test_cost_is_the_mean_over_the_sample_and_a_share_of_lambda_for_each_cluster
 def test_distances_beyond_lambda_count_as_lambda():
     state = ClusterState(ids=[0], centers=[[0.0]], weights=[1.0], ages=[1.0], next_id=1)
     points = np.array([[0.0], [0.0], [0.0], [100.0]])
-    result = fit_anytime(points, new_penalty=4.0, batch_size=1, max_batches=1, state=state, rng=0)
+    memory = remembering(Recipe(4.0), state)
+    result = fit_anytime(points, batch_size=1, max_batches=1, memory=memory, random_state=0)
     # The batch was a row at 0; (3 * 0 + 4 + one cluster's 4) / 4
     assert result.n_clusters == 1
     assert result.cost == 2.0
@@ -41,7 +45,7 @@ def test_held_out_rows_never_reach_a_batch():
     rows = np.arange(10_000, dtype=np.float64)[:, None]
     seen = []
     results = anytime_results(
-        rows, new_penalty=0.1, batch_size=1500, max_batches=6, holdout_size=1000, rng=0
+        rows, new_penalty=0.1, batch_size=1500, max_batches=6, holdout_size=1000, random_state=0
     )
     for result in results:
         seen.append(result)
@@ -52,7 +56,7 @@ def test_held_out_rows_never_reach_a_batch():
 
 def test_every_row_comes_once_before_any_comes_again():
     rows = np.arange(1000, dtype=np.float64)[:, None]
-    result = fit_anytime(rows, new_penalty=0.1, batch_size=90, max_batches=10, rng=0)
+    result = fit_anytime(rows, new_penalty=0.1, batch_size=90, max_batches=10, random_state=0)
     assert result.n_points == 900
     assert result.n_clusters == 900
 
@@ -60,13 +64,13 @@ def test_every_row_comes_once_before_any_comes_again():
 def test_same_seed_gives_the_same_bits_for_any_number_of_threads():
     one = fit_anytime(POINTS, **OPTIONS, max_batches=4, n_threads=1)
     two = fit_anytime(POINTS, **OPTIONS, max_batches=4, n_threads=2)
-    assert one.state == two.state
+    assert one.memory.clusters == two.memory.clusters
     assert one.cost == two.cost
 
 
 def test_another_seed_gives_other_subsets():
     one = fit_anytime(POINTS, **OPTIONS, max_batches=2)
-    other = fit_anytime(POINTS, **(OPTIONS | {"rng": 2}), max_batches=2)
+    other = fit_anytime(POINTS, **(OPTIONS | {"random_state": 2}), max_batches=2)
     assert one.cost != other.cost
 
 
@@ -77,30 +81,32 @@ def test_positions_come_from_the_last_batch_alone_by_default():
     )
     assert first.centers.tolist() == [[0.5]]
     assert second.centers.tolist() == [[1.0]]
-    assert second.state.weights.tolist() == [2.0]
+    assert second.memory.clusters.weights.tolist() == [2.0]
 
 
 def test_infinite_memory_is_the_mean_of_all_batches():
     points = np.array([[0.0], [1.0]])
     *_, last = anytime_results(
-        iter([points, points + 0.5]), new_penalty=9.0, batch_size=2, memory=np.inf
+        iter([points, points + 0.5]), new_penalty=9.0, batch_size=2, span=np.inf
     )
     assert last.centers.tolist() == [[0.75]]
-    assert last.state.weights.tolist() == [4.0]
+    assert last.memory.clusters.weights.tolist() == [4.0]
 
 
 def test_a_cluster_unseen_keeps_its_position_and_weight():
     near, far = np.array([[0.0], [1.0]]), np.array([[50.0], [51.0]])
     *_, last = anytime_results(iter([near, far]), new_penalty=9.0, batch_size=2)
     assert last.centers.tolist() == [[0.5], [50.5]]
-    assert last.state.weights.tolist() == [2.0, 2.0]
+    assert last.memory.clusters.weights.tolist() == [2.0, 2.0]
 
 
 def test_a_result_goes_on_from_an_earlier_one():
     first = fit_anytime(POINTS, **OPTIONS, max_batches=3)
-    again = fit_anytime(POINTS, **(OPTIONS | {"rng": 5}), max_batches=1, state=first.state)
+    again = fit_anytime(
+        POINTS, **(OPTIONS | {"random_state": 5}), max_batches=1, memory=first.memory
+    )
     assert again.n_clusters >= first.n_clusters
-    assert again.state.n_steps == 4
+    assert again.memory.clusters.n_steps == 4
 
 
 def test_no_gain_ends_the_run():
@@ -144,7 +150,7 @@ def test_every_batch_is_reported_with_its_estimate():
 def test_predict_says_minus_one_beyond_lambda():
     result = fit_anytime(POINTS, **OPTIONS, max_batches=2)
     found = result.predict([result.centers[3], [1e6, 1e6]])
-    assert found.tolist() == [result.state.ids[3], -1]
+    assert found.tolist() == [result.memory.clusters.ids[3], -1]
 
 
 @pytest.mark.parametrize(
@@ -159,11 +165,13 @@ def test_predict_says_minus_one_beyond_lambda():
         ({"patience": None}, ValueError, "nothing would end the run"),
         ({"tol": -1.0}, ValueError, "tol must be at least 0"),
         ({"holdout_size": 0}, ValueError, "holdout_size must be at least 1, got 0"),
-        ({"memory": 0.5}, ValueError, "memory must be at least 1, got 0.5"),
+        ({"span": 0.5}, ValueError, "span must be at least 1, got 0.5"),
         ({"new_penalty": 0}, ValueError, "new_penalty must be greater than 0"),
         ({"columns": ["x"]}, ValueError, "columns needs a Parquet source"),
-        ({"state": ClusterState.empty(3)}, ValueError, "source has 2 features, but the state"),
-        ({"state": 3}, TypeError, "state must be a ClusterState, got int"),
+        ({"memory": OF_3}, ValueError, "source has 2 features, but the memory was made with 3"),
+        ({"memory": 3}, TypeError, "memory must be a Memory, got int"),
+        ({"reach": 2.0}, ValueError, "reach is not available in fit_anytime, got 2.0"),
+        ({"n_init": 2}, ValueError, "n_init is not available in fit_anytime, got 2"),
         ({"n_threads": 0}, ValueError, "n_threads must be from 1"),
     ],
 )
@@ -176,5 +184,7 @@ def test_bad_arguments_are_refused_by_name(options, error, message):
 def test_penalties_are_chosen_or_given_as_one_value(penalties):
     rng = np.random.default_rng(0)
     points = rng.choice([0.0, 20.0, 60.0], size=(9000, 1)) + 0.1 * rng.normal(size=(9000, 1))
-    result = fit_anytime(points, penalties=penalties, batch_size=1000, max_batches=3, rng=0)
+    result = fit_anytime(
+        points, penalties=penalties, batch_size=1000, max_batches=3, random_state=0
+    )
     assert np.sort(result.centers.ravel()).round().tolist() == [0.0, 20.0, 60.0]

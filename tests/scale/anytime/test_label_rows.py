@@ -9,7 +9,9 @@ from blobs import blobs, write_parquet
 from dynmeans.scale import fit_anytime, label_rows
 
 POINTS = blobs(9000)
-RESULT = fit_anytime(POINTS[:-1000], new_penalty=4.0, batch_size=1000, max_batches=3, rng=1)
+RESULT = fit_anytime(
+    POINTS[:-1000], new_penalty=4.0, batch_size=1000, max_batches=3, random_state=1
+)
 
 
 def check(labeling, labels):
@@ -17,7 +19,7 @@ def check(labeling, labels):
     np.testing.assert_array_equal(labels, expected)
     assert labeling.n_unlabeled == np.sum(expected == -1)
     np.testing.assert_array_equal(
-        labeling.counts, [np.sum(expected == i) for i in RESULT.state.ids]
+        labeling.counts, [np.sum(expected == i) for i in RESULT.memory.clusters.ids]
     )
     distances = ((POINTS[:, None] - RESULT.centers) ** 2).sum(axis=2).min(axis=1)
     cost = np.minimum(distances, 4.0).sum() + 4.0 * RESULT.n_clusters

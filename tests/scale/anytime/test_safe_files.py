@@ -12,7 +12,7 @@ from blobs import blobs, write_parquet
 from dynmeans.scale import anytime_results, fit_anytime, label_rows
 
 POINTS = blobs(3000)
-RESULT = fit_anytime(POINTS, new_penalty=4.0, batch_size=500, max_batches=3, rng=1)
+RESULT = fit_anytime(POINTS, new_penalty=4.0, batch_size=500, max_batches=3, random_state=1)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_single_parquet_file_is_not_overwritten(tmp_path):
 def test_parquet_that_changes_on_the_way_is_refused(tmp_path, change):
     folder = write_parquet(POINTS, tmp_path / "parts", rows_per_file=1000)
     path = folder / "part-1.parquet"
-    results = anytime_results(folder, batch_size=500, rng=0, patience=None, max_batches=50)
+    results = anytime_results(folder, batch_size=500, random_state=0, patience=None, max_batches=50)
     next(results)
     if change == "removed":
         path.unlink()
@@ -97,7 +97,7 @@ def test_parquet_that_changes_on_the_way_is_refused(tmp_path, change):
 
 
 def test_a_mapped_file_that_changes_on_the_way_is_refused(source):
-    results = anytime_results(source, batch_size=500, rng=0, patience=None, max_batches=50)
+    results = anytime_results(source, batch_size=500, random_state=0, patience=None, max_batches=50)
     next(results)
     np.load(source, mmap_mode="r+")[:] = 7.0
     os.utime(source)

@@ -9,7 +9,7 @@ from blobs import blobs, write_parquet
 
 from dynmeans import fit_anytime
 
-OPTIONS = {"new_penalty": 4.0, "batch_size": 2000, "max_batches": 6, "rng": 1}
+OPTIONS = {"new_penalty": 4.0, "batch_size": 2000, "max_batches": 6, "random_state": 1}
 
 
 def as_array(points, folder):
@@ -90,7 +90,7 @@ def test_pieces_of_sorted_rows_are_mixed(tmp_path):
 
 
 def test_integers_are_taken_as_numbers():
-    result = fit_anytime(np.arange(100).reshape(-1, 1) // 50 * 10, max_batches=2, rng=0)
+    result = fit_anytime(np.arange(100).reshape(-1, 1) // 50 * 10, max_batches=2, random_state=0)
     assert sorted(result.centers.ravel()) == [0.0, 10.0]
 
 
@@ -105,7 +105,7 @@ def test_an_iterator_that_ends_ends_the_run():
         iter(arrays),
         new_penalty=4.0,
         batch_size=1000,
-        rng=0,
+        random_state=0,
         patience=None,
         max_batches=99,
         holdout_size=100,

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dynmeans import DynamicMeans
+from dynmeans.follow.recipe import Recipe
 from dynmeans.scale import GroupStates, fit_groups
 
-MODEL = DynamicMeans(1.0, random_state=0)
+RECIPE = Recipe(1.0, random_state=0)
 
 
 def small_frame(**changes):
@@ -32,7 +32,7 @@ def small_frame(**changes):
 )
 def test_columns_are_checked_by_name(options, message):
     with pytest.raises(ValueError, match=message):
-        fit_groups(small_frame(), model=MODEL, **options)
+        fit_groups(small_frame(), recipe=RECIPE, **options)
 
 
 @pytest.mark.parametrize(
@@ -54,24 +54,24 @@ def test_values_are_refused_by_row_and_column(changes, error, message):
     if "hour" in changes and changes["hour"][1] is None:
         frame["hour"] = frame["hour"].astype("Int64")
     with pytest.raises(error, match=message):
-        fit_groups(frame, by="key", features=["x"], batch="hour", model=MODEL)
+        fit_groups(frame, by="key", features=["x"], batch="hour", recipe=RECIPE)
 
 
 def test_negative_weights_are_refused_by_row():
     with pytest.raises(ValueError, match=r"weight must be at least 0 .* got -1.0 in row 1"):
         fit_groups(
-            small_frame(w=[1.0, -1.0, 1.0]), by="key", features=["x"], weight="w", model=MODEL
+            small_frame(w=[1.0, -1.0, 1.0]), by="key", features=["x"], weight="w", recipe=RECIPE
         )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": DynamicMeans(new_penalty=2.0, random_state=0)}, "new_penalty=1.0.* has 2.0"),
-        ({"model": DynamicMeans(1.0, max_gap=3, random_state=0)}, "made with revival_penalty="),
-        ({"model": DynamicMeans(1.0, reach=3, random_state=0)}, "made with drift="),
-        ({"model": DynamicMeans(1.0, random_state=1)}, "made with seed=0, but this call has 1"),
-        ({"model": DynamicMeans(1.0, n_init=1, random_state=0)}, "made with n_init=3"),
+        ({"recipe": Recipe(new_penalty=2.0, random_state=0)}, "new_penalty=1.0.* has 2.0"),
+        ({"recipe": Recipe(1.0, max_gap=3, random_state=0)}, "made with revival_penalty="),
+        ({"recipe": Recipe(1.0, reach=3, random_state=0)}, "made with drift="),
+        ({"recipe": Recipe(1.0, random_state=1)}, "made with seed=0, but this call has 1"),
+        ({"recipe": Recipe(1.0, n_init=1, random_state=0)}, "made with n_init=3"),
         ({"features": ["y"]}, r"made with features=\['x'\]"),
         ({"by": ["key"]}, "made with by='key'"),
         ({"batch": None}, "made with batch='hour'"),
@@ -79,7 +79,7 @@ def test_negative_weights_are_refused_by_row():
     ],
 )
 def test_states_of_other_settings_are_refused(options, message):
-    usual = {"by": "key", "features": ["x"], "batch": "hour", "model": MODEL}
+    usual = {"by": "key", "features": ["x"], "batch": "hour", "recipe": RECIPE}
     states = fit_groups(small_frame(), **usual).states
     later = small_frame(hour=[2, 2, 3]).assign(y=1.0)
     with pytest.raises(ValueError, match=message):
@@ -87,14 +87,14 @@ def test_states_of_other_settings_are_refused(options, message):
 
 
 def test_batches_already_taken_in_are_refused():
-    options = {"by": "key", "features": ["x"], "batch": "hour", "model": MODEL}
+    options = {"by": "key", "features": ["x"], "batch": "hour", "recipe": RECIPE}
     states = fit_groups(small_frame(), **options).states
     with pytest.raises(ValueError, match="key 'a' was taken in up to 0, got 0"):
         fit_groups(small_frame(), **options, state=states)
 
 
 def test_keys_of_another_type_than_in_the_states_are_refused():
-    options = {"by": "key", "features": ["x"], "model": MODEL}
+    options = {"by": "key", "features": ["x"], "recipe": RECIPE}
     states = fit_groups(small_frame(), **options).states
     with pytest.raises(ValueError, match="state has keys like 'a', got 1"):
         fit_groups(small_frame(key=[1, 2, 3]), **options, state=states)
@@ -102,7 +102,7 @@ def test_keys_of_another_type_than_in_the_states_are_refused():
 
 def test_a_changed_file_is_refused(tmp_path):
     path = tmp_path / "states.npz"
-    fit_groups(small_frame(), by="key", features=["x"], model=MODEL).states.save(path)
+    fit_groups(small_frame(), by="key", features=["x"], recipe=RECIPE).states.save(path)
     content = bytearray(path.read_bytes())
     content[content.index(np.float64(1.0).tobytes())] ^= 1
     path.write_bytes(content)
@@ -115,7 +115,7 @@ def test_a_changed_file_is_refused(tmp_path):
 )
 def test_seeds_that_no_estimator_takes_are_refused(seed, error):
     with pytest.raises(error, match="random_state must be"):
-        fit_groups(small_frame(), by="key", model=DynamicMeans(1.0, random_state=seed))
+        fit_groups(small_frame(), by="key", new_penalty=1.0, random_state=seed)
 
 
 def test_a_generator_as_random_state_is_drawn_from_once():
@@ -124,7 +124,8 @@ def test_a_generator_as_random_state_is_drawn_from_once():
             small_frame(),
             by="key",
             features=["x"],
-            model=DynamicMeans(1.0, random_state=np.random.RandomState(4)),
+            new_penalty=1.0,
+            random_state=np.random.RandomState(4),
         )
         for _ in range(2)
     )
@@ -134,13 +135,13 @@ def test_a_generator_as_random_state_is_drawn_from_once():
 
 def test_other_objects_are_refused_by_type():
     with pytest.raises(TypeError, match="frame must be a pandas, polars, Arrow or Dask"):
-        fit_groups([[1.0]], by="key")
-    with pytest.raises(TypeError, match="model must be a DynamicMeans, got dict"):
-        fit_groups(small_frame(), by="key", model={})
+        fit_groups([[1.0]], by="key", new_penalty=1.0)
+    with pytest.raises(TypeError, match="recipe must be a Recipe, got dict"):
+        fit_groups(small_frame(), by="key", recipe={})
     with pytest.raises(TypeError, match="state must be a GroupStates, got dict"):
-        fit_groups(small_frame(), by="key", state={})
+        fit_groups(small_frame(), by="key", new_penalty=1.0, state={})
 
 
 def test_penalties_are_not_chosen_for_groups():
-    with pytest.raises(ValueError, match=r"DynamicMeans\(suggest_penalties\(batches\)\)"):
+    with pytest.raises(ValueError, match="penalties must be given in fit_groups, got 'auto'"):
         fit_groups(small_frame(), by="key", features=["x"])

@@ -6,10 +6,11 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 
-from dynmeans import DynamicMeans, fit_groups
+from dynmeans import fit_groups
+from dynmeans.follow.recipe import Recipe
 
-MODEL = DynamicMeans(new_penalty=2.0, random_state=5, n_threads=1)
-OPTIONS = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "model": MODEL}
+RECIPE = Recipe(new_penalty=2.0, random_state=5)
+OPTIONS = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "recipe": RECIPE}
 
 
 @pytest.fixture

@@ -9,11 +9,12 @@ import pyarrow as pa
 import pytest
 
 from dynmeans import DynamicMeans
+from dynmeans.follow.recipe import Recipe
 from dynmeans.scale import GroupStates, fit_groups
 from dynmeans.scale.groups.key_seeds import seed_of_key
 
 PARAMETERS = {"new_penalty": 2.0, "max_gap": 3.0, "reach": 1.3}
-MODEL = DynamicMeans(**PARAMETERS, random_state=5)
+RECIPE = Recipe(**PARAMETERS, random_state=5)
 
 
 def make_frame(seed=0, n_rows=600, n_keys=23, n_hours=6):
@@ -74,13 +75,15 @@ FRAMES = {
 @pytest.mark.parametrize("convert", FRAMES.values(), ids=FRAMES)
 def test_labels_and_states_equal_a_loop_over_estimators(convert):
     frame = make_frame()
-    result = fit_groups(convert(frame), by="sensor", features=["x", "y"], batch="hour", model=MODEL)
+    result = fit_groups(
+        convert(frame), by="sensor", features=["x", "y"], batch="hour", recipe=RECIPE
+    )
     check_equal(result, *loop_over_estimators(frame))
 
 
 def test_costs_passes_and_clusters_of_every_batch_equal_the_estimators():
     frame = make_frame()
-    result = fit_groups(frame, by="sensor", features=["x", "y"], batch="hour", model=MODEL)
+    result = fit_groups(frame, by="sensor", features=["x", "y"], batch="hour", recipe=RECIPE)
     model = DynamicMeans(**PARAMETERS, random_state=seed_of_key(5, "s7"))
     rows = []
     for hour, batch in frame[frame.sensor == "s7"].groupby("hour"):
@@ -93,10 +96,11 @@ def test_costs_passes_and_clusters_of_every_batch_equal_the_estimators():
 
 def test_one_thread_and_two_give_the_same_bits():
     frame = make_frame(n_rows=4000, n_keys=700)
-    models = [DynamicMeans(**PARAMETERS, random_state=5, n_threads=n) for n in (1, 2)]
     one, two = (
-        fit_groups(frame, by="sensor", features=["x", "y"], batch="hour", model=model)
-        for model in models
+        fit_groups(
+            frame, by="sensor", features=["x", "y"], batch="hour", recipe=RECIPE, n_threads=n
+        )
+        for n in (1, 2)
     )
     np.testing.assert_array_equal(one.labels, two.labels)
     assert one.states == two.states
@@ -105,7 +109,7 @@ def test_one_thread_and_two_give_the_same_bits():
 def test_gaps_count_in_steps_of_time():
     frame = make_frame()
     result = fit_groups(
-        frame, by="sensor", features=["x", "y"], batch="hour", time_step=2, model=MODEL
+        frame, by="sensor", features=["x", "y"], batch="hour", time_step=2, recipe=RECIPE
     )
     check_equal(result, *loop_over_estimators(frame, time_step=2))
 
@@ -113,7 +117,7 @@ def test_gaps_count_in_steps_of_time():
 def test_times_count_like_numbers():
     frame = make_frame()
     numbers = fit_groups(
-        frame, by="sensor", features=["x", "y"], batch="hour", time_step=1, model=MODEL
+        frame, by="sensor", features=["x", "y"], batch="hour", time_step=1, recipe=RECIPE
     )
     frame["hour"] = pd.Timestamp("2026-03-01") + pd.to_timedelta(frame["hour"], unit="h")
     times = fit_groups(
@@ -122,7 +126,7 @@ def test_times_count_like_numbers():
         features=["x", "y"],
         batch="hour",
         time_step=timedelta(hours=1),
-        model=MODEL,
+        recipe=RECIPE,
     )
     np.testing.assert_array_equal(times.labels, numbers.labels)
     assert times.states["s3"] == numbers.states["s3"]
@@ -139,7 +143,8 @@ def test_groups_that_keep_a_course_equal_a_loop_over_estimators():
         features=["x", "y"],
         batch="hour",
         time_step=1,
-        model=DynamicMeans(**parameters, random_state=5),
+        **parameters,
+        random_state=5,
     )
     labels, models = loop_over_estimators(frame, time_step=1, parameters=parameters)
     check_equal(result, labels, models)
@@ -149,14 +154,14 @@ def test_groups_that_keep_a_course_equal_a_loop_over_estimators():
 def test_weights_count_as_in_the_estimator():
     frame = make_frame()
     result = fit_groups(
-        frame, by="sensor", features=["x", "y"], batch="hour", weight="mass", model=MODEL
+        frame, by="sensor", features=["x", "y"], batch="hour", weight="mass", recipe=RECIPE
     )
     check_equal(result, *loop_over_estimators(frame, weight="mass"))
 
 
 def test_float32_columns_stay_float32():
     frame = make_frame().astype({"x": np.float32, "y": np.float32})
-    result = fit_groups(frame, by="sensor", features=["x", "y"], batch="hour", model=MODEL)
+    result = fit_groups(frame, by="sensor", features=["x", "y"], batch="hour", recipe=RECIPE)
     check_equal(result, *loop_over_estimators(frame))
 
 
@@ -164,21 +169,21 @@ def test_several_columns_make_a_key():
     frame = make_frame()
     frame["site"] = np.arange(len(frame)) % 3
     result = fit_groups(
-        frame, by=["sensor", "site"], features=["x", "y"], batch="hour", model=MODEL
+        frame, by=["sensor", "site"], features=["x", "y"], batch="hour", recipe=RECIPE
     )
     check_equal(result, *loop_over_estimators(frame, by=["sensor", "site"]))
 
 
 def test_features_are_all_other_columns_by_default():
     frame = make_frame()
-    named = fit_groups(frame, by="sensor", features=["x", "y", "mass"], batch="hour", model=MODEL)
-    unnamed = fit_groups(frame, by="sensor", batch="hour", model=MODEL)
+    named = fit_groups(frame, by="sensor", features=["x", "y", "mass"], batch="hour", recipe=RECIPE)
+    unnamed = fit_groups(frame, by="sensor", batch="hour", recipe=RECIPE)
     assert unnamed.states == named.states
 
 
 def test_without_a_batch_column_each_key_is_one_batch():
     frame = make_frame().drop(columns=["hour", "mass"])
-    result = fit_groups(frame, by="sensor", model=MODEL)
+    result = fit_groups(frame, by="sensor", recipe=RECIPE)
     expected = DynamicMeans(**PARAMETERS, random_state=seed_of_key(5, "s1"))
     expected.fit(frame.loc[frame.sensor == "s1", ["x", "y"]].to_numpy())
     assert result.states["s1"] == expected.state_
@@ -188,20 +193,20 @@ def test_without_a_batch_column_each_key_is_one_batch():
 def test_two_calls_through_a_file_equal_one(tmp_path, time_step):
     frame = make_frame()
     options = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "time_step": time_step}
-    whole = fit_groups(frame, **options, model=MODEL)
+    whole = fit_groups(frame, **options, recipe=RECIPE)
     is_early = frame.hour < 3
-    early = fit_groups(frame[is_early], **options, model=MODEL)
+    early = fit_groups(frame[is_early], **options, recipe=RECIPE)
     early.states.save(tmp_path / "states.npz")
     states = GroupStates.load(tmp_path / "states.npz")
     assert states == early.states
-    late = fit_groups(frame[~is_early], **options, model=MODEL, state=states)
+    late = fit_groups(frame[~is_early], **options, recipe=RECIPE, state=states)
     np.testing.assert_array_equal(np.append(early.labels, late.labels), whole.labels)
     assert late.states == whole.states
 
 
 def test_keys_absent_from_the_frame_stay_as_they_are():
     frame = make_frame()
-    options = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "model": MODEL}
+    options = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "recipe": RECIPE}
     early = fit_groups(frame[frame.hour < 3], **options)
     late = frame[(frame.hour >= 3) & (frame.sensor != "s4")]
     after = fit_groups(late, **options, state=early.states)
@@ -210,12 +215,13 @@ def test_keys_absent_from_the_frame_stay_as_they_are():
 
 def test_the_estimator_of_a_key_goes_on_label_for_label():
     frame = make_frame()
-    options = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "model": MODEL}
+    options = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "recipe": RECIPE}
     early = fit_groups(frame[frame.hour < 5], **options)
     late = frame[frame.hour == 5]
     went_on = fit_groups(late, **options, state=early.states)
     rows = (late.sensor == "s2").to_numpy()
-    model = early.estimator("s2").partial_fit(late.loc[rows, ["x", "y"]].to_numpy())
+    model = DynamicMeans.from_memory(early.memory("s2"))
+    model.partial_fit(late.loc[rows, ["x", "y"]])
     np.testing.assert_array_equal(model.labels_, went_on.labels[rows])
     assert model.state_ == went_on.states["s2"]
 
@@ -223,16 +229,15 @@ def test_the_estimator_of_a_key_goes_on_label_for_label():
 def test_an_unseeded_model_goes_on_with_the_seed_of_the_states():
     frame = make_frame()
     options = {"by": "sensor", "features": ["x", "y"], "batch": "hour"}
-    early = fit_groups(frame[frame.hour < 3], **options, model=MODEL)
-    unseeded = DynamicMeans(**PARAMETERS)
-    late = fit_groups(frame[frame.hour >= 3], **options, model=unseeded, state=early.states)
-    whole = fit_groups(frame, **options, model=MODEL)
+    early = fit_groups(frame[frame.hour < 3], **options, recipe=RECIPE)
+    late = fit_groups(frame[frame.hour >= 3], **options, **PARAMETERS, state=early.states)
+    whole = fit_groups(frame, **options, recipe=RECIPE)
     assert late.states == whole.states
 
 
 def test_an_empty_frame_changes_nothing():
     frame = make_frame()
-    options = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "model": MODEL}
+    options = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "recipe": RECIPE}
     early = fit_groups(frame, **options)
     after = fit_groups(frame[:0], **options, state=early.states)
     assert after.labels.shape == (0,)
@@ -244,7 +249,7 @@ def test_keys_of_every_kind_come_back_from_the_file(keys, tmp_path):
     parts = [key if isinstance(key, tuple) else (key,) for key in keys]
     frame = pd.DataFrame(parts, columns=["one", "two"][: len(parts[0])]).assign(x=1.0)
     by = ["one", "two"] if isinstance(keys[0], tuple) else "one"
-    states = fit_groups(frame, by=by, model=MODEL).states
+    states = fit_groups(frame, by=by, recipe=RECIPE).states
     states.save(tmp_path / "states.npz")
     assert list(GroupStates.load(tmp_path / "states.npz")) == sorted(keys)
     with pytest.raises(KeyError):

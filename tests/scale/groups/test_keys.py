@@ -5,10 +5,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dynmeans import DynamicMeans, fit_groups
+from dynmeans import fit_groups
+from dynmeans.follow.recipe import Recipe
 from dynmeans.scale.groups.frame_columns import choose_columns, read_keys
 
-MODEL = DynamicMeans(1.0, random_state=0)
+RECIPE = Recipe(1.0, random_state=0)
 
 
 def keys_of_rows(table, by):
@@ -39,7 +40,7 @@ def repeated(values, indices):
 
 def test_a_value_that_is_twice_in_an_arrow_dictionary_is_one_key():
     table = pa.table({"k": repeated(["b", "a", "b"], [0, 1, 2]), "x": [0.0, 1.0, 0.1]})
-    result = fit_groups(table, by="k", model=MODEL)
+    result = fit_groups(table, by="k", recipe=RECIPE)
     assert result.states.sorted_keys == ["a", "b"]
     assert result.batches["n_points"].to_pylist() == [1, 2]
 
@@ -47,21 +48,21 @@ def test_a_value_that_is_twice_in_an_arrow_dictionary_is_one_key():
 def test_an_empty_place_in_an_arrow_dictionary_is_no_key():
     table = pa.table({"k": repeated(["b", None], [0, 1]), "x": [0.0, 1.0]})
     with pytest.raises(ValueError, match="none in column 'k' of row 1"):
-        fit_groups(table, by="k", model=MODEL)
+        fit_groups(table, by="k", recipe=RECIPE)
 
 
 def test_values_of_a_dictionary_that_no_row_has_are_no_keys():
     table = pa.table({"k": repeated(["b", "a", None], [0, 0]), "x": [0.0, 1.0]})
-    assert fit_groups(table, by="k", model=MODEL).states.sorted_keys == ["b"]
+    assert fit_groups(table, by="k", recipe=RECIPE).states.sorted_keys == ["b"]
 
 
 @pytest.mark.parametrize("by", ["k", ["k", "j"]])
 def test_unsigned_keys_beyond_the_signed_ones_are_keys_like_others(by):
     wide = np.array([2**64 - 1, 7, 2**63], dtype=np.uint64)
     frame = pd.DataFrame({"k": wide, "j": [0, 0, 0], "x": [0.0, 1.0, 2.0]})
-    result = fit_groups(frame, by=by, features=["x"], model=MODEL)
+    result = fit_groups(frame, by=by, features=["x"], recipe=RECIPE)
     assert result.batches["k"].to_pylist() == [7, 2**63, 2**64 - 1]
-    again = fit_groups(frame, by=by, features=["x"], model=MODEL, state=result.states)
+    again = fit_groups(frame, by=by, features=["x"], recipe=RECIPE, state=result.states)
     assert again.states.sorted_keys == result.states.sorted_keys
 
 
@@ -69,11 +70,11 @@ def test_batches_beyond_64_signed_bits_are_refused_and_not_wrapped():
     hours = np.array([1, 2**63], dtype=np.uint64)
     frame = pd.DataFrame({"k": [0, 0], "hour": hours, "x": [0.0, 1.0]})
     with pytest.raises(ValueError, match=r"batch must be at most 2\*\*63 - 1, got 922.* in row 1"):
-        fit_groups(frame, by="k", batch="hour", model=MODEL)
+        fit_groups(frame, by="k", batch="hour", recipe=RECIPE)
 
 
 def test_times_that_do_not_fit_nanoseconds_are_refused():
     times = pa.array([0, 10**15], pa.timestamp("s"))
     table = pa.table({"k": [0, 0], "hour": times, "x": [0.0, 1.0]})
     with pytest.raises(ValueError, match="batch must have times from 1678 to 2261"):
-        fit_groups(table, by="k", batch="hour", model=MODEL)
+        fit_groups(table, by="k", batch="hour", recipe=RECIPE)

@@ -42,12 +42,12 @@ def _attack_result(rng: random.Random, folder: Path) -> None:
         "batch_size": rng.randint(1, 900),
         "max_batches": rng.randint(1, 4),
         "holdout_size": rng.randint(1, 500),
-        "rng": rng.randrange(2**32),
+        "random_state": rng.randrange(2**32),
     }
     np.save(folder / "points.npy", points)
     first = fit_anytime(points, n_threads=1, **options)
     second = fit_anytime(folder / "points.npy", n_threads=2, **options)
-    if first.state != second.state or first.cost != second.cost:
+    if first.memory.clusters != second.memory.clusters or first.cost != second.cost:
         raise AssertionError("one thread in memory and two from a file give different results")
     labeling = label_rows(folder / "points.npy", first, to=folder / "labels.npy", n_threads=2)
     if not np.array_equal(labeling.labels, first.predict(points)):

@@ -46,9 +46,8 @@ def _attack_stream(rng: random.Random) -> None:
         revival=rng.choice(["paper", "exact"]),
         motion=rng.choice(["still", "still", "steady"]),
     )
-    orders = VisitingOrders(
-        rng.getrandbits(32), rng.choice([1, 2]), by=rng.choice(["row", "content"])
-    )
+    by, search = rng.choice(["row", "content"]), rng.choice(["paper", "deep"])
+    orders = VisitingOrders(rng.getrandbits(32), rng.choice([1, 2]), by=by, search=search)
     state = ClusterState.empty(d)
     for step in range(rng.randint(1, 4)):
         batch, elapsed = _batch(rng, numbers, d, scale, dtype), rng.choice([1.0, 0.5, 2.0])

@@ -13,7 +13,7 @@ import pyarrow as pa
 from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS
 from attack.targets import Case
-from dynmeans import DynamicMeans, fit_groups
+from dynmeans import DynamicMeans, Recipe, fit_groups
 from dynmeans.scale import seed_of_key
 
 
@@ -34,11 +34,12 @@ def _attack_labels(rng: random.Random) -> int:
     frame["hour"] = np.sort(numbers.integers(0, 4, n))
     by = [f"k{j}" for j in range(columns)] if columns > 1 or rng.random() < 0.3 else "k0"
     seed = rng.randrange(2**32)
-    model = DynamicMeans(rng.choice([0.5, 4.0]), n_init=rng.randint(1, 2), random_state=seed)
-    call = {"by": by, "features": ["x"], "batch": "hour", "model": model}
+    fields = {"penalties": rng.choice([0.5, 4.0]), "n_init": rng.randint(1, 2)}
+    recipe = Recipe(**fields, random_state=seed)
+    call = {"by": by, "features": ["x"], "batch": "hour", "recipe": recipe}
     result = fit_groups(frame, **call)
     for plain, rows in _rows_of_keys(frame, by).items():
-        single = DynamicMeans(**(model.get_params() | {"random_state": seed_of_key(seed, plain)}))
+        single = DynamicMeans(**fields, random_state=seed_of_key(seed, plain))
         expected = np.empty(len(rows), dtype=np.int64)
         hours = frame["hour"].to_numpy()[rows]
         for hour in np.unique(hours):
@@ -98,7 +99,7 @@ def _attack_frame(rng: random.Random) -> None:
         "batch": rng.choice([None, None, "hour", "x"]),
         "weight": rng.choice([None, None, "w"]),
         "time_step": rng.choice([None, None, 1, 0.0, -1, "1h", timedelta(hours=1), 1e-300, True]),
-        "model": rng.choice([None, DynamicMeans(1.0, random_state=0), DynamicMeans("auto")]),
+        "recipe": rng.choice([None, Recipe(1.0, random_state=0), Recipe("auto")]),
     }
     is_refused, found = refused(lambda: fit_groups(frame, **options), *REFUSALS)
     if not is_refused and len(found.labels) != n:

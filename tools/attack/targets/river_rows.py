@@ -28,10 +28,10 @@ def ready(name: str) -> Iterator[Case]:
 
 
 def _attack(rng: random.Random, kind: Any) -> None:
-    size, scale = rng.choice((1, 2, 5)), rng.choice((None, None, "standard"))
+    size, scale = rng.choice((1, 2, 5)), rng.choice(("raw", "raw", "standard"))
     motion = rng.choice((None, "still", "steady"))
-    model = kind(size, rng.choice((1.0, 1.0, 0.2)), motion=motion, scale=scale)
-    expected = DynamicMeans(model.penalties, motion=motion, scale=scale, random_state=0)
+    model = kind(size, rng.choice((1.0, 1.0, 0.2)), motion=motion, space=scale)
+    expected = DynamicMeans(model.penalties, motion=motion, space=scale, random_state=0)
     taken: list[list[float]] = []
     for _ in range(rng.randint(1, 30)):
         row: dict[Any, Any] = {"x": rng.uniform(-5, 5), "y": float(rng.randint(-5, 5))}

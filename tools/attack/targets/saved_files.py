@@ -14,8 +14,9 @@ import pandas as pd
 from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
-from dynmeans import ClusterState, DDPMixture, DynamicMeans, History, fit_groups
+from dynmeans import ClusterState, DDPMixture, DynamicMeans, History, Recipe, fit_groups
 from dynmeans.files.archive import write_archive
+from dynmeans.follow.begin import remembering
 from dynmeans.records.mixture import MixtureState
 from dynmeans.scale import GroupStates
 
@@ -81,13 +82,11 @@ def _attack_step(state: ClusterState) -> None:
     """Any accepted state must lead to a sound step, or to a refusal."""
     points = np.zeros((3, state.n_features))
     points[1] = 5.0
-    model = DynamicMeans(1.0, random_state=0)
-    is_refused, _ = refused(
-        lambda: DynamicMeans.from_state(state, **model.get_params()).partial_fit(points)
-    )
+    memory = remembering(Recipe(1.0, random_state=0), state)
+    is_refused, _ = refused(lambda: DynamicMeans.from_memory(memory).partial_fit(points))
     if is_refused:
         return
-    after = DynamicMeans.from_state(state, **model.get_params()).partial_fit(points)
+    after = DynamicMeans.from_memory(memory).partial_fit(points)
     assert after.labels_.min() >= 0, "labels are identities"
     assert np.all(np.isfinite(after.cluster_centers_)), "centers are finite"
     assert np.all(np.isin(after.labels_, after.cluster_ids_)), "labels are remembered clusters"
@@ -149,8 +148,8 @@ def _groups() -> list[GroupStates]:
     rng = np.random.default_rng(0)
     numbers = pd.DataFrame({"k": rng.integers(0, 5, 40), "x": rng.normal(0, 3, 40)})
     texts = numbers.assign(k=numbers["k"].map("abcde".__getitem__))
-    model = DynamicMeans(1.0, random_state=0)
-    return [fit_groups(frame, by="k", model=model).states for frame in (numbers, texts)]
+    recipe = Recipe(1.0, random_state=0)
+    return [fit_groups(frame, by="k", recipe=recipe).states for frame in (numbers, texts)]
 
 
 def _histories() -> list[History]:

@@ -46,9 +46,7 @@ def _attack(rng: random.Random, session: Any, folder: Path) -> None:
     numbers = np.random.default_rng(rng.getrandbits(64))
     parameters = {"new_penalty": rng.uniform(0.2, 4), "random_state": rng.randrange(2**32)}
     model = DynamicMeans(**parameters)
-    take_in = foreach_batch(
-        folder, features=["x", "y"], id="name", model=DynamicMeans(**parameters, n_threads=1)
-    )
+    take_in = foreach_batch(folder, features=["x", "y"], id="name", n_threads=1, **parameters)
     expected: list[int] = []
     for epoch in range(rng.randint(1, 3)):
         points = np.round(numbers.normal(0, 3, size=(rng.randint(1, 30), 2)), rng.choice([0, 2]))

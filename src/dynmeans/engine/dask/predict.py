@@ -6,9 +6,9 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from dynmeans.engine import native
+from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import checked_points
 from dynmeans.engine.dask import device
 from dynmeans.engine.dask.chunks import to_rows
@@ -87,7 +87,7 @@ def _predict(rule: tuple[Space, ClusterState, Penalties, float, int], chunk: Any
 
 def _distances(rule: tuple[Space, ClusterState], chunk: Any) -> FloatArray:
     space, state = rule
-    return np.asarray(cdist(_rows(chunk, space, state), state.centers))
+    return Batch(_rows(chunk, space, state)).distances(state)
 
 
 def _rows(chunk: Any, space: Space, state: ClusterState) -> BatchArray:

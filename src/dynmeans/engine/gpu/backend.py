@@ -18,6 +18,7 @@ from dynmeans.engine.gpu.device_rows import DeviceRows
 from dynmeans.engine.gpu.gpu_batch import GpuBatch, as_cupy, take_batch
 from dynmeans.engine.gpu.host.bins import bins_of_batch
 from dynmeans.engine.gpu.host.cluster import Found, cluster
+from dynmeans.engine.gpu.host.deeper_search import search_deeper
 from dynmeans.engine.gpu.predict import distances, label_rows, predict_labels
 from dynmeans.engine.gpu.transfer import (
     LabelRoom,
@@ -46,12 +47,13 @@ def step(
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch and return what is remembered, and the clustering.
 
-    Labels are returned where the batch lies. The deeper search is made in memory.
+    Labels are returned where the batch lies.
     """
-    if not batch.has_weight or is_deep(orders, search):
-        return _step_in_memory(batch, state, penalties, orders, elapsed, search)
+    if not batch.has_weight:
+        return _let_pass(batch, state, penalties, orders, elapsed)
+    deep = is_deep(orders, search)
     with _on_device(batch) as (blocks, weights):
-        stepped = _step_on_device(batch, blocks, weights, state, penalties, orders, elapsed)
+        stepped = _step_on_device(batch, blocks, weights, state, penalties, orders, elapsed, deep)
         cp.cuda.get_current_stream().synchronize()
         return stepped
 
@@ -64,6 +66,7 @@ def _step_on_device(
     penalties: Penalties,
     orders: Orders,
     elapsed: float,
+    deep: bool,
 ) -> tuple[ClusterState, Clustering]:
     rows, arrived = DeviceRows(blocks, weights), let_time_pass(state, elapsed, penalties)
     points = blocks.points
@@ -80,6 +83,10 @@ def _step_on_device(
         if best is None or found.cost_trace[-1] < best.cost_trace[-1] * (1.0 - NO_FALL):
             best, slots = found, rows.labels.copy() if n_orders > 1 else rows.labels
     assert best is not None, "orders has at least one row"
+    if deep:
+        rows.labels = slots
+        best = search_deeper(rows, bins, arrived, penalties, best)
+        slots = rows.labels
     new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
@@ -99,17 +106,16 @@ def in_memory(array: Any) -> Any:
     return to_memory(as_cupy(array))
 
 
-def _step_in_memory(
+def _let_pass(
     batch: Batch | GpuBatch,
     state: ClusterState,
     penalties: Penalties,
     orders: Orders,
     elapsed: float,
-    search: str,
 ) -> tuple[ClusterState, Clustering]:
-    """A batch in which no row takes part, which only lets time pass, or the deeper search."""
-    here = batch.in_memory("this batch")
-    after, clustering = native.step(here, state, penalties, orders, elapsed, DEFAULT, search)
+    """A batch in which no row takes part only lets time pass."""
+    here = batch.in_memory("a batch without weight")
+    after, clustering = native.step(here, state, penalties, orders, elapsed, DEFAULT)
     if isinstance(batch, Batch):
         return after, clustering
     fields = (clustering.ids, clustering.counts, clustering.centers, clustering.cost)

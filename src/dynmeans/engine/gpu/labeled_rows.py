@@ -15,7 +15,7 @@ from dynmeans.engine.gpu.host.bounds import Bounds
 from dynmeans.engine.gpu.host.event_log import OPEN_NEW
 from dynmeans.engine.gpu.host.rows import Listed
 from dynmeans.engine.gpu.host.slots import BoolArray
-from dynmeans.engine.gpu.host.turns import TURN, TurnArray, in_order
+from dynmeans.engine.gpu.host.turns import TURN, TurnArray
 from dynmeans.engine.gpu.kernels import (
     count_of,
     download,
@@ -41,6 +41,7 @@ class LabeledRows:
         points = blocks.points
         self._blocks, self.values, self.weights = blocks, points, weights
         self.n_points, self.n_features = points.shape
+        self.has_weights = weights is not None
         self.row = row_type(points)
         self._n = np.int64(self.n_points)
         self._module = load_module("rows", self.row)
@@ -108,7 +109,11 @@ class LabeledRows:
         if n < 2:
             return listed
         if n > _FEW_ROWS:
-            return self.take(listed, in_order(self.turns(listed)))
+            keys, seed, ties = self._turn
+            numbers = listed.astype(np.uint64)
+            columns = [numbers] if ties is None else [numbers, ties[listed].view(np.uint64)]
+            columns.append(_mix(numbers ^ seed) if keys is None else keys[listed])
+            return listed[cp.lexsort(cp.stack(columns))]
         ordered = cp.empty(n, np.int32)
         kernel = self._search.births.get_function("put_in_order")
         launch_blocks(kernel, -(-n // 32), (listed, n, *self._turn, ordered))
@@ -176,6 +181,50 @@ class LabeledRows:
         self._sums.start(self._bins)
         self._sums.move(listed, before, after, n_slots)
         return self._sums.bins()
+
+    def first_members(
+        self, is_asked: BoolArray, share: FloatArray, wanted: IntArray
+    ) -> tuple[Listed, IntArray]:
+        """List the first members of some slots; of a slot that had too few, none."""
+        most = np.minimum(share * float(self._order.n_keys), float(2**64 - 2**12)).astype(np.uint64)
+        limits, asked, n_listed = upload(
+            np.where(share < 1.0, most, np.uint64(2**64 - 1)),
+            is_asked.view(np.uint8),
+            np.zeros(1, np.int32),
+        )
+        arguments = (self._n, *self._key, self.labels, asked, limits, self._list, n_listed)
+        launch(self._kernel("select_early"), self.n_points, arguments)
+        listed = self.in_order(self._listed(n_listed))
+        if len(listed) == 0:
+            return listed, np.zeros(len(wanted), np.int64)
+        labels, places = self.labels[listed].astype(np.int64), cp.arange(len(listed))
+        counts = cp.bincount(labels, minlength=len(wanted))
+        n_found: IntArray = counts.get()
+        by_slot = cp.lexsort(cp.stack([places, labels]))
+        of_slot = labels[by_slot]
+        place = places - (cp.cumsum(counts) - counts)[of_slot]
+        most = cp.asarray(np.where(n_found >= wanted, wanted, 0))
+        return listed[by_slot[place < most[of_slot]]], n_found
+
+    def weights_of(self, numbers: IntArray) -> FloatArray | None:
+        """Return what some rows weigh; None where every row weighs 1."""
+        if self.weights is None:
+            return None
+        found: FloatArray = self.weights[cp.asarray(numbers)].get()
+        return found
+
+    def slot_bins(self) -> FloatArray:
+        """Return the sums of each slot, in bins."""
+        return self._sums.bins()
+
+    def rename(self, slots: IntArray, numbers: IntArray, labels: IntArray) -> None:
+        """Give all rows of each slot another one, and then some rows labels of their own."""
+        renamed = cp.asarray(slots.astype(np.int32))
+        launch(self._kernel("rename_labels"), self.n_points, (self._n, renamed, self.labels))
+        rows, chosen = (cp.asarray(array.astype(np.int32)) for array in (numbers, labels))
+        n = len(numbers)
+        launch(self._kernel("relabel"), n, (rows, chosen, n, None, self.labels, None, None))
+        self._bounds.forget()
 
     def keep_slots(self, is_kept: BoolArray) -> None:
         """Close the gaps that other slots leave, in the labels and the sums."""

@@ -39,6 +39,8 @@ function start() {
   new Timeline(store, view, looks, scale);
   new EventList(store, view, looks, text);
   const downloads = new Downloads(store, view, player, text);
+  const { trial } = byId("trial") ? new TrialPanel(store, view, looks) : {};
+  const append = (chunk) => (trial ? trial.append(chunk) : store.append(chunk));
   const link = new Permalink(store, view);
   // A view at the last batch, or left as it opened, is at the last when more come.
   let [end, isUntouched] = [store.last, !link.hasTime];
@@ -51,7 +53,7 @@ function start() {
   });
   // Other names, edits, descriptions, families or scores than the header had, while the page is open.
   const update = (fields) => {
-    Object.assign(store.header, fields);
+    Object.assign(store.header, trial?.keep(fields) ?? fields);
     store.readEdits();
     view.readFamilies();
     markNames(store);
@@ -59,7 +61,7 @@ function start() {
     store.notify();
     looks.notify();
   };
-  window.dynmeansReport = { append: (chunk) => store.append(chunk), update, store, view, player, details, downloads, csv: csvText };
+  window.dynmeansReport = { append, update, trial, store, view, player, details, downloads, csv: csvText };
 }
 
 if (byId(OTHER_DATA)) showBeside();

@@ -11,14 +11,14 @@ import numpy as np
 
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution
-from dynmeans.engine.predict import predict_labels
 from dynmeans.engine.step import step_batch
+from dynmeans.follow.begin import begin, draw_entropy, into_space
+from dynmeans.follow.follow import Plan, plan_of
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.recipe import Recipe, recipe_of
 from dynmeans.inputs.numbers import checked_count, checked_number
-from dynmeans.parameters.suggest import suggest_penalties
 from dynmeans.records.arrays import BatchArray
-from dynmeans.records.orders import VisitingOrders
-from dynmeans.records.penalties import AUTO, Penalties, dp_means_penalties, given_penalties
-from dynmeans.records.state import ClusterState
+from dynmeans.records.penalties import dp_means_penalties
 from dynmeans.scale.anytime.result import AnytimeResult
 from dynmeans.scale.anytime.sources import open_source
 from dynmeans.scale.anytime.subsets import IteratorSubsets, RandomSubsets
@@ -56,49 +56,44 @@ class _Rule:
 class _Way:
     """How a batch is taken in, and what the clusters cost after it."""
 
-    penalties: Penalties
     keep: float  # share of a weight that lasts to the next batch
-    orders: VisitingOrders
-    execution: Execution
+    plan: Plan
 
-    def take_in(self, batch: BatchArray, state: ClusterState) -> ClusterState:
+    def take_in(self, batch: BatchArray, memory: Memory) -> Memory:
         """Run one step of Dynamic Means from faded weights; unseen clusters stay as they are."""
+        state, plan = memory.clusters, self.plan
         faded = replace(state, weights=np.maximum(state.weights * self.keep, _NO_WEIGHT))
-        after, _ = step_batch(
-            Batch(batch), faded, self.penalties, self.orders, execution=self.execution
-        )
+        points = into_space(Batch(batch), plan.space)
+        after, _ = step_batch(points, faded, plan.penalties, plan.orders, execution=plan.execution)
         # Nothing is forgotten, so the clusters there were before come first.
         weights = after.weights.copy()
         is_unseen = after.ages[: state.n_clusters] > 1.0
         weights[: state.n_clusters][is_unseen] = state.weights[is_unseen]
-        return replace(after, weights=weights)
+        return replace(memory, clusters=replace(after, weights=weights))
 
-    def estimate(
-        self, holdout: BatchArray, state: ClusterState, n_rows: int
-    ) -> tuple[float, float]:
+    def estimate(self, holdout: Batch, memory: Memory, n_rows: int) -> tuple[float, float]:
         """Estimate the cost of a row, with its standard error."""
-        costs = predict_labels(Batch(holdout), state, self.penalties)[1]
-        shared = self.penalties.new_penalty * state.n_clusters / n_rows
+        state, plan = memory.clusters, self.plan
+        costs = holdout.predict(state, plan.penalties, plan.execution, 0.0)[1]
+        shared = plan.penalties.new_penalty * state.n_clusters / n_rows
         return float(costs.mean()) + shared, float(costs.std()) / math.sqrt(len(costs))
 
 
 def anytime_results(
     source: Any,
     *,
-    penalties: Penalties | float | str = AUTO,
-    new_penalty: float | None = None,
+    recipe: Recipe | None = None,
+    memory: Memory | None = None,
     batch_size: int = 100_000,
     time_limit: float | None = None,
     max_batches: int | None = None,
     patience: int | None = 10,
     tol: float = 1e-3,
     holdout_size: int = 20_000,
-    memory: float = 1.0,
+    span: float = 1.0,
     columns: list[str] | None = None,
-    state: ClusterState | None = None,
     n_threads: int | None = None,
-    max_clusters: int | None = None,
-    rng: np.random.Generator | int | None = None,
+    **parameters: Any,
 ) -> Iterator[AnytimeResult]:
     """Give a usable result after every batch; take as many as you like.
 
@@ -110,31 +105,33 @@ def anytime_results(
     >>> import numpy as np
     >>> from dynmeans.scale.anytime.fit_anytime import anytime_results
     >>> points = np.random.default_rng(0).normal(size=(5000, 2))
-    >>> results = anytime_results(points, new_penalty=2.0, batch_size=500, rng=0)
+    >>> results = anytime_results(points, new_penalty=2.0, batch_size=500, random_state=0)
     >>> first, second = next(results), next(results)
     >>> first.n_points, second.n_points
     (500, 1000)
     """
     began = time.perf_counter()
-    given = given_penalties(penalties, new_penalty)
+    chosen = _checked(recipe_of(recipe, **parameters))
     rule = _checked_rule(time_limit, max_batches, patience, tol)
-    keep = 1.0 - 1.0 / checked_number("memory", memory, at_least=1, infinity_allowed=True)
-    execution = Execution(n_threads=n_threads, max_clusters=max_clusters)
-    generator = np.random.default_rng(rng)
-    orders = VisitingOrders(int(generator.integers(2**63)))
+    keep = 1.0 - 1.0 / checked_number("span", span, at_least=1, infinity_allowed=True)
+    execution = Execution(n_threads=n_threads)
+    seed = draw_entropy(chosen.random_state)
     batch_size = checked_count("batch_size", batch_size)
     opened: Any = open_source(source, columns, batch_size)
     kind = RandomSubsets if hasattr(opened, "read") else IteratorSubsets
-    subsets = kind(opened, batch_size, checked_count("holdout_size", holdout_size), generator)
-    start = _checked_start(state, subsets.holdout.shape[1])
-    chosen = dp_means_penalties(_suggested(subsets.holdout) if given is None else given)
-    way = _Way(chosen, keep, orders, execution)
+    n_held = checked_count("holdout_size", holdout_size)
+    subsets = kind(opened, batch_size, n_held, np.random.default_rng(seed))
+    start = _start(chosen, memory, seed, subsets.holdout)
+    plan = plan_of(replace(chosen, random_state=None), start, execution)
+    still = dp_means_penalties(plan.penalties)
+    way = _Way(keep, plan._replace(penalties=still))
+    start = replace(start, penalties=still)
     return _results(subsets, start, way, rule, time.perf_counter() - began)
 
 
 def _results(
     subsets: RandomSubsets | IteratorSubsets,
-    state: ClusterState,
+    memory: Memory,
     way: _Way,
     rule: _Rule,
     seconds: float,
@@ -143,18 +140,19 @@ def _results(
     costs: list[float] = []
     n_points, verdict = 0, None
     began = time.perf_counter()
+    holdout = into_space(Batch(subsets.holdout), way.plan.space)
     for batch in subsets:
-        state = way.take_in(batch, state)
+        memory = way.take_in(batch, memory)
         n_points += len(batch)
-        cost, error = way.estimate(subsets.holdout, state, subsets.n_rows)
+        cost, error = way.estimate(holdout, memory, subsets.n_rows)
         costs.append(cost)
+        n_clusters = memory.clusters.n_clusters
         _logger.info(
-            "batch %d: %d clusters, cost %.6g +- %.2g", len(costs), state.n_clusters, cost, error
+            "batch %d: %d clusters, cost %.6g +- %.2g", len(costs), n_clusters, cost, error
         )
         seconds += time.perf_counter() - began
         verdict = rule.verdict(seconds, costs)
-        new_penalty = way.penalties.new_penalty
-        yield AnytimeResult(state, new_penalty, cost, error, len(costs), n_points, seconds, verdict)
+        yield AnytimeResult(memory, cost, error, len(costs), n_points, seconds, verdict)
         if verdict is not None:
             return
         began = time.perf_counter()
@@ -181,11 +179,11 @@ def fit_anytime(
         again.
     on_batch : callable, optional
         Called with the result after every batch: progress, with the current estimate.
-    penalties : Penalties, float or "auto", default="auto"
-        lambda: squared distance beyond which a point opens a new cluster; a number, or that of a
-        `Penalties`. "auto" chooses it on the rows held out.
-    new_penalty : float, optional
-        lambda by name, in place of `penalties`.
+    recipe : Recipe, optional
+        What is clustered by. Of its penalties lambda alone plays a part; "auto" chooses it, and a
+        space is learned, on the rows held out.
+    memory : Memory, optional
+        What to begin with, of an earlier result.
     batch_size : int, default=100_000
         Rows of each batch.
     time_limit : float, optional
@@ -197,20 +195,17 @@ def fit_anytime(
         that of those before. None: never.
     holdout_size : int, default=20_000
         Rows held out to estimate the cost, at most a tenth of all.
-    memory : float, default=1.0
+    span : float, default=1.0
         For how many batches the observations of a cluster count towards its position: 1 takes the
         position from the last batch that saw it, infinity is the mean of all batches, which is
         the paper's Algorithm 1.
     columns : list of str, optional
         Columns of a Parquet source; by default all numeric ones.
-    state : ClusterState, optional
-        Clusters to begin with, of an earlier result.
     n_threads : int, optional
         As in `DynamicMeans`; the result never depends on it.
-    max_clusters : int, optional
-        As in `DynamicMeans`: a batch that would leave more is refused.
-    rng : Generator, int or None
-        Source of subsets and visiting orders.
+    **parameters
+        The fields of a `Recipe`, in place of one: `new_penalty`, `n_clusters`, `space`, `search`,
+        `max_clusters` and `random_state`, the seed of subsets and visiting orders.
 
     Returns
     -------
@@ -223,7 +218,7 @@ def fit_anytime(
     >>> from dynmeans import fit_anytime
     >>> rng = np.random.default_rng(0)
     >>> points = rng.choice([0.0, 10.0, 20.0], size=(9000, 1)) + 0.1 * rng.normal(size=(9000, 1))
-    >>> result = fit_anytime(points, new_penalty=4.0, batch_size=1000, max_batches=5, rng=0)
+    >>> result = fit_anytime(points, new_penalty=4.0, batch_size=1000, max_batches=5)
     >>> np.sort(result.centers.ravel()).round().tolist(), result.stopped_by
     ([0.0, 10.0, 20.0], 'max_batches')
     """
@@ -237,8 +232,27 @@ def fit_anytime(
     return replace(result, stopped_by=result.stopped_by or "end_of_source")
 
 
-def _suggested(rows: BatchArray) -> Penalties:
-    return suggest_penalties([rows[:_MAX_SUGGESTED]])
+def _checked(recipe: Recipe) -> Recipe:
+    """Refuse, by name, what a clustering of rows without an order in time cannot use."""
+    pairs = ("max_gap", "reach", "revival_penalty", "drift", "motion", "moving", "revival")
+    recipe.refuse("fit_anytime", pairs, "Its rows have no order in time.")
+    recipe.refuse("fit_anytime", ("n_init", "order"), "A random subset is visited in one order.")
+    recipe.refuse("fit_anytime", ("families", "min_cluster_size", "min_life"))
+    return replace(recipe, n_init=1)
+
+
+def _start(recipe: Recipe, memory: Memory | None, seed: int, holdout: BatchArray) -> Memory:
+    """Return what to begin with: given, or settled on rows that are held out."""
+    n_features = holdout.shape[1]
+    if memory is None:
+        return begin(recipe, [Batch(holdout[:_MAX_SUGGESTED])], entropy=seed)
+    if not isinstance(memory, Memory):
+        raise TypeError(f"memory must be a Memory, got {type(memory).__name__}.")
+    if memory.n_features != n_features:
+        raise ValueError(
+            f"source has {n_features} features, but the memory was made with {memory.n_features}."
+        )
+    return replace(memory, entropy=seed)
 
 
 def _checked_rule(time_limit: Any, max_batches: Any, patience: Any, tol: Any) -> _Rule:
@@ -248,15 +262,3 @@ def _checked_rule(time_limit: Any, max_batches: Any, patience: Any, tol: Any) ->
         None if patience is None else checked_count("patience", patience),
         checked_number("tol", tol, at_least=0),
     )
-
-
-def _checked_start(state: ClusterState | None, n_features: int) -> ClusterState:
-    if state is None:
-        return ClusterState.empty(n_features)
-    if not isinstance(state, ClusterState):
-        raise TypeError(f"state must be a ClusterState, got {type(state).__name__}.")
-    if state.n_features != n_features:
-        raise ValueError(
-            f"source has {n_features} features, but the state was built with {state.n_features}."
-        )
-    return state

@@ -12,12 +12,10 @@ import numpy as np
 
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import checked_coordinates
-from dynmeans.engine.predict import predict_labels
 from dynmeans.engine.threads import choose_n_threads
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.penalties import dp_means_penalties
 from dynmeans.scale.anytime.array_source import ArraySource
 from dynmeans.scale.anytime.result import AnytimeResult
 from dynmeans.scale.anytime.sources import open_source
@@ -54,7 +52,7 @@ class Tally:
     """Adds up counts and costs over the chunks, in their order."""
 
     def __init__(self, result: AnytimeResult) -> None:
-        self._ids = result.state.ids
+        self._ids = result.memory.clusters.ids
         self._opened = result.new_penalty * result.n_clusters
         self._counts = np.zeros(result.n_clusters + 1, dtype=np.int64)
         self._cost = 0.0
@@ -106,7 +104,7 @@ def label_rows(
     >>> import numpy as np
     >>> from dynmeans.scale import fit_anytime, label_rows
     >>> points = np.repeat([[0.0], [9.0]], 500, axis=0)
-    >>> result = fit_anytime(points, penalties=1.0, batch_size=100, max_batches=3, rng=0)
+    >>> result = fit_anytime(points, penalties=1.0, batch_size=100, max_batches=3, random_state=0)
     >>> labeling = label_rows(points, result)
     >>> labeling.counts.tolist(), labeling.cost
     ([500, 500], 2.0)
@@ -116,10 +114,10 @@ def label_rows(
     opened: Any = open_source(source, columns, _CHUNK_ROWS)
     if not hasattr(opened, "read"):
         raise TypeError("source must be one that can be read again, got an iterator.")
-    if opened.n_features != result.state.n_features:
+    if opened.n_features != result.memory.n_features:
         raise ValueError(
             f"source has {opened.n_features} features, but the result was built with "
-            f"{result.state.n_features}."
+            f"{result.memory.n_features}."
         )
     n_threads = (
         choose_n_threads(1 << 30) if n_threads is None else checked_count("n_threads", n_threads)
@@ -203,11 +201,9 @@ def labeled(
     chunks: Iterable[BatchArray], result: AnytimeResult, n_threads: int
 ) -> Iterator[tuple[IntArray, FloatArray]]:
     """Label chunks in several threads, a few ahead of the one given back."""
-    penalties = dp_means_penalties(result.new_penalty)
 
     def label(rows: BatchArray) -> tuple[IntArray, FloatArray]:
-        batch = Batch(checked_coordinates(rows, "source"))
-        return predict_labels(batch, result.state, penalties)
+        return result.judge(Batch(checked_coordinates(rows, "source")))
 
     with ThreadPoolExecutor(n_threads) as pool:
         waiting = []

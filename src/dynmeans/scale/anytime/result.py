@@ -1,13 +1,15 @@
 """What is known after a batch of an any-time clustering."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy.typing as npt
 
-from dynmeans.engine.predict import predict_labels
+from dynmeans.engine.batch import take_rows
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.predict import predict
+from dynmeans.follow.recipe import Recipe
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.penalties import dp_means_penalties
-from dynmeans.records.state import ClusterState
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,10 +18,9 @@ class AnytimeResult:
 
     Attributes
     ----------
-    state : ClusterState
-        The clusters found so far; `state.save(path)` writes them to a file.
-    new_penalty : float
-        lambda.
+    memory : Memory
+        The clusters found so far, with their space and lambda; `memory.save(path)` writes them to a
+        file.
     cost : float
         Estimate of the DP-Means cost of all rows, divided by their number: the mean over the
         held-out sample of the squared distance to the nearest center, at most lambda, and lambda
@@ -35,8 +36,7 @@ class AnytimeResult:
         iterator; None while it goes on.
     """
 
-    state: ClusterState
-    new_penalty: float
+    memory: Memory
     cost: float
     cost_error: float
     n_batches: int
@@ -46,14 +46,25 @@ class AnytimeResult:
 
     @property
     def centers(self) -> FloatArray:
-        """theta, one row for each cluster."""
-        return self.state.centers
+        """theta, one row for each cluster, in the units of the rows."""
+        return self.memory.centers
+
+    @property
+    def new_penalty(self) -> float:
+        """lambda, in the unit of the space."""
+        assert self.memory.penalties is not None, "settled before the first batch"
+        return self.memory.penalties.new_penalty
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
-        return self.state.n_clusters
+        return self.memory.clusters.n_clusters
 
     def predict(self, points: npt.ArrayLike) -> IntArray:
         """Give the cluster of each row, -1 where all are farther than lambda."""
-        return predict_labels(points, self.state, dp_means_penalties(self.new_penalty))[0]
+        labels: IntArray = self.judge(take_rows(points, self.memory.n_features))[0]
+        return labels
+
+    def judge(self, rows: Any) -> tuple[Any, Any]:
+        """Return the cluster and the cost of each of rows that were checked."""
+        return predict(Recipe(space=self.memory.space), self.memory, rows)

@@ -8,10 +8,9 @@ import dask.array as da
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.group_states import GroupStates, Key, merge_states
-from dynmeans.scale.groups.fit_groups import fit_table
+from dynmeans.scale.groups.fit_groups import GroupPlan, fit_table
 from dynmeans.scale.groups.frame_columns import Columns, read_keys, to_arrow
 from dynmeans.scale.groups.key_seeds import seeds_of_keys
 
@@ -22,7 +21,7 @@ def fit_partitions(
     frame: Any,
     columns: Columns,
     settings: dict[str, Any],
-    model: DynamicMeans,
+    plan: GroupPlan,
     state: GroupStates | None,
 ) -> tuple[Any, GroupStates, pa.Table]:
     """Cluster every key of a Dask data frame; labels stay on the cluster, in its partitions."""
@@ -32,7 +31,7 @@ def fit_partitions(
     pieces = [split(part, i, columns, n_parts) for i, part in enumerate(partitions)]
     fit = dask.delayed(_fit_part, pure=False, nout=3)
     fitted = [
-        fit([piece[j] for piece in pieces], columns, settings, model, own)
+        fit([piece[j] for piece in pieces], columns, settings, plan, own)
         for j, own in enumerate(_deal(state, n_parts))
     ]
     collect = dask.delayed(_collect, pure=False)
@@ -69,7 +68,7 @@ def _fit_part(
     pieces: list[Piece],
     columns: Columns,
     settings: dict[str, Any],
-    model: DynamicMeans,
+    plan: GroupPlan,
     state: GroupStates | None,
 ) -> tuple[list[IntArray], GroupStates | None, pa.Table | None]:
     """Cluster the keys of one worker; return their labels partition by partition."""
@@ -84,7 +83,7 @@ def _fit_part(
     def name_row(place: int) -> str:
         return f"row {rows[place]} of partition {origins[place]}"
 
-    labels, states, batches = fit_table(table, columns, settings, model, state, name_row)
+    labels, states, batches = fit_table(table, columns, settings, plan, state, name_row)
     return np.split(labels, np.cumsum(sizes)[:-1]), states, batches
 
 

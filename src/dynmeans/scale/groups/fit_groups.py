@@ -10,18 +10,24 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.engine import groups as native_groups
+from dynmeans.engine.execution import Execution
 from dynmeans.engine.guard import ClusterLimitError
-from dynmeans.estimators.dynamic_means import DynamicMeans
-from dynmeans.inputs.features import feature_numbers
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.follow.begin import remembering
+from dynmeans.follow.courses import check_courses
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.group_states import GroupStates, Key, merge_states
-from dynmeans.records.penalties import DEFAULT_MOTION
+from dynmeans.records.penalties import AUTO, Penalties
+from dynmeans.records.state import ClusterState
 from dynmeans.scale.groups.frame_columns import Columns, choose_columns, key_type, to_arrow
 from dynmeans.scale.groups.group_clocks import clocks_after, steps_before_batches
 from dynmeans.scale.groups.grouped_rows import GroupedRows, group_rows
 from dynmeans.scale.groups.key_seeds import draw_seed, seed_of_key, seeds_of_keys
+from dynmeans.spaces.named import find_space
+from dynmeans.spaces.space import Space
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,21 +43,23 @@ class GroupResult:
         What each key remembers; give it as `state` to a later call to continue.
     batches : pyarrow.Table
         One row for each batch of each key: its size, clusters, passes and cost.
-    model : DynamicMeans
-        The parameters.
+    recipe : Recipe
+        What every key was followed by.
     """
 
     labels: Any
     states: GroupStates
     batches: pa.Table
-    model: DynamicMeans
+    recipe: Recipe
 
-    def estimator(self, key: Key) -> DynamicMeans:
-        """Return the estimator of one key, ready to continue with the same labels."""
-        parameters = self.model.get_params() | {
-            "random_state": seed_of_key(self.states.settings["seed"], key)
-        }
-        return DynamicMeans.from_state(self.states[key], **parameters)
+    def memory(self, key: Key) -> Memory:
+        """Return the memory of one key; `DynamicMeans.from_memory` continues with it."""
+        seed, names = (
+            seed_of_key(self.states.settings["seed"], key),
+            self.states.settings["features"],
+        )
+        recipe = replace(self.recipe, random_state=seed)
+        return remembering(recipe, self.states.clusters(key), feature_names=names)
 
 
 def fit_groups(
@@ -62,8 +70,10 @@ def fit_groups(
     batch: str | None = None,
     time_step: float | timedelta | None = None,
     weight: str | None = None,
-    model: DynamicMeans | None = None,
+    recipe: Recipe | None = None,
     state: GroupStates | None = None,
+    n_threads: int | None = None,
+    **parameters: Any,
 ) -> GroupResult:
     """Cluster the stream of every key separately: per sensor, per customer, per machine.
 
@@ -86,8 +96,12 @@ def fit_groups(
         of a key comes one step after the one before.
     weight : str, optional
         Column of weights.
-    model : DynamicMeans
-        The parameters, its `n_threads` included; with penalties that are given, not "auto".
+    recipe : Recipe, optional
+        What every key is followed by, with penalties that are given, not "auto".
+    n_threads : int, optional
+        As of `DynamicMeans`; the result never depends on it.
+    **parameters
+        The fields of a `Recipe`, in place of one.
     state : GroupStates, optional
         States of an earlier call to continue from. Keys that are not in the frame stay as they are,
         new ones begin.
@@ -95,39 +109,61 @@ def fit_groups(
     Examples
     --------
     >>> import pandas as pd
-    >>> from dynmeans import DynamicMeans, fit_groups
+    >>> from dynmeans import fit_groups
     >>> frame = pd.DataFrame(
     ...     {"pump": ["b", "a", "b", "a"], "hour": [0, 0, 0, 1], "x": [0.0, 5.0, 9.0, 5.2]}
     ... )
-    >>> model = DynamicMeans(new_penalty=1.0, random_state=0)
-    >>> result = fit_groups(frame, by="pump", batch="hour", model=model)
+    >>> result = fit_groups(frame, by="pump", batch="hour", new_penalty=1.0, random_state=0)
     >>> result.labels.tolist(), result.states["b"].centers.ravel().tolist()
     ([0, 0, 1, 0], [0.0, 9.0])
     """
-    model = DynamicMeans() if model is None else model
-    _check_types(model, state)
+    chosen = _checked(recipe_of(recipe, **parameters), state)
     columns = choose_columns(frame, by, features, batch, weight)
-    model = _with_numbers(model, columns.features)
-    settings = _settings(columns, model, time_step, state)
+    plan = GroupPlan.of(chosen, columns, n_threads)
+    settings = _settings(columns, plan, time_step, state)
     if type(frame).__module__.split(".")[0] in ("dask", "dask_expr"):
         dask_groups = importlib.import_module("dynmeans.scale.groups.dask_groups")
-        labels, states, batches = dask_groups.fit_partitions(frame, columns, settings, model, state)
+        labels, states, batches = dask_groups.fit_partitions(frame, columns, settings, plan, state)
     else:
         table = to_arrow(frame, columns.named())
-        labels, states, batches = fit_table(table, columns, settings, model, state)
-    return GroupResult(labels, states, batches, model)
+        labels, states, batches = fit_table(table, columns, settings, plan, state)
+    return GroupResult(labels, states, batches, chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPlan:
+    """What a recipe comes to for every key."""
+
+    recipe: Recipe
+    penalties: Penalties
+    space: Space
+    execution: Execution
+
+    @classmethod
+    def of(cls, recipe: Recipe, columns: Columns, n_threads: int | None) -> "GroupPlan":
+        """Work it out for features of these names."""
+        space = find_space(recipe.space)
+        nobody = ClusterState.empty(space.n_coordinates(len(columns.features)))
+        unseeded = replace(recipe, random_state=0)  # each key has a seed of its own
+        penalties = remembering(unseeded, nobody, feature_names=columns.features).penalties
+        assert penalties is not None, "given"
+        check_courses(space, penalties)
+        if space.is_curved and penalties.motion == "steady":
+            rule = f"'steady' is not available for groups in space {space.name!r}"
+            raise InputError("motion", rule, hint="Its courses bend.")
+        return cls(recipe, penalties, space, Execution(n_threads=n_threads))
 
 
 def fit_table(
     table: pa.Table,
     columns: Columns,
     settings: dict[str, Any],
-    model: DynamicMeans,
+    plan: GroupPlan,
     state: GroupStates | None,
     name_row: Callable[[int], str] = "row {}".format,
 ) -> tuple[IntArray, GroupStates, pa.Table]:
     """Cluster every key of an Arrow table; return labels, states and the table of batches."""
-    rows = group_rows(table, columns, name_row)
+    rows = group_rows(table, columns, name_row, plan.space)
     settings = settings | {"batch_kind": rows.batch_kind}
     state = _agreeing(state, settings, rows)
     before, others = _of_keys(state, rows.keys)
@@ -140,51 +176,43 @@ def fit_table(
         elapsed,
         before,
         seeds_of_keys(settings["seed"], rows.keys),
-        model._penalties(),
-        settings["n_init"],
-        model._execution(),
+        plan.penalties,
+        plan.recipe.n_init,
+        plan.execution,
     )
     after = replace(before, **remembered, **clocks_after(rows, before, elapsed))
-    _check_limit(after, model.max_clusters)
+    _check_limit(after, plan.recipe.max_clusters)
     key_types = [key_type(table, name) for name in columns.by]
     batches = _batch_table(rows, columns, key_types, n_clusters, n_iters, costs)
     return _in_frame_order(labels, rows.order), merge_states([others, after]), batches
 
 
-def _with_numbers(model: DynamicMeans, features: Sequence[str]) -> DynamicMeans:
-    """Name the moving features by their numbers: a state knows no names."""
-    if model.moving is None:
-        return model
-    numbers = feature_numbers(model.moving, len(features), features)
-    return DynamicMeans(**model.get_params() | {"moving": numbers})
-
-
-def _check_types(model: object, state: object) -> None:
-    if not isinstance(model, DynamicMeans):
-        raise TypeError(f"model must be a DynamicMeans, got {type(model).__name__}.")
+def _checked(recipe: Recipe, state: object) -> Recipe:
+    """Refuse, by name, what many small streams cannot be followed by."""
+    where = "fit_groups"
+    auto = "Choose penalties on the batches of one key: new_penalty=suggest_penalties(...)."
+    if recipe.is_auto:
+        raise InputError("penalties", f"must be given in {where}", got=AUTO, hint=auto)
+    confirming = ("families", "min_cluster_size", "min_life")
+    recipe.refuse(where, ("n_clusters", "order", "search", *confirming))
+    if not find_space(recipe.space).is_fitted:
+        hint = "Give a space that is fitted, the same for all keys: find_space(...).fit(rows)."
+        raise InputError("space", f"is not learned in {where}", got=recipe.space, hint=hint)
     if state is not None and not isinstance(state, GroupStates):
         raise TypeError(
             f"state must be a GroupStates, got {type(state).__name__}. "
             "Read one from a file with GroupStates.load(path)."
         )
+    return recipe
 
 
 def _settings(
-    columns: Columns, model: DynamicMeans, time_step: Any, state: GroupStates | None
+    columns: Columns, plan: GroupPlan, time_step: Any, state: GroupStates | None
 ) -> dict[str, Any]:
     """What later calls must repeat to go on from these states."""
-    model._execution()
-    if model._is_auto():
-        raise ValueError(
-            'penalties must be given for groups, got "auto". Choose them on the batches of one '
-            "group: model=DynamicMeans(suggest_penalties(batches))."
-        )
-    if model.scale is not None:
-        raise ValueError(
-            f"scale must be None for groups, got {model.scale!r}. Scale the features of the frame."
-        )
-    penalties = model._penalties()
-    is_open = model.random_state is None and state is not None
+    is_open = plan.recipe.random_state is None and state is not None
+    direct = ("new_penalty", "revival_penalty", "drift", "revival", "motion", "moving")
+    penalties = plan.penalties.to_json()
     return {
         "by": columns.by if columns.has_key_tuples else columns.by[0],
         "features": columns.features,
@@ -192,16 +220,12 @@ def _settings(
         "time_step": checked_time_step(
             time_step, columns.batch, argument="batch", ticks_per_microsecond=1000
         ),
-        "new_penalty": penalties.new_penalty,
-        "revival_penalty": penalties.revival_penalty,
-        "drift": penalties.drift,
-        "revival": penalties.revival,
-        "motion": penalties.motion,
-        "moving": None if penalties.moving is None else list(penalties.moving),
-        "n_init": checked_count("n_init", model.n_init),
+        **{name: penalties[name] for name in direct},
+        "space": plan.space.to_json(),
+        "n_init": plan.recipe.n_init,
         "seed": state.settings["seed"]
         if is_open and state is not None
-        else draw_seed(model.random_state),
+        else draw_seed(plan.recipe.random_state),
     }
 
 
@@ -211,12 +235,10 @@ def _agreeing(
     """Return the states to go on from, or say what of this call disagrees with them."""
     if state is None or not len(state):
         return GroupStates.empty(rows.points.shape[1], rows.batch_values.dtype, settings)
-    made_with = {"motion": DEFAULT_MOTION} | state.settings
     for name, value in settings.items():
-        if made_with.get(name) != value:
-            raise ValueError(
-                f"state was made with {name}={made_with.get(name)!r}, but this call has {value!r}."
-            )
+        known = state.settings.get(name)
+        if known != value:
+            raise ValueError(f"state was made with {name}={known!r}, but this call has {value!r}.")
     return state
 
 

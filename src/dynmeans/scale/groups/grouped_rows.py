@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT, are_in_range
+from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT, are_in_range, checked_coordinates
 from dynmeans.engine.groups import sort_by_group
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.group_states import Key
@@ -19,6 +19,7 @@ from dynmeans.scale.groups.frame_columns import (
     read_numbers,
     read_points,
 )
+from dynmeans.spaces.space import Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,9 @@ class GroupedRows:
     batch_kind: str  # "integer", "number" or "time"; "none" without a batch column
 
 
-def group_rows(table: pa.Table, columns: Columns, name_row: Callable[[int], str]) -> GroupedRows:
+def group_rows(
+    table: pa.Table, columns: Columns, name_row: Callable[[int], str], space: Space
+) -> GroupedRows:
     """Sort the rows by key and find the batches of each, or say which row is wrong."""
     groups, keys = read_keys(table, columns)
     is_sorted = bool(np.all(groups[1:] >= groups[:-1]))
@@ -47,6 +50,7 @@ def group_rows(table: pa.Table, columns: Columns, name_row: Callable[[int], str]
         weights = read_numbers(table, columns.weight, "weight").astype(np.float64)[order]
     place_names = _PlaceNames(keys, starts, order, name_row)
     _check_values(points, weights, columns, place_names)
+    points = checked_coordinates(np.ascontiguousarray(space.to_points(points)), "points")
     return GroupedRows(
         keys, rows, points, weights, *_cut(table, columns, order, starts, place_names)
     )

@@ -74,6 +74,21 @@ extern "C" __global__ void __launch_bounds__(256) select_rows(const int* among, 
     gathered.flush(listed, nullptr, n_listed);
 }
 
+// Rows of the slots that are asked for, up to a key of each.
+extern "C" __global__ void __launch_bounds__(256) select_early(i64 n, const u64* keys, u64 seed,
+                                                               const int* labels, const u8* is_asked,
+                                                               const u64* limits, int* listed,
+                                                               int* n_listed) {
+    Gathered gathered{warp_room()};
+    for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
+        const i64 i = first + threadIdx.x;
+        const int label = i < n ? labels[i] : -1;
+        const bool wants = label >= 0 && is_asked[label] && key_of(i, keys, seed) <= limits[label];
+        gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
+    }
+    gathered.flush(listed, nullptr, n_listed);
+}
+
 // Labels rows from key `low` on by what they found, unless that would open or revive a cluster. A
 // bound on the costs of other slots holds beside the slot that was found: it goes where the label
 // is another.

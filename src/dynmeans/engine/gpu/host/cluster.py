@@ -35,25 +35,36 @@ def cluster(
     rows: Rows, order: Any, bins: BatchBins, state: ClusterState, penalties: Penalties
 ) -> Found:
     """Cluster the rows from nothing in one order; a last pass that raised the cost is undone."""
-    found = _run(rows, order, bins, state, penalties)
-    if has_risen(found.cost_trace):
-        found = _run(rows, order, bins, state, penalties, len(found.cost_trace) - 1)
-    return found
+    passes = Passes(rows, Memory.of(state, penalties), penalties.new_penalty)
+
+    def run(most_passes: float = math.inf) -> Found:
+        rows.start(order, bins)
+        nothing = Found(np.empty(0), state.centers, [])
+        n_members = rows.sum_up(passes.first())
+        return alternate(passes, n_members, bins, state, penalties, nothing, most_passes)
+
+    found = run()
+    return run(len(found.cost_trace) - 1) if has_risen(found.cost_trace) else found
 
 
-def _run(
-    rows: Rows,
-    order: Any,
+def alternate(
+    passes: Passes,
+    n_members: IntArray,
     bins: BatchBins,
     state: ClusterState,
     penalties: Penalties,
+    start: Found,
     most_passes: float = math.inf,
+    *,
+    keeps_labels: bool = False,
 ) -> Found:
-    memory = Memory.of(state, penalties)
-    passes = Passes(rows, memory, penalties.new_penalty)
-    rows.start(order, bins)
-    n_members = rows.sum_up(passes.first())
-    has_changed, cost_trace = bool(n_members.any()), list[float]()
+    """Alternate parameters and labels until the cost stops falling; its trace goes on.
+
+    With `keeps_labels` a last pass that raised the cost is undone.
+    """
+    rows, memory, cost_trace = passes.rows, passes.memory, list(start.cost_trace)
+    has_changed = bool(n_members.any())
+    before: tuple[Found, Any] = start, None
     while True:
         counts, centers = params(rows, n_members, bins, state, penalties)
         slots = Slots.at(centers, n_members, memory)
@@ -63,8 +74,13 @@ def _run(
         cost = terms + math.fsum(found.within.tolist())
         fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
         cost_trace.append(cost)
+        if before[1] is not None and has_risen(cost_trace):
+            after, rows.labels = before
+            return after
         if not fell or not has_changed or len(cost_trace) == most_passes:
             return Found(counts, centers, cost_trace)
+        if keeps_labels:
+            before = Found(counts, centers, list(cost_trace)), rows.labels.copy()
         has_changed = len(found.listed) > 0
         n_members = passes.later(slots, n_members, found)
         is_kept = (np.arange(len(n_members)) < len(memory)) | (n_members > 0)

@@ -43,6 +43,7 @@ class Rows(Protocol):
 
     n_points: int
     n_features: int
+    has_weights: bool
     labels: Listed
 
     def magnitudes(self) -> Magnitudes:
@@ -166,6 +167,24 @@ class Rows(Protocol):
 
     def keep_slots(self, is_kept: BoolArray) -> None:
         """Close the gaps that other slots leave, in the labels and the sums."""
+
+    def first_members(
+        self, is_asked: BoolArray, share: FloatArray, wanted: IntArray
+    ) -> tuple[Listed, IntArray]:
+        """List the first members of some slots; of a slot that had too few, none.
+
+        They are sought in the first `share` of the keys, slot by slot; returned with how many
+        members of each slot were found there.
+        """
+
+    def weights_of(self, numbers: IntArray) -> FloatArray | None:
+        """Return what some rows weigh; None where every row weighs 1."""
+
+    def slot_bins(self) -> FloatArray:
+        """Return the sums of each slot, in bins."""
+
+    def rename(self, slots: IntArray, numbers: IntArray, labels: IntArray) -> None:
+        """Give all rows of each slot another one, and then some rows labels of their own."""
 
     def totals(self) -> FloatArray:
         """Return the sums of each slot, rounded once: w where points have weights, then w y."""

@@ -2,8 +2,11 @@
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
+const isPlainColumn = (column) => Array.isArray(column) || ArrayBuffer.isView(column);
+
 // A column is base64 of little-endian numbers, or a plain array (docs/report-format.md).
 function readColumn(column, Type) {
+  if (column instanceof Type) return column;
   if (Array.isArray(column)) return Type.from(column);
   const bytes = Uint8Array.from(atob(column), (sign) => sign.charCodeAt(0));
   return new Type(bytes.buffer);

@@ -25,7 +25,8 @@ class ReportStore {
     this.listeners.push(callback);
   }
 
-  append(chunk) {
+  // `settle` is called before anybody hears of it.
+  append(chunk, settle = () => {}) {
     const first = this.batches.length;
     this.addBatches(chunk.batches);
     const added = this.batches.slice(first);
@@ -34,6 +35,7 @@ class ReportStore {
     this.addPoints(chunk.points, added, places);
     this.addEvents(chunk.events, added);
     this.usualTime = median(this.batches.slice(1).map((batch, row) => batch.time - this.batches[row].time)) ?? 1;
+    settle();
     this.notify();
   }
 
@@ -223,7 +225,7 @@ function forEachBatch(sizes, batches, callback) {
 // Packed places are steps of 1/65535 from low to high; plain arrays are the places themselves.
 function placeReader(limits, nAxes) {
   return (column, n) => {
-    const isPlain = Array.isArray(column);
+    const isPlain = isPlainColumn(column);
     const values = readColumn(column, isPlain ? Float32Array : Uint16Array);
     return Array.from({ length: nAxes }, (_, axis) => {
       const steps = values.subarray(axis * n, (axis + 1) * n);
@@ -248,7 +250,7 @@ function slotOf({ ids }, id) {
 // In a step of time, axis by axis; none where clusters keep no course.
 function readVelocities({ velocities, fastest }, nAxes) {
   if (!velocities) return null;
-  const isPlain = Array.isArray(velocities);
+  const isPlain = isPlainColumn(velocities);
   const values = readColumn(velocities, isPlain ? Float32Array : Int16Array);
   const n = values.length / nAxes;
   return Array.from({ length: nAxes }, (_, axis) => {

@@ -86,7 +86,7 @@ class Transport {
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const tag = event.target.tagName;
-    const isTyping = tag === "SELECT" || (tag === "INPUT" && event.target.type !== "range");
+    const isTyping = tag === "SELECT" || (tag === "INPUT" && event.target.type !== "range") || event.target.id === "trial-slide";
     if (event.key === "Escape") this.view.set(this.view.region ? { region: null } : { selected: null });
     if (isTyping) return;
     const isPressable = tag === "BUTTON" || tag === "SUMMARY";

@@ -1,0 +1,174 @@
+// The panel in which one tries another scale: drag, and the whole page follows.
+
+const SCALE_STEPS = 400; // of the slider
+const OCTAVES = 5; // it reaches so far to either side of the run's scale
+
+class TrialPanel {
+  constructor(store, view, looks) {
+    Object.assign(this, { store, view });
+    this.part = byId("trial");
+    const reason = store.header.engine?.reason;
+    this.part.hidden = !store.header.engine;
+    if (!store.header.engine) return;
+    byId("trial-body").hidden = Boolean(reason);
+    byId("trial-reason").textContent = reason ?? "";
+    if (reason) return;
+    this.trial = new Trial(store, view, () => {
+      byId("legend-course").hidden = !store.batches[0].velocities;
+      looks.notify();
+    });
+    this.run = this.trial.settings;
+    this.setUp();
+  }
+
+  setUp() {
+    const { run } = this;
+    for (const [id, name] of TRIAL_FIELDS) {
+      byId(id).addEventListener("input", () => this.change(name, byId(id)));
+    }
+    byId("trial-wanted").addEventListener("input", () => this.ask());
+    byId("trial-back").addEventListener("click", () => this.back());
+    byId("trial-command").addEventListener("click", () => this.copy(commandText(run, this.now)));
+    byId("trial-python").addEventListener("click", () => this.copy(pythonText(run, this.now)));
+    byId("trial-unit").textContent = run.unit ?? "";
+    byId("trial-sample").textContent = this.sampleText();
+    this.part.addEventListener("toggle", () => this.draw());
+    this.now = this.ofTheRun();
+    this.draw();
+  }
+
+  ofTheRun() {
+    const { new_penalty: newPenalty, max_gap: maxGap, reach, motion, search } = this.run;
+    return { newPenalty, maxGap: maxGap ?? Infinity, reach, motion, search };
+  }
+
+  sampleText() {
+    const { trial, store } = this;
+    const rows = formatCount(trial.nRows);
+    const total = store.batches.reduce((sum, batch) => sum + batch.nPoints, 0);
+    return trial.isSample ? `On the ${rows} rows of this page, a sample of ${formatCount(total)}.` : `On all ${rows} rows.`;
+  }
+
+  change(name, input) {
+    const value = TRIAL_VALUES[name]?.(input, this) ?? input.value;
+    if (typeof value === "number" && !Number.isFinite(value) && value !== Infinity) return;
+    const field = name === "slide" || name === "distance" ? "newPenalty" : name;
+    this.now = { ...this.now, [field]: value };
+    if (field === "newPenalty") byId("trial-wanted").value = "";
+    this.draw();
+    this.ask();
+  }
+
+  ask() {
+    const { trial, now, run } = this;
+    if (!trial.worker) trial.start((data) => this.answer(data));
+    const { search, ...penalties } = now;
+    const wanted = Number(byId("trial-wanted").value) || null;
+    this.asked = performance.now();
+    trial.ask(
+      { ...penalties, revival: run.revival, moving: now.motion === "steady" ? run.moving : null },
+      { nInit: run.n_init, entropy: run.entropy, search },
+      wanted,
+    );
+  }
+
+  answer({ problem, share, found, newPenalty, time }) {
+    if (problem) this.say(`This did not work: ${problem}`);
+    else if (share !== undefined) this.say(`${Math.round(100 * share)} %`);
+    else {
+      this.now = { ...this.now, newPenalty };
+      this.trial.show(found);
+      this.draw();
+      const mean = found.ids.length / Math.max(1, found.nSeen.filter((n) => n > 0).length);
+      this.say(`${plural(found.nIdentities, "cluster")}, about ${formatNumber(mean, 3)} in a batch, found in ${Math.round(time)} ms`);
+    }
+  }
+
+  back() {
+    this.trial.back();
+    this.now = this.ofTheRun();
+    byId("trial-wanted").value = "";
+    byId("trial-copied").hidden = true;
+    this.draw();
+    this.say("The clusters of the run.");
+  }
+
+  say(text) {
+    byId("trial-status").textContent = text;
+  }
+
+  async copy(text) {
+    byId("trial-copied").hidden = false;
+    byId("trial-copied").textContent = text;
+    try {
+      await navigator.clipboard.writeText(text);
+      this.say("Copied.");
+    } catch {
+      this.say("Here it is, to copy by hand.");
+    }
+  }
+
+  draw() {
+    const { now, trial } = this;
+    const distance = Math.sqrt(now.newPenalty);
+    const slide = byId("trial-slide");
+    const place = SCALE_STEPS * (0.5 + Math.log2(distance / Math.sqrt(this.run.new_penalty)) / (2 * OCTAVES));
+    slide.max = SCALE_STEPS;
+    if (document.activeElement !== slide) slide.value = Math.round(place);
+    slide.style.setProperty("--done", `${clamp((100 * place) / SCALE_STEPS, 0, 100)}%`);
+    slide.setAttribute("aria-valuetext", `${formatNumber(distance, 3)} ${this.run.unit ?? ""}`);
+    setUnlessTyping("trial-distance", Number(distance.toPrecision(4)));
+    setUnlessTyping("trial-gap", now.maxGap === Infinity ? "" : now.maxGap);
+    setUnlessTyping("trial-reach", Number(now.reach.toPrecision(4)));
+    byId("trial-motion").value = now.motion;
+    byId("trial-search").value = now.search;
+    byId("trial-reach-distance").textContent = `${formatNumber(Math.sqrt(now.reach) * distance, 3)} ${this.run.unit ?? ""}`;
+    byId("trial-back").disabled = !trial.isShown;
+    this.part.classList.toggle("is-trying", trial.isShown);
+    byId("trial-mark").hidden = !trial.isShown;
+  }
+}
+
+const TRIAL_FIELDS = [
+  ["trial-slide", "slide"], ["trial-distance", "distance"], ["trial-gap", "maxGap"], ["trial-reach", "reach"],
+  ["trial-motion", "motion"], ["trial-search", "search"],
+];
+
+// What stands in a field, as a setting; NaN where it is none.
+const TRIAL_VALUES = {
+  slide: (input, { run }) => run.new_penalty * 4 ** (OCTAVES * ((2 * Number(input.value)) / SCALE_STEPS - 1)),
+  distance: (input) => (Number(input.value) > 0 ? Number(input.value) ** 2 : NaN),
+  maxGap: (input) => (input.value === "" ? Infinity : Number(input.value) > 1 ? Number(input.value) : NaN),
+  reach: (input) => (Number(input.value) >= 1 ? Number(input.value) : NaN),
+};
+
+function setUnlessTyping(id, value) {
+  const input = byId(id);
+  if (document.activeElement !== input) input.value = value;
+}
+
+// The settings as the command takes them.
+function commandText(run, now) {
+  const gap = now.maxGap === Infinity ? "inf" : now.maxGap;
+  const parts = [
+    run.command ?? "dynmeans cluster INPUT", `--new-penalty ${now.newPenalty}`, `--max-gap ${gap}`, `--reach ${now.reach}`,
+    ...(now.motion === "still" ? [] : [`--motion ${now.motion}`]), `--search ${now.search}`,
+    ...(run.revival === "paper" ? [] : [`--revival ${run.revival}`]),
+    ...(run.n_init === 3 ? [] : [`--n-init ${run.n_init}`]),
+    ...(run.random_state === null ? [] : [`--random-state ${run.random_state}`]),
+  ];
+  return parts.join(" ");
+}
+
+function pythonText(run, now) {
+  const gap = now.maxGap === Infinity ? 'float("inf")' : now.maxGap;
+  const parts = [
+    `new_penalty=${now.newPenalty}`, `max_gap=${gap}`, `reach=${now.reach}`,
+    ...(now.motion === "still" ? [] : [`motion="${now.motion}"`]), `search="${now.search}"`,
+    ...(run.revival === "paper" ? [] : [`revival="${run.revival}"`]),
+    ...(run.n_init === 3 ? [] : [`n_init=${run.n_init}`]),
+    ...(run.space && run.space !== "raw" ? [`space="${run.space}"`] : []),
+    ...(run.random_state === null ? [] : [`random_state=${run.random_state}`]),
+  ];
+  return `DynamicMeans(${parts.join(", ")})`;
+}

@@ -1,0 +1,284 @@
+"""Every face of the package times every field of a recipe: the same to the bit, or refused by name.
+
+A field that is added to `Recipe` fails here until it has a value in `CASES`, and then in every face
+that neither serves nor refuses it.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from dynmeans import (
+    ClusterLimitError,
+    ClusterState,
+    DynamicMeans,
+    Penalties,
+    Run,
+    VisitingOrders,
+    fit_anytime,
+    fit_groups,
+    step,
+)
+from dynmeans.engine.batch import Batch
+from dynmeans.follow.begin import begin, draw_entropy
+from dynmeans.follow.follow import follow
+from dynmeans.follow.recipe import FIELDS, Recipe
+from dynmeans.scale import label_rows
+from dynmeans.scale.groups.key_seeds import seed_of_key
+
+NAMES = ["x", "y"]
+BASE = {"new_penalty": 40.0, "random_state": 3}
+# For each field the recipe that it is tried in.
+CASES = {
+    "penalties": {"penalties": Penalties(9.0, max_gap=4, reach=2.0), "random_state": 3},
+    "new_penalty": {**BASE, "new_penalty": 9.0},
+    "max_gap": {**BASE, "max_gap": 1.5},
+    "reach": {**BASE, "reach": 3.0},
+    "revival_penalty": {**BASE, "revival_penalty": 20.0, "drift": 0.1},
+    "drift": {**BASE, "revival_penalty": 1.0, "drift": 30.0},
+    "n_clusters": {"n_clusters": 4, "random_state": 3},
+    "motion": {**BASE, "motion": "steady", "reach": 1.5},
+    "moving": {**BASE, "motion": "steady", "reach": 1.5, "moving": ("x",)},
+    "revival": {**BASE, "revival": "exact"},
+    "space": {"new_penalty": 0.2, "random_state": 3, "space": "standard"},
+    "n_init": {**BASE, "new_penalty": 4.0, "n_init": 7},
+    "order": {**BASE, "new_penalty": 4.0, "order": "row"},
+    "search": {**BASE, "new_penalty": 4.0, "search": "deep"},
+    "random_state": {**BASE, "new_penalty": 4.0, "random_state": 8},
+    "families": {**BASE, "new_penalty": 4.0, "families": True},
+    "min_cluster_size": {**BASE, "min_cluster_size": 30},
+    "min_life": {**BASE, "min_life": 3},
+    "max_clusters": {**BASE, "max_clusters": 2},
+}
+CONFIRMED = ("min_cluster_size", "min_life")
+
+
+def _stream():
+    """Clusters that move, vanish and come back; the second feature has larger units."""
+    rng = np.random.default_rng(1)
+    places = np.array([[0.0, 0.0], [9.0, 60.0], [20.0, 0.0], [30.0, 90.0]])
+    batches = []
+    for t in range(7):
+        here = [k for k in range(4) if not (k == 2 and t in (2, 3))]
+        sizes = [14 if k != 3 else 4 for k in here]
+        rows = places[here].repeat(sizes, axis=0) + np.array([1.2, 2.5]) * t
+        batches.append(rows + rng.normal(size=rows.shape) * [1.3, 4.0])
+    return batches
+
+
+BATCHES = _stream()
+SIZES = [len(batch) for batch in BATCHES]
+
+
+def _shown(model, field):
+    """What a field is there for: labels, confirmed labels or families of the last batch."""
+    if field in CONFIRMED:
+        return model.confirmed_labels_
+    return model.family_labels_ if field == "families" else model.labels_
+
+
+def _partial_fit(fields, field):
+    """The face that all others are compared with."""
+    model = DynamicMeans(**fields)
+    return np.concatenate([_shown(model.partial_fit(_named(X)), field) for X in BATCHES])
+
+
+def _named(X):
+    return pd.DataFrame(X, columns=NAMES)
+
+
+def _fit_sequence(fields, field):
+    model = DynamicMeans(**fields)
+    labels, _ = model.fit_sequence([_named(X) for X in BATCHES])
+    last = _shown(model, field)
+    return np.concatenate([*labels[:-1], last])
+
+
+def _begun_on_all(fields, field):
+    """One batch after the other, where the beginning has seen all of them."""
+    recipe, batches = Recipe(**fields), [Batch(X) for X in BATCHES]
+    memory, labels = begin(recipe, batches, feature_names=NAMES), []
+    for batch in batches:
+        memory, one = follow(recipe, memory, batch)
+        labels.append(one.clustering.labels)
+    model = DynamicMeans.from_memory(memory, **_beside(fields))
+    model.__dict__["_step"] = one
+    return np.concatenate([*labels[:-1], _shown(model, field)])
+
+
+def _beside(fields):
+    known = ("penalties", "new_penalty", "max_gap", "reach", "revival_penalty", "drift")
+    gone = (*known, "space", "motion", "moving", "revival")
+    return {name: value for name, value in fields.items() if name not in gone}
+
+
+def _groups(fields, field):
+    frame = _named(np.concatenate(BATCHES)).assign(key="a", t=np.arange(len(BATCHES)).repeat(SIZES))
+    return fit_groups(frame, by="key", batch="t", features=NAMES, **fields).labels
+
+
+def _one_key(fields, field):
+    return _partial_fit(fields | {"random_state": seed_of_key(fields["random_state"], "a")}, field)
+
+
+FEW = np.concatenate([X[[0, 20, -1]] for X in BATCHES[:3]])  # so few that no row is held out
+
+
+def _anytime(fields, field):
+    result = fit_anytime(FEW, max_batches=1, **fields)
+    labels = label_rows(FEW, result).labels
+    np.testing.assert_array_equal(result.predict(FEW), labels)
+    return labels
+
+
+def _one_batch(fields, field):
+    return DynamicMeans(**fields, n_init=1).fit(FEW).labels_
+
+
+class _SparkFrame:
+    """The little of a Spark frame that is used."""
+
+    def __init__(self, table):
+        self.table, self.columns = table, table.column_names
+        context = SimpleNamespace(getLocalProperty={"sql.streaming.queryId": "q"}.get)
+        self.sparkSession = SimpleNamespace(sparkContext=context)
+
+    def select(self, *names):
+        return SimpleNamespace(toArrow=lambda: self.table.select(names))
+
+
+def _spark(fields, field, tmp_path):
+    micro_batches = pytest.importorskip("dynmeans.spark.micro_batches")
+    take_in = micro_batches.foreach_batch(tmp_path / "run", features=NAMES, id="n", **fields)
+    first = 0
+    for epoch, X in enumerate(BATCHES):
+        numbers = np.arange(first, first + len(X))
+        take_in(_SparkFrame(pa.table({"n": numbers, "x": X[:, 0], "y": X[:, 1]})), epoch)
+        first += len(X)
+    with Run.open(tmp_path / "run") as run:
+        return run.labels()["cluster_id"].to_numpy()
+
+
+def _spark_labeling(fields, field):
+    labeling = pytest.importorskip("dynmeans.spark.labeling")
+    model = DynamicMeans(**fields)
+    for X in BATCHES:
+        model.partial_fit(_named(X))
+    assign = labeling.assigner(model.memory_)
+    found = [assign(*(pd.Series(column) for column in X.T)) for X in BATCHES]
+    return np.concatenate(found).astype(np.int64)
+
+
+def _predicted(fields, field):
+    model = DynamicMeans(**fields)
+    for X in BATCHES:
+        model.partial_fit(_named(X))
+    return np.concatenate([model.predict(_named(X)) for X in BATCHES])
+
+
+def _river(fields, field):
+    clusterer = pytest.importorskip("dynmeans.estimators.river_clusterer").RiverDynamicMeans
+    size = min(SIZES)
+    rivers = clusterer(size, **fields)
+    found = []
+    for X in BATCHES:
+        for x, y in X[:size].tolist():
+            rivers.learn_one({"x": x, "y": y})
+        found.append(_shown(rivers.model, field))
+    return np.concatenate(found)
+
+
+def _equal_windows(fields, field):
+    model = DynamicMeans(**fields)
+    size = min(SIZES)
+    return np.concatenate([_shown(model.partial_fit(_named(X[:size])), field) for X in BATCHES])
+
+
+STEP = {"max_clusters", "random_state", "n_init", "order", "search"}
+PENALTIES = {"penalties", "new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival"}
+
+
+def _step(fields, field):
+    """`step` takes penalties and orders as values; what is left of a recipe it takes by name."""
+    known = begin(
+        Recipe(**{k: v for k, v in fields.items() if k in PENALTIES}), [Batch(BATCHES[0])]
+    )
+    orders = VisitingOrders(
+        draw_entropy(fields["random_state"]),
+        fields.get("n_init", 3),
+        fields.get("order", "content"),
+        fields.get("search", "paper"),
+    )
+    rest = {k: v for k, v in fields.items() if k not in PENALTIES | STEP - {"max_clusters"}}
+    state, labels = ClusterState.empty(2), []
+    for X in BATCHES:
+        state, found = step(X, state, known.penalties, orders=orders, **rest)
+        labels.append(found.labels)
+    return np.concatenate(labels)
+
+
+# A face, and the way of the estimator that it must agree with.
+FACES = {
+    "fit_sequence": (_fit_sequence, _begun_on_all),
+    "fit_groups": (_groups, _one_key),
+    "fit_anytime, label_rows": (_anytime, _one_batch),
+    "spark.foreach_batch": (_spark, _partial_fit),
+    "spark.assign_udf": (_spark_labeling, _predicted),
+    "RiverDynamicMeans": (_river, _equal_windows),
+    "step": (_step, _partial_fit),
+}
+
+
+def _outcome(face, fields, field, tmp_path):
+    """Labels, or the error that there is in their place."""
+    needs_folder = "tmp_path" in face.__code__.co_varnames[: face.__code__.co_argcount]
+    try:
+        return face(fields, field, tmp_path) if needs_folder else face(fields, field)
+    except (TypeError, ValueError) as error:
+        return error
+
+
+def test_every_field_of_a_recipe_is_tried():
+    assert set(CASES) == set(FIELDS)
+
+
+@pytest.mark.parametrize("field", CASES)
+def test_every_field_changes_what_is_found(field):
+    usual = {k: v for k, v in CASES[field].items() if k != field}
+    if field in ("penalties", "new_penalty", "n_clusters", "revival_penalty", "drift"):
+        usual = BASE
+    if field == "random_state":
+        usual["random_state"] = 3
+    if field == "max_clusters":
+        with pytest.raises(ClusterLimitError):
+            _partial_fit(CASES[field], field)
+        return
+    plain = _partial_fit(usual, None)
+    assert not np.array_equal(_partial_fit(CASES[field], field), plain)
+
+
+@pytest.mark.filterwarnings("ignore::dynmeans.records.suggestion.SuggestionWarning")
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+@pytest.mark.parametrize("field", CASES)
+@pytest.mark.parametrize("name", FACES)
+def test_a_face_gives_what_the_estimator_gives_or_refuses_the_field_by_name(name, field, tmp_path):
+    face, reference = FACES[name]
+    found = _outcome(face, CASES[field], field, tmp_path)
+    expected = _outcome(reference, CASES[field], field, tmp_path)
+    if isinstance(found, ClusterLimitError):
+        assert isinstance(expected, ClusterLimitError)
+    elif isinstance(found, Exception):
+        given = {field, *(set(CASES[field]) - set(BASE))}  # with what it cannot be without
+        given |= {"penalties must be given"} if field == "n_clusters" else set()
+        assert any(one in str(found) for one in given), f"{field} is not named: {found}"
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_space_that_is_fitted_serves_all_keys_of_a_group():
+    learned = DynamicMeans(**CASES["space"]).fit(BATCHES[0]).space_
+    fields = CASES["space"] | {"space": learned}
+    np.testing.assert_array_equal(_groups(fields, "space"), _one_key(fields, "space"))
