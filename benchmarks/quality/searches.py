@@ -1,10 +1,10 @@
 """Algorithm 2 and the deeper search: identities kept over lambda and n_init, and what a step costs.
 
-Run as ``python -m benchmarks.quality.searches``. Streams of thirteen kinds (`suggest_streams`, seeds
-that nothing was developed on) are clustered at eight lambdas with either search and 1, 3 or 10 visiting
-orders, the memory fixed; ``--times 10`` gives every cluster ten times its points. Then whole steps of the
-measured cases and of small batches, both searches in turns in one process, so that the ratios hold on a
-busy machine too. Writes benchmarks/results/quality/searches.json.
+Run as ``python -m benchmarks.quality.searches``. Streams of thirteen kinds (`suggest_streams`,
+seeds that nothing was developed on) are clustered at eight lambdas with either search and 1, 3 or
+10 visiting orders, the memory fixed; ``--times 10`` gives every cluster ten times its points. Then
+whole steps of the measured cases and of small batches, both searches in turns in one process, so
+that the ratios hold on a busy machine too. Writes benchmarks/results/quality/searches.json.
 """
 
 import argparse

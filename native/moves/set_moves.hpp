@@ -34,7 +34,6 @@ class SetMoves {
         sets_.start(points, remembered, new_penalty, sums);
     }
 
-
     // Makes each kind of move once. Writes the labels, members and sums they come to, and returns
     // true, if there was any.
     bool make(const Solution& found, const Row* order) {
