@@ -197,16 +197,20 @@ def _later(
 
 
 def compare_steps(rows_array: Any, penalty: float, n_threads: int) -> dict[str, Any]:
-    """Time what a user gets, checks included: `partial_fit` and `predict`; compare every bit."""
+    """Time what a user gets, checks included: `partial_fit` and `predict`; compare every bit.
 
-    def fitted(rows: Any, **way: Any) -> DynamicMeans:
-        model = DynamicMeans(new_penalty=penalty, max_gap=5, reach=1.2, random_state=3, **way)
-        return model.partial_fit(rows)
+    Also the deeper search, on the device alone: the tests compare its bits.
+    """
+
+    def fitted(rows: Any, search: str = "paper", **way: Any) -> DynamicMeans:
+        options = {"new_penalty": penalty, "max_gap": 5, "reach": 1.2, "random_state": 3}
+        return DynamicMeans(**options, search=search, **way).partial_fit(rows)
 
     here = cp.asnumpy(rows_array)
     fitted(rows_array)
     fitted(here[: 2**20], backend="gpu")
     on_device, there = seconds(lambda: fitted(rows_array))
+    deep, deeper = seconds(lambda: fitted(rows_array, "deep"))
     from_memory, moved = seconds(lambda: fitted(here, backend="gpu"))
     compiled, expected = seconds(lambda: fitted(here, n_threads=n_threads))
     models = {"gpu": (there, rows_array), "gpu_from_memory": (moved, here)}
@@ -225,6 +229,8 @@ def compare_steps(rows_array: Any, penalty: float, n_threads: int) -> dict[str, 
         "gpu_ms": 1e3 * on_device,
         "gpu_from_memory_ms": 1e3 * from_memory,
         "native_ms": 1e3 * compiled,
+        "gpu_deep_ms": 1e3 * deep,
+        "deep_cost": float(deeper.cost_ / expected.cost_),
         **predicting,
         "n_threads": n_threads,
         "times_faster": compiled / on_device,

@@ -51,7 +51,7 @@ bool is_plain_batch(nb::handle points, std::size_t n_features, bool allow_float3
 template <typename Value>
 bool all_within(GivenTable<Value> points, double limit) {
     nb::gil_scoped_release release;
-    return are_within(points.data(), points.size(), limit);
+    return are_all_within(points.data(), points.size(), limit);
 }
 
 // Whether two tuples hold the very same objects: what was true of one then holds for the other.

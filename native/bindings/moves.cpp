@@ -1,5 +1,5 @@
-// Moves of whole sets for a batch whose points lie elsewhere: the sums of its sets, and some of their
-// members, the first of each in the visiting order.
+// Moves of whole sets for a batch whose points lie elsewhere: the sums of its sets, and some of
+// their members, the first of each in the visiting order.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>

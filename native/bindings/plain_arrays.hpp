@@ -3,7 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
+
+#if !defined(DYNMEANS_ONE_THREAD)
+#include <atomic>
+#include <thread>
+#endif
 
 #include "bindings/arrays.hpp"
 #include "numeric/simd.hpp"
@@ -30,6 +36,33 @@ bool are_within(const Value* values, std::size_t n, double limit) {
     return both == kAll && rest;
 }
 
+// The same; many values are looked at by several threads, as many as OMP_NUM_THREADS allows.
+template <typename Value>
+bool are_all_within(const Value* values, std::size_t n, double limit) {
+#if !defined(DYNMEANS_ONE_THREAD)
+    constexpr std::size_t kMany = std::size_t{1} << 22, kMostThreads = 16;
+    if (n >= kMany) {
+        const char* text = std::getenv("OMP_NUM_THREADS");
+        const int given = text ? std::atoi(text) : 0;
+        const std::size_t allowed = given > 0 ? given : kMostThreads;
+        const std::size_t here = std::max(1u, std::thread::hardware_concurrency());
+        const std::size_t n_threads = std::min({allowed, here, kMostThreads});
+        const std::size_t part = (n + n_threads - 1) / n_threads;
+        std::atomic<bool> are_within_parts{true};
+        const auto look = [&](std::size_t t) {
+            const std::size_t first = std::min(n, t * part), last = std::min(n, first + part);
+            if (!are_within(values + first, last - first, limit)) are_within_parts = false;
+        };
+        std::vector<std::thread> threads;
+        for (std::size_t t = 1; t < n_threads; ++t) threads.emplace_back(look, t);
+        look(0);
+        for (std::thread& thread : threads) thread.join();
+        return are_within_parts;
+    }
+#endif
+    return are_within(values, n, limit);
+}
+
 template <typename T>
 const T* data_of(PyArrayObject* array) {
     return static_cast<const T*>(PyArray_DATA(array));
@@ -49,9 +82,10 @@ PyArrayObject* plain_array(nb::handle object) {
 template <typename Value>
 PyArrayObject* plain_batch(nb::handle points, std::size_t n_features) {
     PyArrayObject* array = plain_array<Value, 2>(points);
-    const bool is_plain = array && static_cast<std::size_t>(PyArray_DIM(array, 0)) <= kMaxPoints &&
-                          static_cast<std::size_t>(PyArray_DIM(array, 1)) == n_features &&
-                          are_within(data_of<Value>(array), PyArray_SIZE(array), kMaxCoordinate);
+    const bool is_plain =
+        array && static_cast<std::size_t>(PyArray_DIM(array, 0)) <= kMaxPoints &&
+        static_cast<std::size_t>(PyArray_DIM(array, 1)) == n_features &&
+        are_all_within(data_of<Value>(array), PyArray_SIZE(array), kMaxCoordinate);
     return is_plain ? array : nullptr;
 }
 

@@ -49,8 +49,8 @@ AskedOrders read_orders(const RecordTypes& types, nb::handle orders, bool is_dee
                 is_text(field(2), "content"), is_text(field(3), "deep")};
     PyArrayObject* array = plain_array<std::int64_t, 2>(orders);
     if (!array) throw nb::type_error("orders must be a table of integers or a VisitingOrders.");
-    return {data_of<std::int64_t>(array), static_cast<std::size_t>(PyArray_DIM(array, 0)), 0,
-            false, is_deep};
+    return {data_of<std::int64_t>(array), static_cast<std::size_t>(PyArray_DIM(array, 0)), 0, false,
+            is_deep};
 }
 
 template <typename Value>
@@ -174,9 +174,9 @@ nb::object follow_if_small(nb::handle records, nb::handle more_records, nb::hand
     const Py_ssize_t n_known =
         PyArray_SIZE(reinterpret_cast<PyArrayObject*>(types.state.field(state, 0)));
     if (n == 0 || n_known + n >= more.many_clusters) return nb::none();
-    const nb::object made = step_if_small(
-        points, nb::none(), nb::handle(PyTuple_GET_ITEM(plan.ptr(), 3)), state,
-        nb::handle(PyTuple_GET_ITEM(plan.ptr(), 2)), elapsed, false, records);
+    const nb::object made =
+        step_if_small(points, nb::none(), nb::handle(PyTuple_GET_ITEM(plan.ptr(), 3)), state,
+                      nb::handle(PyTuple_GET_ITEM(plan.ptr(), 2)), elapsed, false, records);
     if (made.is_none()) return nb::none();
     const nb::handle after(PyTuple_GET_ITEM(made.ptr(), 0));
     const nb::handle clustering(PyTuple_GET_ITEM(made.ptr(), 1));

@@ -8,8 +8,8 @@
 #include "algorithm/assign_labels.hpp"
 #include "algorithm/assign_params.hpp"
 #include "algorithm/cost.hpp"
-#include "passes/first_pass.hpp"
 #include "moves/set_moves.hpp"
+#include "passes/first_pass.hpp"
 #include "passes/later_pass.hpp"
 #include "records/solution.hpp"
 

@@ -82,8 +82,8 @@ class Merges {
         }
         const double gain = terms_[a] + terms_[b] - term - rise;
         if (gain > least)
-            pairs_.push_back({gain, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b),
-                              owner});
+            pairs_.push_back(
+                {gain, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), owner});
     }
 
     Sets<Value>& sets_;

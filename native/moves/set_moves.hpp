@@ -22,8 +22,8 @@ class SetMoves {
     // whether they went below `found`.
     template <typename ContinueFrom>
     void search_deeper(const Points<Value>& points, const Remembered& remembered,
-                       double new_penalty, const BatchSums& sums, const Row* order,
-                       Solution& found, const ContinueFrom& continue_from) {
+                       double new_penalty, const BatchSums& sums, const Row* order, Solution& found,
+                       const ContinueFrom& continue_from) {
         start(points, remembered, new_penalty, sums);
         while (make(found, order) && continue_from(start_)) {
         }

@@ -27,7 +27,7 @@ using namespace numeric;
 using namespace records;
 using namespace algorithm;
 
-constexpr Slot kNew = -1;             // the owner of a set that is a new cluster
+constexpr Slot kNew = -1;            // the owner of a set that is a new cluster
 constexpr std::size_t kSample = 64;  // members of a set that are always listed
 
 template <typename Value>
@@ -198,13 +198,12 @@ class Sets {
     Free cheapest_free(double n, const double* mean, double limit = CenterOrder::kNever) const {
         Free best{CenterOrder::kNever, kNew};
         const double inverse = 1.0 / n, most = std::min(limit, new_penalty_) * (1.0 + 1e-9);
-        free_order_.visit_within(
-            mean, most * (widest_ + inverse), [&](std::size_t j) {
-                if (is_taken_[j] || !may_cost_less(most, inverse, mean, j)) return;
-                const double cost = term(n, mean, static_cast<Slot>(j));
-                if (cost < best.term || (cost == best.term && static_cast<Slot>(j) < best.owner))
-                    best = {cost, static_cast<Slot>(j)};
-            });
+        free_order_.visit_within(mean, most * (widest_ + inverse), [&](std::size_t j) {
+            if (is_taken_[j] || !may_cost_less(most, inverse, mean, j)) return;
+            const double cost = term(n, mean, static_cast<Slot>(j));
+            if (cost < best.term || (cost == best.term && static_cast<Slot>(j) < best.owner))
+                best = {cost, static_cast<Slot>(j)};
+        });
         return best.term <= new_penalty_ ? best : Free{new_penalty_, kNew};
     }
 

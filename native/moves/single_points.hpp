@@ -166,7 +166,7 @@ class SinglePoints {
     std::vector<std::pair<Position, std::uint32_t>> asked_;
     CenterOrder order_;
     double least_inverse_ = 0.0;
-    bool has_freed_ = false;  // an identity, in this sweep
+    bool has_freed_ = false;                             // an identity, in this sweep
     std::vector<typename Sets<Value>::FreeBound> free_;  // where `has_free_`
     std::vector<double> centers_, masses_;
     std::vector<std::vector<Near>> near_;  // where `has_near_`

@@ -87,13 +87,12 @@ class Splits {
             seed = members[r];
         }
         const Slot owner = sets_.owner(k);
-        const double kept =
-            owner == kNew ? sets_.new_penalty() : sets_.remembered().offsets[owner];
+        const double kept = owner == kNew ? sets_.new_penalty() : sets_.remembered().offsets[owner];
         if (n == sets_.n_members(k)) {
             const double most = (scatter + sets_.term(k)) * (1.0 + 1e-9) - kept - least;
             if (most < sets_.new_penalty() &&
-                most < sets_.least_free_term(sets_.free_bound(theta_.data()),
-                                             std::sqrt(farthest), lightest))
+                most < sets_.least_free_term(sets_.free_bound(theta_.data()), std::sqrt(farthest),
+                                             lightest))
                 return false;
         }
         std::copy_n(sets_.point_at(seed), d_, a_.begin());
@@ -166,8 +165,8 @@ class Splits {
             const double e = squared_distance(y, a_.data(), d_);
             const double f = squared_distance(y, b_.data(), d_);
             const double along = (e - f) * (e - f) / (4.0 * apart), most = 0.5 * (e + f);
-            terms_[r] = sets_.points().weight(sets_.row_at(members[r])) *
-                        (along < most ? along : most);
+            terms_[r] =
+                sets_.points().weight(sets_.row_at(members[r])) * (along < most ? along : most);
         }
         bins_.assign(costs.n_bins(), 0.0);
         costs.add(terms_.data(), n, bins_.data());

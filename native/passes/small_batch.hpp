@@ -62,8 +62,8 @@ class SmallBatch {
         best.cost_trace = cost_trace_;
     }
 
-    // Passes in the last order after moves of whole sets; the result replaces `best` and is cheaper,
-    // or nothing happens and false is returned.
+    // Passes in the last order after moves of whole sets; the result replaces `best` and is
+    // cheaper, or nothing happens and false is returned.
     bool continue_best(const Solution& start, Solution& best) {
         const std::size_t n_before = best.cost_trace.size();
         continue_from(start, best.cost_trace, kNoLimit);

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dynmeans import ClusterState, Penalties, step
+from dynmeans.engine.batch import take_batch
 from dynmeans.engine.checks import checked_orders, checked_points
 from dynmeans.engine.compiled import compiled
 
@@ -83,3 +84,14 @@ def test_arrays_of_a_step_are_read_only_and_of_the_documented_types(has_weights)
     assert not any(array.flags.writeable for array in arrays)
     assert (found.n_iter, found.cost) == (len(found.cost_trace), found.cost_trace[-1])
     assert (state.next_id, state.n_steps, state.time) == (len(found.ids), 1, 1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("place", [0, 1, 2_222_221, 4_444_443])
+def test_a_bad_value_is_found_wherever_it_lies_in_a_large_batch(place, dtype):
+    """Several threads look at parts of it."""
+    points = np.zeros((2_222_222, 2), dtype)
+    assert take_batch(points).n_points == 2_222_222
+    points.reshape(-1)[place] = np.nan
+    with pytest.raises(ValueError, match="points must be finite"):
+        take_batch(points)

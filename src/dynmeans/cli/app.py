@@ -21,6 +21,7 @@ from dynmeans.cli.send import send
 from dynmeans.cli.serve import serve
 from dynmeans.cli.status import status
 from dynmeans.cli.suggest import suggest
+from dynmeans.cli.try_page import try_page
 
 app = typer.Typer(
     help="Find clusters in data that arrives window by window, and follow each one through time.",
@@ -70,3 +71,4 @@ for command in (
     demo,
 ):
     app.command()(command)
+app.command("try")(try_page)  # a word of Python's own
