@@ -21,7 +21,6 @@ from dynmeans.follow.lives import (
     MOST_WAITING,
     Lives,
     lives_after,
-    lives_kept,
     lives_of,
 )
 from dynmeans.follow.memory import Memory
@@ -192,7 +191,7 @@ def follow_all(
         kept = small_sequence(points, plan.penalties, plan.orders, elapsed, plan.execution)
     if kept is not None and kept.most_clusters < MANY_CLUSTERS:
         after = kept[-1][0]
-        lives = lives_kept(kept.lives, after)
+        lives = Lives(kept.lives, [], 0, 0)
         done = replace(memory, clusters=after, penalties=plan.penalties, lives=lives, plan=plan)
         return done, KeptSteps(before, kept, elapsed, plan.space)
     evidence = memory.evidence
