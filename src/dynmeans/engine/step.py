@@ -59,8 +59,8 @@ def step(
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch given what is remembered (Algorithm 2, restarts and UpdateC).
 
-    Nothing is changed in place: the state that comes back is a new value, and the arrays you
-    gave stay yours.
+    Nothing is changed in place: the state that comes back is a new value. A state knows no space:
+    points must be of the same one as its centers; a `Memory` keeps both together.
 
     Parameters
     ----------
