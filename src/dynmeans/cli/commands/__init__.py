@@ -1,1 +1,1 @@
-"""One file a command."""
+"""One file a command: flags in, words out."""
