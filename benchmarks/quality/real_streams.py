@@ -252,22 +252,25 @@ def _fifth_neighbor(batches: list[FloatArray]) -> float:
 def spread_of_accuracy(
     batches: list[FloatArray], true: list[IntArray], n_seeds: int, n_orders: int
 ) -> Row:
-    """Label-free accuracy with other visiting orders, and with other orders of rows."""
+    """Accuracy with other visiting orders, label-free and hinted, and with other orders of rows."""
 
-    def accuracy(rows: list[FloatArray], labels: list[IntArray], seed: int) -> float:
-        model = DynamicMeans("auto", families=True, random_state=seed)
+    def accuracy(
+        rows: list[FloatArray], labels: list[IntArray], seed: int, hint: float | None = None
+    ) -> float:
+        model = DynamicMeans("auto", families=True, random_state=seed, n_clusters=hint)
         found, _ = model.fit_sequence(rows)
         return accuracy_global(labels, model.families_.of(found))
 
     rng = np.random.default_rng(0)
     seeds = [accuracy(batches, true, seed) for seed in range(n_seeds)]
+    hinted = [accuracy(batches, true, seed, usual_number(true)) for seed in range(n_seeds)]
     orders = []
     for _ in range(n_orders):
         mixed = [rng.permutation(len(batch)) for batch in batches]
         rows = [batch[order] for batch, order in zip(batches, mixed, strict=True)]
         labels = [y[order] for y, order in zip(true, mixed, strict=True)]
         orders.append(accuracy(rows, labels, 0))
-    return {"seeds": seeds, "orders": orders}
+    return {"seeds": seeds, "with the hint": hinted, "orders": orders}
 
 
 def main() -> None:
