@@ -6,6 +6,7 @@ import pytest
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.parameters import SuggestionWarning, suggest_penalties
 from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.warnings import alikeness
 from dynmeans.runs.choosing import suggest_on_windows
 from dynmeans.runs.reading.window import Window
 
