@@ -85,7 +85,7 @@ class Address:
         try:
             return parts.hostname or "localhost", parts.port or port
         except ValueError as error:
-            raise InputError("table", ": {} in {!r}", str(error), str(self)) from error
+            raise InputError("input", ": {} in {!r}", str(error), str(self)) from error
 
     def taken(self, *names: str) -> tuple[dict[str, str], dict[str, str]]:
         """Return the options of these names, and all others."""
@@ -97,7 +97,7 @@ class Address:
         mine, others = self.taken(*names)
         if others:
             rule = ": {!r} has the option {!r}; known here: {}"
-            raise InputError("table", rule, str(self), min(others), ", ".join(names) or "none")
+            raise InputError("input", rule, str(self), min(others), ", ".join(names) or "none")
         return mine
 
 

@@ -209,7 +209,7 @@ def _checked(recipe: Recipe, state: object) -> Recipe:
 def _settings(
     columns: Columns, plan: GroupPlan, time_step: Any, state: GroupStates | None
 ) -> dict[str, Any]:
-    """What later calls must repeat to go on from these states."""
+    """What later calls must repeat to continue from these states."""
     is_open = plan.recipe.random_state is None and state is not None
     direct = ("new_penalty", "revival_penalty", "drift", "revival", "motion", "moving")
     penalties = plan.penalties.to_json()
@@ -232,7 +232,7 @@ def _settings(
 def _agreeing(
     state: GroupStates | None, settings: dict[str, Any], rows: GroupedRows
 ) -> GroupStates:
-    """Return the states to go on from, or say what of this call disagrees with them."""
+    """Return the states to continue from, or say what of this call disagrees with them."""
     if state is None or not len(state):
         return GroupStates.empty(rows.points.shape[1], rows.batch_values.dtype, settings)
     for name, value in settings.items():
