@@ -59,7 +59,8 @@ def step(
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch given what is remembered (Algorithm 2, restarts and UpdateC).
 
-    Nothing is modified in place: a new state is returned, and your arrays are not changed.
+    Nothing is modified in place: a new state is returned, and your arrays are not changed. A state
+    knows no space: points must be of the same one as its centers; a `Memory` keeps both together.
 
     Parameters
     ----------

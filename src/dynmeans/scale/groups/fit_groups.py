@@ -179,6 +179,7 @@ def fit_table(
         plan.penalties,
         plan.recipe.n_init,
         plan.execution,
+        plan.recipe.search,
     )
     after = replace(before, **remembered, **clocks_after(rows, before, elapsed))
     _check_limit(after, plan.recipe.max_clusters)
@@ -194,7 +195,7 @@ def _checked(recipe: Recipe, state: object) -> Recipe:
     if recipe.is_auto:
         raise InputError("penalties", f"must be given in {where}", got=AUTO, hint=auto)
     confirming = ("families", "min_cluster_size", "min_life")
-    recipe.refuse(where, ("n_clusters", "order", "search", *confirming))
+    recipe.refuse(where, ("n_clusters", "order", *confirming))
     if not find_space(recipe.space).is_fitted:
         hint = "Give a space that is fitted, the same for all keys: find_space(...).fit(rows)."
         raise InputError("space", f"is not learned in {where}", got=recipe.space, hint=hint)
@@ -223,6 +224,7 @@ def _settings(
         **{name: penalties[name] for name in direct},
         "space": plan.space.to_json(),
         "n_init": plan.recipe.n_init,
+        "search": plan.recipe.search,
         "seed": state.settings["seed"]
         if is_open and state is not None
         else draw_seed(plan.recipe.random_state),
