@@ -373,7 +373,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
             raise AttributeError("families_ is available with families=True.")
         key = self.n_steps_, self.n_clusters
         if self.__dict__.get("_found", (None,))[0] != key:
-            found = families_of(evidence.copied(), n_families=self.n_clusters)
+            found = families_of(evidence.copied(), hint=self.n_clusters)
             self.__dict__["_found"] = key, found
         families: Families = self.__dict__["_found"][1]
         return families

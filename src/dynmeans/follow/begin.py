@@ -24,8 +24,6 @@ from dynmeans.spaces.named import find_space
 from dynmeans.spaces.raw import Raw
 from dynmeans.spaces.space import Space
 
-_FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
-
 _logger = logging.getLogger(__name__)
 
 OnChoice = Callable[[Suggestion], None]
@@ -208,8 +206,6 @@ def _choice(
     batch_word: str,
 ) -> Suggestion:
     wanted = recipe.n_clusters
-    if wanted is not None and recipe.families:
-        wanted *= _FINER
     given = recipe.penalties
     known = {
         name: getattr(given if isinstance(given, Penalties) else recipe, name)
@@ -224,6 +220,7 @@ def _choice(
         gaps,
         orders=VisitingOrders(memory.entropy if is_own else 0, recipe.n_init, search=recipe.search),
         n_clusters=wanted,
+        families=recipe.families,
         **known,
         moving=_moving(recipe, memory),
         batch_word=batch_word,
