@@ -220,6 +220,48 @@ def _step(fields, field):
     return np.concatenate(labels)
 
 
+TRUTH = [np.arange(n) // 10 for n in SIZES]
+RANGES = {"new_penalty": (3.9, 4.1), "max_gap": (5.9, 6.1), "reach": (1.19, 1.21)}
+
+
+def _shares(labels):
+    """A score that tells labels apart by more than their partition."""
+    return float(sum((t + 1) * np.dot(np.cos(found), row) for t, (found, row) in labels))
+
+
+def _tune(fields, field):
+    """The score of one trial, which must be that of the estimator."""
+    tune = pytest.importorskip("dynmeans.estimators.tuning").tune
+    given = {k: v for k, v in fields.items() if k == field or (k, v) not in BASE.items()}
+    given.pop("new_penalty", None) if field != "new_penalty" else None
+    given.pop("reach", None) if field != "reach" else None
+    space = {"random_state": fields["random_state"]} | given
+    result = tune(BATCHES, TRUTH, metric=_metric, n_trials=1, ranges=RANGES, **space)
+    return np.array([result.score, result.penalties.new_penalty])
+
+
+def _metric(truth, labels):
+    return _shares(enumerate(zip(labels, map(np.sin, truth), strict=True)))
+
+
+def _tuned(fields, field):
+    """The same trial by hand: three seeds, one after the other."""
+    tune = pytest.importorskip("dynmeans.estimators.tuning").tune
+    beside = {k: v for k, v in fields.items() if k not in (*PENALTIES - {"revival"},)}
+    result = tune(BATCHES, TRUTH, metric=_metric, n_trials=1, ranges=RANGES, **beside)
+    scores = []
+    for seed in np.random.SeedSequence(fields["random_state"]).generate_state(3):
+        model = DynamicMeans(
+            result.penalties, **_beside(beside) | {"random_state": int(seed)}, **_space(beside)
+        )
+        scores.append(_metric(TRUTH, model.fit_sequence(BATCHES)[0]))
+    return np.array([np.mean(scores), result.penalties.new_penalty])
+
+
+def _space(fields):
+    return {"space": fields["space"]} if "space" in fields else {}
+
+
 # A face, and the way of the estimator that it must agree with.
 FACES = {
     "fit_sequence": (_fit_sequence, _begun_on_all),
@@ -228,6 +270,7 @@ FACES = {
     "spark.foreach_batch": (_spark, _partial_fit),
     "spark.assign_udf": (_spark_labeling, _predicted),
     "RiverDynamicMeans": (_river, _equal_windows),
+    "tune": (_tune, _tuned),
     "step": (_step, _partial_fit),
 }
 

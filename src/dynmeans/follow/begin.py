@@ -115,6 +115,12 @@ def settle(
     batch_word: str = "batch",
 ) -> Memory:
     """Return the memory with space and penalties, where these batches can tell them."""
+    if memory.space.is_fitted and not recipe.is_auto:
+        return (
+            memory
+            if memory.penalties
+            else replace(memory, penalties=given_penalties(recipe, memory))
+        )
     n = first_batches(batches)
     has_points = any(batch.has_weight for batch in batches[:n])
     space, penalties, clusters = memory.space, memory.penalties, memory.clusters

@@ -30,6 +30,7 @@ from dynmeans.runs.stopping import until_stopped
 from dynmeans.runs.store import run_tables
 from dynmeans.runs.store.dead_letters import DeadLetter, read_letters
 from dynmeans.runs.store.inbox import Inbox
+from dynmeans.runs.store.joining import Joining
 from dynmeans.runs.store.label_parts import Part
 from dynmeans.runs.store.store import Store
 from dynmeans.runs.store.verify import verify
@@ -69,6 +70,7 @@ class Run(Editing, Deciding, Closing):
         self._fields = store.config_fields()
         self.config = _config_of(self._fields, store.folder)
         self._stepper: Stepper | None = None
+        self._joining: Joining | None = None
 
     @classmethod
     def create(
@@ -143,8 +145,9 @@ class Run(Editing, Deciding, Closing):
         stepper = self._ready_stepper(Execution(n_threads=n_threads, max_clusters=max_clusters))
         try:
             stream = self._learn_scaling(_as_iterable(windows), stepper)
-            follow_up = after_commit or (lambda: None)
-            return stepper.take_all(stream, token, on_window, commit_seconds, follow_up)
+            return stepper.take_all(
+                stream, token, on_window, commit_seconds, self._follow_up(after_commit)
+            )
         except BaseException:
             # What was not committed is forgotten here as well.
             self._stepper = None
@@ -301,7 +304,20 @@ class Run(Editing, Deciding, Closing):
     def close(self) -> None:
         """Let others write; safe to call twice."""
         self._stepper = None
+        if self._joining is not None:
+            self._joining.close()
+            self._joining = None
         self._store.close()
+
+    def _follow_up(self, after_commit: Callable[[], None] | None) -> Callable[[], None]:
+        joining = self._joining = self._joining or Joining(self._store)
+
+        def follow_up() -> None:
+            joining.after_commit()
+            if after_commit is not None:
+                after_commit()
+
+        return follow_up
 
     def _ready_stepper(self, execution: Execution | None) -> Stepper:
         if self._stepper is None:

@@ -63,7 +63,7 @@ def _check_numbered(run: Run) -> None:
             "",
             "the rows of this run have no numbers by which they could be found again in a file, "
             "as those of a stream have none",
-            hint="Labels alone ({is_joined=False}) name each row by its row_id.",
+            hint="Labels alone (dynmeans labels --labels-only) name each row by its row_id.",
         )
 
 

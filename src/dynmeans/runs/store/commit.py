@@ -58,8 +58,7 @@ class Commit:
 def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | None) -> None:
     """Write every row of the commit; the caller holds the transaction."""
     if part is not None:
-        row = (part.first_step, part.last_step, part.name, part.n_rows, part.n_bytes, part.sha256)
-        _insert(connection, "parts", [row])
+        insert_part(connection, part)
     events = [_event_rows(window) for window in commit.windows]
     connection.executemany(
         "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -82,6 +81,12 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
         connection.execute("REPLACE INTO pace VALUES (1, ?, ?)", pace)
     forget_taken(connection, commit.manifest.get("position"))
     write_manifest(connection, commit.manifest)
+
+
+def insert_part(connection: sqlite3.Connection, part: Part) -> None:
+    """Name a part of labels as one of the run."""
+    row = (part.first_step, part.last_step, part.name, part.n_rows, part.n_bytes, part.sha256)
+    _insert(connection, "parts", [row])
 
 
 def _replace_state(connection: sqlite3.Connection, state: ClusterState) -> None:

@@ -16,7 +16,7 @@ from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.digests import damaged, rows_digest
-from dynmeans.runs.store.label_parts import read_part
+from dynmeans.runs.store.label_parts import Part, read_part
 from dynmeans.runs.store.store import LABELS_FROM, Store
 
 _EVENTS = pa.schema(
@@ -178,21 +178,36 @@ def label_tables(
     store: Store, first_step: int = 0, last_step: int | None = None
 ) -> Iterator[pa.Table]:
     """Yield the labels part by part, cut to the steps asked for."""
-    last = last_step if last_step is not None else 1 << 62
-    for part in store.parts(first_step):
-        if part.first_step > last:
-            break
+    parts = store.parts(first_step)
+    last = min(last_step if last_step is not None else 1 << 62, _end_of(parts))
+    while parts and parts[0].first_step <= last:
+        part = parts[0]
         try:
             table = read_part(store.labels_folder, part)
         except ValueError:
-            if part in store.parts(first_step):
+            # Put away as too old, or joined with others, which hold the same rows.
+            if part in (parts := _parts_now(store, first_step)):
                 raise
-            continue  # put away since, as too old
+            continue
         if part.first_step < first_step or part.last_step > last:
             steps = table["step"].to_numpy()
             begin, end = np.searchsorted(steps, [first_step, last + 1])
             table = table.slice(begin, end - begin)
         yield table
+        first_step, parts = part.last_step + 1, parts[1:]
+
+
+def _end_of(parts: Sequence[Part]) -> int:
+    return parts[-1].last_step if parts else -1
+
+
+def _parts_now(store: Store, first_step: int) -> list[Part]:
+    """Return the parts as they are by now, whatever commit a reader looks at."""
+    now = Store(store.folder)
+    try:
+        return now.parts(first_step)
+    finally:
+        now.close()
 
 
 def _labels_by_step(store: Store, first_step: int = 0) -> Iterator[Any]:

@@ -24,6 +24,7 @@ from dynmeans.runs.store.commit import (
     STATE_ARRAYS,
     Commit,
     insert_commit,
+    insert_part,
     settings_digest,
     state_checksum,
     write_manifest,
@@ -229,10 +230,27 @@ class Store:
             N_LABELS_REMOVED: (self.manifest(N_LABELS_REMOVED) or 0) + sum(p.n_rows for p in parts),
         }
         with self.transaction() as connection:
-            connection.executemany(
-                "DELETE FROM parts WHERE first_step = ?", [(part.first_step,) for part in parts]
-            )
+            _delete_parts(connection, parts)
             write_manifest(connection, entries)
+        self.remove_files(parts)
+
+    def replace_parts(self, old: list[Part], new: Part) -> list[Part]:
+        """Put one part in the place of some whose rows it holds, unless one of them is gone.
+
+        Returns
+        -------
+        list of Part
+            Those that are no longer named, whose files may be removed.
+        """
+        with self.transaction() as connection:
+            is_whole = set(old) <= set(self.parts())
+            if is_whole:
+                _delete_parts(connection, old)
+                insert_part(connection, new)
+        return old if is_whole else [new]
+
+    def remove_files(self, parts: list[Part]) -> None:
+        """Remove the files of parts that are no longer named."""
         for part in parts:
             (self.labels_folder / part.name).unlink(missing_ok=True)
 
@@ -277,6 +295,11 @@ class Store:
         first, last = commit.windows[0].record.step, commit.windows[-1].record.step
         table = pa.concat_tables(commit.labels)
         return label_parts.write_part(self.labels_folder, table, first, last)
+
+
+def _delete_parts(connection: sqlite3.Connection, parts: list[Part]) -> None:
+    steps = [(part.first_step,) for part in parts]
+    connection.executemany("DELETE FROM parts WHERE first_step = ?", steps)
 
 
 def _insert_configuration(connection: sqlite3.Connection, fields: Mapping[str, Any]) -> None:

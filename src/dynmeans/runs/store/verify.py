@@ -28,7 +28,13 @@ def verify(store: Store, n_features: int) -> None:
         n_labels = sum(part.n_rows for part in parts) + (store.manifest(N_LABELS_REMOVED) or 0)
         if n_labels != store.counts()["n_rows"]:
             raise damaged(store.folder, f"parts hold {n_labels} labels, not one for each row")
-    label_parts.check_parts(store.labels_folder, parts, contents=True)
+    while True:
+        try:
+            return label_parts.check_parts(store.labels_folder, parts, contents=True)
+        except ValueError:
+            if parts == (now := store.parts()):
+                raise
+            parts = now  # some were joined meanwhile
 
 
 def _expected_rows(store: Store, table: str, state: ClusterState) -> int | None:

@@ -75,7 +75,8 @@ class Address:
         told, secrets = str(text), [self.user or "", self.password or "", *self.options.values()]
         for secret in sorted(secrets, key=len, reverse=True):
             if len(secret) > 2 and secret not in self.shown:
-                told = told.replace(secret, "***").replace(quote(secret, safe=""), "***")
+                for form in (secret, quote(secret, safe=""), repr(secret)[1:-1]):
+                    told = told.replace(form, "***")
         return told
 
     def host_and_port(self, port: int) -> tuple[str, int]:
