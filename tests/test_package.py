@@ -40,8 +40,8 @@ def test_every_name_of_a_namespace_can_be_loaded(package):
 
 def test_function_is_not_hidden_by_the_module_it_lives_in():
     code = (
-        "from dynmeans.parameters.tuning import tune; from dynmeans.parameters import search_space;"
-        "import dynmeans; print(dynmeans.parameters.tune is tune, callable(dynmeans.tune))"
+        "from dynmeans.estimators.tuning import tune; from dynmeans.parameters import search_space;"
+        "import dynmeans; print(dynmeans.tune is tune, callable(dynmeans.tune))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True True"

@@ -48,20 +48,20 @@ bool is_plain_batch(nb::handle points, std::size_t n_features, bool allow_float3
            (allow_float32 && plain_batch<float>(points, n_features));
 }
 
+// Whether every item is a batch of at least one row that needs neither conversion nor complaint.
+bool are_plain_batches(nb::handle batches, std::size_t n_features) {
+    for (const nb::handle batch : nb::borrow<nb::list>(batches)) {
+        PyArrayObject* rows = plain_batch<double>(batch, n_features);
+        if (!rows) rows = plain_batch<float>(batch, n_features);
+        if (!rows || PyArray_DIM(rows, 0) == 0) return false;
+    }
+    return true;
+}
+
 template <typename Value>
 bool all_within(GivenTable<Value> points, double limit) {
     nb::gil_scoped_release release;
     return are_all_within(points.data(), points.size(), limit);
-}
-
-// Whether two tuples hold the very same objects: what was true of one then holds for the other.
-bool are_same(nb::handle some, nb::handle others) {
-    if (!PyTuple_Check(some.ptr()) || !PyTuple_Check(others.ptr())) return false;
-    const Py_ssize_t n = PyTuple_GET_SIZE(some.ptr());
-    bool is_same = n == PyTuple_GET_SIZE(others.ptr());
-    for (Py_ssize_t i = 0; is_same && i < n; ++i)
-        is_same = PyTuple_GET_ITEM(some.ptr(), i) == PyTuple_GET_ITEM(others.ptr(), i);
-    return is_same;
 }
 
 template <typename Value>
@@ -79,8 +79,8 @@ void bind_checks(nb::module_& module) {
     module.def("first_bad_order", &first_bad_order, "orders"_a);
     module.def("are_plain_orders", &are_plain_orders, "orders"_a, "n_points"_a);
     module.def("are_plain_weights", &are_plain_weights, "weights"_a, "n_points"_a);
-    module.def("are_same", &are_same, "some"_a, "others"_a);
     module.def("is_plain_batch", &is_plain_batch, "points"_a, "n_features"_a, "allow_float32"_a);
+    module.def("are_plain_batches", &are_plain_batches, "batches"_a, "n_features"_a);
     module.attr("MAX_POINTS") = kMaxPoints;
     module.attr("MAX_COORDINATE") = kMaxCoordinate;
     module.attr("MAX_WEIGHT") = kMaxWeight;

@@ -61,8 +61,13 @@ GivenState read_state(const RecordTypes& types, nb::handle state, std::size_t n_
         nb::cast<double>(nb::handle(field(7)))};
 }
 
+nb::object to_labels(std::vector<std::int64_t>&& labels) {
+    return frozen_column(std::move(labels));
+}
+
 nb::tuple to_records(const RecordTypes& types, StepResult&& result, std::size_t n_features,
-                     bool has_weights, bool is_steady, std::size_t n_steps, double time) {
+                     bool has_weights, bool is_steady, std::size_t n_steps, double time,
+                     nb::object labels) {
     State& state = result.state;
     const std::size_t n_active = result.ids.size(), n_kept = state.ids.size();
     const double cost = result.cost_trace.back();
@@ -72,7 +77,7 @@ nb::tuple to_records(const RecordTypes& types, StepResult&& result, std::size_t 
     nb::object ids = frozen_column(std::move(state.ids));
     nb::object centers = frozen_rows(std::move(state.centers), n_kept, n_features);
     nb::object clustering = types.clustering.make(
-        {frozen_column(std::move(result.labels)),
+        {labels.is_valid() ? std::move(labels) : frozen_column(std::move(result.labels)),
          is_shared ? ids : frozen_column(std::move(result.ids)),
          frozen_counts(std::move(result.counts), has_weights),
          is_shared ? centers : frozen_rows(std::move(result.centers), n_active, n_features),

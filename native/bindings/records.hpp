@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "bindings/arrays.hpp"
 #include "engine/step.hpp"
@@ -123,8 +124,11 @@ Penalties read_penalties(const RecordTypes& types, nb::handle penalties, const d
 
 GivenState read_state(const RecordTypes& types, nb::handle state, std::size_t n_features);
 
-// The state after a step and its clustering.
+// The state after a step and its clustering; with these labels, where they were made before.
 nb::tuple to_records(const RecordTypes& types, StepResult&& result, std::size_t n_features,
-                     bool has_weights, bool is_steady, std::size_t n_steps, double time);
+                     bool has_weights, bool is_steady, std::size_t n_steps, double time,
+                     nb::object labels = {});
+
+nb::object to_labels(std::vector<std::int64_t>&& labels);
 
 }  // namespace dynmeans::bindings

@@ -11,7 +11,6 @@
 #include "description/course.hpp"
 #include "description/life_model.hpp"
 #include "description/noise.hpp"
-#include "description/overlap.hpp"
 #include "description/tracks.hpp"
 
 namespace dynmeans::description {
@@ -32,12 +31,11 @@ inline Description describe(const Stream& stream, const Surroundings& around, do
         static_cast<std::size_t>(*std::max_element(labels, labels + n_rows)) + 1;
     const Tracks tracks = tracks_of(stream, labels, n_identities);
     const Moves moves = moves_of(stream, tracks, around.times, n_identities);
-    std::vector<double> totals(stream.n_batches, 0.0), share_of(tracks.counts);
+    std::vector<double> totals(stream.n_batches, 0.0);
     for (std::size_t t = 0; t < stream.n_batches; ++t) {
         const auto begin = static_cast<std::size_t>(tracks.starts[t]);
         const auto end = static_cast<std::size_t>(tracks.starts[t + 1]);
         for (std::size_t c = begin; c < end; ++c) totals[t] += tracks.counts[c];
-        for (std::size_t c = begin; c < end; ++c) share_of[c] /= totals[t];
     }
     const Pooled pooled = pool_cells(stream, tracks);
     const double variance =
@@ -46,13 +44,10 @@ inline Description describe(const Stream& stream, const Surroundings& around, do
     const double places[] = {gaussian(pooled, variance, d), fit.places,
                              own_shapes(tracks, moves.n_free, pooled, variance)};
     const auto shape = std::max_element(places, places + 3) - places;
-    const double overlap =
-        shape == 1 ? cell_overlap(stream, tracks, share_of, StudentFall(fit.scale, kDegrees, d))
-                   : cell_overlap(stream, tracks, share_of, GaussianFall(variance));
     const double moved =
         moving ? course(stream, tracks, moves, around.times, moving, variance, n_identities)
                : walk(moves, d, variance);
-    return {places[shape], shares(tracks, totals) + overlap,
+    return {places[shape], shares(tracks, totals),
             beginnings(moves, tracks, around, d) + moved, fates(moves) + births(moves),
             static_cast<int>(shape)};
 }

@@ -128,6 +128,7 @@ void dm_step(Stream* stream, std::size_t n_points, int has_weights, double elaps
     ThreadPool pool(1, never);
     MadeOrders orders(VisitingOrders(points, seed_of_step(stream->entropy, stream->n_steps)),
                       stream->n_init, n_points);
+    orders.is_deep = stream->is_deep;
     stream->found = step(points, orders, view(stream->found.state), stream->penalties, elapsed,
                          {true, nullptr}, pool);
     ++stream->n_steps;

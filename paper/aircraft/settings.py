@@ -7,9 +7,9 @@ import numpy as np
 
 from dynmeans.engine.blas import one_thread
 from dynmeans.estimators.ddp_mixture import DDPMixture
+from dynmeans.estimators.tuning import tune
 from dynmeans.metrics.accuracy import accuracy_global
 from dynmeans.parameters.suggest import suggest_details
-from dynmeans.parameters.tuning import tune
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import DEFAULT_MOTION, Penalties
 from paper.aircraft.config import (

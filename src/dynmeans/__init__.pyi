@@ -14,12 +14,13 @@ from dynmeans.estimators.dp_means import DPMeans as DPMeans
 from dynmeans.estimators.dynamic_means import DynamicMeans as DynamicMeans
 from dynmeans.estimators.followed import Followed as Followed
 from dynmeans.estimators.river_clusterer import RiverDynamicMeans as RiverDynamicMeans
+from dynmeans.estimators.tuning import TuningResult as TuningResult
+from dynmeans.estimators.tuning import tune as tune
 from dynmeans.families.find import find_families as find_families
 from dynmeans.follow.memory import Memory as Memory
 from dynmeans.follow.recipe import Recipe as Recipe
 from dynmeans.parameters.suggest import suggest_details as suggest_details
 from dynmeans.parameters.suggest import suggest_penalties as suggest_penalties
-from dynmeans.parameters.tuning import tune as tune
 from dynmeans.records.events import Event as Event
 from dynmeans.records.families import Families as Families
 from dynmeans.records.history import History as History

@@ -70,3 +70,18 @@ def test_the_clusterer_that_was_given_is_not_fitted():
     model = Followed(clusterer).fit(batch(rng, PLACES))
     assert not hasattr(clusterer, "labels_")
     assert model.clusterer_.n_clusters == 3
+
+
+def test_a_sequence_that_fails_leaves_the_model_as_it_was():
+    batches = [rng_batch(0), rng_batch(1)]
+    model = Followed(KMeans(2, n_init=1, random_state=0))
+    model.fit_sequence(batches)
+    labels = model.predict(batches[1])
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit_sequence([batches[0], np.full((9, 2), np.nan)])
+    np.testing.assert_array_equal(model.predict(batches[1]), labels)
+
+
+def rng_batch(seed):
+    rng = np.random.default_rng(seed)
+    return np.concatenate([rng.normal(place, 0.1, (20, 2)) for place in (0.0, 5.0)])

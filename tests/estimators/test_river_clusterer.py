@@ -98,3 +98,11 @@ def test_feature_that_a_row_lacks_takes_the_mean_of_those_seen():
     for y in (100.0, 101.0, 102.0, 101.0):
         model.learn_one({"x": 0.0, "y": y})
     assert model.predict_one({"x": 0.0}) == model.predict_one({"x": 0.0, "y": 101.0}) == 0
+
+
+def test_names_that_are_no_features_are_not_kept():
+    model = RiverDynamicMeans(window_size=5, penalties=1.0)
+    for i in range(200):
+        model.learn_one({"x": float(i % 2), **({f"new {i}": 1.0} if i >= 5 else {})})
+    assert set(model._sums) == set(model._counts) == {"x"}
+    assert all(set(row) <= {"x"} for row in model._rows)

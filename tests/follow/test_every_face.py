@@ -18,14 +18,18 @@ from dynmeans import (
     Penalties,
     Run,
     VisitingOrders,
+    cluster,
     fit_anytime,
     fit_groups,
     step,
 )
+from dynmeans.cli.app import app_for
 from dynmeans.engine.batch import Batch
 from dynmeans.follow.begin import begin, draw_entropy
 from dynmeans.follow.follow import follow
 from dynmeans.follow.recipe import FIELDS, Recipe
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.window import Window
 from dynmeans.scale import label_rows
 from dynmeans.scale.groups.key_seeds import seed_of_key
 
@@ -197,6 +201,61 @@ def _equal_windows(fields, field):
     return np.concatenate([_shown(model.partial_fit(_named(X[:size])), field) for X in BATCHES])
 
 
+def _run(fields, field, tmp_path):
+    """Window by window, each in a call of its own, the run opened anew each time."""
+    config = RunConfig(NAMES, Recipe(**fields))
+    Run.create(tmp_path / "one", config).close()
+    for X in BATCHES:
+        with Run.open(tmp_path / "one", config) as run:
+            run.process(Window(X))
+    with Run.open(tmp_path / "one") as run:
+        return run.labels()["cluster_id"].to_numpy()
+
+
+def _found_by(fields, field):
+    """Labels alone: a run keeps what was found, and shows the rest on demand."""
+    return _partial_fit(fields, None)
+
+
+def _table():
+    return _named(np.concatenate(BATCHES)).assign(t=np.arange(len(BATCHES)).repeat(SIZES))
+
+
+def _cluster(fields, field):
+    found = cluster(_table(), features=NAMES, batch="t", **fields)
+    if field == "families":
+        return found.families.of(found.labels.to_numpy())[-SIZES[-1] :]
+    shown = found.confirmed_labels if field in CONFIRMED else found.labels
+    return shown.to_numpy()[-SIZES[-1] :]
+
+
+def _last_of_all(fields, field):
+    return _begun_on_all(fields, field)[-SIZES[-1] :]
+
+
+def _command(fields, field, tmp_path):
+    """Every field of a recipe is an option of its name; penalties as one value are not."""
+    if field == "penalties":
+        raise TypeError("penalties is no option")
+    _table().to_csv(tmp_path / "rows.csv", index=False)
+    words = ["cluster", str(tmp_path / "rows.csv"), "-f", "x,y", "--batch", "t", "--debug"]
+    for name, value in fields.items():
+        shown = ",".join(value) if isinstance(value, tuple) else str(value)
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [shown])]
+    app = app_for(words)
+    app(
+        [w for w in words if w != "--debug"] + ["-q", "-o", str(tmp_path / "run")],
+        standalone_mode=False,
+    )
+    with Run.open(tmp_path / "run") as run:
+        assert run.config.recipe == Recipe(**fields)
+        return run.labels()["cluster_id"].to_numpy()
+
+
+def _begun_labels(fields, field):
+    return _begun_on_all(fields, None)
+
+
 STEP = {"max_clusters", "random_state", "n_init", "order", "search"}
 PENALTIES = {"penalties", "new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival"}
 
@@ -220,6 +279,48 @@ def _step(fields, field):
     return np.concatenate(labels)
 
 
+TRUTH = [np.arange(n) // 10 for n in SIZES]
+RANGES = {"new_penalty": (3.9, 4.1), "max_gap": (5.9, 6.1), "reach": (1.19, 1.21)}
+
+
+def _shares(labels):
+    """A score that tells labels apart by more than their partition."""
+    return float(sum((t + 1) * np.dot(np.cos(found), row) for t, (found, row) in labels))
+
+
+def _tune(fields, field):
+    """The score of one trial, which must be that of the estimator."""
+    tune = pytest.importorskip("dynmeans.estimators.tuning").tune
+    given = {k: v for k, v in fields.items() if k == field or (k, v) not in BASE.items()}
+    given.pop("new_penalty", None) if field != "new_penalty" else None
+    given.pop("reach", None) if field != "reach" else None
+    space = {"random_state": fields["random_state"]} | given
+    result = tune(BATCHES, TRUTH, metric=_metric, n_trials=1, ranges=RANGES, **space)
+    return np.array([result.score, result.penalties.new_penalty])
+
+
+def _metric(truth, labels):
+    return _shares(enumerate(zip(labels, map(np.sin, truth), strict=True)))
+
+
+def _tuned(fields, field):
+    """The same trial by hand: three seeds, one after the other."""
+    tune = pytest.importorskip("dynmeans.estimators.tuning").tune
+    beside = {k: v for k, v in fields.items() if k not in (*PENALTIES - {"revival"},)}
+    result = tune(BATCHES, TRUTH, metric=_metric, n_trials=1, ranges=RANGES, **beside)
+    scores = []
+    for seed in np.random.SeedSequence(fields["random_state"]).generate_state(3):
+        model = DynamicMeans(
+            result.penalties, **_beside(beside) | {"random_state": int(seed)}, **_space(beside)
+        )
+        scores.append(_metric(TRUTH, model.fit_sequence(BATCHES)[0]))
+    return np.array([np.mean(scores), result.penalties.new_penalty])
+
+
+def _space(fields):
+    return {"space": fields["space"]} if "space" in fields else {}
+
+
 # A face, and the way of the estimator that it must agree with.
 FACES = {
     "fit_sequence": (_fit_sequence, _begun_on_all),
@@ -228,7 +329,11 @@ FACES = {
     "spark.foreach_batch": (_spark, _partial_fit),
     "spark.assign_udf": (_spark_labeling, _predicted),
     "RiverDynamicMeans": (_river, _equal_windows),
+    "tune": (_tune, _tuned),
     "step": (_step, _partial_fit),
+    "Run": (_run, _found_by),
+    "cluster": (_cluster, _last_of_all),
+    "dynmeans cluster": (_command, _begun_labels),
 }
 
 

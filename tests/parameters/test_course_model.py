@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from description_twin import course_model
+from description_twin.describe import describe_slowly
+from description_twin.tracks import Tracks
 from scipy.stats import multivariate_normal
 
 from dynmeans import suggest_penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.parameters import course_model
-from dynmeans.parameters.description_length import describe, describe_slowly
-from dynmeans.parameters.tracks import Points, Tracks
+from dynmeans.parameters.description_length import describe
+from dynmeans.parameters.tracks import Points
 
 
 def random_paths(seed, *, speed=0.0, wander=0.0, n_features=2, n_batches=12):

@@ -3,13 +3,14 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from scipy.stats import norm, t
+from description_twin import life_model, noise
+from description_twin.describe import describe_slowly
+from description_twin.tracks import Tracks
 
 from dynmeans.engine.compiled import INSTRUCTION_SETS, usable_instruction_sets
-from dynmeans.parameters import description_length, life_model, noise
-from dynmeans.parameters.description_length import describe, describe_slowly
-from dynmeans.parameters.overlap import overlap
-from dynmeans.parameters.tracks import Points, Tracks
+from dynmeans.parameters import description_length
+from dynmeans.parameters.description_length import describe
+from dynmeans.parameters.tracks import Points
 
 ROWS = np.array([[0.0], [2.0], [7.0], [9.0], [9.5], [1.0], [1.2]])
 WEIGHTS = np.array([1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0])
@@ -40,29 +41,6 @@ def test_scatter_sums_weighted_squares_and_products_of_a_track():
     # About (1, 2): 2 (1, 2) and 1 (2, 4); about (1, 3): twice (0, 2).
     np.testing.assert_allclose(found.scatters, [[[2 + 4, 4 + 8], [4 + 8, 8 + 16 + 8]]])
     np.testing.assert_allclose(found.squares, [5.0, 20.0, 4.0, 4.0])
-
-
-@pytest.mark.parametrize(
-    ("degrees", "density"),
-    [(0.0, lambda x: norm.logpdf(x, scale=2.0)), (3.0, lambda x: t.logpdf(x / 2.0, 3))],
-    ids=["gaussian", "student"],
-)
-def test_overlap_is_the_surprise_at_the_named_cluster(degrees, density):
-    found = Tracks.gather(POINTS, LABELS)
-    logits = np.log([4 / 6, 2 / 6]) + density(ROWS[:5] - found.means[:2].ravel())
-    named = [1, 1, 0, 0, 0]
-    surprise = np.logaddexp(*logits.T) - logits[np.arange(5), named]
-    assert overlap(POINTS, found, 4.0, degrees) == pytest.approx(WEIGHTS[:5] @ surprise)
-
-
-def test_points_at_even_distances_stand_for_many():
-    rng = np.random.default_rng(0)
-    points = Points.gather([rng.normal(size=(30_000, 1))], [None], np.ones(1))
-    labels = rng.integers(100, size=30_000)  # three million pairs: every second point is taken
-    # The labels are random: each point is named as one of a hundred alike clusters.
-    whole = overlap(points, Tracks.gather(points, labels), 1.0, 0.0)
-    assert whole == pytest.approx(30_000 * math.log(100), rel=0.01)
-    assert_alike(describe(points, labels), describe_slowly(points, labels), 30_000)
 
 
 def stream_of(centers, spread, n_batches=10, n=12, seed=0):
@@ -133,9 +111,7 @@ def test_parts_are_what_their_models_say(describe):
     found = describe(points, labels)
     assert found.shape == "gaussian"
     variance = noise.shared_variance(points, tracks, 0.0)
-    open_labels = overlap(points, tracks, variance, 0.0)
-    assert open_labels > 20
-    assert found.labels == pytest.approx(life_model.shares(tracks, 10) + open_labels, rel=1e-6)
+    assert found.labels == pytest.approx(life_model.shares(tracks, 10), rel=1e-6)
     assert found.places == pytest.approx(noise.gaussian(points, tracks, variance), rel=1e-6)
     walked = life_model.walk(moves, 2, variance)
     assert found.paths == pytest.approx(life_model.beginnings(points, tracks) + walked, rel=1e-6)
@@ -222,21 +198,11 @@ def test_identities_lighter_than_one_point_have_a_shape_too():
 
 
 @both_ways
-def test_clusters_that_are_far_apart_leave_nothing_open(describe):
+def test_labels_cost_their_shares_wherever_clusters_lie(describe):
     points = stream_of([[0, 0], [1e6, 0]], 0.5)
     labels = np.tile(np.arange(2).repeat(12), 10)
     shares = life_model.shares(Tracks.gather(points, labels), 10)
     assert describe(points, labels).labels == pytest.approx(shares, rel=1e-13)
-
-
-def test_a_point_named_after_a_far_cluster_is_a_great_surprise():
-    """Its density there underflows, but not the logarithm of that density."""
-    points = stream_of([[0.0], [50.0]], 1.0, n_batches=1, n=20_000)
-    labels = np.arange(2).repeat(20_000)
-    swapped = np.where(np.arange(40_000) == 7, 1, labels)
-    found = describe(points, swapped)
-    assert found.shape != "student"
-    assert found.labels == pytest.approx(describe(points, labels).labels + 1200, abs=100)
 
 
 def test_every_instruction_set_gives_the_same_bits(monkeypatch):

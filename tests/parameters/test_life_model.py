@@ -2,10 +2,11 @@ import math
 
 import numpy as np
 import pytest
+from description_twin import life_model
+from description_twin.tracks import Tracks
 from scipy.stats import multivariate_normal, norm, poisson
 
-from dynmeans.parameters import life_model
-from dynmeans.parameters.tracks import Points, Tracks
+from dynmeans.parameters.tracks import Points
 
 # Identity 0 is seen in batches 0, 1 and 3; identity 1 in batch 0; identity 2 from batch 2 on.
 BATCHES = [[[0.0], [10.0]], [[1.0]], [[20.0]], [[3.0], [20.0]]]

@@ -2,11 +2,12 @@ import math
 
 import numpy as np
 import pytest
+from description_twin import noise
+from description_twin.tracks import Tracks
 from scipy.integrate import quad
 from scipy.stats import invgamma, norm, t
 
-from dynmeans.parameters import noise
-from dynmeans.parameters.tracks import Points, Tracks
+from dynmeans.parameters.tracks import Points
 
 
 def gathered(batches, labels):

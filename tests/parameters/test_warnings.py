@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.follow.recipe import Recipe
 from dynmeans.parameters import SuggestionWarning, suggest_penalties
 from dynmeans.parameters.suggest import suggest_details
-from dynmeans.runs.choosing import suggest_on_windows
+from dynmeans.runs.choosing import begun
+from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 
 
@@ -127,7 +129,10 @@ def test_a_single_cluster_in_every_batch_is_doubted():
     ],
 )
 def test_a_choice_on_windows_speaks_of_windows(batches, options, told):
-    found = suggest_on_windows([Window(points) for points in batches], standardize=0, **options)
+    choices, names = [], tuple(f"x{j}" for j in range(np.shape(batches[0])[1]))
+    config = RunConfig(names, Recipe(random_state=0, **options))
+    begun(config, [Window(points) for points in batches], choices.append)
+    (found,) = choices
     text = " ".join([*found.doubts, found.explanation])
     assert told in text
     assert "batch" not in text

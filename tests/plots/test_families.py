@@ -21,7 +21,7 @@ TREE = FamilyTree(
 
 
 def families_at(level):
-    seen = np.array([[0, 0], [0, 1], [0, 2]])
+    seen = np.array([[0, 0, 7], [0, 1, 4], [0, 2, 1]])
     sizes = np.array([7.0, 4.0, 1.0]), np.array([3, 3, 1])
     return Families(TREE, level, *sizes, seen, homes=TREE.ids, home_distances=np.zeros(3))
 
@@ -76,7 +76,7 @@ def test_new_figure_is_made_without_axes(history, agg):
 def test_families_of_another_stream_are_refused(history):
     other = Families(
         FamilyTree(np.array([0]), np.empty((0, 2), dtype=int), *np.empty((4, 0))),
-        *(0.0, np.ones(1), np.ones(1, dtype=int), np.zeros((1, 2), dtype=int)),
+        *(0.0, np.ones(1), np.ones(1, dtype=int), np.zeros((1, 3), dtype=int)),
         *(np.zeros(1, dtype=int), np.zeros(1)),
     )
     with pytest.raises(ValueError, match="cluster 1, which is in no family"):

@@ -21,6 +21,7 @@ from dynmeans.report.render_page import (
     STYLES,
     WORKER_SCRIPTS,
 )
+from dynmeans.report.try_page import TRY_SCRIPTS
 
 
 def data_of(text):
@@ -58,7 +59,8 @@ def test_all_parts_of_the_page_are_used():
     folder = Path(str(files("dynmeans.report").joinpath("page")))
     parts = {part.relative_to(folder).as_posix() for part in folder.rglob("*") if part.is_file()}
     of_the_engine = {*ENGINE_SCRIPTS, *WORKER_SCRIPTS, "engine/panel.html", "style/panel.css"}
-    assert parts == {"page.html", *LIVE_SCRIPTS, *STYLES, *SCRIPTS, *of_the_engine}
+    of_the_try = {*TRY_SCRIPTS, "try/try.html", "try/try.css", "try/hyparquet.LICENSE"}
+    assert parts == {"page.html", *LIVE_SCRIPTS, *STYLES, *SCRIPTS, *of_the_engine, *of_the_try}
 
 
 def test_packed_places_are_within_half_a_step_of_the_range(stream):

@@ -123,3 +123,10 @@ def test_a_file_that_may_not_grow_is_a_clear_error_and_the_run_resumes(table, fi
         assert 0 < run.status().n_windows < 30
     run_cases.follow(table, tmp_path / "run")
     assert run_cases.contents(tmp_path / "run") == run_cases.contents(finished)
+
+
+@pytest.mark.slow
+def test_kills_while_parts_are_joined_lose_and_repeat_nothing(quick_path):
+    kills, places = both_runs(quick_path, n_windows=400, n_kills=60, mode="join")
+    assert kills >= 25
+    assert places >= 10

@@ -5,9 +5,10 @@ import time
 
 import numpy as np
 import pytest
-from run_cases import PENALTIES
+from run_cases import RECIPE
 
 from dynmeans import Run
+from dynmeans.cli.__main__ import main
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.retention import Retention
@@ -20,7 +21,7 @@ WINDOWS = [Window([[0.1 * i], [9.0]]) for i in range(6)]
 def folder(tmp_path):
     """Six windows in parts of their own, the first four of them a day old."""
     folder = tmp_path / "run"
-    with Run.create(folder, RunConfig(("x",), PENALTIES)) as run:
+    with Run.create(folder, RunConfig(("x",), RECIPE)) as run:
         run.process(WINDOWS, commit_seconds=0.0)
         for part in run.parts()[:4]:
             then = time.time() - 86400
@@ -93,3 +94,17 @@ def test_an_archive_that_cannot_be_written_to_is_refused_before_the_run_begins(
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
     with pytest.raises(ValueError, match="archive must be a folder that exists and can be written"):
         Retention(1.0, tmp_path).check()
+
+
+@pytest.mark.filterwarnings("default")
+def test_labels_and_scores_of_a_run_whose_old_labels_are_gone_say_so(tmp_path, capsys):
+    folder = tmp_path / "run"
+    with Run.create(folder, RunConfig(("x",), RECIPE, source={"truth": "who"})) as run:
+        points, truth = np.arange(300)[:, None] % 2 * 9.0, np.arange(300) % 2
+        run.process([Window(points, truth=truth) for _ in range(2)], commit_seconds=0.0)
+        run.store.forget_parts(run.parts()[:1])
+    told = "the labels of the first 300 rows were removed"
+    assert main(["labels", str(folder), "--labels-only", "-o", str(tmp_path / "l.csv")]) == 0
+    assert told in capsys.readouterr().err
+    assert main(["score", str(folder), "--truth", "who"]) == 0
+    assert told in capsys.readouterr().err

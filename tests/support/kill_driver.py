@@ -1,6 +1,6 @@
 """A process whose children follow a table and are killed: at random moments, or at a chosen one.
 
-Usage: kill_driver.py TABLE FOLDER N_KILLS SEED MODE, with MODE random or commit.
+Usage: kill_driver.py TABLE FOLDER N_KILLS SEED MODE, with MODE random, commit or join.
 """
 
 import os
@@ -15,7 +15,9 @@ from pathlib import Path
 import run_cases
 
 from dynmeans import Run
-from dynmeans.runs.store import store
+from dynmeans.runs.store import joining, store
+
+joining.AT_ONCE = 4  # parts are joined all the time
 
 
 def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
@@ -31,8 +33,13 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
         child = os.fork()
         if child == 0:
             if mode == "commit" and not is_last:
-                _die_at_commit(rng.randint(1, 4))
-            _follow_and_exit(table, folder, 2.0 if is_last else rng.choice([0.0, 0.004]), writer)
+                _die_at(store, "insert_commit", rng.randint(1, 4))
+            if mode == "join" and not is_last:
+                place = rng.choice([(store, "_delete_parts"), (store.Store, "remove_files"),
+                                    (store, "insert_part"), (joining, "joined_part")])  # fmt: skip
+                _die_at(*place, rng.randint(1, 3), is_after=rng.random() < 0.5)
+            seconds = 0.0 if mode == "join" else 2.0 if is_last else rng.choice([0.0, 0.004])
+            _follow_and_exit(table, folder, seconds, writer)
         os.close(writer)
         if mode == "random" and not is_last:
             _wait(rng, reader)
@@ -42,7 +49,7 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
         if os.WIFSIGNALED(status):
             kills += 1
             places.add(_n_batches(folder))
-        elif status != 0 or is_last or mode == "commit":
+        elif status != 0 or is_last or mode != "random":
             sys.stdout.write(f"{kills} {len(places)}\n")
             return status
 
@@ -79,19 +86,21 @@ def _follow_and_exit(table: Path, folder: Path, commit_seconds: float, writer: i
         os._exit(code)
 
 
-def _die_at_commit(number: int) -> None:
-    """Stop as by SIGKILL once labels are on disk and their transaction has begun."""
-    insert = store.insert_commit
-    calls = 0
+def _die_at(module: object, name: str, number: int, *, is_after: bool = False) -> None:
+    """Stop as by SIGKILL at a function: once labels are on disk and their transaction has begun."""
+    work, calls = getattr(module, name), 0
 
-    def insert_or_die(*arguments):  # type: ignore[no-untyped-def]
+    def work_or_die(*arguments):  # type: ignore[no-untyped-def]
         nonlocal calls
         calls += 1
+        if calls == number and not is_after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        done = work(*arguments)
         if calls == number:
             os.kill(os.getpid(), signal.SIGKILL)
-        insert(*arguments)
+        return done
 
-    store.insert_commit = insert_or_die
+    setattr(module, name, work_or_die)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def random_stream(seed):
         "options": {
             "nInit": int(rng.integers(1, 4)),
             "randomState": int(rng.integers(2**32)),
-            "search": str(rng.choice(["paper"])),
+            "search": str(rng.choice(["paper", "deep"])),
         },
     }
 
@@ -51,7 +51,7 @@ def found_here(stream):
     )
     options = stream["options"]
     entropy = compiled.entropy_of_seed(options["randomState"])
-    orders = VisitingOrders(entropy, options["nInit"])
+    orders = VisitingOrders(entropy, options["nInit"], search=options["search"])
     batches = [Batch(np.array(b).reshape(-1, d), None) for b in stream["batches"]]
     steps = []
     for state, clustering in step_sequence(batches, penalties, orders, stream["elapsed"]):

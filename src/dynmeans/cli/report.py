@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def report(
     run_folder: options.RunFolder,
-    output: Annotated[
+    path: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
     ] = Path("report.html"),
     truth: Annotated[
@@ -24,7 +24,7 @@ def report(
             "when the run was made."
         ),
     ] = None,
-    table: options.InputMoved = None,
+    input: options.InputMoved = None,
     axes: Annotated[
         str | None,
         typer.Option(
@@ -46,7 +46,7 @@ def report(
         typer.Option("--families", help="Add a slider through the levels of families."),
     ] = False,
     level: options.FamilyLevel = None,
-    about: options.FamiliesAbout = None,
+    n_families: options.NFamilies = None,
     min_cluster_size: options.MinClusterSizeShown = None,
     min_life: options.MinLifeShown = None,
     names: Annotated[
@@ -93,14 +93,14 @@ def report(
     """
     from dynmeans.cli.output import check_folder, print_json, say
 
-    check_folder("output", output)
+    check_folder("path", path)
     from dynmeans.report import write_report
     from dynmeans.runs.export.name_files import read_names
 
     given = None if names is None else read_names(names)
     columns = [name.strip() for text in describe or [] for name in text.split(",")]
-    reading = {"truth": truth, "table": table, "trust": trust, "describe": columns}
-    families = {"level": level, "n_families": about}
+    reading = {"truth": truth, "input": input, "trust": trust, "describe": columns}
+    families = {"level": level, "n_families": n_families}
     has_families = is_families or any(value is not None for value in families.values())
 
     def gather(folder: Path, own: dict[str, Any]) -> "ReportData":
@@ -116,7 +116,7 @@ def report(
             replace(one, title=f"{one.title}, {folder.name}")
             for one, folder in ((data, run_folder), (other, Path(str(beside))))
         )
-    path = write_report(data, output, beside=other, engine=has_engine)
+    path = write_report(data, path, beside=other, engine=has_engine)
     n_bytes = path.stat().st_size
     if as_json:
         print_json(

@@ -1,6 +1,5 @@
 """dynmeans suggest: parameters from the first rows of a table."""
 
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,47 +7,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dynmeans.cli import options
+from dynmeans.cli.fields import chosen, split, with_options
+from dynmeans.follow.recipe import Recipe
+from dynmeans.runs.configuration import SEED
+from dynmeans.runs.reading.sources.reading_options import ReadingOptions
+from dynmeans.runs.reading.window import WindowOptions
 
 if TYPE_CHECKING:
     from dynmeans.records.suggestion import Suggestion
 
+_OF_RECIPE = ("max_gap", "reach", "n_clusters", "motion", "moving", "space", "n_init")
+_OF_WINDOWS = ("features", "time", "every", "count", "batch", "timezone", "time_unit")
 
+
+@with_options(
+    {WindowOptions: options.CUT, ReadingOptions: options.SOURCE, Recipe: options.PARAMETERS},
+    only={
+        Recipe: _OF_RECIPE,
+        WindowOptions: (*_OF_WINDOWS, "time_format", "weight", "on_missing", "lateness"),
+    },
+    defaults={"on_missing": "drop"},
+)
 def suggest(
-    table: Annotated[
+    input: Annotated[
         str,
         typer.Argument(
             metavar="INPUT",
             help=f"{options.INPUT}, or - for JSON lines on standard input.",
         ),
     ],
-    features: options.Features,
-    time: options.Time = None,
-    every: options.Every = None,
-    count: options.Count = None,
-    batch: options.BatchColumn = None,
-    n_batches: Annotated[
-        int | None,
-        typer.Option(
-            "--batches",
-            min=1,
-            help="How many of the first windows to choose from; by default 30, or more "
-            "if these hold fewer than 4,000 points.",
-            rich_help_panel=options.CUT,
-        ),
-    ] = None,
-    about: options.About = None,
-    standardize: options.Standardize = 0,
-    weight: options.Weight = None,
-    timezone: options.Timezone = "UTC",
-    time_unit: options.TimeUnit = None,
-    time_format: options.TimeFormat = None,
-    sql: options.Sql = None,
-    database_table: options.DatabaseTable = None,
-    decimal: options.Decimal = ".",
-    encoding: options.Encoding = "utf-8",
-    distinct: options.Distinct = False,
-    network: options.Network = False,
-    on_missing: options.OnMissing = None,
     picture: Annotated[
         Path | None,
         typer.Option(
@@ -59,14 +46,14 @@ def suggest(
             rich_help_panel=options.OUTPUT,
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON.", rich_help_panel=options.OUTPUT)
-    ] = False,
+    as_json: options.AsJson = False,
+    **fields: Any,
 ) -> None:
     """Choose --new-penalty, --max-gap, --reach and --motion from the first windows of INPUT.
 
-    No labels are needed. The windows are clustered with a few dozen choices; the one that
-    describes the points most briefly wins. A warning says when it should not be trusted.
+    No labels are needed. The first 30 windows, or more if these hold fewer than 4,000 points, are
+    clustered with a few dozen choices; the one that describes the points most briefly wins. A
+    warning says when it should not be trusted.
 
     [bold]Example[/bold]
 
@@ -74,44 +61,21 @@ def suggest(
     """
     from dynmeans.cli.output import check_picture, standard_input, suggestion_bar, tell
     from dynmeans.inputs.plural import counted
-    from dynmeans.runs.choosing import first_windows, suggest_on_windows
-    from dynmeans.runs.cluster_job import LIVE
-    from dynmeans.runs.reading.live_windows import LiveWindows
-    from dynmeans.runs.reading.sources.reading_options import ReadingOptions
-    from dynmeans.runs.reading.sources.source import Source
-    from dynmeans.runs.reading.window import WindowOptions
-    from dynmeans.runs.reading.windows import Windows
+    from dynmeans.runs.cluster_job import ClusterJob
+    from dynmeans.runs.input import Input
 
     if picture is not None:
         check_picture("picture", picture)
-    window_options = WindowOptions(
-        features=tuple(features),
-        time=time,
-        every=every,
-        count=count,
-        batch=batch,
-        weight=weight,
-        timezone=timezone,
-        time_unit=time_unit,
-        time_format=tuple(time_format or ()),
-        on_missing=on_missing or "drop",
+    more = {"moving": split(fields["moving"]), "random_state": SEED}
+    job = ClusterJob(
+        Input(input, ReadingOptions(**chosen(ReadingOptions, fields)), standard_input()),
+        WindowOptions(**chosen(WindowOptions, fields)),
+        Recipe(**chosen(Recipe, fields | more)),
+        Path(),
     )
-    reading: dict[str, Any] = {
-        "query": sql,
-        "database_table": database_table,
-        "text_column": window_options.text_column,
-        "reading": ReadingOptions(decimal, encoding, distinct, network),
-    }
-    is_live = table == LIVE
-    with suggestion_bar(), nullcontext() if is_live else Source(table, **reading) as source:
-        windows: Any = (
-            LiveWindows(standard_input(), window_options)
-            if source is None
-            else Windows(source, window_options)
-        )
-        first = first_windows(windows, n_batches)
-        found = suggest_on_windows(first, standardize=standardize, n_clusters=about)
-    if n_dropped := sum(window.n_dropped for window in first):
+    with suggestion_bar():
+        found, n_dropped = job.choose()
+    if n_dropped:
         tell(f"{counted(n_dropped, 'row')} left out: a value is missing.")
     if picture is not None:
         _draw(found, picture)

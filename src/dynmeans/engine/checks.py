@@ -17,8 +17,8 @@ MAX_COORDINATE: float = compiled.MAX_COORDINATE
 MAX_WEIGHT: float = compiled.MAX_WEIGHT
 
 
-# Whether two tuples hold the very same objects.
-are_same = compiled.are_same
+# Whether every item of a list is a batch of rows that needs neither conversion nor complaint.
+are_plain_batches = compiled.are_plain_batches
 # What an estimator draws from RandomState(seed).
 entropy_of_seed = compiled.entropy_of_seed
 

@@ -1,7 +1,8 @@
 """Prepares arrays and calls the compiled module."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from dynmeans.records.state import Clustering, ClusterState
 
 # What compiled code makes and reads without their constructors.
 _RECORDS = (ClusterState, Clustering, Penalties, VisitingOrders)
+_dtype_of = attrgetter("dtype")
 _FEWEST_FOR_BLAS = blas.FEW_POINTS * blas.FEW_FEATURES
 
 
@@ -95,16 +97,47 @@ def predict_labels(
     return compiled.predict(points, state, penalties, moving, elapsed, _RECORDS)
 
 
+class KeptSteps(Sequence[tuple[ClusterState, Clustering]]):
+    """Steps of a sequence, whose records are made when they are looked at.
+
+    Attributes
+    ----------
+    labels : list of IntArray
+        Those of every batch.
+    most_clusters : int
+        The most clusters that were remembered after any of them.
+    lives : tuple of FloatArray and IntArray of shape (n_identities,)
+        Points and batches of each identity from 0 on.
+    """
+
+    __slots__ = ("_kept", "labels", "lives", "most_clusters")
+
+    def __init__(self, found: Any) -> None:
+        self.labels, self.most_clusters, self.lives, self._kept = found
+
+    def __len__(self) -> int:
+        """Return the number of steps."""
+        return len(self.labels)
+
+    def __getitem__(self, number: Any) -> Any:
+        """Return the state after a step, and its clustering."""
+        return compiled.sequence_records(self._kept, number % len(self.labels), _RECORDS)
+
+    def __iter__(self) -> Iterator[tuple[ClusterState, Clustering]]:
+        """Go through the steps."""
+        return (self[number] for number in range(len(self.labels)))
+
+
 def sequence(
     batches: Sequence[Batch],
     penalties: Penalties,
     orders: VisitingOrders,
     elapsed: Sequence[float],
     execution: Execution,
-) -> list[tuple[ClusterState, Clustering]]:
+) -> KeptSteps:
     """Cluster a sequence of small batches from nothing, without coming back in between."""
     arguments: Any = _sequence_arguments(batches, penalties, orders, elapsed, execution)
-    return cast(list[tuple[ClusterState, Clustering]], compiled.sequence(*arguments))
+    return KeptSteps(compiled.sequence(*arguments))
 
 
 def sequence_labels(
@@ -127,11 +160,12 @@ def _sequence_arguments(
     execution: Execution,
 ) -> Any:
     rows = [batch.points for batch in batches]
-    if len({points.dtype for points in rows}) > 1:
+    if len(set(map(_dtype_of, rows))) > 1:
         rows = [points.astype(np.float64, copy=False) for points in rows]
     n_threads = execution.n_threads
     if n_threads is None:
-        n_threads = choose_n_threads(max((points.size for points in rows), default=0))
+        most = max(map(len, rows), default=0)
+        n_threads = choose_n_threads(most * batches[0].n_features if rows else 0)
     return (
         rows,
         [batch.weights for batch in batches],

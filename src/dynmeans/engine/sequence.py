@@ -1,6 +1,7 @@
 """Many batches from nothing: small ones all at once in compiled code, others one by one."""
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from dynmeans.engine import native
 from dynmeans.engine.batch import AnyBatch, Batch
@@ -23,11 +24,10 @@ def step_sequence(
     execution: Execution = DEFAULT,
 ) -> Iterator[tuple[ClusterState, Clustering]]:
     """Cluster the batches one after the other, from nothing; the same bits as step by step."""
-    small = [b for b in batches if isinstance(b, Batch) and b.n_points <= _SMALL_BATCH]
     state = ClusterState.empty(batches[0].n_features)
-    is_plain = execution.backend == "native" and execution.max_clusters is None
-    if is_plain and orders.by == "content" and len(small) == len(batches):
-        for stepped in native.sequence(small, penalties, orders, elapsed, execution):
+    kept = small_sequence(batches, penalties, orders, elapsed, execution)
+    if kept is not None:
+        for stepped in kept:
             check_growth(state, stepped[0], None)
             state = stepped[0]
             yield stepped
@@ -35,6 +35,25 @@ def step_sequence(
     for batch, gap in zip(batches, elapsed, strict=True):
         state, clustering = step_batch(batch, state, penalties, orders, gap, execution)
         yield state, clustering
+
+
+def small_sequence(
+    batches: Sequence[AnyBatch],
+    penalties: Penalties,
+    orders: VisitingOrders,
+    elapsed: Sequence[float],
+    execution: Execution = DEFAULT,
+) -> native.KeptSteps | None:
+    """Cluster small batches all at once in compiled code; None where one is large or elsewhere."""
+    is_plain = execution.backend == "native" and execution.max_clusters is None
+    if not is_plain or orders.by != "content":
+        return None
+    if set(map(type, batches)) != {Batch}:
+        return None
+    small = cast(Sequence[Batch], batches)
+    if max([len(batch.points) for batch in small]) > _SMALL_BATCH:
+        return None
+    return native.sequence(small, penalties, orders, elapsed, execution)
 
 
 def label_sequence(

@@ -9,6 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from dynmeans.engine.batch import AnyBatch, Batch, take_batch
 from dynmeans.engine.checks import (
+    are_plain_batches,
     check_size,
     checked_coordinates,
     checked_elapsed,
@@ -101,6 +102,11 @@ def check_batches(
         except (TypeError, ValueError) as error:
             raise type(error)(f"batches[{t}]: {error}") from error
         n_features = rows[0].n_features
+        is_plain = t == 0 and sample_weight is None and type(elapsed) is float
+        if is_plain and "feature_names_in_" not in vars(model):
+            rest = batches[1:]
+            if are_plain_batches(rest, n_features):
+                return [*rows, *map(Batch, rest)], gaps
     return rows, gaps
 
 

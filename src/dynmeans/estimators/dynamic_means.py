@@ -29,7 +29,14 @@ from dynmeans.estimators.early_forgetting import warn_of_early_forgetting
 from dynmeans.estimators.named_batches import labels_like, timed_batches
 from dynmeans.families.find import families_of
 from dynmeans.follow.begin import begin
-from dynmeans.follow.follow import Step, follow, follow_all, follow_if_small, plan_of
+from dynmeans.follow.follow import (
+    Step,
+    follow,
+    follow_all,
+    follow_if_small,
+    labels_of,
+    plan_of,
+)
 from dynmeans.follow.lives import confirmed
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.predict import distances, expected, predict
@@ -285,16 +292,18 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
             rows, gaps = check_batches(self, given, elapsed, sample_weight)
             start = begin(recipe, rows, gaps, feature_names=self._names())
             memory, steps = follow_all(recipe, start, rows, gaps, execution)
-            for last, gap in zip(steps, gaps[1:], strict=False):
+            for t, gap in enumerate(gaps[1:]):
                 if gap < 1.0:
-                    warn_of_early_forgetting(last, gap, memory.plan.penalties)
+                    warn_of_early_forgetting(steps[t], gap, memory.plan.penalties)
             history = History(None, self._names())
             history.extend(steps, when)
             self._show(memory, steps[-1], when[-1], (recipe, execution, window))
             if self.keep_history is not False:
                 self.__dict__["history_"] = history.last(window)
-        pairs = zip(given, steps, strict=True)
-        return [labels_like(batch, step.clustering.labels) for batch, step in pairs], history
+        found = labels_of(steps)
+        if set(map(type, given)) == {np.ndarray}:
+            return list(found), history
+        return [labels_like(X, labels) for X, labels in zip(given, found, strict=True)], history
 
     def predict(self, X: Any, *, elapsed: float | None = None) -> IntArray:
         """Give the identity each row would get now, -1 where a new cluster would be cheaper.
@@ -373,7 +382,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
             raise AttributeError("families_ is available with families=True.")
         key = self.n_steps_, self.n_clusters
         if self.__dict__.get("_found", (None,))[0] != key:
-            found = families_of(evidence.copied(), n_families=self.n_clusters)
+            found = families_of(evidence.copied(), hint=self.n_clusters)
             self.__dict__["_found"] = key, found
         families: Families = self.__dict__["_found"][1]
         return families

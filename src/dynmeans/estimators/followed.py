@@ -136,11 +136,17 @@ class Followed(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         """
         given, _, elapsed = timed_batches(batches, elapsed, times, time_step)
         gaps = one_for_each("elapsed", elapsed, len(given))
+        before = dict(self.__dict__)
         start_over(self)
-        return [
-            labels_like(batch, self.partial_fit(batch, elapsed=gap).labels_)
-            for batch, gap in zip(given, gaps, strict=True)
-        ]
+        try:
+            return [
+                labels_like(batch, self.partial_fit(batch, elapsed=gap).labels_)
+                for batch, gap in zip(given, gaps, strict=True)
+            ]
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def predict(self, X: Any) -> IntArray:
         """Give each row the identity of the remembered cluster whose mean is nearest."""

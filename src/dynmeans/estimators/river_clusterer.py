@@ -89,6 +89,8 @@ class RiverDynamicMeans(base.Clusterer):
         """Take a row in; the last one of a window has the window clustered."""
         size = checked_count("window_size", self.window_size)
         row = {name: _number(name, value) for name, value in x.items()}
+        if self._features:  # others are not kept: there may be ever new ones
+            row = {name: row[name] for name in self._features if name in row}
         rows = [*self._rows, row]
         if len(rows) < size:
             self._keep(row)

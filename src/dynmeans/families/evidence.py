@@ -33,12 +33,13 @@ _SUMS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledBatch:
-    """Rows of one batch at even distances, their identities, and all identities it saw."""
+    """Rows of one batch at even distances, their identities, and all it saw with their points."""
 
     time: float
     points: FloatArray
     labels: IntArray
     ids: IntArray
+    counts: IntArray
 
 
 class Evidence:
@@ -97,8 +98,9 @@ class Evidence:
         points, found = [batch.points for batch in sample], [batch.labels for batch in sample]
         arrays |= _joined("sample", points, found, [batch.time for batch in sample])
         arrays["sample_ids"] = np.concatenate([_NO_IDS, *(batch.ids for batch in sample)])
+        arrays["sample_counts"] = np.concatenate([_NO_IDS, *(batch.counts for batch in sample)])
         arrays["sample_n_ids"] = np.array([len(batch.ids) for batch in sample], dtype=np.int64)
-        return arrays, {"time": self._time}
+        return arrays, {"time": self._time, "n_added": self.n_added}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array], numbers: dict[str, Any]) -> "Evidence":
@@ -106,16 +108,18 @@ class Evidence:
         made = cls()
         for name in _SUMS:
             setattr(made, name, arrays[name])
-        made._time = float(numbers["time"])
+        made._time, made.n_added = float(numbers["time"]), int(numbers["n_added"])
         waiting = _parted("waiting", arrays)
         made._waiting = [(rows, labels) for rows, labels, _ in waiting]
         made._waiting_times = [time for _, _, time in waiting]
         made._n_waiting = sum(rows.size for rows, _ in made._waiting)
-        ids = np.split(arrays["sample_ids"], np.cumsum(arrays["sample_n_ids"])[:-1])
-        sample = _parted("sample", arrays)
+        cuts = np.cumsum(arrays["sample_n_ids"])[:-1]
+        seen = zip(
+            *(np.split(arrays[f"sample_{name}"], cuts) for name in ("ids", "counts")), strict=True
+        )
         made.sample.extend(
-            SampledBatch(time, points, labels, own)
-            for (points, labels, time), own in zip(sample, ids[: len(sample)], strict=True)
+            SampledBatch(time, points, labels, *own)
+            for (points, labels, time), own in zip(_parted("sample", arrays), seen, strict=False)
         )
         made._n_sampled = sum(len(batch.labels) for batch in made.sample)
         return made
@@ -206,7 +210,10 @@ class Evidence:
     def _keep_sample(self, points: FloatArray, labels: IntArray) -> None:
         stride = -(-len(points) // _MOST_OF_BATCH)
         kept = SampledBatch(
-            self._time, points[::stride].copy(), labels[::stride].copy(), np.unique(labels)
+            self._time,
+            points[::stride].copy(),
+            labels[::stride].copy(),
+            *np.unique(labels, return_counts=True),
         )
         self.sample.append(kept)
         self._n_sampled += len(kept.labels)

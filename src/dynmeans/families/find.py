@@ -12,8 +12,9 @@ from dynmeans.families.evidence import Evidence
 from dynmeans.families.level import choose_level
 from dynmeans.families.tree import grow_tree
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.inputs.numbers import checked_count, checked_number, checked_range
 from dynmeans.inputs.plural import counted
+from dynmeans.parameters.hint import Hint
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.families import Families
 
@@ -93,27 +94,53 @@ def families_of(
     *,
     level: float | str = AUTO,
     n_families: float | None = None,
+    hint: float | tuple[float, float] | None = None,
     min_cluster_size: float = MIN_CLUSTER_SIZE,
     min_life: int = MIN_LIFE,
 ) -> Families:
-    """Return the families that the evidence so far speaks for."""
+    """Return the families that the evidence so far speaks for.
+
+    `hint` is about how many a batch holds, and is followed only where the free choice is far off.
+    """
     evidence.settle()
     size = checked_number("min_cluster_size", min_cluster_size, at_least=0)
     tree, homes, distances = grow_tree(evidence, size, checked_count("min_life", min_life))
     sample = list(evidence.sample)
-    seen = [np.column_stack([np.full(len(b.ids), t), b.ids]) for t, b in enumerate(sample)]
+    seen = [
+        np.column_stack([np.full(len(b.ids), t), b.ids, b.counts]) for t, b in enumerate(sample)
+    ]
     families = Families(
         tree,
         level=0.0,
         counts=evidence.n.copy(),
         n_batches=evidence.n_batches.copy(),
-        seen=np.concatenate([np.empty((0, 2), dtype=np.int64), *seen]),
+        seen=np.concatenate([np.empty((0, 3), dtype=np.int64), *seen]),
         homes=homes,
         home_distances=distances,
     )
     if n_families is not None:
         return families.about(n_families)
+    if hint is not None:
+        return _hinted(families.at(choose_level(families, sample)), hint)
     return families.at(choose_level(families, sample) if level == AUTO else level)  # type: ignore[arg-type]
+
+
+def _hinted(free: Families, n_families: float | tuple[float, float]) -> Families:
+    """Keep the free choice unless it is far too coarse or far too fine."""
+    hint = Hint(*checked_range("n_clusters", n_families), is_joined=True)
+    if hint.is_coarse(free.n_per_batch):
+        return free.about(hint.low)
+    if not hint.is_fine(free.n_even):
+        return free
+    coarser = free.levels[free.levels > free.level]
+    first, end = 0, len(coarser) - 1
+    while first < end:  # Families only grow with the level.
+        middle = (first + end) // 2
+        if free.at(coarser[middle]).n_even <= hint.high:
+            end = middle
+        else:
+            first = middle + 1
+    return free.at(coarser[first]) if len(coarser) else free
 
 
 def check_choice(level: Any, n_families: Any) -> None:

@@ -24,8 +24,6 @@ from dynmeans.spaces.named import find_space
 from dynmeans.spaces.raw import Raw
 from dynmeans.spaces.space import Space
 
-_FINER = 1.5  # Too many pieces are joined by families; too few cannot be cut.
-
 _logger = logging.getLogger(__name__)
 
 OnChoice = Callable[[Suggestion], None]
@@ -117,6 +115,12 @@ def settle(
     batch_word: str = "batch",
 ) -> Memory:
     """Return the memory with space and penalties, where these batches can tell them."""
+    if memory.space.is_fitted and not recipe.is_auto:
+        return (
+            memory
+            if memory.penalties
+            else replace(memory, penalties=given_penalties(recipe, memory))
+        )
     n = first_batches(batches)
     has_points = any(batch.has_weight for batch in batches[:n])
     space, penalties, clusters = memory.space, memory.penalties, memory.clusters
@@ -208,8 +212,6 @@ def _choice(
     batch_word: str,
 ) -> Suggestion:
     wanted = recipe.n_clusters
-    if wanted is not None and recipe.families:
-        wanted *= _FINER
     given = recipe.penalties
     known = {
         name: getattr(given if isinstance(given, Penalties) else recipe, name)
@@ -224,6 +226,7 @@ def _choice(
         gaps,
         orders=VisitingOrders(memory.entropy if is_own else 0, recipe.n_init, search=recipe.search),
         n_clusters=wanted,
+        families=recipe.families,
         **known,
         moving=_moving(recipe, memory),
         batch_word=batch_word,

@@ -11,16 +11,24 @@ from dynmeans.engine.device_input import in_memory
 from dynmeans.engine.execution import DEFAULT, Execution, execution_of
 from dynmeans.engine.guard import MANY_CLUSTERS
 from dynmeans.engine.native import quick_follower
-from dynmeans.engine.sequence import step_sequence
+from dynmeans.engine.sequence import small_sequence, step_sequence
 from dynmeans.engine.step import step_batch
 from dynmeans.families.evidence import Evidence
 from dynmeans.follow.begin import adopted, given_penalties, into_space, settle
 from dynmeans.follow.courses import check_courses, on_course, with_unseen
-from dynmeans.follow.lives import MOST_IDS, MOST_WAITING, Lives, lives_after, lives_of
+from dynmeans.follow.lives import (
+    MOST_IDS,
+    MOST_WAITING,
+    Lives,
+    lives_after,
+    lives_kept,
+    lives_of,
+)
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.batch_times import When
 from dynmeans.inputs.input_error import InputError
+from dynmeans.records.arrays import IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
@@ -59,6 +67,34 @@ class Step:
             centers=self.space.to_rows(centers),
             velocities=None if moves is None else self.space.moves_to_rows(moves, centers),
         )
+
+
+class KeptSteps(Sequence[Step]):
+    """Steps that are made when they are looked at."""
+
+    def __init__(
+        self, before: ClusterState, kept: Any, elapsed: Sequence[float], space: Space
+    ) -> None:
+        self._before, self._kept, self._elapsed, self._space = before, kept, elapsed, space
+        self.labels: list[IntArray] = kept.labels
+
+    def __len__(self) -> int:
+        """Return the number of steps."""
+        return len(self.labels)
+
+    def __getitem__(self, number: Any) -> Any:
+        """Return one step."""
+        number = range(len(self.labels))[number]
+        after, clustering = self._kept[number]
+        before = self._kept[number - 1][0] if number else self._before
+        return Step(before, self._elapsed[number], clustering, after, self._space)
+
+
+def labels_of(steps: Sequence[Step]) -> list[IntArray]:
+    """Return the labels of every step, without making the rest."""
+    if isinstance(steps, KeptSteps):
+        return steps.labels
+    return [step.clustering.labels for step in steps]
 
 
 # From a memory, points and elapsed to the memory and the step after them, in one crossing into
@@ -139,26 +175,36 @@ def follow_all(
     batches: Sequence[AnyBatch],
     elapsed: Sequence[float],
     execution: Execution = DEFAULT,
-) -> tuple[Memory, list[Step]]:
+) -> tuple[Memory, Sequence[Step]]:
     """Take in batches one after the other, in one crossing where they are small; the same bits."""
+    steps: list[Step] = []
     if not memory.is_settled or memory.clusters.n_steps > 0 or memory.space.is_curved:
-        steps = []
         for batch, gap in zip(batches, elapsed, strict=True):
             memory, step = follow(recipe, memory, batch, gap, execution)
             steps.append(step)
         return memory, steps
-    plan = plan_of(recipe, memory, execution)
-    points = [into_space(batch, plan.space) for batch in batches]
+    plan, before = plan_of(recipe, memory, execution), memory.clusters
+    points = batches
+    if not isinstance(plan.space, Raw):
+        points = [into_space(batch, plan.space) for batch in batches]
+    kept = None
+    if not recipe.families:
+        kept = small_sequence(points, plan.penalties, plan.orders, elapsed, plan.execution)
+    if kept is not None and kept.most_clusters < MANY_CLUSTERS:
+        after = kept[-1][0]
+        lives = lives_kept(kept.lives, after)
+        done = replace(memory, clusters=after, penalties=plan.penalties, lives=lives, plan=plan)
+        return done, KeptSteps(before, kept, elapsed, plan.space)
+    evidence = memory.evidence
     found = step_sequence(points, plan.penalties, plan.orders, elapsed, plan.execution)
-    steps, before, evidence = [], memory.clusters, memory.evidence
     for batch, gap, (after, clustering) in zip(points, elapsed, found, strict=True):
         steps.append(Step(before, gap, clustering, after, plan.space))
         if recipe.families:
             evidence = _with_batch(evidence, batch, clustering, gap)
         before = after
     lives = lives_of([step.clustering for step in steps], before)
-    kept = replace(memory, clusters=before, penalties=plan.penalties, lives=lives)
-    return replace(kept, evidence=evidence, plan=plan), steps
+    kept_memory = replace(memory, clusters=before, penalties=plan.penalties, lives=lives)
+    return replace(kept_memory, evidence=evidence, plan=plan), steps
 
 
 def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> Plan:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.state import Clustering, ClusterState
 
 _FEW = 64  # forgotten identities that may wait to be left out
@@ -67,6 +67,12 @@ def lives_of(clusterings: list[Clustering], state: ClusterState) -> Lives:
     batches = [(found.ids, found.counts) for found in clusterings]
     counted = counted_lives(Lives({}, batches, len(batches), 0))
     return NOBODY._replace(counted=without_forgotten(counted, state))
+
+
+def lives_kept(lives: tuple[FloatArray, IntArray], state: ClusterState) -> Lives:
+    """Return the lives from points and batches of each identity from 0 on."""
+    numbers = zip(*(part.tolist() for part in lives), strict=True)
+    return NOBODY._replace(counted=without_forgotten(dict(enumerate(numbers)), state))
 
 
 def confirmed(lives: Lives, min_cluster_size: float, min_life: int) -> list[int]:

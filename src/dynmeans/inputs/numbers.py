@@ -41,6 +41,23 @@ def checked_number(
     return number
 
 
+def checked_range(name: str, value: Any, *, above: float = 0.0) -> tuple[float, float]:
+    """Return lowest and highest of a number, or of a pair of them.
+
+    Examples
+    --------
+    >>> checked_range("n_clusters", 5), checked_range("n_clusters", (4, 8))
+    ((5.0, 5.0), (4.0, 8.0))
+    """
+    ends = value if isinstance(value, tuple | list) else (value, value)
+    if len(ends) != 2:
+        raise InputError(name, "must be a number or a pair (lowest, highest)", got=value)
+    low, high = (checked_number(name, end, above=above) for end in ends)
+    if low > high:
+        raise InputError(name, "must rise where it is a pair (lowest, highest)", got=value)
+    return low, high
+
+
 def checked_count(name: str, value: Any, at_least: int = 1) -> int:
     """Return an integer parameter, or refuse it by name."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):

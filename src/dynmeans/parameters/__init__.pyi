@@ -1,7 +1,5 @@
 from dynmeans.parameters.suggest import suggest_details as suggest_details
 from dynmeans.parameters.suggest import suggest_penalties as suggest_penalties
-from dynmeans.parameters.tuning import TuningResult as TuningResult
-from dynmeans.parameters.tuning import tune as tune
 from dynmeans.records.penalties import Penalties as Penalties
 from dynmeans.records.suggestion import Candidate as Candidate
 from dynmeans.records.suggestion import Suggestion as Suggestion

@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.tracks import FEWEST_POOLED, USUALLY_SEEN
 from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
-from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_MOTION, DEFAULT_REACH, MOTIONS
+from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, MOTIONS
 
 _PATIENCE = 3  # halvings of lambda that bring nothing before the search turns back
 _CLOSE = 3.0  # nats within which two values of lambda are equally good
@@ -21,6 +22,7 @@ _STAYING = replace(_USUAL, gap=MAX_GAPS.index(math.inf))
 _DEFAULTS = Setting(0, MAX_GAPS.index(DEFAULT_MAX_GAP), REACHES.index(DEFAULT_REACH))
 _FINEST_LEVEL = 40  # half-octaves of lambda: a part in a million
 _COARSEST_LEVEL = -6.0
+_COARSEST_DEEP = -4
 _N_HALVED = 4
 _MOST_OF_POINTS = 0.8  # Beyond, more clusters are only more points by themselves.
 # Beside the usual choice: clusters that move far, that stay away for long, that do neither, that
@@ -80,9 +82,17 @@ def _search_still(trials: Trials) -> Setting:
     return best
 
 
-def search_number(trials: Trials, n_clusters: float) -> Setting:
+def search_near(trials: Trials, hint: Hint) -> Setting:
+    """Return the free choice if it has about as many clusters in a batch, else one that has."""
+    free = search(trials)
+    found = trials.candidate(free).n_clusters
+    if hint.is_met(found) and (hint.is_joined or trials.is_followed(free)):
+        return free
+    return _search_number(trials, hint.nearest(found), free.motion)
+
+
+def _search_number(trials: Trials, n_clusters: float, motion: int) -> Setting:
     """Return the setting that gives about so many clusters in a batch; gaps and reach as ever."""
-    motion = MOTIONS.index(trials.feed.motion or DEFAULT_MOTION)
     if trials.points.n_batches == 1:
         return _level_of_number(trials, replace(_DEFAULTS, motion=motion), n_clusters)
     best = _level_of_number(trials, replace(_USUAL, motion=motion), n_clusters)
@@ -118,14 +128,25 @@ def _level_of_number(trials: Trials, start: Setting, n_clusters: float) -> Setti
     return min(tried, key=lambda setting: abs(math.log(number(setting) / enough)))
 
 
+def safe(trials: Trials) -> Setting:
+    """Return the setting for a stream in which nothing can be followed."""
+    return replace(SAFE, level=SAFE.level + _coarsest(trials))
+
+
+def _coarsest(trials: Trials) -> int:
+    """Half-octaves at which the search begins: moves of whole sets cut what is too coarse."""
+    return _COARSEST_DEEP if trials.feed.orders.search == "deep" else 0
+
+
 def _search_once(trials: Trials) -> Setting:
     if trials.points.n_batches == 1:
         return _middle(trials, _climb(trials, _halve(trials, _DEFAULTS), _next_level))
     best = _halve(trials, _USUAL)
     if trials.length(best, 1) == math.inf:
-        return SAFE
+        return safe(trials)
     if trials.feed.max_gap is None:
-        coarser = [replace(_STAYING, level=level) for level in range(2, int(best.level), 2)]
+        first = _coarsest(trials) + 2
+        coarser = [replace(_STAYING, level=level) for level in range(first, int(best.level), 2)]
         best = min([best, *coarser], key=lambda setting: trials.length(setting, 1))
     return _refine(trials, _middle(trials, _climb(trials, best, _next_level)), _OTHERS)
 
@@ -176,7 +197,7 @@ def _refine(
 
 def _halve(trials: Trials, start: Setting) -> Setting:
     """Halve lambda until that has long brought nothing; a single visiting order will do."""
-    best = here = replace(start, level=start.level + 2)
+    best = here = replace(start, level=_coarsest(trials) + 2)
     n_idle = 0
     while n_idle < _PATIENCE:
         here = replace(here, level=here.level + 2)
@@ -189,7 +210,10 @@ def _halve(trials: Trials, start: Setting) -> Setting:
 
 
 def _middle(trials: Trials, best: Setting) -> Setting:
-    """Go to the middle of the values of lambda that are as good: the edges are for luck."""
+    """Go to the middle of the values of lambda that are as good: the edges are for luck.
+
+    Where whole sets are moved, to the coarsest: too large a lambda costs them little.
+    """
     limit = trials.length(best) + _CLOSE
     ends = []
     for direction in (-1, 1):
@@ -200,7 +224,8 @@ def _middle(trials: Trials, best: Setting) -> Setting:
                 break
             end = there
         ends.append(end.level)
-    return replace(best, level=sum(ends) // 2)
+    is_deep = trials.feed.orders.search == "deep"
+    return replace(best, level=min(ends) if is_deep else sum(ends) // 2)
 
 
 def _climb(

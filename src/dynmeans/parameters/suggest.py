@@ -9,11 +9,12 @@ import numpy.typing as npt
 from dynmeans.engine.batch import AnyBatch, Batch, take_batches
 from dynmeans.engine.blas import one_thread
 from dynmeans.engine.orders import content_order
-from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.inputs.numbers import checked_count, checked_number, checked_range
 from dynmeans.inputs.plural import counted
+from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.leading_axes import leading_axes
 from dynmeans.parameters.samples import N_REFINED, N_SEARCHED, N_WHOLE, sampled
-from dynmeans.parameters.search import refine, search, search_number
+from dynmeans.parameters.search import refine, search, search_near
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import Feed, Setting, Trials
 from dynmeans.parameters.warnings import find_doubts
@@ -34,7 +35,7 @@ def suggest_penalties(
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
     max_gap: float | None = None,
     reach: float | None = None,
-    n_clusters: float | None = None,
+    n_clusters: float | tuple[float, float] | None = None,
     motion: str | None = None,
     moving: Sequence[int] | None = None,
     n_init: int = 3,
@@ -58,9 +59,9 @@ def suggest_penalties(
         For each batch one weight per row, or None.
     max_gap, reach : float, optional
         A value that is to be kept; by default it is chosen.
-    n_clusters : float, optional
-        About how many clusters a batch holds. Fixes the scale: lambda is the one that gives as
-        many; max_gap and reach are still chosen.
+    n_clusters : float or pair of float, optional
+        About how many clusters a batch holds, or between how many. Where the free choice has
+        another number, lambda is the one that gives as many; max_gap and reach are still chosen.
     motion : {"still", "steady"}, optional
         Whether clusters keep a course; by default it is chosen.
     moving : sequence of int, optional
@@ -113,7 +114,7 @@ def suggest_details(
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
     max_gap: float | None = None,
     reach: float | None = None,
-    n_clusters: float | None = None,
+    n_clusters: float | tuple[float, float] | None = None,
     motion: str | None = None,
     moving: Sequence[int] | None = None,
     n_init: int = 3,
@@ -151,18 +152,21 @@ def suggest_for(
     orders: VisitingOrders,
     max_gap: float | None = None,
     reach: float | None = None,
-    n_clusters: float | None = None,
+    n_clusters: float | tuple[float, float] | None = None,
     motion: str | None = None,
     moving: Sequence[int] | None = None,
+    families: bool = False,
     batch_word: str = "batch",
 ) -> Suggestion:
-    """As `suggest_details`, for batches that were checked; says `batch_word` for a batch."""
+    """As `suggest_details`, for batches that were checked; says `batch_word` for a batch.
+
+    With `families` clusters will be joined: a number asked for is one of families.
+    """
     if max_gap is not None:
         max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
     if reach is not None:
         reach = checked_number("reach", reach, at_least=1)
-    if n_clusters is not None:
-        n_clusters = checked_number("n_clusters", n_clusters, above=0)
+    hint = None if n_clusters is None else Hint(*checked_range("n_clusters", n_clusters), families)
     still = Penalties(1.0, revival_penalty=0.0, drift=0.0)
     moving = still.with_motion("steady" if motion is None else motion, moving).moving
     n_points = sum(batch.n_points for batch in batches)
@@ -176,15 +180,15 @@ def suggest_for(
         return _placeholder(trials.points.n_batches, n_points, max_gap, reach)
     tried: list[Candidate] = []
     if n_points <= N_WHOLE:
-        setting = _searched(trials, n_clusters)
+        setting = _searched(trials, hint)
     else:
-        setting, tried = _searched_on_fewer(trials, n_clusters)
-    doubts = find_doubts(trials, setting, n_clusters)
+        setting, tried = _searched_on_fewer(trials, hint)
+    doubts = find_doubts(trials, setting, hint)
     chosen, is_followed = trials.candidate(setting), trials.is_followed(setting)
     return Suggestion(
         *(chosen, (*tried, *trials.candidates.values()), trials.points.n_batches, n_points),
         n_looked_at=len(trials.points.rows),
-        is_followed=n_clusters is not None or is_followed,
+        is_followed=hint is not None or is_followed,
         doubts=doubts,
         batch_word=batch_word,
     )
@@ -195,16 +199,16 @@ def _trials(feed: Feed) -> Trials:
     return Trials(Points.gather(rows, weights, np.cumsum(feed.elapsed)), feed)
 
 
-def _searched(trials: Trials, n_clusters: float | None) -> Setting:
-    return search(trials) if n_clusters is None else search_number(trials, n_clusters)
+def _searched(trials: Trials, hint: Hint | None) -> Setting:
+    return search(trials) if hint is None else search_near(trials, hint)
 
 
-def _searched_on_fewer(trials: Trials, n_clusters: float | None) -> tuple[Setting, list[Candidate]]:
+def _searched_on_fewer(trials: Trials, hint: Hint | None) -> tuple[Setting, list[Candidate]]:
     """Search on a sample, then look around its choice on all points; also what the sample tried."""
     fewer = _trials(replace(trials.feed, batches=sampled(trials.feed.batches, N_SEARCHED)))
-    setting = _searched(fewer, n_clusters)
+    setting = _searched(fewer, hint)
     trials.pool(fewer.n_pooled)
-    if n_clusters is None and fewer.is_followed(setting):
+    if hint is None and fewer.is_followed(setting):
         setting = refine(trials, setting)
     return setting, list(fewer.candidates.values())
 

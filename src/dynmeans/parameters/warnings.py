@@ -4,6 +4,7 @@ import numpy as np
 
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted, plural
+from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import REACHES, Setting, Trials
 
@@ -13,14 +14,14 @@ _ALL_BUT = 0.01  # of the spread that is left for the other features
 
 
 def find_doubts(
-    trials: Trials, chosen: Setting, n_clusters: float | None = None
+    trials: Trials, chosen: Setting, hint: Hint | None = None
 ) -> tuple[ArgumentText, ...]:
     """Say in a sentence or two each what is wrong with the choice, if anything is."""
     doubts = [
         _one_feature(trials.points),
-        _one_cluster(trials, chosen) if n_clusters is None else None,
-        _other_number(trials, chosen, n_clusters),
-        _nothing_followed(trials, chosen) if n_clusters is None else None,
+        _one_cluster(trials, chosen) if hint is None else None,
+        _other_number(trials, chosen, hint),
+        _nothing_followed(trials, chosen) if hint is None else None,
         _single_points(trials, chosen),
     ]
     if trials.points.n_batches > 1:
@@ -83,15 +84,15 @@ def _nothing_followed(trials: Trials, chosen: Setting) -> ArgumentText | None:
     )
 
 
-def _other_number(trials: Trials, chosen: Setting, n_clusters: float | None) -> ArgumentText | None:
+def _other_number(trials: Trials, chosen: Setting, hint: Hint | None) -> ArgumentText | None:
     found = trials.candidate(chosen).n_clusters
-    if n_clusters is None or 2 / 3 <= found / n_clusters <= 3 / 2:
+    if hint is None or hint.is_met(found):
         return None
     batch = trials.feed.batch_word
     return ArgumentText(
         f"no {{new_penalty}} gives about {{:g}} clusters in a {batch}; this one gives {{:.3g}}. A "
         f"{batch} may hold too few points, or too few that differ.",
-        n_clusters,
+        hint.nearest(found),
         found,
     )
 

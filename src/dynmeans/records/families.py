@@ -64,8 +64,8 @@ class Families:
         Joins up to this height are made.
     counts, n_batches : FloatArray, IntArray of shape (n_identities,)
         Points of each identity, and batches that saw it.
-    seen : IntArray of shape (n_cells, 2)
-        The batch and the identity of what was seen in the last batches, to count families by.
+    seen : IntArray of shape (n_cells, 3)
+        Batch, identity and points of what was seen in the last batches, to count families by.
     homes : IntArray of shape (n_identities,)
         The identity that each is counted with: itself, or, where it is too small for a name, the
         nearest that is not; -1 for an outlier, which belongs to nothing.
@@ -140,6 +140,20 @@ class Families:
         """Families that a batch holds, on average over the batches that hold any."""
         return float(_numbers_per_batch(self, np.array([self.level]))[0])
 
+    @cached_property
+    def n_even(self) -> float:
+        """Families that a batch holds, counted by their shares of its points.
+
+        As many as would have the same entropy if all were of one size: what is small counts little.
+        """
+        batches, names, points = _named_cells(self)
+        keys, rows = np.unique(np.column_stack([batches, names]), axis=0, return_inverse=True)
+        sums = np.bincount(rows, points)
+        totals = np.bincount(keys[:, 0], sums)
+        shares = sums / totals[keys[:, 0]]
+        entropies = np.bincount(keys[:, 0], -shares * np.log(shares))[totals > 0]
+        return float(np.exp(entropies).mean()) if len(entropies) else 0.0
+
     @overload
     def of(self, labels: Sequence[npt.ArrayLike]) -> list[IntArray]: ...
 
@@ -205,14 +219,20 @@ def joined_groups(n: int, pairs: IntArray) -> IntArray:
     return first
 
 
+def _named_cells(families: Families) -> tuple[IntArray, IntArray, IntArray]:
+    """Batch, family and points of what was seen and has a family."""
+    batches, ids, points = families.seen.T
+    names = families.family_of_identity[np.searchsorted(families.tree.ids, ids)]
+    is_named = names >= 0
+    return batches[is_named], names[is_named], points[is_named]
+
+
 def _numbers_per_batch(families: Families, levels: FloatArray) -> FloatArray:
     """Mean number of families in a batch at each of ascending levels."""
-    batches, ids = families.seen.T
-    n_filled = max(len(np.unique(batches)), 1)
-    rows = np.searchsorted(families.tree.ids, ids)
+    n_filled = max(len(np.unique(families.seen[:, 0])), 1)
     numbers = []
     for level in levels.tolist():
-        names = families.at(level).family_of_identity[rows]
-        cells = np.column_stack([batches, names])[names >= 0]
-        numbers.append(len(np.unique(cells, axis=0)))
-    return np.array(numbers) / n_filled
+        batches, names, _ = _named_cells(families.at(level))
+        numbers.append(len(np.unique(np.column_stack([batches, names]), axis=0)))
+    found: FloatArray = np.maximum(np.array(numbers, dtype=np.float64), 1.0)
+    return found / n_filled

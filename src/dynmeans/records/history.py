@@ -4,6 +4,7 @@ import importlib
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -29,6 +30,9 @@ class Recordable(Protocol):
 
     def record(self, when: When | None = None) -> StepRecord:
         """Return the record of the batch."""
+
+
+_ToMake = tuple[Sequence[Recordable], int, When | None]  # steps, which of them, when it came
 
 
 class History:
@@ -66,7 +70,7 @@ class History:
         self.window = window
         self.feature_names = None if feature_names is None else tuple(map(str, feature_names))
         self.cluster_names: dict[int, str] = {}
-        self._steps: deque[StepRecord | tuple[Recordable, When | None]] = deque(maxlen=window)
+        self._steps: deque[StepRecord | _ToMake] = deque(maxlen=window)
         self._last_time: float | None = None
 
     def append(self, step: Recordable, when: When | None = None) -> None:
@@ -79,7 +83,8 @@ class History:
 
     def extend(self, steps: Sequence[Recordable], when: Sequence[When | None]) -> None:
         """Add the next batches, with the date or name of each."""
-        self._steps.extend(zip(steps, when, strict=True))
+        # Which of the steps, so that one is made only if it is looked at.
+        self._steps.extend(zip(repeat(steps), range(len(steps)), when, strict=False))
         self._last_time = steps[-1].after.time if steps else self._last_time
 
     def add(self, record: StepRecord) -> None:
@@ -111,8 +116,8 @@ class History:
             return self._part(index)
         record = self._steps[index]
         if not isinstance(record, StepRecord):
-            step, when = record
-            record = self._steps[index] = step.record(when)
+            steps, number, when = record
+            record = self._steps[index] = steps[number].record(when)
         return record
 
     def __iter__(self) -> Iterator[StepRecord]:

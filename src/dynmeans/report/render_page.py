@@ -6,6 +6,7 @@ import hashlib
 import html
 import os
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -101,14 +102,13 @@ def render_report(
     has_panel = tried is not None and (has_engine or "reason" in tried)
     if tried is not None and not has_panel:
         data = replace(data, notes=(*data.notes, _NO_MODULE))
-    style = _joined(*STYLES, *(["style/panel.css"] if has_panel else []))
+    style = joined_parts(*STYLES, *(["style/panel.css"] if has_panel else []))
     live_scripts = LIVE_SCRIPTS if live is not None else ()
-    scripts = _joined(*SCRIPTS[:-1], *ENGINE_SCRIPTS * has_panel, SCRIPTS[-1], *live_scripts)
-    script = f'"use strict";\n(() => {{\n{scripts}}})();\n'
+    script = script_of(*SCRIPTS[:-1], *ENGINE_SCRIPTS * has_panel, SCRIPTS[-1], *live_scripts)
     parts = {
-        "policy": _policy(style, script, has_engine=has_engine, is_live=live is not None),
+        "policy": policy_of([style], [script], has_engine=has_engine, is_live=live is not None),
         "panel": _part("engine/panel.html") if has_panel else "",
-        "engine": _packed_engine() if has_engine else "",
+        "engine": packed_engine() if has_engine else "",
         "run": "" if live is None else f' data-run="{html.escape(live)}"',
         "title": html.escape(data.title),
         "style": style,
@@ -116,7 +116,7 @@ def render_report(
         "data": report_json(data, tried if has_panel else None),
         "beside": "" if beside is None else _BESIDE.format(report_json(beside)),
     }
-    return re.sub(r"\{\{ (\w+) \}\}", lambda place: parts[place[1]], _part("page.html"))
+    return filled_page("page.html", parts)
 
 
 def write_report(
@@ -158,25 +158,39 @@ def _part(name: str) -> str:
     return files("dynmeans.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def _joined(*names: str) -> str:
+def joined_parts(*names: str) -> str:
+    """Return these files of the page, one after the other."""
     return "\n".join(_part(name) for name in names)
 
 
-def _packed_engine() -> str:
+def script_of(*names: str) -> str:
+    """Return these scripts as one, with no name that others see."""
+    return f'"use strict";\n(() => {{\n{joined_parts(*names)}}})();\n'
+
+
+def filled_page(name: str, parts: Mapping[str, str]) -> str:
+    """Put the parts into their places; one without a part stays open."""
+    return re.sub(r"\{\{ (\w+) \}\}", lambda at: parts.get(at[1], at[0]), _part(name))
+
+
+def packed_engine() -> str:
     """Return the module and the code of its worker, as text that no page can run by itself."""
     module = gzip.compress(WASM_MODULE.read_bytes(), 9, mtime=0)
-    code = _joined(*WORKER_SCRIPTS).replace("</", "<\\/")
+    code = joined_parts(*WORKER_SCRIPTS).replace("</", "<\\/")
     return _ENGINE.format(code=code, module=base64.b64encode(module).decode("ascii"))
 
 
-def _policy(style: str, script: str, *, has_engine: bool, is_live: bool) -> str:
-    """Allow this style and this script and nothing else: no request can leave the page."""
-    allowed = f"script-src '{_digest(script)}'"
+def policy_of(
+    styles: Sequence[str], scripts: Sequence[str], *, has_engine: bool, is_live: bool = False
+) -> str:
+    """Allow these styles and scripts and nothing else: no request can leave the page."""
+    style, script = (" ".join(f"'{_digest(one)}'" for one in texts) for texts in (styles, scripts))
+    allowed = f"script-src {script}"
     if has_engine:
         allowed += " 'wasm-unsafe-eval'; worker-src blob:"
     if is_live:
         allowed += "; connect-src 'self'"
-    return f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; {allowed}"
+    return f"default-src 'none'; img-src data:; style-src {style}; {allowed}"
 
 
 def _digest(text: str) -> str:

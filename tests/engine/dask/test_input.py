@@ -242,6 +242,25 @@ def test_estimator_predicts_a_dask_array_lazily(client):
     np.testing.assert_array_equal(found, model.labels_)
 
 
+@pytest.mark.parametrize("space", ["standard", "robust", "direction"])
+def test_rows_on_a_cluster_are_mapped_into_the_space_where_they_lie(client, space):
+    rows = POINTS * [1.0, 300.0] + 5.0
+    alone = DynamicMeans(0.5, space=space, order="row", random_state=0).fit(rows)
+    spread = DynamicMeans.from_memory(alone.memory_, order="row")
+    batch = da.from_array(rows[::-1], chunks=(37, 2))
+    expected = alone.partial_fit(rows[::-1])
+    spread.partial_fit(batch)
+    np.testing.assert_array_equal(spread.labels_, expected.labels_)
+    assert spread.memory_.clusters == expected.memory_.clusters
+    np.testing.assert_array_equal(spread.predict(batch), expected.predict(rows[::-1]))
+    np.testing.assert_array_equal(spread.transform(batch), expected.transform(rows[::-1]))
+
+
+def test_a_space_is_not_learned_on_a_cluster(client):
+    with pytest.raises(ValueError, match="space='standard' needs a first batch in memory"):
+        DynamicMeans(0.5, space="standard").fit(da.from_array(POINTS, chunks=(37, 2)))
+
+
 def test_distances_of_a_dask_array_stay_in_its_chunks(client):
     model = DynamicMeans(20.0, random_state=0).fit(POINTS)
     found = model.transform(da.from_array(POINTS, chunks=(50, 1)))

@@ -11,8 +11,10 @@ import stream_places as places
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.stopping import StoppedError
 from dynmeans.runs.streams.addresses import open_stream
 from dynmeans.runs.streams.message import RowsLostError
+from dynmeans.runs.streams.watermark import StreamWindows
 
 START = 1_700_000_000
 
@@ -166,3 +168,46 @@ def test_many_late_rows_are_told(redis, tmp_path, request, caplog):
     told = [record.getMessage() for record in caplog.records if "late" in record.getMessage()]
     assert len(told) == 1
     assert "more than half" in told[0]
+
+
+@pytest.mark.parametrize("options", [places.OPTIONS, replace(places.OPTIONS, id=None)])
+def test_rows_of_a_stream_are_not_joined_to_a_file_and_labels_alone_are_offered(
+    options, redis, tmp_path, request, capsys
+):
+    name, out = places.name_of(request), str(tmp_path / "run")
+    address = redis.make(name)
+    some = rows(60, name="a", kind="b")
+    redis.send(name, places.bodies_of(some))
+    places.follow(address, tmp_path / "run", options=options)
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(places.bodies_of(some)))
+    labels = str(tmp_path / "labels.csv")
+    for words in (
+        ["labels", out, "-o", labels],
+        ["labels", out, "-o", labels, "--input", str(file)],
+        ["score", out, "--truth", "name", "--input", str(file)],
+        ["clusters", out, "--describe", "kind", "--input", str(file)],
+    ):
+        assert main(words) == 1
+        told = capsys.readouterr().err
+        assert "have no numbers" in told
+        assert "--labels-only" in told
+        assert "--input" not in told
+    assert main(["labels", out, "--labels-only", "-o", labels]) == 0
+
+
+def test_a_stop_before_open_rows_are_read_again_loses_none(redis, tmp_path, request):
+    name = places.name_of(request)
+    address = redis.make(name)
+    options = WindowOptions(features=("x", "y"), time="t", every="10")
+    redis.send(name, places.bodies_of(rows(25)))
+    places.follow(address, tmp_path / "run", options=replace(options, hold_last=True))
+    with Run.open(tmp_path / "run") as run:
+        stop = threading.Event()
+        stop.set()
+        stream = open_stream(address, options.columns, stop)
+        with pytest.raises(StoppedError):
+            run.process(StreamWindows(stream, options, run, stop=stop))
+    redis.send(name, places.bodies_of(rows(25, first=25)))
+    places.follow(address, tmp_path / "run", options=options)
+    assert status_of(tmp_path / "run").n_rows == 50

@@ -1,8 +1,13 @@
-"""Files of alert rules: read and matched, or refused in one line; nobody is told."""
+"""Files of alert rules: read and matched, or refused in one line; nobody is told.
+
+`alert-groups` takes the same windows in with other groups to a commit, and stops between them: the
+alerts are the same, as of a file and of a stream.
+"""
 
 import json
 import random
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,10 +17,13 @@ import numpy as np
 from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
-from dynmeans import DynamicMeans
+from dynmeans import DynamicMeans, Penalties, Run
+from dynmeans.alerts import watch
 from dynmeans.alerts.matching import Alert, lookback, matches
 from dynmeans.alerts.rules import KINDS, Rule, read_rules
 from dynmeans.records.step_record import StepRecord
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.window import Window
 
 _FEATURES = ("x", "y")
 
@@ -23,6 +31,9 @@ _FEATURES = ("x", "y")
 @contextmanager
 def ready(name: str) -> Iterator[Case]:
     """Make a history with births, returns and gaps for rules to look at."""
+    if name == "alert-groups":
+        yield _groups
+        return
     rng = np.random.default_rng(0)
     batches = [rng.normal(0, 4, size=(n, 2)) for n in (9, 3, 0, 12, 5, 5)]
     history = DynamicMeans(1.0, random_state=0).fit_sequence(batches)[1]
@@ -79,3 +90,63 @@ def _wild(rng: random.Random) -> str:
         [number, text, f"[{number}, {text}]", f"{{x = [{number}, {number}]}}", f"[{text}]", "true",
          "2024-01-01", "[" * 2000, "9" * 400, "{x = [0, " + "9" * 400 + "]}", f"{{{text} = 1}}"]
     )  # fmt: skip
+
+
+_WHEN = (
+    'when = "born"', 'when = "born"\nmin_points = 3', 'when = "returned"',
+    'when = "returned"\nmin_points = 2', 'when = "enters"\nbox = {x = [0, 6]}',
+    'when = "enters"\nbox = {x = [-2, 3], y = [0, inf]}\nmin_points = 2',
+    'when = "unseen"\nwindows = 2', 'when = "grows"\npercent = 50\nwindows = 2',
+    'when = "family-splits"\nlevel = 0.5\nwindows = 2',
+)  # fmt: skip
+
+
+def _groups(rng: random.Random) -> None:
+    numbers = np.random.default_rng(rng.randrange(2**32))
+    places = numbers.uniform(0, 9, (4, 2))
+    windows = []
+    for _ in range(rng.randint(3, 12)):
+        places += numbers.normal(0, 0.4, places.shape)
+        rows = places[numbers.integers(0, 4, rng.randint(1, 9))]
+        windows.append(
+            Window(rows + numbers.normal(0, 0.2, rows.shape), elapsed=rng.choice((1, 2)))
+        )
+    chosen = rng.sample(_WHEN, rng.randint(1, 4))
+    rules = "".join(
+        f'[[rule]]\nname = "r{k}"\n{when}\ncommand = ["true"]\n' for k, when in enumerate(chosen)
+    )
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=memory) as place:
+        folder = Path(place)
+        (folder / "rules.toml").write_text(rules)
+        ones = [1] * len(windows)
+        expected = _alerts_of(folder / "ones", windows, ones, is_stopped=False)
+        groups = [rng.randint(1, 5) for _ in windows]
+        found = _alerts_of(folder / "groups", windows, groups, is_stopped=rng.random() < 0.5)
+    assert found == expected, f"{found} in groups of {groups}, {expected} one by one"
+
+
+def _alerts_of(
+    folder: Path, windows: list[Window], groups: list[int], *, is_stopped: bool
+) -> list[tuple[object, ...]]:
+    """Take windows in by groups, and look after each; return what is to be told."""
+    config = RunConfig(_FEATURES, Penalties(1.0, max_gap=3, reach=1.5))
+    run, done, stop = Run.create(folder, config), 0, threading.Event()
+    rules = read_rules(folder.parent / "rules.toml", _FEATURES)
+    tell, watch.couriers_of = watch.couriers_of, lambda *_: []
+    try:
+        look = watch.Watch(run, rules, stop).look
+        for n in groups:
+            if is_stopped:
+                run.close()
+                run = Run.open(folder)
+                run.lock()
+                look = watch.Watch(run, rules, stop).look
+            run.process(windows[done : done + n], commit_seconds=1e9)
+            done += n
+            look()
+        columns = "id, target, step, number, rule, body"
+        return [tuple(row) for row in run.store.query(f"SELECT {columns} FROM alerts ORDER BY id")]
+    finally:
+        watch.couriers_of = tell
+        run.close()

@@ -5,8 +5,10 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -17,11 +19,19 @@ import dynmeans
 from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, TEXTS
 from attack.targets import Case
+from dynmeans.runs.one_call.tables import origin_of
+from dynmeans.runs.reading.durations import microseconds_of
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.reading.windows import Windows
 
 
 @contextmanager
 def ready(name: str) -> Iterator[Case]:
     """A folder for files."""
+    if name == "mixed-zones":
+        yield _mixed_zones
+        return
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         yield lambda rng: _attack(rng, Path(folder))
@@ -46,6 +56,27 @@ def _attack(rng: random.Random, folder: Path) -> int:
         again = again if again is None else [again[i] for i in order]
         assert again == found[0], f"other labels for shuffled rows: {again}, {found[0]}"
     return 3
+
+
+def _mixed_zones(rng: random.Random) -> None:
+    """Moments of any zone and of none in one column mean what Python says they mean."""
+    zone = rng.choice(("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"))
+    begin = rng.choice((datetime(2024, 6, 1), datetime(2024, 10, 26, 22), datetime(2024, 3, 9, 22)))
+    values, expected = list[Any](), list[int]()
+    for _ in range(rng.randint(1, 12)):
+        moment: Any = begin + timedelta(seconds=rng.randint(0, 5 * 86400))
+        other = rng.choice((None, None, UTC, ZoneInfo("Asia/Tokyo"), timezone(timedelta(hours=-3))))
+        moment = moment.replace(tzinfo=other, microsecond=rng.choice((0, 0, 123456)))
+        expected.append(microseconds_of(moment, ZoneInfo(zone)))
+        values.append(pd.Timestamp(moment) if rng.random() < 0.3 else moment)
+    for _ in range(rng.choice((0, 0, 1))):
+        values.insert(rng.randint(0, len(values)), rng.choice((None, pd.NaT)))
+    frame = pd.DataFrame({"when": pd.Series(values, dtype=object), "x": 1.0})
+    options = WindowOptions(("x",), time="when", count=99, timezone=zone, on_missing="drop")
+    with Source(origin_of(frame, ["when", "x"], Path("/nowhere")).table) as source:
+        (window,) = Windows(source, options)
+    found = window.times.astype("datetime64[us]").astype(np.int64).tolist()
+    assert found == sorted(expected), f"{values} in {zone}: {found}, not {sorted(expected)}"
 
 
 def _labels(form: Any, options: Any, folder: Path) -> list[Any] | None:

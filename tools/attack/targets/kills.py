@@ -33,7 +33,7 @@ def _attack(rng: random.Random) -> int:
         else:
             frame.to_csv(table, index=False)
         run_cases.follow(table, folder / "unbroken")
-        mode, n_kills = rng.choice(["random", "random", "commit"]), rng.randint(5, 40)
+        mode, n_kills = rng.choice(["random", "random", "commit", "join"]), rng.randint(5, 40)
         command = [sys.executable, str(_TESTS / "kill_driver.py"), str(table)]
         command += [str(folder / "killed"), str(n_kills), str(rng.randrange(10**6)), mode]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

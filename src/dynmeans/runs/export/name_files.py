@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dynmeans.files.whole_file import whole_file
-from dynmeans.runs.export.spreadsheet_cells import plain_cell
+from dynmeans.runs.export.spreadsheet_cells import as_written, plain_cell
 
 COLUMNS = ("cluster_id", "name")
 
@@ -24,7 +24,7 @@ def read_names(path: str | os.PathLike[str]) -> dict[int, str]:
         if number is None or name is None:
             raise ValueError(f"{str(path)!r} must have the columns cluster_id and name.")
         try:
-            names[int(number)] = name
+            names[int(number)] = as_written(name)
         except ValueError as error:
             told = f"line {line} of {str(path)!r} has no number of a cluster: {number!r}."
             raise ValueError(told) from error

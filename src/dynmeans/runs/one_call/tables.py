@@ -82,13 +82,10 @@ def origin_of(frame: Any, named: Iterable[str], folder: Path) -> Origin:
     if library in ("duckdb", "_duckdb") and hasattr(frame, "write_parquet"):
         frame.write_parquet(str(rows))
         return Origin(_on_disk(rows))
-    if library == "polars" and kind == "LazyFrame":
-        frame.sink_parquet(rows)
-        return Origin(_on_disk(rows), "polars")
+    if library == "polars" and kind in ("LazyFrame", "DataFrame"):
+        return Origin(_from_polars(frame, rows), "polars")
     if library == "pyarrow" and hasattr(frame, "scanner"):  # a dataset, read part by part
         return Origin(frame, "arrow")
-    if library == "polars" and kind == "DataFrame":
-        return Origin(frame.to_arrow(), "polars")
     if hasattr(frame, "__arrow_c_stream__") and kind != "Series":
         return Origin(_without_short_floats(pa.table(frame)), "arrow")
     raise InputError(
@@ -102,6 +99,22 @@ def origin_of(frame: Any, named: Iterable[str], folder: Path) -> Origin:
 def _on_disk(rows: Path) -> Any:
     """Return a file as a table without a name: a run must not remember one that is temporary."""
     return importlib.import_module("pyarrow.dataset").dataset(rows)
+
+
+def _from_polars(frame: Any, rows: Path) -> Any:
+    """Convert a frame, or write a lazy one; Arrow has no integers of more than 64 bits."""
+    pl = _polars()
+    kinds = frame.collect_schema().items()
+    wide = [name for name, dtype in kinds if str(dtype) in ("Int128", "UInt128")]
+    try:
+        frame = frame.with_columns(pl.col(wide).cast(pl.Int64)) if wide else frame
+        if not hasattr(frame, "sink_parquet"):
+            return frame.to_arrow()
+        frame.sink_parquet(rows)
+    except pl.exceptions.InvalidOperationError as error:
+        rule = ": column {!r} holds an integer of more than 64 bits"
+        raise InputError("frame", rule, wide[0] if wide else "", hint="Cast it.") from error
+    return _on_disk(rows)
 
 
 def _from_pandas(frame: Any, named: list[str]) -> pa.Table:
@@ -133,12 +146,24 @@ def _as_arrow(values: Any) -> pa.Array:
     elif dtype == "float16":
         values = values.astype("float32")  # DuckDB knows no shorter one
     try:
-        return pa.array(values, from_pandas=True)
+        found = pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         if not all(isinstance(value, _WRITTEN) for value in values):
             raise
-        texts = [None if value != value else str(value) for value in values]
-        return pa.array(texts, from_pandas=True)
+        return _as_texts(values)
+    # Moments with an offset beside some without: Arrow would take all of them for one kind.
+    is_doubtful = dtype == "object" and pa.types.is_timestamp(found.type)
+    kinds = {v.tzinfo is None for v in values if not _is_missing(v)} if is_doubtful else set()
+    return _as_texts(values) if len(kinds) > 1 else found
+
+
+def _as_texts(values: Any) -> pa.Array:
+    texts = [None if _is_missing(value) else str(value) for value in values]
+    return pa.array(texts, from_pandas=True)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value
 
 
 def _without_short_floats(table: pa.Table) -> pa.Table:

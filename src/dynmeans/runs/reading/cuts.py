@@ -8,7 +8,13 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.runs.reading.durations import WindowLength, format_time, parse_length, parse_zone
+from dynmeans.runs.reading.durations import (
+    WindowLength,
+    format_time,
+    name_of_number,
+    parse_length,
+    parse_zone,
+)
 from dynmeans.runs.reading.window import WindowOptions
 
 Key = int | str
@@ -67,7 +73,9 @@ class CutByCount:
         """Name a window by the time of its first row."""
         if first_time is None:
             return None
-        return f"{first_time:g}" if self.is_number else format_time(int(first_time), self.zone)
+        if self.is_number:
+            return name_of_number(first_time)
+        return format_time(int(first_time), self.zone)
 
 
 @dataclass(slots=True)

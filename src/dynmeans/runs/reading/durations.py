@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -126,6 +127,11 @@ class NumberLength:
 
     width: float
 
+    @property
+    def _ratio(self) -> tuple[int, int]:
+        """The width as it was written, so that three times 0.1 is 0.3."""
+        return Decimal(repr(self.width)).as_integer_ratio()
+
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
         _check_range(time, -self.farthest, self.farthest)
@@ -138,11 +144,24 @@ class NumberLength:
 
     def start_of(self, index: int) -> float:
         """Return the first number of a window."""
-        return index * self.width
+        number, parts = self._ratio
+        return index * number / parts
 
     def name_of(self, index: int) -> str:
         """Name a window by its start."""
-        return f"{self.start_of(index):g}"
+        return name_of_number(self.start_of(index))
+
+
+def name_of_number(number: float) -> str:
+    """Name a window by a number: unlike numbers have unlike names.
+
+    Examples
+    --------
+    >>> name_of_number(1700000060.0), name_of_number(0.3)
+    ('1700000060', '0.3')
+    """
+    is_whole = float(number).is_integer() and abs(number) <= LARGEST_EXACT
+    return str(int(number)) if is_whole else repr(float(number))
 
 
 def parse_length(text: str, zone: ZoneInfo, *, is_number: bool = False) -> WindowLength:
@@ -204,8 +223,16 @@ def parse_seconds(argument: str, text: str) -> float:
 
 
 def microseconds_of(moment: datetime, zone: ZoneInfo) -> int:
-    """Return microseconds since 1970; a moment without an offset is in the zone."""
-    return _micros(moment if moment.tzinfo is not None else moment.replace(tzinfo=zone))
+    """Return microseconds since 1970; a moment without an offset is in the zone.
+
+    Of an hour that comes twice, the second is meant; one that is skipped is an hour later.
+    """
+    if moment.tzinfo is not None:
+        return _micros(moment)
+    first, second = (moment.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+    offsets = first.utcoffset(), second.utcoffset()
+    is_twice = None not in offsets and offsets[0] > offsets[1]  # type: ignore[operator]
+    return _micros(second if is_twice else first)
 
 
 def parse_zone(name: str) -> ZoneInfo:

@@ -18,6 +18,8 @@ from dynmeans.runs.reading.text_checks import is_number_to_a_reader
 from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window import WindowOptions
 
+_MOST_MICROS = 9e18  # whatever is beyond is out of bounds
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LiveRow:
@@ -190,7 +192,7 @@ class LiveRows:
             if self.time_is_number:
                 return float(value)
             unit = self._options.time_unit
-            return None if unit is None else round(min(max(value, -1e18), 1e18) * TIME_UNITS[unit])
+            return None if unit is None else _microseconds(value, unit)
         if not isinstance(value, str) or self.time_is_number:
             return None
         for form in self._options.time_forms or (None,):
@@ -200,6 +202,16 @@ class LiveRows:
             except (ValueError, OverflowError):
                 continue
         return None
+
+
+def _microseconds(value: float, unit: str) -> int:
+    """Count microseconds as DuckDB does for a table: halves are rounded away from 0."""
+    if isinstance(value, int) and unit == "ns":
+        micros, rest = divmod(abs(value), 1000)
+        return (micros + (rest >= 500)) * (1 if value > 0 else -1)
+    product = min(max(value * TIME_UNITS[unit], -_MOST_MICROS), _MOST_MICROS)
+    whole = math.trunc(product)
+    return whole + (abs(product - whole) >= 0.5) * (1 if product > 0 else -1)
 
 
 def _is_missing(value: Any) -> bool:

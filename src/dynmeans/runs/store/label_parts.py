@@ -52,8 +52,19 @@ def label_rows(
     return pa.table({name: columns[name] for name in order if name in columns})
 
 
-def write_part(folder: Path, table: pa.Table, first_step: int, last_step: int) -> Part:
-    """Write a part and see it on disk; it belongs to the run once the manifest names it."""
+def write_part(
+    folder: Path,
+    table: pa.Table,
+    first_step: int,
+    last_step: int,
+    *,
+    name: str | None = None,
+    like: Path | None = None,
+) -> Part:
+    """Write a part and see it on disk; it belongs to the run once the manifest names it.
+
+    With `like`, it is as old as that file.
+    """
     plain = [name for name in ("row_id", "time", "distance", "row") if name in table.column_names]
     encoded = [name for name in table.column_names if name not in plain]
     sink = pa.BufferOutputStream()
@@ -63,13 +74,15 @@ def write_part(folder: Path, table: pa.Table, first_step: int, last_step: int) -
         column_encoding=_encodings(table, plain),
     )  # fmt: skip
     data = memoryview(sink.getvalue())
-    name = f"part-{first_step:012d}.parquet"
+    name = name or f"part-{first_step:012d}.parquet"
     temporary = folder / (name + _TEMPORARY)
     try:
         with open(temporary, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if like is not None:
+            os.utime(temporary, ns=(like.stat().st_atime_ns, like.stat().st_mtime_ns))
         os.replace(temporary, folder / name)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -10,22 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 import dynmeans
+from dynmeans.follow.memory import Memory
 from dynmeans.inputs.argument_text import ArgumentText
-from dynmeans.records.state import ClusterState
 from dynmeans.runs.store import label_parts
 from dynmeans.runs.store.commit import (
-    COURSE_ARRAYS,
     DIGEST,
     SETTINGS,
-    STATE_ARRAYS,
     Commit,
     insert_commit,
+    insert_part,
     settings_digest,
-    state_checksum,
     write_manifest,
 )
 from dynmeans.runs.store.digests import checked_rows, damaged
@@ -159,26 +156,19 @@ class Store:
         counts = manifest.get("counts")
         return None if counts is None else counts["n_rows"] - manifest.get(N_LABELS_REMOVED, 0)
 
-    def state(self, n_features: int) -> ClusterState:
-        """Return what is remembered after the last committed window."""
-        rows = self.query("SELECT * FROM state")
-        if not rows:
-            if self.query("SELECT 1 FROM windows LIMIT 1"):
-                raise damaged(self.folder, "its state is missing")
-            return ClusterState.empty(n_features)
-        row = dict(rows[0])
-        names = [name for name in STATE_ARRAYS + COURSE_ARRAYS if row[name] is not None]
-        has_bytes = all(isinstance(row[name], bytes) for name in names)
-        if not has_bytes or state_checksum(row) != row["sha256"]:
-            raise damaged(self.folder, "its state was changed")
-        arrays: dict[str, Any] = {
-            name: np.frombuffer(row[name], dtype=np.float64) for name in names[1:]
-        }
-        widths = {"centers": n_features, "velocities": n_features, "velocity_covariances": 2}
-        arrays |= {n: arrays[n].reshape(-1, width) for n, width in widths.items() if n in arrays}
-        ids = np.frombuffer(row["ids"], dtype=np.int64)
-        counters = {name: row[name] for name in ("next_id", "n_steps", "time")}
-        return ClusterState(ids=ids, **arrays, **counters)
+    def memory(self) -> Memory | None:
+        """Return what is remembered after the last committed window; None before the first."""
+        rows = list(self.rows("memory"))
+        if rows:
+            return Memory.from_bytes(rows[0]["data"], f"the memory of {str(self.folder)!r}")
+        if self.query("SELECT 1 FROM windows LIMIT 1"):
+            raise damaged(self.folder, "its memory is missing")
+        return None
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a window was taken in: from then on the configuration stays."""
+        return bool(self.query("SELECT 1 FROM memory"))
 
     def has_token(self, token: str) -> bool:
         """Say whether a call of that name was committed."""
@@ -214,12 +204,12 @@ class Store:
         with self.transaction() as connection:
             write_manifest(connection, entries)
 
-    def configure(self, fields: Mapping[str, Any], entries: Mapping[str, Any]) -> None:
-        """Replace the configuration, and put entries into the manifest."""
+    def configure(self, fields: Mapping[str, Any]) -> None:
+        """Replace the configuration."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM configuration")
             _insert_configuration(connection, fields)
-            write_manifest(connection, entries)
+            write_manifest(connection, {})
         self._opened_with = self._settings("configuration")
 
     def forget_parts(self, parts: list[Part]) -> None:
@@ -229,10 +219,27 @@ class Store:
             N_LABELS_REMOVED: (self.manifest(N_LABELS_REMOVED) or 0) + sum(p.n_rows for p in parts),
         }
         with self.transaction() as connection:
-            connection.executemany(
-                "DELETE FROM parts WHERE first_step = ?", [(part.first_step,) for part in parts]
-            )
+            _delete_parts(connection, parts)
             write_manifest(connection, entries)
+        self.remove_files(parts)
+
+    def replace_parts(self, old: list[Part], new: Part) -> list[Part]:
+        """Put one part in the place of some whose rows it holds, unless one of them is gone.
+
+        Returns
+        -------
+        list of Part
+            Those that are no longer named, whose files may be removed.
+        """
+        with self.transaction() as connection:
+            is_whole = set(old) <= set(self.parts())
+            if is_whole:
+                _delete_parts(connection, old)
+                insert_part(connection, new)
+        return old if is_whole else [new]
+
+    def remove_files(self, parts: list[Part]) -> None:
+        """Remove the files of parts that are no longer named."""
         for part in parts:
             (self.labels_folder / part.name).unlink(missing_ok=True)
 
@@ -277,6 +284,11 @@ class Store:
         first, last = commit.windows[0].record.step, commit.windows[-1].record.step
         table = pa.concat_tables(commit.labels)
         return label_parts.write_part(self.labels_folder, table, first, last)
+
+
+def _delete_parts(connection: sqlite3.Connection, parts: list[Part]) -> None:
+    steps = [(part.first_step,) for part in parts]
+    connection.executemany("DELETE FROM parts WHERE first_step = ?", steps)
 
 
 def _insert_configuration(connection: sqlite3.Connection, fields: Mapping[str, Any]) -> None:

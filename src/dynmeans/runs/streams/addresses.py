@@ -75,7 +75,8 @@ class Address:
         told, secrets = str(text), [self.user or "", self.password or "", *self.options.values()]
         for secret in sorted(secrets, key=len, reverse=True):
             if len(secret) > 2 and secret not in self.shown:
-                told = told.replace(secret, "***").replace(quote(secret, safe=""), "***")
+                for form in (secret, quote(secret, safe=""), repr(secret)[1:-1]):
+                    told = told.replace(form, "***")
         return told
 
     def host_and_port(self, port: int) -> tuple[str, int]:
@@ -84,7 +85,7 @@ class Address:
         try:
             return parts.hostname or "localhost", parts.port or port
         except ValueError as error:
-            raise InputError("table", ": {} in {!r}", str(error), str(self)) from error
+            raise InputError("input", ": {} in {!r}", str(error), str(self)) from error
 
     def taken(self, *names: str) -> tuple[dict[str, str], dict[str, str]]:
         """Return the options of these names, and all others."""
@@ -96,7 +97,7 @@ class Address:
         mine, others = self.taken(*names)
         if others:
             rule = ": {!r} has the option {!r}; known here: {}"
-            raise InputError("table", rule, str(self), min(others), ", ".join(names) or "none")
+            raise InputError("input", rule, str(self), min(others), ", ".join(names) or "none")
         return mine
 
 

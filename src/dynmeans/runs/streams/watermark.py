@@ -290,11 +290,12 @@ class StreamWindows:
             partition, offset = row.number
             if partition not in first or offset < first[partition].number[1]:
                 first[partition] = row
-        after = self._read_to | {partition: row.before for partition, row in first.items()}
+        # Not what an earlier pass has read: rows up to there may still come once more.
+        after = self._after | {partition: row.before for partition, row in first.items()}
         partitions = {p: {"after": after[p], "to": to} for p, to in sorted(self._read_to.items())}
         position: dict[str, Any] = {"key": self._open.key, "partitions": partitions}
         position |= {"messages_read": self._n_messages, "kinds": self._rows.kinds}
-        held = {p: row.number[1] for p, row in self._far.held.items()}
+        held = self._unsettled | {p: row.number[1] for p, row in self._far.held.items()}
         position |= {"latest": dict(self._far.latest)} | ({"held": held} if held else {})
         self._repeated = {
             p: [offset for offset in offsets if p in after and not _is_before(offset, after[p])]

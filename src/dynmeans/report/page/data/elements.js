@@ -12,6 +12,9 @@ function makeSvg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+// For those who hear the page.
+const unseen = (text) => make("span", { class: "unseen-text" }, text);
+
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "onclick") element.addEventListener("click", value);

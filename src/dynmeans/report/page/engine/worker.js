@@ -3,6 +3,7 @@
 
 const SLICE = 8; // milliseconds between two looks at what came
 const SOON = 150; // milliseconds without a result after which progress is told
+const MOST_ROWS = 4000; // of the first batches, on which a scale is proposed
 const TRIES = 12; // halvings of the range in which a number of clusters is looked for
 
 const channel = new MessageChannel();
@@ -20,7 +21,8 @@ self.onmessage = ({ data }) => {
   else if (data.rows) rows = data.rows;
   else {
     newest = data.number;
-    answer(data).catch((error) => self.postMessage({ number: data.number, problem: error.message }));
+    const work = data.isProposal ? proposed : answer;
+    work(data).catch((error) => self.postMessage({ number: data.number, problem: error.message }));
   }
 };
 
@@ -59,6 +61,64 @@ async function penaltiesFor(ready, wanted, penalties, options, isLate, tell) {
     tell((turn + 1) / TRIES);
   }
   return { ...penalties, newPenalty: Math.sqrt(low * high) };
+}
+
+// The settings whose clusters give the shortest description of the first batches: the scale by
+// octaves for each motion, then by quarters of one, then how far and how long clusters are known.
+async function proposed({ number, penalties, options }) {
+  const ready = await engine;
+  const some = firstRows();
+  const whole = rows;
+  let best = { ...penalties, newPenalty: some.variance, length: Infinity };
+  const look = async (changes) => {
+    const asked = { ...best, ...changes };
+    rows = some;
+    const found = await clustered(ready, asked, options, () => number !== newest, () => {});
+    rows = whole;
+    if (!found) return;
+    const labels = Float64Array.from(found.slots, (slot, row) => found.ids[found.firsts[some.batchOf[row]] + slot]);
+    const moving = asked.motion === "steady" ? new Float64Array(some.nFeatures).fill(1) : null;
+    const length = ready.describe({ ...some, labels, moving });
+    if (length < best.length) best = { ...asked, length };
+  };
+  for (const motion of ["still", "steady"]) {
+    for (let octave = 2; octave > -18; octave -= 1) await look({ motion, newPenalty: some.variance * 2 ** octave });
+  }
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { newPenalty } = best;
+    for (const quarter of [-3, -2, -1, 1, 2, 3]) await look({ newPenalty: newPenalty * 2 ** (quarter / 4) });
+    for (const reach of [1, 2, 4, 8]) await look({ reach });
+    for (const maxGap of [2.5, 15, 40]) await look({ maxGap });
+  }
+  const { length, ...chosen } = best;
+  if (number === newest) self.postMessage({ number, chosen });
+}
+
+// Batches with points, from the first on, as far as a few thousand rows go.
+function firstRows() {
+  const { points, sizes, elapsed, nFeatures } = rows;
+  let [n, nBatches] = [0, 0];
+  while (nBatches < sizes.length && (n === 0 || n + sizes[nBatches] <= MOST_ROWS)) {
+    n += sizes[nBatches];
+    nBatches += 1;
+  }
+  const some = { points: points.slice(0, n * nFeatures), weights: null, nFeatures, sizes: sizes.slice(0, nBatches), elapsed: elapsed.slice(0, nBatches) };
+  const starts = new Float64Array(nBatches + 1);
+  const times = new Float64Array(nBatches);
+  some.sizes.forEach((size, t) => {
+    starts[t + 1] = starts[t] + size;
+    times[t] = t ? times[t - 1] + elapsed[t] : 0;
+  });
+  const batchOf = new Uint32Array(n);
+  some.sizes.forEach((size, t) => batchOf.fill(t, starts[t], starts[t] + size));
+  return { ...some, starts, times, batchOf, variance: varianceOf(some.points, nFeatures) };
+}
+
+function varianceOf(points, d) {
+  const n = points.length / d;
+  const means = new Float64Array(d);
+  points.forEach((value, at) => { means[at % d] += value / n; });
+  return points.reduce((sum, value, at) => sum + (value - means[at % d]) ** 2 / n, 0) || 1;
 }
 
 // All batches in turn, as the columns of a report; null if other settings came meanwhile.
@@ -152,6 +212,7 @@ class TrialColumns {
     const { lists, events, slots, costs, nSeen, nRemembered } = this;
     return {
       nIdentities, slots, costs, nSeen, nRemembered,
+      firsts: nSeen.map((n, t) => nSeen.subarray(0, t).reduce((sum, before) => sum + before, 0)),
       ids: joined(lists.ids, Uint32Array),
       counts: joined(lists.counts, Float32Array),
       centers: joined(lists.centers, Float64Array),

@@ -70,12 +70,13 @@ class Details {
     const bar = make("span", { class: "bar" });
     bar.style.width = `${(100 * count) / most}%`;
     bar.style.background = this.looks.color(id);
+    const [whole, label] = [this.store.fullName(id), this.store.label(id)];
     const button = make(
       "button",
-      { type: "button", class: "size", "data-key": `size-${id}`, "aria-label": `${this.store.fullName(id)}, ${plural(count, "point")}`, onclick: () => this.view.set({ selected: id, region: null }) },
-      make("span", { class: "row-name" }, this.looks.badge(id), this.store.label(id)),
+      { type: "button", class: "size", "data-key": `size-${id}`, onclick: () => this.view.set({ selected: id, region: null }) },
+      make("span", { class: "row-name" }, this.looks.badge(id), unseen(whole.endsWith(label) ? whole.slice(0, -label.length) : `${whole}: `), label),
       make("span", { class: "track" }, bar),
-      make("span", { class: "value" }, formatCount(count)),
+      make("span", { class: "value" }, formatCount(count), unseen(Math.round(count) === 1 ? " point" : " points")),
     );
     return make("li", {}, button);
   }

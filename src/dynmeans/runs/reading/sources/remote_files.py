@@ -9,7 +9,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import quote_text
 
 _REMOTE = re.compile(r"(https?|s3)://", re.IGNORECASE)
-_IN_TEXT = re.compile(r"\b(?:https?|s3)://[^\s'\"]+", re.IGNORECASE)
+_IN_TEXT = re.compile(r"\b(?:https?|s3)://.*", re.IGNORECASE)  # a password may hold anything
 CUT = "***"  # in the place of what may be a secret
 _INSTALL = "python -c \"import duckdb; duckdb.execute('INSTALL httpfs')\""
 
@@ -28,7 +28,9 @@ def shown_remote(address: str) -> str:
     'https://***@example.org/rows.csv?***'
     """
     scheme, _, rest = address.partition("://")
-    _, at, rest = rest.rpartition("@")
+    before, at, rest = rest.rpartition("@")
+    if re.search("[?#]", before):  # of a password or of a query, nobody knows
+        return f"{scheme}://{CUT}"
     place, *query = re.split("[?#]", rest, maxsplit=1)
     return f"{scheme}://{CUT + at if at else ''}{place}{'?' + CUT if query else ''}"
 

@@ -7,8 +7,8 @@ import pytest
 import dynmeans
 from dynmeans import DynamicMeans, tune
 from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.estimators.tuning import N_RUNS, ROUND
 from dynmeans.metrics import accuracy_global, idf1
-from dynmeans.parameters.tuning import N_RUNS, ROUND
 from dynmeans.plots import plot_score_map
 
 
@@ -126,7 +126,7 @@ def test_optimiser_writes_nothing_to_the_terminal(stream, capfd):
 
 
 def test_scores_are_logged(stream, caplog):
-    with caplog.at_level(logging.INFO, logger="dynmeans.parameters.tuning"):
+    with caplog.at_level(logging.INFO, logger="dynmeans.estimators.tuning"):
         tune(stream.batches, stream.labels, n_trials=2)
     assert len(caplog.records) == 2
 
@@ -141,7 +141,7 @@ def test_it_is_a_public_name():
         ({"method": "magic"}, "method must be one of bayesian, grid, got 'magic'"),
         ({"metric": "speed"}, "metric must be one of accuracy_global.* or a callable, got 'speed'"),
         ({"n_trials": 0}, "n_trials must be at least 1, got 0"),
-        ({"random_state": -1}, "random_state must be at least 0, got -1"),
+        ({"random_state": -1}, "random_state must be None, an integer"),
         ({"truth": [[0]]}, "batches"),
     ],
 )

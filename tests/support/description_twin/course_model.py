@@ -10,8 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from dynmeans.parameters.life_model import LEAST_MOTION, Moves
-from dynmeans.parameters.tracks import Points, Tracks
+from description_twin.life_model import LEAST_MOTION, Moves
+from description_twin.tracks import Tracks
+from dynmeans.parameters.tracks import Points
 from dynmeans.records.arrays import FloatArray
 
 # Walks of position and velocity are tried in quarters of the mean squared move.

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from dynmeans.parameters.tracks import Points, Tracks
+from description_twin.tracks import Tracks
+from dynmeans.parameters.tracks import Points
 from dynmeans.records.arrays import FloatArray, IntArray
 
 LEAST_MOTION = 1e-3  # motion variance per step of time, in units of the noise variance

@@ -9,7 +9,8 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
-from dynmeans.parameters.tracks import Points, Tracks
+from description_twin.tracks import Tracks
+from dynmeans.parameters.tracks import Points
 from dynmeans.records.arrays import FloatArray
 
 DEGREES = 3.0  # of freedom of the heavy-tailed shape

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -17,7 +17,10 @@ from joblib import Parallel, delayed
 from dynmeans import metrics
 from dynmeans.engine.batch import Batch, take_batches
 from dynmeans.engine.execution import Execution
-from dynmeans.engine.sequence import step_sequence
+from dynmeans.follow.begin import begin, into_space
+from dynmeans.follow.follow import follow_all, labels_of
+from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.parameters.search_space import (
     PARAMETERS,
@@ -27,8 +30,8 @@ from dynmeans.parameters.search_space import (
     search_ranges,
 )
 from dynmeans.records.arrays import IntArray
-from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
+from dynmeans.spaces.named import find_space
 
 Setting = dict[str, Any]
 Metric = Callable[[Sequence[Any], Sequence[IntArray]], float]
@@ -43,7 +46,6 @@ METRICS = (
 ROUND = 8
 # The best of many noisy scores is too good; visiting orders are noise that runs can average out.
 N_RUNS = 3
-N_INIT = 3  # as `DynamicMeans` by default
 _N_RANDOM = 16  # trials before the model of the score is trusted
 _N_PROBES = 4  # best settings of one motion that the other is tried at
 
@@ -81,9 +83,9 @@ def tune(
     method: str = "bayesian",
     n_trials: int = 64,
     ranges: Ranges | None = None,
-    motion: str | None = None,
     n_jobs: int = 1,
-    random_state: int = 0,
+    recipe: Recipe | None = None,
+    **parameters: Any,
 ) -> TuningResult:
     """Find the penalties with which `DynamicMeans` scores best on a labeled stream.
 
@@ -104,14 +106,16 @@ def tune(
         Lowest and highest `new_penalty`, `max_gap` or `reach`. By default `new_penalty` is
         looked for between a thousandth of the variance of a batch and four times that variance,
         `max_gap` between 1.3 and 25, `reach` between 1 and 4.
-    motion : {"still", "steady"}, optional
-        Whether clusters keep a course. By default half of the trials are still, the best few of
-        them are tried with steady motion, and the rest goes to the motion that leads.
     n_jobs : int
         Processes; -1 is one for each core. The result does not depend on it.
-    random_state : int
-        Seed of the proposals and of the visiting orders. Every setting is run with the same
-        three seeds, and the scores are averaged.
+    recipe : Recipe, optional
+        What else the stream is followed by, in every trial. A space is learned once, on the first
+        batches. Without a `motion` half of the trials are still, the best few of them are tried
+        with steady motion, and the rest goes to the motion that leads. `random_state`, 0 by
+        default, is the seed of the proposals and of the visiting orders: every setting is run with
+        the same three seeds, and the scores are averaged.
+    **parameters
+        The fields of a `Recipe`, in place of one.
 
     Returns
     -------
@@ -130,12 +134,14 @@ def tune(
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
     n_trials = checked_count("n_trials", n_trials)
-    random_state = checked_count("random_state", random_state, at_least=0)
     score = _checked_metric(metric)
     checked, _ = take_batches(list(batches))
-    spaces = search_ranges([batch.points for batch in checked], ranges)
-    motions = search_motions(motion, n_trials)
-    run = partial(_score, checked, truth, score, random_state)
+    base = _checked(recipe_of(recipe, **parameters), checked)
+    random_state = int(base.random_state)
+    points = [into_space(batch, find_space(base.space)).points for batch in checked]
+    spaces = search_ranges(points, ranges)
+    motions = search_motions(base.motion, n_trials)
+    run = partial(_score, checked, truth, score, base)
     with Parallel(n_jobs=n_jobs) as parallel:
         tried = (
             _try_grid(run, spaces, motions, n_trials, parallel)
@@ -145,7 +151,7 @@ def tune(
         frame = pd.DataFrame([{**setting, "score": found} for setting, found in tried])
     best = frame.loc[frame["score"].idxmax()]
     setting: Setting = {name: float(best[name]) for name in PARAMETERS}
-    penalties = Penalties(**setting, motion=best["motion"])
+    penalties = _penalties(base, {**setting, "motion": best["motion"]}, checked[0])
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
     return TuningResult(penalties, float(best["score"]), frame, name)
 
@@ -154,19 +160,37 @@ def _score(
     batches: list[Batch],
     truth: Sequence[Any],
     metric: Metric,
-    random_state: int,
+    base: Recipe,
     setting: Setting,
 ) -> float:
     """Return the mean score over a few visiting orders."""
-    scores = []
-    penalties, execution = Penalties(**setting), Execution(n_threads=1)
-    for seed in np.random.SeedSequence(random_state).generate_state(N_RUNS):
-        # Drawn as `DynamicMeans` draws it from this random_state.
-        entropy = int(np.random.RandomState(seed).randint(2**63, dtype=np.int64))
-        orders, elapsed = VisitingOrders(entropy, N_INIT), [1.0] * len(batches)
-        steps = step_sequence(batches, penalties, orders, elapsed, execution)
-        scores.append(metric(truth, [clustering.labels for _, clustering in steps]))
+    scores, execution = [], Execution(n_threads=1)
+    for seed in np.random.SeedSequence(base.random_state).generate_state(N_RUNS):
+        recipe = replace(base, **setting, random_state=int(seed))
+        memory = begin(recipe, batches[:1])
+        _, steps = follow_all(recipe, memory, batches, [1.0] * len(batches), execution)
+        scores.append(metric(truth, labels_of(steps)))
     return float(np.mean(scores))
+
+
+def _checked(recipe: Recipe, batches: list[Batch]) -> Recipe:
+    """Refuse, by name, what is looked for or changes no score; learn the space."""
+    looked_for = ("penalties", "new_penalty", "max_gap", "reach", "revival_penalty", "drift")
+    recipe.refuse("tune", (*looked_for, "n_clusters"), "It is what tune looks for.")
+    recipe.refuse("tune", ("families", "min_cluster_size", "min_life", "max_clusters"))
+    if recipe.moving is not None and recipe.motion != "steady":
+        raise InputError("moving", "needs {motion='steady'}", got=recipe.moving)
+    seed = recipe.random_state
+    if seed is not None and not isinstance(seed, int):
+        raise InputError("random_state", "must be an integer in tune", got=seed)
+    seeded = replace(recipe, random_state=0 if seed is None else seed)
+    return replace(seeded, space=begin(replace(seeded, new_penalty=1.0), batches).space)
+
+
+def _penalties(base: Recipe, setting: Setting, batch: Batch) -> Penalties:
+    found = begin(replace(base, **setting), [batch]).penalties
+    assert found is not None, "given"
+    return found
 
 
 def _try_grid(

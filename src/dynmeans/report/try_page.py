@@ -1,0 +1,126 @@
+"""The page on which anybody tries dynmeans on a file, in the browser alone."""
+
+import base64
+import gzip
+import io
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+from dynmeans.datasets.harbor import harbor_traffic
+from dynmeans.engine.checks import entropy_of_seed
+from dynmeans.engine.wasm import WASM_MODULE
+from dynmeans.files.whole_file import whole_file
+from dynmeans.inputs.input_error import InputError
+from dynmeans.plots.identity_colors import DARK_PALETTE, MARKERS, PALETTE, UNASSIGNED_COLOR
+from dynmeans.records.events import KINDS
+from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH
+from dynmeans.report.render_page import (
+    ENGINE_SCRIPTS,
+    SCRIPTS,
+    STYLES,
+    filled_page,
+    joined_parts,
+    packed_engine,
+    policy_of,
+    script_of,
+)
+
+TRY_SCRIPTS = (
+    "data/numbers.js",
+    "data/elements.js",
+    "try/hyparquet.js",
+    "try/tables.js",
+    "try/proposals.js",
+    "try/stream.js",
+    "try/try.js",
+)
+
+
+def render_try_page() -> str:
+    """Return the page as text: one file that needs no network.
+
+    A reader drops a CSV, JSON lines or Parquet file; columns, time, windows and a scale are
+    proposed, and the report of the clusters is shown within the page.
+    """
+    if not WASM_MODULE.exists():
+        raise InputError(
+            "",
+            "this build of dynmeans has no engine for browsers",
+            hint="Build it where clang and wasi-libc are installed (make system-deps).",
+        )
+    report_style = joined_parts(*STYLES, "style/panel.css")
+    report_script = script_of(*SCRIPTS[:-1], *ENGINE_SCRIPTS, SCRIPTS[-1])
+    style = f"{report_style}\n{joined_parts('try/try.css')}"
+    script = script_of(*TRY_SCRIPTS)
+    report = filled_page(
+        "page.html",
+        {
+            "policy": policy_of([report_style], [report_script], has_engine=True),
+            "run": "",
+            "panel": joined_parts("engine/panel.html"),
+            "style": report_style,
+            "script": report_script,
+            "beside": "",
+        },
+    )
+    return filled_page(
+        "try/try.html",
+        {
+            "policy": policy_of([style, report_style], [script, report_script], has_engine=True),
+            "style": style,
+            "script": script,
+            "settings": _in_script(_settings()),
+            "page": _in_script(report),
+            "engine": packed_engine(),
+        },
+    )
+
+
+def write_try_page(path: str | os.PathLike[str]) -> Path:
+    """Write the page to one file, replacing an old one only once all is on disk."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise InputError("path", "must lie in a folder that exists", got=str(path))
+    page = render_try_page()
+    with whole_file(path) as temporary:
+        Path(temporary).write_text(page, encoding="utf-8", newline="\n")
+    return path
+
+
+def _settings() -> dict[str, object]:
+    """What the page takes from the package: looks, defaults, and an example."""
+    entropy = int(entropy_of_seed(0))
+    return {
+        "looks": {
+            "light": list(PALETTE),
+            "dark": list(DARK_PALETTE),
+            "markers": list(MARKERS),
+            "unassigned": UNASSIGNED_COLOR,
+        },
+        "kinds": list(KINDS),
+        "max_gap": DEFAULT_MAX_GAP,
+        "reach": DEFAULT_REACH,
+        "search": "paper",
+        "entropy": [entropy % 2**32, entropy >> 32],
+        "ships": base64.b64encode(gzip.compress(_ships(), 9, mtime=0)).decode("ascii"),
+    }
+
+
+def _ships() -> bytes:
+    """Three hours of simulated ships."""
+    traffic = harbor_traffic(np.random.default_rng(0))
+    text = io.StringIO("time,lon,lat\n")
+    text.seek(0, io.SEEK_END)
+    start = np.datetime64("2026-03-01T00:00:00")
+    for seconds, (lon, lat) in zip(traffic.seconds, traffic.positions, strict=True):
+        text.write(f"{start + np.timedelta64(int(seconds), 's')},{lon:.4f},{lat:.4f}\n")
+    return text.getvalue().encode()
+
+
+def _in_script(value: object) -> str:
+    """Return JSON that may stand inside a script element."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

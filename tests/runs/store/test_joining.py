@@ -1,0 +1,144 @@
+"""Parts of labels are joined behind the run: no row is lost, and no reader notices."""
+
+import threading
+
+import numpy as np
+import pytest
+from run_cases import RECIPE
+
+from dynmeans import Run
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.window import Window
+from dynmeans.runs.retention import Retention
+from dynmeans.runs.store import joining, run_tables
+
+CONFIG = RunConfig(("x",), RECIPE)
+
+
+@pytest.fixture
+def few(monkeypatch):
+    monkeypatch.setattr(joining, "AT_ONCE", 4)
+
+
+def windows(n, first=0, n_rows=3):
+    return [Window(np.arange(n_rows)[:, None] * 9.0 + 0.01 * i) for i in range(first, first + n)]
+
+
+def files_of(folder):
+    return sorted(path.name for path in (folder / "labels").iterdir())
+
+
+def test_a_window_a_commit_leaves_few_files(tmp_path):
+    with Run.create(tmp_path / "run", CONFIG) as run:
+        run.process(windows(300), commit_seconds=0.0)
+        labels = run.labels()
+        run.verify()
+    assert labels["step"].tolist() == np.repeat(np.arange(300), 3).tolist()
+    assert labels["row_id"].tolist() == list(range(900))
+    with Run.open(tmp_path / "run") as run:
+        assert run.labels().equals(labels)
+        assert [part.name for part in run.parts()] == files_of(tmp_path / "run")
+        assert len(run.parts()) <= 300 - 63 * 2  # how many depends on how fast they are joined
+        run.verify()
+
+
+def test_parts_are_joined_level_by_level(tmp_path, few):
+    with Run.create(tmp_path / "run", CONFIG) as run:
+        for i in range(200):
+            run.process(windows(1, first=i))
+            run._joining.close()
+    names = files_of(tmp_path / "run")
+    assert len(names) < 16
+    assert any(".3.parquet" in name for name in names)
+
+
+def test_readers_that_look_at_an_earlier_commit_read_all_its_rows(tmp_path, few):
+    folder = tmp_path / "run"
+    with Run.create(folder, CONFIG) as run:
+        run.process(windows(3), commit_seconds=0.0)
+        with Run.open(folder) as reader, reader.store.snapshot():
+            tables = reader.label_tables()
+            first = next(tables)
+            for i in range(3, 40):
+                run.process(windows(1, first=i))
+                run._joining.close()
+            assert not (folder / "labels" / reader.parts()[1].name).exists()
+            rest = [row for table in tables for row in table["row_id"].to_pylist()]
+    assert first["row_id"].to_pylist() + rest == list(range(9))
+
+
+def test_a_part_that_is_gone_and_named_still_is_damage(tmp_path):
+    with Run.create(tmp_path / "run", CONFIG) as run:
+        run.process(windows(3), commit_seconds=0.0)
+        (tmp_path / "run" / "labels" / run.parts()[1].name).unlink()
+        with pytest.raises(ValueError, match="is missing"):
+            list(run.label_tables())
+
+
+def test_readers_see_all_rows_of_each_commit_while_parts_are_joined(tmp_path, few):
+    folder, is_over, found = tmp_path / "run", threading.Event(), []
+    with Run.create(folder, CONFIG) as run:
+        run.process(windows(1))
+
+        def read():
+            while not is_over.is_set():
+                with Run.open(folder) as reader, reader.store.snapshot():
+                    n_rows = reader.status().n_rows
+                    found.append((n_rows, len(reader.labels(frame="arrow"))))
+                with Run.open(folder) as reader:
+                    reader.verify()
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        run.process(windows(250, first=1), commit_seconds=0.0)
+        is_over.set()
+        thread.join()
+    assert len(found) > 1
+    assert all(n_rows == n_labels for n_rows, n_labels in found)
+
+
+def test_parts_that_were_put_away_meanwhile_are_not_brought_back(tmp_path, few, monkeypatch):
+    with Run.create(tmp_path / "run", CONFIG) as run:
+        run.process(windows(3), commit_seconds=0.0)
+        run.process(windows(1, first=3))  # a thread joins four
+        run.store.forget_parts(run.parts()[:2])
+        run._joining.close()
+        assert run.labels()["step"].unique().tolist() == [2, 3]
+        assert [part.name for part in run.parts()] == files_of(tmp_path / "run")
+        run.verify()
+
+
+def test_a_joined_part_is_as_old_as_its_last(tmp_path, few):
+    with Run.create(tmp_path / "run", CONFIG) as run:
+        run.process(windows(4), commit_seconds=0.0)
+        run._joining.close()
+        assert len(run.parts()) == 1
+        assert Retention(3600.0).apply(run, is_last=True) == 0
+        assert Retention(-1.0).apply(run, is_last=True) == 1
+
+
+def test_large_parts_are_left_alone(tmp_path, few, monkeypatch):
+    monkeypatch.setattr(joining, "MOST_ROWS", 11)
+    with Run.create(tmp_path / "run", CONFIG) as run:
+        run.process(windows(9), commit_seconds=0.0)
+    assert len(files_of(tmp_path / "run")) == 9
+
+
+def test_a_damaged_part_stops_the_joining_and_not_the_run(tmp_path, few, caplog):
+    with Run.create(tmp_path / "run", CONFIG) as run:
+        run.process(windows(3), commit_seconds=0.0)
+        path = tmp_path / "run" / "labels" / run.parts()[0].name
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+        run.process(windows(20, first=3), commit_seconds=0.0)
+        assert run.status().n_windows == 23
+    assert "labels are not joined" in caplog.text
+
+
+def test_windows_of_a_history_get_their_labels_across_joined_parts(tmp_path, few):
+    with Run.create(tmp_path / "run", CONFIG) as run:
+        for i in range(30):
+            run.process(windows(1, first=i, n_rows=1 + i % 4))
+            run._joining.close()
+        assert [len(record.labels) for record in run.history()] == [1 + i % 4 for i in range(30)]
+        assert len(list(run_tables.label_tables(run.store, 5, 9))) <= 3
+        assert run.labels(first_step=5, last_step=9)["step"].unique().tolist() == [5, 6, 7, 8, 9]

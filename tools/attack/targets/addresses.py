@@ -1,0 +1,70 @@
+"""Secrets in addresses: whatever option or odd password they stand in, nothing tells them."""
+
+import json
+import random
+import string
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from attack.targets import Case
+from dynmeans import Penalties
+from dynmeans.runs.cluster_job import ClusterJob
+from dynmeans.runs.reading.sources.remote_files import shown_remote, without_secrets
+from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.streams.addresses import is_address, parse_address
+
+_PENALTIES = Penalties(1.0, max_gap=5, reach=1.5)
+_KAFKA = (
+    "sasl.password", "sasl.oauthbearer.client.secret", "ssl.key.pem", "ssl.key.password",
+    "ssl.keystore.password", "sasl.oauthbearer.config", "ssl.certificate.pem", "SASL.Password",
+    "sasl.jaas.config", "sasl.username", "ssl_key", "plugin.library.paths",
+)  # fmt: skip
+_POSTGRESQL = (
+    "password", "Password", "pass", "PASSWORD", "passfile", "sslpassword", "options", "pwd",
+    "scram_client_key", "oauth_client_secret", "service", "requirepassword",
+)  # fmt: skip
+_TEMPLATES = (
+    *(f"kafka://b:9092/rows?security.protocol=SSL&{name}={{}}" for name in _KAFKA),
+    *(f"postgresql://me@db/rows?table=a&by=id&{name}={{}}" for name in _POSTGRESQL),
+    "redis://me:{}@h/0?stream=s", "redis://:{}@h:6379/0?stream=s", "redis://{}@h/0?stream=s",
+    "rediss://me:{}@h/0?stream=s&password={}", "mqtt://me:{}@h/topic/+?client=a",
+    "mqtts://{}@h/topic?client=a", "kafka://me:{}@a:1,b:2/rows", "kafka://me:{}@a:1/rows?x={}",
+    "postgres://me:{}@db/rows?table=a&by=id", "postgresql://me:{}@db/rows?sslmode=require&table=a",
+    "https://me:{}@h/rows.csv", "https://{}@h/rows.csv", "https://h/rows.csv?token={}",
+    "https://h/rows.csv#{}", "s3://bucket/rows.csv?s3_secret_access_key={}",
+    "HTTP://me:{}@h/rows.csv",
+)  # fmt: skip
+
+
+@contextmanager
+def ready(name: str) -> Iterator[Case]:
+    """There are forty addresses."""
+    assert len(_TEMPLATES) == 40
+    yield _attack
+
+
+def _attack(rng: random.Random) -> None:
+    core = "".join(rng.choices(string.ascii_letters + string.digits, k=rng.randint(8, 24)))
+    odd = "".join(rng.choices("/?#@:%&=+ ;$\\'\"", k=rng.randint(0, 3)))
+    secret = "".join(rng.sample([core, odd], 2))
+    template = rng.choice(_TEMPLATES)
+    if "://{}@" in template:  # up to a colon it would be a name
+        secret = secret.replace(":", "")
+    written = rng.choice([secret, quote(secret, safe=""), core])
+    text = template.replace("{}", written)
+    options = WindowOptions(("x",), count=5)
+    told = [without_secrets(f"it failed at '{text}' (404)")] if not is_address(text) else []
+    try:
+        job = ClusterJob(text, Path("/nowhere"), options, {"new_penalty": 1.0}, {})
+        told.append(json.dumps(job._config(None, _PENALTIES).to_fields()))
+        if is_address(text):
+            address = parse_address(text)
+            told += [str(address), repr(address), address.hidden(f"no {address.password!r}")]
+        else:
+            told.append(shown_remote(text))
+    except ValueError as error:
+        told.append(str(error))
+    for one in told:
+        assert core not in one, f"{core} of {text!r} is told: {one}"
