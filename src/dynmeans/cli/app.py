@@ -45,7 +45,7 @@ def app_for(words: Sequence[str] = ()) -> typer.Typer:
     for name in [named] if named in COMMANDS else COMMANDS:
         file = _FILES.get(name, name)
         app.command(name.replace("_", "-"))(
-            getattr(importlib.import_module(f"dynmeans.cli.{file}"), file)
+            getattr(importlib.import_module(f"dynmeans.cli.commands.{file}"), file)
         )
     return app
 

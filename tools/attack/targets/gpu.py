@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from attack.targets import Case, Skipped
-from dynmeans.engine.batch import Batch
+from dynmeans.engine.batch import Batch, take_rows
 from dynmeans.engine.execution import Execution
-from dynmeans.engine.predict import predict_labels
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -56,7 +55,10 @@ def _attack_stream(rng: random.Random) -> None:
         expected = step_batch(*arguments, _NATIVE)
         _compare(step_batch(*arguments, _GPU), expected, f"batch {step}")
         state = expected[0]
-        found, known = (predict_labels(batch, state, penalties, way) for way in (_GPU, _NATIVE))
+        found, known = (
+            take_rows(batch, state.n_features).predict(state, penalties, way, 0.0)
+            for way in (_GPU, _NATIVE)
+        )
         if not (np.array_equal(found[0], known[0]) and np.array_equal(found[1], known[1])):
             raise AssertionError(f"predictions after batch {step} differ")
 
@@ -100,7 +102,7 @@ def _attack_threads(rng: random.Random) -> None:
             junk += 1e9
         del junk
         stepped = step_batch(Batch(rows), start, penalties, orders, 1.0, _GPU)
-        return stepped, predict_labels(rows, stepped[0], penalties, _GPU)
+        return stepped, take_rows(rows, rows.shape[1]).predict(stepped[0], penalties, _GPU, 0.0)
 
     alone = [fit(rows) for rows in batches]
     with ThreadPoolExecutor(3) as pool:
