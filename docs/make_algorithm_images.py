@@ -117,6 +117,31 @@ def draw_descent() -> Figure:
     return figure
 
 
+def draw_deeper() -> Figure:
+    """One batch in either search: three clouds, and one cluster remembered between two of them."""
+    rng = np.random.default_rng(3)
+    clouds = np.array([[-0.8, 0.0], [0.8, 0.0], [2.6, 0.6]])
+    points = rng.normal(np.repeat(clouds, 40, axis=0), 0.12)
+    state = ClusterState([0], [[0.0, 0.0]], [60.0], [1.0], next_id=1, counts=[60.0])
+    penalties, order = Penalties(1.5, revival_penalty=0.2, drift=0.02), rng.permutation(120)
+    figure = Figure(figsize=(9, 4.4), layout="constrained")
+    places = figure.subplot_mosaic([["paper", "deep"], ["trace", "trace"]], height_ratios=(3, 2))
+    for search in ("paper", "deep"):
+        _, found = step(points, state, penalties, orders=[order], search=search)
+        ax = places[search]
+        for k, center in zip(found.ids.tolist(), found.centers, strict=True):
+            rows, color = points[found.labels == k], identity_rgba([k])[0]
+            ax.plot(*rows.T, identity_marker(k), color=color, ms=4, alpha=0.6)
+            ax.plot(*center, identity_marker(k), color=color, mec="black", ms=13)
+        ax.plot(0.0, 0.0, "+", color="black", ms=12)
+        ax.set(title=f'search="{search}": cost {found.cost:.1f}', aspect="equal")
+        passes, size = np.arange(1, found.n_iter + 1), {"paper": 10, "deep": 5}[search]
+        places["trace"].plot(passes, found.cost_trace, "o-", ms=size, label=search)
+    places["trace"].set(xlabel="pass, or round of moves", ylabel="cost L", yscale="log")
+    places["trace"].legend()
+    return figure
+
+
 def main() -> None:
     """Write every picture."""
     drawings = {
@@ -125,6 +150,7 @@ def main() -> None:
         "reach": draw_reach,
         "memory": draw_memory,
         "descent": draw_descent,
+        "deeper": draw_deeper,
     }
     for name, draw in drawings.items():
         draw().savefig(FOLDER / f"how-{name}.png", dpi=100)

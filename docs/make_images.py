@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from dynmeans import DynamicMeans, History
+from dynmeans import DynamicMeans, History, find_families
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.parameters.suggest import suggest_details
 from dynmeans.plots import (
@@ -135,7 +135,7 @@ def make_families(batches: list[FloatArray], history: History) -> None:
     _, found = DynamicMeans(0.5, random_state=0).fit_sequence(stream)
     figure = Figure(figsize=(10, 5.2), layout="constrained")
     axes = figure.subplots(1, 2, width_ratios=[1, 1.6])
-    plot_families(found.families(stream), found, axes)
+    plot_families(find_families(stream, found), found, axes)
     _save(figure, "families")
 
 
@@ -206,7 +206,7 @@ def make_report(batches: list[FloatArray], history: History) -> None:
         feature_names=["east", "north"],
         parameters={"new_penalty": 0.02, "max_gap": 6.0, "reach": 2.0},
         title="A stream of moving clusters",
-    ).with_families(history.families(batches))
+    ).with_families(find_families(batches, history))
     with tempfile.TemporaryDirectory() as folder:
         page = write_report(data, Path(folder) / "report.html")
         driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))

@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynmeans import Penalties, Run
+from dynmeans import Run
 from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.follow.recipe import Recipe
 from dynmeans.plots import plot_timeline
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.sources.source import Source
@@ -39,7 +40,7 @@ pq.write_table(table, folder / "rows.parquet")
 # %%
 # Cluster it minute by minute; something goes wrong in minute 40.
 options = WindowOptions(features=("x", "y"), time="minute", every="1")
-config = RunConfig(("x", "y"), Penalties(0.04, max_gap=7, reach=1.5))
+config = RunConfig(("x", "y"), Recipe(new_penalty=0.04, max_gap=7, reach=1.5, random_state=0))
 
 
 def fail_at(minute):

@@ -1,5 +1,6 @@
 """The floor plan: folders, the import contract and CONTRIBUTING's map say the same."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -67,6 +68,44 @@ def test_compiled_module_is_imported_in_one_file_only():
     importing = re.compile(r"^\s*(?:import|from) dynmeans\._native", re.MULTILINE)
     found = [path.name for path in PACKAGE.rglob("*.py") if importing.search(path.read_text())]
     assert found == ["compiled.py"]
+
+
+def _late_imports():
+    """Every module of ours that is named in text, to be loaded later: by whom, and which."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            if ast.unparse(node.func).rpartition(".")[2] not in ("import_module", "__import__"):
+                continue
+            name = "".join(
+                str(part.value) for part in ast.walk(node.args[0]) if isinstance(part, ast.Constant)
+            )
+            if name.startswith("dynmeans."):
+                yield path, name
+    for stub in sorted(PACKAGE.rglob("__init__.pyi")):  # what `_lazy` loads when it is asked for
+        for line in ast.parse(stub.read_text(encoding="utf-8")).body:
+            if isinstance(line, ast.ImportFrom) and stub.parent != PACKAGE:
+                yield stub, str(line.module)
+
+
+def _layer_of(package):
+    return next(n for n, layer in enumerate(LAYERS) if package in layer)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [pytest.param(*one, id=f"{one[0].stem}-{one[1]}") for one in _late_imports()]
+)
+def test_module_that_is_loaded_late_lies_below_or_beside_the_one_that_loads_it(path, name):
+    source, target = path.relative_to(PACKAGE).parts[0], name.split(".")[1]
+    if source != target:
+        assert _layer_of(source) < _layer_of(target), f"{path} loads {name} from above"
+
+
+@pytest.mark.parametrize("folder", [p for p in PACKAGE.rglob("*") if p.is_dir()], ids=str)
+def test_folder_has_at_most_twenty_files(folder):
+    files = [p for p in folder.iterdir() if p.is_file() and p.suffix in (".py", ".pyi")]
+    assert len(files) <= 20
 
 
 def test_contract_has_no_exceptions():

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from dynmeans.cli.app import app
+from dynmeans.cli.app import app_for
 
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 BEGIN = """# All commands and options
@@ -29,7 +29,7 @@ def page() -> str:
 
 
 def _root() -> Any:
-    return typer.main.get_command(app)
+    return typer.main.get_command(app_for())
 
 
 def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:

@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 
 from benchmarks.machine import machine, write_results
 from benchmarks.streams import runs_throughput
-from dynmeans.runs.choosing import first_windows, suggest_on_windows
+from dynmeans.runs.choosing import begun, first_windows
+from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
@@ -53,7 +54,7 @@ def suggestion_seconds(path: Path) -> float:
     with Source(str(path)) as source:
         first = first_windows(Windows(source, WindowOptions(FEATURES, time="t", every="1h")))
     begin = time.perf_counter()
-    suggest_on_windows(first, standardize=0)
+    begun(RunConfig(FEATURES), first)
     return time.perf_counter() - begin
 
 
@@ -62,7 +63,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         rows, run = Path(name) / "rows.parquet", Path(name) / "run"
         write_rows(rows)
-        options = ["--time", "t", "--every", "1h", "-f", "x*", "--suggest", "-o", str(run)]
+        options = ["--time", "t", "--every", "1h", "-f", "x*", "-o", str(run)]
         found = {
             "suggestion_s": suggestion_seconds(rows),
             "cluster_s": seconds_of("cluster", str(rows), *options),

@@ -17,7 +17,8 @@ import httpx
 import numpy as np
 
 from benchmarks.machine import machine, write_results
-from dynmeans import Penalties, Run
+from dynmeans import Run
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 
@@ -67,7 +68,7 @@ def main() -> None:
     """Serve, read, write, print."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "run"
-        config = RunConfig(("x", "y"), Penalties(1.0, max_gap=5, reach=1.5))
+        config = RunConfig(("x", "y"), Recipe(new_penalty=1.0, random_state=0))
         with Run.create(folder, config) as run:
             run.process(window(0, np.random.default_rng(0)))
         with socket.socket() as probe:

@@ -29,7 +29,9 @@ import pyarrow.parquet as pq
 from benchmarks.machine import RESULTS, machine, write_results
 from dynmeans import DynamicMeans
 from dynmeans.engine import step
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.cluster_job import ClusterJob
+from dynmeans.runs.input import Input
 from dynmeans.runs.reading.rolling_digest import RollingDigest
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.time_bounds import TimeBounds
@@ -45,7 +47,7 @@ ROWS_PER_SECOND, SHARE_OF_ENGINE, MEGABYTES = 1e6, 1 / 3, 500.0
 ROWS_DIGEST, DIGESTS_AND_GUARDS = 0.03, 0.05  # of the time of a run
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_NUM_THREADS": "1"}
 SORTED = ("parquet", "csv")
-_DIGESTS_OF_TABLES = ("row_digest", "rows_digest", "state_checksum")
+_DIGESTS_OF_TABLES = ("row_digest", "rows_digest")
 
 
 def windows_of_rows(n_windows: int, rng: np.random.Generator) -> Iterator[pa.Table]:
@@ -80,7 +82,7 @@ def write_tables(folder: Path, n_windows: int) -> None:
 
 def follow(table: Path, run: Path) -> dict[str, float]:
     """Call the command as a user does, on one thread: start and imports included."""
-    options = ["--time", "t", "--every", "1h", "-f", "x*", "--threads", "1", "--quiet"]
+    options = ["--time", "t", "--every", "1h", "-f", "x*", "--n-threads", "1", "--quiet"]
     options += ["--new-penalty", str(NEW_PENALTY), "--max-gap", str(MAX_GAP)]
     options += ["--reach", str(REACH), "-o", str(run)]
     program = [sys.executable, "-m", "dynmeans.cli", "cluster", str(table), *options]
@@ -154,12 +156,10 @@ def shares(table: Path, run: Path) -> dict[str, float]:
             stack.enter_context(mock.patch.object(owner, name, instead))
         begin = time.process_time()
         job = ClusterJob(
-            table=str(table),
-            out=run,
-            options=WindowOptions(FEATURES, time="t", every="1h"),
-            penalties={"new_penalty": NEW_PENALTY, "max_gap": MAX_GAP, "reach": REACH},
-            revival="paper",
-            settings={"random_state": 0},
+            Input(str(table)),
+            WindowOptions(FEATURES, time="t", every="1h"),
+            Recipe(new_penalty=NEW_PENALTY, max_gap=MAX_GAP, reach=REACH, random_state=0),
+            run,
         )
         job.start(overwrite=True)
         whole = time.process_time() - begin

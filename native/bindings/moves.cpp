@@ -65,9 +65,11 @@ Moved move_sets(Table<double> points, std::optional<Floats> weights, Ints labels
     const BatchSums sums = sums_of(of_sums);
     std::vector<Row> order(rows.n_points);
     std::iota(order.begin(), order.end(), Row{0});
-    moves::SetMoves<double> moves(rows, remembered, std::get<5>(of_sums), sums);
-    Solution after;
-    bool has_moved = moves.make(solution_of(labels, sets, cost), order.data(), after);
+    moves::SetMoves<double> moves;
+    moves.start(rows, remembered, std::get<5>(of_sums), sums);
+    const Solution found = solution_of(labels, sets, cost);
+    bool has_moved = moves.make(found, order.data());
+    Solution after = moves.after();
     const std::vector<std::int64_t> missing = moves.sets().missing_slots();
     has_moved &= missing.empty();
     std::vector<std::int64_t> slots, slots_after;

@@ -8,8 +8,8 @@
 #include "algorithm/assign_labels.hpp"
 #include "algorithm/assign_params.hpp"
 #include "algorithm/cost.hpp"
-#include "passes/first_pass.hpp"
 #include "moves/set_moves.hpp"
+#include "passes/first_pass.hpp"
 #include "passes/later_pass.hpp"
 #include "records/solution.hpp"
 
@@ -54,8 +54,7 @@ class Clusterer {
 
     // Moves of whole sets and passes, in turn, from the best run on.
     void search_deeper(const Row* order, Solution& best) {
-        SetMoves<Value> moves(points_, remembered_, penalties_.new_penalty, sums_);
-        moves::search_deeper(moves, order, best, [&](const Solution& start) {
+        const auto continue_best = [&](const Solution& start) {
             const std::size_t n_before = best.cost_trace.size();
             pool_.interrupts().check();
             continue_from(start, best.cost_trace, order, kNoLimit);
@@ -64,7 +63,10 @@ class Clusterer {
                 continue_from(start, best.cost_trace, order, cost_trace_.size() - 1);
             store(best);
             return true;
-        });
+        };
+        SetMoves<Value> moves;
+        moves.search_deeper(points_, remembered_, penalties_.new_penalty, sums_, order, best,
+                            continue_best);
     }
 
   private:

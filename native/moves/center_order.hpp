@@ -32,8 +32,7 @@ class CenterOrder {
             feature_ = j;
         }
         for (std::size_t k = 0; k < n; ++k)
-            sorted_.push_back(
-                {centers[k * n_features + feature_], static_cast<std::uint32_t>(k)});
+            sorted_.push_back({centers[k * n_features + feature_], static_cast<std::uint32_t>(k)});
         std::sort(sorted_.begin(), sorted_.end());
     }
 

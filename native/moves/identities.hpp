@@ -116,22 +116,23 @@ class Identities {
         for (std::size_t k = 0; k < n_sets; ++k) {
             pairs_[k].clear();
             const double reach = sets_.new_penalty() * (sets_.widest() + 1.0 / sets_.n(k));
+            const double inverse = 1.0 / sets_.n(k);
             bool is_own_seen = sets_.owner(k) == kNew;
             sets_.free_order().visit_within(sets_.mean(k), reach, [&](std::size_t j) {
                 const bool is_own = static_cast<Slot>(j) == sets_.owner(k);
                 is_own_seen |= is_own;
-                add_pair(k, j, is_own);
+                if (is_own || sets_.may_cost_less(sets_.new_penalty(), inverse, sets_.mean(k), j))
+                    add_pair(k, j, is_own);
             });
             if (!is_own_seen) add_pair(k, static_cast<std::size_t>(sets_.owner(k)), true);
         }
     }
 
     void add_pair(std::size_t k, std::size_t j, bool is_own) {
-        const double gain = sets_.term(sets_.n(k), sets_.mean(k), static_cast<Slot>(j)) -
-                            sets_.new_penalty();
+        const double gain =
+            sets_.term(sets_.n(k), sets_.mean(k), static_cast<Slot>(j)) - sets_.new_penalty();
         if (!is_own && !(gain < 0.0)) return;
-        pairs_[k].push_back(
-            {static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(j), gain});
+        pairs_[k].push_back({static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(j), gain});
         sets_of_[j].push_back(static_cast<std::uint32_t>(k));
     }
 
@@ -168,8 +169,7 @@ class Identities {
                 if (static_cast<Slot>(pair.cluster) != sets_.owner(rows_[r])) continue;
                 before += pair.gain;
             }
-        if (!choose_lowest(n_rows, n_columns))
-            matching_.find(gains_, n_rows, n_columns, chosen_);
+        if (!choose_lowest(n_rows, n_columns)) matching_.find(gains_, n_rows, n_columns, chosen_);
         for (std::size_t r = 0; r < n_rows; ++r)
             if (chosen_[r] != Matching::kNone) after += gains_[r * n_columns + chosen_[r]];
         if (!(before - after > least)) return false;

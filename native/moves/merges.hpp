@@ -14,7 +14,7 @@ namespace dynmeans::moves {
 template <typename Value>
 class Merges {
   public:
-    explicit Merges(Sets<Value>& sets) : sets_(sets), mean_(sets.d()) {}
+    explicit Merges(Sets<Value>& sets) : sets_(sets) {}
 
     // The best pairs first, each set in one merge at most; true if L_t fell.
     bool make(double least) {
@@ -44,10 +44,13 @@ class Merges {
     // be saved than two terms: so the other lies near.
     void find_pairs(double least) {
         pairs_.clear();
+        mean_.resize(sets_.d());
         terms_.resize(sets_.size());
+        inverses_.resize(sets_.size());
         double highest = 0.0;
         for (std::size_t k = 0; k < sets_.size(); ++k) {
             terms_[k] = sets_.term(k);
+            inverses_[k] = 1.0 / sets_.n(k);
             highest = std::max(highest, terms_[k]);
         }
         order_.build(sets_.mean(0), sets_.size(), sets_.d());
@@ -62,9 +65,10 @@ class Merges {
 
     void consider(std::size_t a, std::size_t b, double least) {
         const std::size_t d = sets_.d();
+        const double apart = squared_distance(sets_.mean(a), sets_.mean(b), d);
+        if (apart > (terms_[a] + terms_[b]) * (inverses_[a] + inverses_[b]) * (1.0 + 1e-9)) return;
         const double n = sets_.n(a) + sets_.n(b);
-        const double rise =
-            sets_.n(a) * sets_.n(b) / n * squared_distance(sets_.mean(a), sets_.mean(b), d);
+        const double rise = sets_.n(a) * sets_.n(b) / n * apart;
         if (!(terms_[a] + terms_[b] - rise > least)) return;
         sets_.write_union_mean(a, b, n, mean_.data());
         double term = sets_.new_penalty();
@@ -78,14 +82,14 @@ class Merges {
         }
         const double gain = terms_[a] + terms_[b] - term - rise;
         if (gain > least)
-            pairs_.push_back({gain, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b),
-                              owner});
+            pairs_.push_back(
+                {gain, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), owner});
     }
 
     Sets<Value>& sets_;
     CenterOrder order_;
     std::vector<Pair> pairs_;
-    std::vector<double> terms_, mean_;
+    std::vector<double> terms_, inverses_, mean_;  // 1/n
     std::vector<std::uint8_t> is_merged_;
 };
 

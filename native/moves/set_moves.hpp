@@ -14,17 +14,29 @@ namespace dynmeans::moves {
 template <typename Value>
 class SetMoves {
   public:
-    SetMoves(const Points<Value>& points, const Remembered& remembered, double new_penalty,
-             const BatchSums& sums)
-        : sets_(points, remembered, new_penalty, sums),
-          identities_(sets_),
-          splits_(sets_),
-          merges_(sets_),
-          single_points_(sets_) {}
+    SetMoves() : identities_(sets_), splits_(sets_), merges_(sets_), single_points_(sets_) {}
+    SetMoves(const SetMoves&) = delete;  // the moves point to the sets
+    SetMoves& operator=(const SetMoves&) = delete;
+
+    // Continues from `found`, which it replaces. continue_from(start) makes the passes, and returns
+    // whether they went below `found`.
+    template <typename ContinueFrom>
+    void search_deeper(const Points<Value>& points, const Remembered& remembered,
+                       double new_penalty, const BatchSums& sums, const Row* order, Solution& found,
+                       const ContinueFrom& continue_from) {
+        start(points, remembered, new_penalty, sums);
+        while (make(found, order) && continue_from(start_)) {
+        }
+    }
+
+    void start(const Points<Value>& points, const Remembered& remembered, double new_penalty,
+               const BatchSums& sums) {
+        sets_.start(points, remembered, new_penalty, sums);
+    }
 
     // Makes each kind of move once. Writes the labels, members and sums they come to, and returns
     // true, if there was any.
-    bool make(const Solution& found, const Row* order, Solution& start) {
+    bool make(const Solution& found, const Row* order) {
         sets_.take(found, order);
         if (sets_.size() == 0) return false;
         const double least = kNoFall * found.cost_trace.back();
@@ -32,11 +44,12 @@ class SetMoves {
         has_changed |= splits_.make(least);
         has_changed |= merges_.make(least);
         has_changed |= single_points_.make(least);
-        if (has_changed) sets_.write(start);
+        if (has_changed) sets_.write(start_);
         return has_changed;
     }
 
     const Sets<Value>& sets() const { return sets_; }
+    const Solution& after() const { return start_; }  // what a round came to, if it moved anything
 
   private:
     Sets<Value> sets_;
@@ -44,16 +57,7 @@ class SetMoves {
     Splits<Value> splits_;
     Merges<Value> merges_;
     SinglePoints<Value> single_points_;
+    Solution start_;  // labels, members and sums after a round
 };
-
-// Continues from `found`, which it replaces: continue_from(start, trace) makes the passes and
-// returns whether they went below `found`.
-template <typename Value, typename ContinueFrom>
-void search_deeper(SetMoves<Value>& moves, const Row* order, Solution& found,
-                   const ContinueFrom& continue_from) {
-    Solution start;
-    while (moves.make(found, order, start) && continue_from(start)) {
-    }
-}
 
 }  // namespace dynmeans::moves

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "algorithm/batch_sums.hpp"
@@ -25,8 +27,8 @@ using namespace numeric;
 using namespace records;
 using namespace algorithm;
 
-constexpr Slot kNew = -1;             // the owner of a set that is a new cluster
-constexpr std::size_t kSample = 256;  // members of a set that are always listed
+constexpr Slot kNew = -1;            // the owner of a set that is a new cluster
+constexpr std::size_t kSample = 64;  // members of a set that are always listed
 
 template <typename Value>
 class Sets {
@@ -34,17 +36,21 @@ class Sets {
     using Position = std::uint32_t;
     using Members = std::vector<Position>;
 
-    Sets(const Points<Value>& points, const Remembered& remembered, double new_penalty,
-         const BatchSums& sums)
-        : points_(points),
-          remembered_(remembered),
-          new_penalty_(new_penalty),
-          sums_(sums),
-          adder_(sums),
-          row_(points.n_features) {
+    // Another batch, in the memory of the last one.
+    void start(const Points<Value>& points, const Remembered& remembered, double new_penalty,
+               const BatchSums& sums) {
+        points_ = &points;
+        remembered_ = &remembered;
+        new_penalty_ = new_penalty;
+        sums_ = &sums;
+        adder_.emplace(sums);
+        row_.resize(points.n_features);
         free_order_.build(remembered.centers, remembered.n_clusters, points.n_features);
+        spreads_.resize(remembered.n_clusters);
+        widest_ = 0.0;
         for (std::size_t j = 0; j < remembered.n_clusters; ++j) {
-            widest_ = std::max(widest_, 1.0 / remembered.gamma[j]);
+            spreads_[j] = 1.0 / remembered.gamma[j];
+            widest_ = std::max(widest_, spreads_[j]);
         }
     }
 
@@ -57,11 +63,11 @@ class Sets {
         n_.clear();
         bins_.clear();
         means_.clear();
-        is_taken_.assign(remembered_.n_clusters, 0);
+        is_taken_.assign(remembered_->n_clusters, 0);
         set_of_slot_.assign(found.counts.size(), kNobody);
         for (std::size_t k = 0; k < found.counts.size(); ++k) {
             if (found.n_members[k] == 0) continue;
-            const bool is_old = k < remembered_.n_clusters;
+            const bool is_old = k < remembered_->n_clusters;
             set_of_slot_[k] = static_cast<std::uint32_t>(owners_.size());
             owners_.push_back(is_old ? static_cast<Slot>(k) : kNew);
             if (is_old) is_taken_[k] = 1;
@@ -82,12 +88,12 @@ class Sets {
     }
 
     std::size_t size() const { return owners_.size(); }  // sets that were emptied included
-    std::size_t d() const { return points_.n_features; }
-    std::size_t width() const { return sums_.columns.size(); }
-    const Points<Value>& points() const { return points_; }
-    const Remembered& remembered() const { return remembered_; }
-    const BatchSums& sums() const { return sums_; }
-    PointAdder& adder() { return adder_; }
+    std::size_t d() const { return points_->n_features; }
+    std::size_t width() const { return sums_->columns.size(); }
+    const Points<Value>& points() const { return *points_; }
+    const Remembered& remembered() const { return *remembered_; }
+    const BatchSums& sums() const { return *sums_; }
+    PointAdder& adder() { return *adder_; }
     double new_penalty() const { return new_penalty_; }
     double widest() const { return widest_; }  // 1/gamma at most
     const CenterOrder& free_order() const { return free_order_; }
@@ -99,7 +105,7 @@ class Sets {
     const double* bins(std::size_t k) const { return bins_.data() + k * width(); }
     const double* mean(std::size_t k) const { return means_.data() + k * d(); }
     std::size_t row_at(Position p) const { return order_[p]; }
-    const double* point_at(Position p) { return points_.row(order_[p], row_.data()); }
+    const double* point_at(Position p) { return points_->row(order_[p], row_.data()); }
     // As many as are listed: all of a small set.
     const Members& listed(std::size_t k) const { return members_[k]; }
 
@@ -134,24 +140,24 @@ class Sets {
 
     double term(double n, const double* mean, Slot owner) const {
         if (owner == kNew) return new_penalty_;
-        const double gamma = remembered_.gamma[owner];
-        const double lag = squared_distance(mean, remembered_.center(owner), d());
-        return remembered_.offsets[owner] + gamma * n / (gamma + n) * lag;
+        const double gamma = remembered_->gamma[owner];
+        const double lag = squared_distance(mean, remembered_->center(owner), d());
+        return remembered_->offsets[owner] + gamma * n / (gamma + n) * lag;
     }
     double term(std::size_t k) const { return term(n_[k], mean(k), owners_[k]); }
 
     // gamma + n: what the center stands for.
     double mass(std::size_t k) const {
-        return (owners_[k] == kNew ? 0.0 : remembered_.gamma[owners_[k]]) + n_[k];
+        return (owners_[k] == kNew ? 0.0 : remembered_->gamma[owners_[k]]) + n_[k];
     }
 
     // n m, and n, of a sum in bins.
     void read_sum(const double* bins, double* sum) const {
-        const std::size_t first = sums_.has_weights ? 1 : 0;
-        for (std::size_t j = 0; j < d(); ++j) sum[j] = sums_.columns.total(bins, first + j);
+        const std::size_t first = sums_->has_weights ? 1 : 0;
+        for (std::size_t j = 0; j < d(); ++j) sum[j] = sums_->columns.total(bins, first + j);
     }
     double weight_of(const double* bins, std::size_t n_members) const {
-        return sums_.has_weights ? sums_.columns.total(bins, 0) : static_cast<double>(n_members);
+        return sums_->has_weights ? sums_->columns.total(bins, 0) : static_cast<double>(n_members);
     }
 
     // theta (Eq. 12).
@@ -159,8 +165,8 @@ class Sets {
         read_sum(bins(k), theta);
         const double mass_of_k = mass(k);
         if (owners_[k] != kNew) {
-            const double gamma = remembered_.gamma[owners_[k]];
-            const double* old = remembered_.center(owners_[k]);
+            const double gamma = remembered_->gamma[owners_[k]];
+            const double* old = remembered_->center(owners_[k]);
             for (std::size_t j = 0; j < d(); ++j) theta[j] = old[j] * gamma + theta[j];
         }
         for (std::size_t j = 0; j < d(); ++j) theta[j] /= mass_of_k;
@@ -178,11 +184,22 @@ class Sets {
         Slot owner;
     };
 
-    // The lowest term of a set that may take any identity nobody holds; ties to the oldest.
-    Free cheapest_free(double n, const double* mean) const {
+    // Whether a set may cost less than a limit with remembered cluster j: false is certain, and
+    // known without a division. `inverse` is 1/n.
+    bool may_cost_less(double limit, double inverse, const double* mean, std::size_t j) const {
+        const double left = limit - remembered_->offsets[j];
+        if (!(left > 0.0)) return false;
+        const double lag = squared_distance(mean, remembered_->center(j), d());
+        return !(lag > left * (spreads_[j] + inverse) * (1.0 + 1e-9));
+    }
+
+    // The lowest term of a set that may take any identity nobody holds; ties to the oldest. Terms
+    // above `limit` are of no use to the caller.
+    Free cheapest_free(double n, const double* mean, double limit = CenterOrder::kNever) const {
         Free best{CenterOrder::kNever, kNew};
-        free_order_.visit_within(mean, new_penalty_ * (widest_ + 1.0 / n), [&](std::size_t j) {
-            if (is_taken_[j]) return;
+        const double inverse = 1.0 / n, most = std::min(limit, new_penalty_) * (1.0 + 1e-9);
+        free_order_.visit_within(mean, most * (widest_ + inverse), [&](std::size_t j) {
+            if (is_taken_[j] || !may_cost_less(most, inverse, mean, j)) return;
             const double cost = term(n, mean, static_cast<Slot>(j));
             if (cost < best.term || (cost == best.term && static_cast<Slot>(j) < best.owner))
                 best = {cost, static_cast<Slot>(j)};
@@ -190,12 +207,27 @@ class Sets {
         return best.term <= new_penalty_ ? best : Free{new_penalty_, kNew};
     }
 
-    // No identity that nobody holds costs less.
-    double least_free_offset() const {
-        double least = new_penalty_;
-        for (std::size_t j = 0; j < is_taken_.size(); ++j)
-            if (!is_taken_[j]) least = std::min(least, remembered_.offsets[j]);
-        return least;
+    // How near the clusters are that nobody holds, and what they cost at least.
+    struct FreeBound {
+        double distance = CenterOrder::kNever, offset = CenterOrder::kNever;
+    };
+    FreeBound free_bound(const double* place) const {
+        double nearest = CenterOrder::kNever, offset = CenterOrder::kNever;
+        for (std::size_t j = 0; j < is_taken_.size(); ++j) {
+            if (is_taken_[j]) continue;
+            nearest = std::min(nearest, squared_distance(place, remembered_->center(j), d()));
+            offset = std::min(offset, remembered_->offsets[j]);
+        }
+        return {std::sqrt(nearest), offset};
+    }
+
+    // No set that weighs w or more with its mean within a radius of the place has a lower term,
+    // whether as a new cluster or as one that nobody holds.
+    double least_free_term(const FreeBound& bound, double radius, double w) const {
+        if (!(bound.offset < new_penalty_)) return new_penalty_;
+        const double gap = std::max(0.0, bound.distance * (1.0 - 1e-9) - radius * (1.0 + 1e-9));
+        const double lag = gap * gap / (widest_ + 1.0 / w);
+        return std::min(new_penalty_, (bound.offset + lag) * (1.0 - 1e-9));
     }
 
     // Gives set k another identity, and frees the one it held.
@@ -247,8 +279,8 @@ class Sets {
             n_members_[to] = 0;
             std::fill_n(bins_.begin() + to * width(), width(), 0.0);
         }
-        adder_.take_out(points_, order_[p], bins_.data() + k * width());
-        adder_.add(points_, order_[p], bins_.data() + to * width());
+        adder_->take_out(*points_, order_[p], bins_.data() + k * width());
+        adder_->add(*points_, order_[p], bins_.data() + to * width());
         --n_members_[k];
         ++n_members_[to];
         set_of(p) = static_cast<std::uint32_t>(to);
@@ -263,11 +295,11 @@ class Sets {
     void write(Solution& into) {
         std::vector<Slot>& slots = slots_;
         slots.assign(size(), kUnlabeled);
-        auto next = static_cast<Slot>(remembered_.n_clusters);
+        auto next = static_cast<Slot>(remembered_->n_clusters);
         for (std::size_t k = 0; k < size(); ++k)
             if (n_members_[k] > 0) slots[k] = owners_[k] == kNew ? next++ : owners_[k];
-        into.labels.resize(points_.n_points);
-        for (std::size_t i = 0; i < points_.n_points; ++i) {
+        into.labels.resize(points_->n_points);
+        for (std::size_t i = 0; i < points_->n_points; ++i) {
             const std::uint32_t k = has_sets_ ? sets_of_rows_[i] : set_of_row(i);
             into.labels[i] = k == kNobody ? kUnlabeled : slots[heirs_[k]];
         }
@@ -290,8 +322,8 @@ class Sets {
     // Where a point is now: written down for all once the first leaves the set of its slot.
     std::uint32_t& set_of(Position p) {
         if (!has_sets_) {
-            sets_of_rows_.resize(points_.n_points);
-            for (std::size_t i = 0; i < points_.n_points; ++i) sets_of_rows_[i] = set_of_row(i);
+            sets_of_rows_.resize(points_->n_points);
+            for (std::size_t i = 0; i < points_->n_points; ++i) sets_of_rows_[i] = set_of_row(i);
         }
         has_sets_ = true;
         return sets_of_rows_[order_[p]];
@@ -349,19 +381,20 @@ class Sets {
             members_[k].clear();
             members_[k].reserve(n_members_[k]);
         }
-        for (Position p = 0; p < points_.n_points; ++p) {
+        for (Position p = 0; p < points_->n_points; ++p) {
             const Slot slot = labels_[order_[p]];
             if (slot != kUnlabeled && is_short[set_of_slot_[slot]])
                 members_[set_of_slot_[slot]].push_back(p);
         }
     }
 
-    const Points<Value>& points_;
-    const Remembered& remembered_;
-    double new_penalty_;
-    const BatchSums& sums_;
-    PointAdder adder_;
+    const Points<Value>* points_ = nullptr;
+    const Remembered* remembered_ = nullptr;
+    double new_penalty_ = 0.0;
+    const BatchSums* sums_ = nullptr;
+    std::optional<PointAdder> adder_;
     CenterOrder free_order_;
+    std::vector<double> spreads_;  // 1/gamma
     double widest_ = 0.0;
     const Row* order_ = nullptr;
     const Slot* labels_ = nullptr;

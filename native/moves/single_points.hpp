@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -14,10 +15,11 @@ namespace dynmeans::moves {
 template <typename Value>
 class SinglePoints {
   public:
-    explicit SinglePoints(Sets<Value>& sets) : sets_(sets), d_(sets.d()) {}
+    explicit SinglePoints(Sets<Value>& sets) : sets_(sets) {}
 
     // In visiting order; true if L_t fell.
     bool make(double least) {
+        d_ = sets_.d();
         collect();
         if (asked_.empty()) return false;
         find_centers();
@@ -50,16 +52,42 @@ class SinglePoints {
             refresh(k);
             if (sets_.n_members(k) > 0) lightest = std::min(lightest, masses_[k]);
         }
+        if (near_.size() < n) near_.resize(n);
+        has_near_.assign(n, 0);
+        free_.resize(n);
+        has_free_.assign(n, 0);
         least_inverse_ = 1.0 / lightest;
         order_.build(centers_.data(), n, d_);
         has_changed_.assign(n, 0);
         changed_.clear();
-        least_free_ = sets_.least_free_offset();
+        has_freed_ = false;
     }
 
     void refresh(std::size_t k) {
         masses_[k] = sets_.mass(k);
         if (sets_.n_members(k) > 0) sets_.write_center(k, centers_.data() + k * d_);
+    }
+
+    struct Near {
+        double distance;
+        std::uint32_t set;
+    };
+
+    // All other sets by how far their centers are, found once for a set: a point that is u from its
+    // center and within r of another has that center within u + r of its own.
+    const std::vector<Near>& near_of(std::size_t k) {
+        if (has_near_[k]) return near_[k];
+        has_near_[k] = 1;
+        near_[k].clear();
+        const double* center = centers_.data() + k * d_;
+        for (std::size_t b = 0; b < has_near_.size(); ++b)
+            if (b != k)
+                near_[k].push_back(
+                    {std::sqrt(squared_distance(center, centers_.data() + b * d_, d_)),
+                     static_cast<std::uint32_t>(b)});
+        std::sort(near_[k].begin(), near_[k].end(),
+                  [](const Near& x, const Near& y) { return x.distance < y.distance; });
+        return near_[k];
     }
 
     void mark(std::size_t k) {
@@ -72,6 +100,14 @@ class SinglePoints {
         if (has_changed_[k]) return;
         has_changed_[k] = 1;
         changed_.push_back(static_cast<std::uint32_t>(k));
+    }
+
+    // No point of set k that far from its center costs less by itself.
+    double least_alone(std::size_t k, double away, double w) {
+        if (has_freed_ || has_changed_[k]) return 0.0;
+        if (!has_free_[k]) free_[k] = sets_.free_bound(centers_.data() + k * d_);
+        has_free_[k] = 1;
+        return sets_.least_free_term(free_[k], std::sqrt(away), w);
     }
 
     struct Choice {
@@ -96,13 +132,22 @@ class SinglePoints {
             if (paid < best.cost || (paid == best.cost && b < best.set))
                 best = {paid, static_cast<std::uint32_t>(b)};
         };
-        order_.visit_within(y, saved * (1.0 / w + least_inverse_), [&](std::size_t b) {
-            if (!has_changed_[b]) consider(b);
-        });
+        const double reach = saved * (1.0 / w + least_inverse_);  // squared
+        if (has_changed_[k]) {
+            order_.visit_within(y, reach, [&](std::size_t b) {
+                if (!has_changed_[b]) consider(b);
+            });
+        } else {
+            const double farthest = std::sqrt(reach) + std::sqrt(away);
+            for (const Near& other : near_of(k)) {
+                if (other.distance > farthest * (1.0 + 1e-9)) break;
+                if (!has_changed_[other.set]) consider(other.set);
+            }
+        }
         for (const std::uint32_t b : changed_) consider(b);
         Slot owner = kNew;
-        if (!is_alone && saved - least_free_ > least) {
-            const auto free = sets_.cheapest_free(w, y);
+        if (!is_alone && saved - least_alone(k, away, w) > least) {
+            const auto free = sets_.cheapest_free(w, y, saved);
             if (free.term < best.cost) best = {free.term, kNobody};
             owner = free.owner;
         }
@@ -110,20 +155,22 @@ class SinglePoints {
         const Slot held = sets_.owner(k);
         const std::size_t to = sets_.move(p, k, best.set);
         if (best.set == kNobody) sets_.own(to, owner);
-        if (is_alone && held != kNew)
-            least_free_ = std::min(least_free_, sets_.remembered().offsets[held]);
+        has_freed_ |= is_alone && held != kNew;
         mark(k);
         mark(to);
         return true;
     }
 
     Sets<Value>& sets_;
-    std::size_t d_;
+    std::size_t d_ = 0;
     std::vector<std::pair<Position, std::uint32_t>> asked_;
     CenterOrder order_;
-    double least_inverse_ = 0.0, least_free_ = 0.0;
+    double least_inverse_ = 0.0;
+    bool has_freed_ = false;                             // an identity, in this sweep
+    std::vector<typename Sets<Value>::FreeBound> free_;  // where `has_free_`
     std::vector<double> centers_, masses_;
-    std::vector<std::uint8_t> has_changed_;
+    std::vector<std::vector<Near>> near_;  // where `has_near_`
+    std::vector<std::uint8_t> has_changed_, has_near_, has_free_;
     std::vector<std::uint32_t> changed_;  // sets that are not where `order_` has them
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -15,12 +16,13 @@ namespace dynmeans::moves {
 template <typename Value>
 class Splits {
   public:
-    explicit Splits(Sets<Value>& sets) : sets_(sets), d_(sets.d()), a_(d_), b_(d_), theta_(d_) {}
+    explicit Splits(Sets<Value>& sets) : sets_(sets) {}
 
     // Splits every set that is clearly two, and the parts again; true if L_t fell.
     bool make(double least) {
         bool has_changed = false;
-        least_free_ = sets_.least_free_offset();
+        d_ = sets_.d();
+        for (auto* place : {&a_, &b_, &theta_}) place->resize(d_);
         for (std::size_t k = 0; k < sets_.size();) {
             if (split(k, least))
                 has_changed = true;
@@ -73,20 +75,26 @@ class Splits {
     bool find_seeds(std::size_t k, std::size_t n, double least) {
         const Members& members = sets_.listed(k);
         sets_.write_center(k, theta_.data());
-        double farthest = -1.0, scatter = 0.0;
+        double farthest = -1.0, scatter = 0.0, lightest = CenterOrder::kNever;
         Position seed = 0;
         for (std::size_t r = 0; r < n; ++r) {
             const double e = squared_distance(sets_.point_at(members[r]), theta_.data(), d_);
-            scatter += e * sets_.points().weight(sets_.row_at(members[r]));
+            const double w = sets_.points().weight(sets_.row_at(members[r]));
+            scatter += e * w;
+            lightest = std::min(lightest, w);
             if (!(e > farthest)) continue;
             farthest = e;
             seed = members[r];
         }
         const Slot owner = sets_.owner(k);
         const double kept = owner == kNew ? sets_.new_penalty() : sets_.remembered().offsets[owner];
-        if (n == sets_.n_members(k) &&
-            (scatter + sets_.term(k)) * (1.0 + 1e-9) < kept + least_free_ + least)
-            return false;
+        if (n == sets_.n_members(k)) {
+            const double most = (scatter + sets_.term(k)) * (1.0 + 1e-9) - kept - least;
+            if (most < sets_.new_penalty() &&
+                most < sets_.least_free_term(sets_.free_bound(theta_.data()), std::sqrt(farthest),
+                                             lightest))
+                return false;
+        }
         std::copy_n(sets_.point_at(seed), d_, a_.begin());
         farthest = -1.0;
         for (std::size_t r = 0; r < n; ++r) {
@@ -167,8 +175,8 @@ class Splits {
     }
 
     Sets<Value>& sets_;
-    std::size_t d_;
-    double n_[2] = {0.0, 0.0}, least_free_ = 0.0;
+    std::size_t d_ = 0;
+    double n_[2] = {0.0, 0.0};
     std::vector<double> a_, b_, theta_;  // the two means, and the center
     std::vector<double> whole_bins_, first_bins_, second_bins_, terms_, bins_;
     std::vector<std::uint8_t> is_second_;  // of the members

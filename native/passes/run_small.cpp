@@ -1,6 +1,7 @@
 // Algorithm 2 on small batches, compiled for each small number of features.
 #include "passes/run_small.hpp"
 
+#include "moves/set_moves.hpp"
 #include "passes/small_batch.hpp"
 #include "records/accelerations.hpp"
 
@@ -17,8 +18,10 @@ Solution run(const Points<Value>& points, Orders& orders, const Remembered& reme
     Solution best;
     while (orders.advance()) batch.run(orders, best);
     if (orders.is_deep) {
-        SetMoves<Value> moves(points, remembered, penalties.new_penalty, sums);
-        batch.search_deeper(moves, orders, best);
+        thread_local moves::SetMoves<Value> known;
+        known.search_deeper(
+            points, remembered, penalties.new_penalty, sums, orders.listed(), best,
+            [&](const Solution& start) { return batch.continue_best(start, best); });
     }
     return best;
 }

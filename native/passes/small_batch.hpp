@@ -22,14 +22,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "moves/set_moves.hpp"
 #include "passes/small_slots.hpp"
 #include "passes/small_turns.hpp"
 #include "records/solution.hpp"
 
 namespace dynmeans::passes {
-
-using namespace moves;
 
 // D is the number of features where it is small, 0 otherwise.
 template <std::size_t D>
@@ -65,19 +62,16 @@ class SmallBatch {
         best.cost_trace = cost_trace_;
     }
 
-    // Moves of whole sets and passes in the last order, in turn, from the best run on.
-    template <typename Value>
-    void search_deeper(SetMoves<Value>& moves, Orders& orders, Solution& best) {
-        moves::search_deeper(moves, orders.listed(), best, [&](const Solution& start) {
-            const std::size_t n_before = best.cost_trace.size();
-            continue_from(start, best.cost_trace, kNoLimit);
-            if (!has_fallen(cost_trace_[n_before], best.cost_trace.back())) return false;
-            if (has_risen(cost_trace_))
-                continue_from(start, best.cost_trace, cost_trace_.size() - 1);
-            slots_.keep(best);
-            best.cost_trace = cost_trace_;
-            return true;
-        });
+    // Passes in the last order after moves of whole sets; the result replaces `best` and is
+    // cheaper, or nothing happens and false is returned.
+    bool continue_best(const Solution& start, Solution& best) {
+        const std::size_t n_before = best.cost_trace.size();
+        continue_from(start, best.cost_trace, kNoLimit);
+        if (!has_fallen(cost_trace_[n_before], best.cost_trace.back())) return false;
+        if (has_risen(cost_trace_)) continue_from(start, best.cost_trace, cost_trace_.size() - 1);
+        slots_.keep(best);
+        best.cost_trace = cost_trace_;
+        return true;
     }
 
   private:

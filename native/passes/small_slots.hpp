@@ -60,8 +60,7 @@ class SmallSlots {
         for (std::size_t i = 0; i < points_->size(); ++i) labels_[i] = start.labels[i];
         std::copy(start.n_members.begin(), start.n_members.end(), members_.begin());
         std::copy(start.bins.begin(), start.bins.end(), bins_.begin());
-        std::copy_n(remembered_->centers, remembered_->n_clusters * n_features(),
-                    centers_.begin());
+        std::copy_n(remembered_->centers, remembered_->n_clusters * n_features(), centers_.begin());
         for (std::size_t k = 0; k < n; ++k) {
             has_changed_[k] = members_[k] > 0;
             columns_of_[k] = k;

@@ -83,26 +83,26 @@ def test_a_growing_file_is_followed_with_its_last_window_held(tmp_path, monkeypa
         assert main(["cluster", "rows.csv", *USUAL, "-o", "run", *hold]) == 0
     assert main(["cluster", "rows.csv", *USUAL, "-o", "whole"]) == 0
     parts, whole = run_cases.contents(Path("run")), run_cases.contents(Path("whole"))
-    for name in ("labels", "state", "events", "clusters"):
+    for name in ("labels", "memory", "events", "clusters"):
         assert parts[name] == whole[name], name
 
 
 def test_all_parameters_reach_the_run(rows):
-    more = ["--max-gap", "9", "--reach", "1.7", "--n-init", "2", "--seed", "5"]
-    more += ["--revival", "exact", "--standardize", "2", "--id", "truth", "--weight", "x"]
+    more = ["--max-gap", "9", "--reach", "1.7", "--n-init", "2", "--random-state", "5"]
+    more += ["--revival", "exact", "--space", "standard", "--id", "truth", "--weight", "x"]
     assert main(["cluster", rows, *USUAL, *more, "-o", "run", "-q"]) == 0
     with Run.open("run") as run:
-        config = run.config
-    assert (config.penalties.max_gap, config.penalties.reach) == (9.0, 1.7)
-    assert (config.n_init, config.random_state, config.penalties.revival) == (2, 5, "exact")
-    assert (config.standardize, config.source["id"], config.source["weight"]) == (2, "truth", "x")
+        recipe, source, penalties = run.config.recipe, run.config.source, run.penalties
+    assert (penalties.max_gap, penalties.reach, penalties.revival) == (9.0, 1.7, "exact")
+    assert (recipe.n_init, recipe.random_state, recipe.space) == (2, 5, "standard")
+    assert (source["id"], source["weight"]) == ("truth", "x")
 
 
 def test_the_other_parameterisation_is_taken(rows):
     more = ["--revival-penalty", "0.25", "--drift", "0.5"]
     assert main(["cluster", rows, *USUAL, *more, "-o", "run", "-q"]) == 0
     with Run.open("run") as run:
-        assert run.config.penalties.max_gap == 4.0
+        assert run.penalties.max_gap == pytest.approx(4.0)
 
 
 def test_lines_on_standard_input_become_a_run(tmp_path, monkeypatch, capsys):
@@ -115,12 +115,15 @@ def test_lines_on_standard_input_become_a_run(tmp_path, monkeypatch, capsys):
     assert main(["cluster", "rows.csv", *USUAL, "-o", "table", "-q"]) == 0
     live, table = run_cases.contents(Path("live")), run_cases.contents(Path("table"))
     assert live["labels"] == table["labels"]
-    assert live["state"] == table["state"]
+    assert live["memory"] == table["memory"]
 
 
-def test_a_missing_penalty_is_told(rows, capsys):
-    message = error_of(capsys, "cluster", rows, "-f", "x", *CUT, "-o", "run")
-    assert "--new-penalty is needed" in message
+def test_penalties_are_chosen_unless_they_are_given(rows, capsys):
+    assert main(["cluster", rows, "-f", "x,y", *CUT, "-o", "run"]) == 0
+    assert "--new-penalty" in capsys.readouterr().err
+    with Run.open("run") as run:
+        assert run.config.recipe.is_auto
+        assert run.penalties.new_penalty > 0
 
 
 def test_a_missing_column_makes_no_run(rows, capsys):
@@ -181,7 +184,7 @@ def test_overwrite_starts_over(run, capsys):
     again = ["cluster", "rows.csv", *USUAL, "--n-init", "9", "-o", run, "--overwrite", "-q"]
     assert main(again) == 0
     with Run.open(run) as found:
-        assert (found.config.n_init, found.status().n_windows) == (9, 8)
+        assert (found.config.recipe.n_init, found.status().n_windows) == (9, 8)
 
 
 def test_resume_needs_a_run_and_no_resume_needs_none(run, capsys):
@@ -352,20 +355,20 @@ def test_a_terminal_sees_a_bar_and_a_table_of_clusters(tmp_path):
 
 
 def test_suggested_penalties_are_kept_when_the_run_goes_on(rows, capsys):
-    suggest = ["cluster", rows, "-f", "x,y", *CUT, "--suggest", "--max-gap", "4", "-o", "run"]
+    suggest = ["cluster", rows, "-f", "x,y", *CUT, "--max-gap", "4", "-o", "run"]
     assert main(suggest) == 0
     with Run.open("run") as run:
-        penalties = run.config.penalties
+        penalties = run.penalties
     assert penalties.max_gap == 4.0
     assert 0.01 < penalties.new_penalty < 100
     assert main([*suggest, "--resume"]) == 0
     with Run.open("run") as run:
-        assert run.config.penalties == penalties
+        assert run.penalties == penalties
 
 
-def test_a_suggestion_takes_no_penalty_of_its_own(rows, capsys):
-    message = error_of(capsys, "cluster", rows, *USUAL, "--suggest", "-o", "run")
-    assert "--suggest goes with --max-gap and --reach" in message
+def test_a_number_of_clusters_is_refused_beside_the_penalty_it_would_choose(rows, capsys):
+    message = error_of(capsys, "cluster", rows, *USUAL, "--n-clusters", "4", "-o", "run")
+    assert "give either --n-clusters or --new-penalty, and not both" in message
 
 
 def test_local_dates_are_read_where_their_form_is_told(tmp_path, monkeypatch, capsys):
@@ -444,7 +447,7 @@ def test_max_clusters_stops_a_run_with_a_line_and_keeps_what_was_committed(tmp_p
 
 @pytest.mark.filterwarnings("default")
 def test_growth_of_clusters_is_one_line_of_warning(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("dynmeans.engine.guard._MANY_CLUSTERS", 20)
+    monkeypatch.setattr("dynmeans.engine.guard.MANY_CLUSTERS", 20)
     table = exploding_table(tmp_path, 30)
     words = ["cluster", str(table), "--count", "10", "-f", "x", "--new-penalty", "1", "--quiet"]
     assert main([*words, "--max-gap", "inf", "-o", str(tmp_path / "run")]) == 0

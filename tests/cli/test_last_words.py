@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from dynmeans import Penalties, Run
+from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.resuming import last_words, stamp_of_old_run
 from dynmeans.parameters.suggest import suggest_details
@@ -39,7 +39,7 @@ def test_output_that_nobody_reads_to_its_end_is_no_failure(finished):
 def test_a_folder_that_cannot_become_a_run_is_refused_before_rows_are_read(tmp_path, capsys):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
-    words = ["cluster", "no such rows.csv", "-f", "x", "--suggest", "--count", "5"]
+    words = ["cluster", "no such rows.csv", "-f", "x", "--count", "5"]
     assert main([*words, "-o", str(tmp_path / "mine")]) == 1
     assert "is not a run, and holds other files" in capsys.readouterr().err
 
@@ -80,9 +80,9 @@ def test_ctrl_c_before_an_old_run_is_replaced_says_that_it_is_as_it_was(
 
 
 def test_a_stream_stopped_before_its_first_window_keeps_its_messages_and_says_so(tmp_path):
-    with Run.create(tmp_path / "run", RunConfig(("x",), Penalties(1.0, max_gap=5, reach=1.5))):
+    with Run.create(tmp_path / "run", RunConfig(("x",))):
         pass
-    told = last_words(["cluster", "mqtt://host/rows", "--suggest", "-o", str(tmp_path / "run")])
+    told = last_words(["cluster", "mqtt://host/rows", "-o", str(tmp_path / "run")])
     assert "messages received from a stream are kept. To resume: dynmeans cluster mqtt" in told
     assert "nothing" not in told
 

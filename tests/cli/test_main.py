@@ -23,6 +23,6 @@ def test_an_interrupt_is_told_in_one_line(
     def stop(**_: object) -> None:
         raise error
 
-    monkeypatch.setattr("dynmeans.cli.app.app", stop)
+    monkeypatch.setattr("dynmeans.cli.app.app_for", lambda words: stop)
     assert main(["status", "run"]) == 130
     assert "interrupted" in capsys.readouterr().err

@@ -166,7 +166,7 @@ def test_lines_before_a_broken_one_make_a_run_while_parameters_are_chosen(
     ]
     text = "\n".join([*lines, "{broken", *lines]).encode()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
-    options = ["-t", "t", "--every", "1", "-f", "x,y", "--suggest", "-o", "run"]
+    options = ["-t", "t", "--every", "1", "-f", "x,y", "-o", "run"]
     assert main(["cluster", "-", *options]) == 1
     assert "line 2001 of the input is not JSON" in capsys.readouterr().err
     with Run.open("run") as run:

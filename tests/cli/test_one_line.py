@@ -29,7 +29,7 @@ def app_raises(monkeypatch):
         def stop(**_):
             raise error
 
-        monkeypatch.setattr("dynmeans.cli.app.app", stop)
+        monkeypatch.setattr("dynmeans.cli.app.app_for", lambda words: stop)
 
     return prepare
 
@@ -130,7 +130,7 @@ def test_a_limit_of_clusters_stops_the_run_in_one_line_and_keeps_what_came_befor
 
 @pytest.mark.filterwarnings("default")
 def test_a_warning_of_the_library_is_one_line_that_names_options(outliers, capsys, monkeypatch):
-    monkeypatch.setattr("dynmeans.engine.guard._MANY_CLUSTERS", 16)
+    monkeypatch.setattr("dynmeans.engine.guard.MANY_CLUSTERS", 16)
     assert main([*outliers, "-q"]) == 0
     told = capsys.readouterr().err.splitlines()
     assert told[0].startswith("dynmeans: warning: 20 clusters are remembered, and their number")

@@ -11,7 +11,7 @@ from typer.main import get_command
 from dynmeans import suggest_penalties
 from dynmeans.cli import candidates
 from dynmeans.cli.__main__ import main
-from dynmeans.cli.app import app
+from dynmeans.cli.app import app_for
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.runs.choosing import first_windows
 from dynmeans.runs.reading.window import Window
@@ -51,12 +51,6 @@ def test_json_holds_the_choice_and_all_candidates(table, capsys):
     assert {"bits", "n_clusters", "n_identities", "penalties"} == set(found["candidates"][0])
 
 
-def test_the_first_batches_decide(table, capsys):
-    options = ("-f", "x,y", "--time", "hour", "--every", "1", "--batches", "5", "--json")
-    found = json.loads(printed(capsys, table, *options))
-    assert found["new_penalty"] == suggest_penalties(STREAM.batches[:5]).new_penalty
-
-
 @pytest.mark.parametrize(
     ("size", "n_windows"), [(400, 30), (80, 50), (84, 48), (1, 60)], ids="{}".format
 )
@@ -71,7 +65,7 @@ def test_empty_windows_are_not_counted():
 
 
 def test_standardized_features_are_chosen_on(table, capsys):
-    options = ("-f", "x,y", "--batch", "step", "--standardize", "12", "--json")
+    options = ("-f", "x,y", "--batch", "step", "--space", "standard", "--json")
     found = json.loads(printed(capsys, table, *options))
     rows = np.vstack(STREAM.batches)
     scaled = [(batch - rows.mean(axis=0)) / rows.std(axis=0) for batch in STREAM.batches]
@@ -143,13 +137,13 @@ def test_json_holds_the_doubts(lone_ships, capsys):
 
 
 def test_both_commands_describe_their_options_alike():
-    commands = {name: get_command(app).commands[name] for name in ("cluster", "suggest")}
+    commands = {name: get_command(app_for()).commands[name] for name in ("cluster", "suggest")}
     helps = {
-        name: {option.opts[0]: option.help for option in command.params if option.name != "table"}
+        name: {option.opts[0]: option.help for option in command.params if option.name != "input"}
         for name, command in commands.items()
     }
     shared = helps["cluster"].keys() & helps["suggest"].keys() - {"--json", "--help"}
-    assert len(shared) == 18
+    assert len(shared) == 24
     assert {o: helps["cluster"][o] for o in shared} == {o: helps["suggest"][o] for o in shared}
 
 
@@ -161,7 +155,7 @@ def untraceable(tmp_path):
     rows = np.vstack([np.repeat(at, 8, axis=0) + rng.normal(0, 0.3, (64, 2)) for at in places])
     frame = pd.DataFrame({"x": rows[:, 0], "y": rows[:, 1], "step": np.repeat(np.arange(8), 64)})
     frame.to_csv(tmp_path / "table.csv", index=False)
-    return ["cluster", str(tmp_path / "table.csv"), "-f", "x,y", "--batch", "step", "--suggest"]
+    return ["cluster", str(tmp_path / "table.csv"), "-f", "x,y", "--batch", "step"]
 
 
 def test_a_choice_that_follows_nothing_stops_with_a_picture_of_what_was_tried(
@@ -171,7 +165,8 @@ def test_a_choice_that_follows_nothing_stops_with_a_picture_of_what_was_tried(
     told = capsys.readouterr().err
     picture = tmp_path / "run-choices.png"
     assert str(picture) in told
-    assert "--suggest: with any choice clusters hardly outlive a window" in told
+    assert "penalties 'auto': with any choice clusters hardly outlive a window" in told
+    assert "Give --new-penalty, or say with --n-clusters" in told
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert not (tmp_path / "run").exists()
 

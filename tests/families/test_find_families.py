@@ -149,7 +149,7 @@ def test_history_finds_the_families_of_its_batches():
     labels, history = DynamicMeans(0.3, random_state=0).fit_sequence(batches)
     direct = find_families(batches, labels)
     np.testing.assert_array_equal(
-        history.families(batches).family_of_identity, direct.family_of_identity
+        find_families(batches, history).family_of_identity, direct.family_of_identity
     )
 
 

@@ -18,14 +18,18 @@ from dynmeans import (
     Penalties,
     Run,
     VisitingOrders,
+    cluster,
     fit_anytime,
     fit_groups,
     step,
 )
+from dynmeans.cli.app import app_for
 from dynmeans.engine.batch import Batch
 from dynmeans.follow.begin import begin, draw_entropy
 from dynmeans.follow.follow import follow
 from dynmeans.follow.recipe import FIELDS, Recipe
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.window import Window
 from dynmeans.scale import label_rows
 from dynmeans.scale.groups.key_seeds import seed_of_key
 
@@ -197,6 +201,61 @@ def _equal_windows(fields, field):
     return np.concatenate([_shown(model.partial_fit(_named(X[:size])), field) for X in BATCHES])
 
 
+def _run(fields, field, tmp_path):
+    """Window by window, each in a call of its own, the run opened anew each time."""
+    config = RunConfig(NAMES, Recipe(**fields))
+    Run.create(tmp_path / "one", config).close()
+    for X in BATCHES:
+        with Run.open(tmp_path / "one", config) as run:
+            run.process(Window(X))
+    with Run.open(tmp_path / "one") as run:
+        return run.labels()["cluster_id"].to_numpy()
+
+
+def _found_by(fields, field):
+    """Labels alone: a run keeps what was found, and shows the rest on demand."""
+    return _partial_fit(fields, None)
+
+
+def _table():
+    return _named(np.concatenate(BATCHES)).assign(t=np.arange(len(BATCHES)).repeat(SIZES))
+
+
+def _cluster(fields, field):
+    found = cluster(_table(), features=NAMES, batch="t", **fields)
+    if field == "families":
+        return found.families.of(found.labels.to_numpy())[-SIZES[-1] :]
+    shown = found.confirmed_labels if field in CONFIRMED else found.labels
+    return shown.to_numpy()[-SIZES[-1] :]
+
+
+def _last_of_all(fields, field):
+    return _begun_on_all(fields, field)[-SIZES[-1] :]
+
+
+def _command(fields, field, tmp_path):
+    """Every field of a recipe is an option of its name; penalties as one value are not."""
+    if field == "penalties":
+        raise TypeError("penalties is no option")
+    _table().to_csv(tmp_path / "rows.csv", index=False)
+    words = ["cluster", str(tmp_path / "rows.csv"), "-f", "x,y", "--batch", "t", "--debug"]
+    for name, value in fields.items():
+        shown = ",".join(value) if isinstance(value, tuple) else str(value)
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [shown])]
+    app = app_for(words)
+    app(
+        [w for w in words if w != "--debug"] + ["-q", "-o", str(tmp_path / "run")],
+        standalone_mode=False,
+    )
+    with Run.open(tmp_path / "run") as run:
+        assert run.config.recipe == Recipe(**fields)
+        return run.labels()["cluster_id"].to_numpy()
+
+
+def _begun_labels(fields, field):
+    return _begun_on_all(fields, None)
+
+
 STEP = {"max_clusters", "random_state", "n_init", "order", "search"}
 PENALTIES = {"penalties", "new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival"}
 
@@ -272,6 +331,9 @@ FACES = {
     "RiverDynamicMeans": (_river, _equal_windows),
     "tune": (_tune, _tuned),
     "step": (_step, _partial_fit),
+    "Run": (_run, _found_by),
+    "cluster": (_cluster, _last_of_all),
+    "dynmeans cluster": (_command, _begun_labels),
 }
 
 

@@ -12,7 +12,7 @@ from report_pages import PHONE, make_stream
 from selenium.webdriver.common.action_chains import ActionChains, ScrollOrigin
 from selenium.webdriver.common.keys import Keys
 
-from dynmeans import DynamicMeans
+from dynmeans import DynamicMeans, find_families
 from dynmeans.report import report_data, write_report
 from dynmeans.report.packing import pack_report
 
@@ -249,7 +249,7 @@ def test_two_reports_side_by_side_move_together(page, stream, tmp_path):
 
 
 def test_an_open_page_takes_names_and_families_that_come_later(page, stream):
-    families = stream.history.families(stream.batches).at(100.0)
+    families = find_families(stream.batches, stream.history).at(100.0)
     packed = pack_report(report_data(stream.history).with_families(families))
     page.run(
         "dynmeansReport.update({cluster_names: {1: 'ferry'}, families: arguments[0]})",

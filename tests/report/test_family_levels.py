@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dynmeans import find_families
 from dynmeans.records.families import APART, Families, FamilyTree, joined_groups
 from dynmeans.report import report_data
 from dynmeans.report.family_levels import family_levels
@@ -45,7 +46,7 @@ def test_every_level_gives_the_shown_clusters_the_families_of_the_whole_tree(see
 
 
 def test_a_page_is_given_the_levels_and_who_is_confirmed(stream):
-    families = stream.history.families(stream.batches)
+    families = find_families(stream.batches, stream.history)
     data = report_data(stream.history, points=stream.batches).with_families(families)
     packed = pack_report(data.with_confirmed(min_cluster_size=30, min_life=4))
     assert packed["families"]["level"] == families.level

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from dynmeans import Penalties
 from dynmeans.cli.app import app
+from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.from_run import run_report
@@ -22,7 +23,7 @@ def run(tmp_path):
     """Two places in three named windows, the second of them empty; a row weighs 2."""
     config = RunConfig(
         ("east", "north"),
-        Penalties(1.0, max_gap=5, reach=1.5),
+        Recipe(Penalties(1.0, max_gap=5, reach=1.5), random_state=0),
         sample_size=3,
         source={"input": "/secret/place/ships.csv", "every": "1d", "truth": "ship", "sql": None},
     )
@@ -90,7 +91,7 @@ def test_the_rule_of_the_sample_is_told(run):
 
 
 def test_a_run_without_windows_is_refused(tmp_path):
-    config = RunConfig(("x",), Penalties(1.0, max_gap=5, reach=1.5))
+    config = RunConfig(("x",))
     with (
         Run.create(tmp_path / "run", config) as run,
         pytest.raises(ValueError, match="has no windows yet"),

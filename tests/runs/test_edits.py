@@ -210,7 +210,7 @@ def test_a_pinned_cluster_is_confirmed_however_small(folder, tmp_path):
     with Run.open(folder) as run:
         run.pin_cluster(3)
         view = LabelView(confirmed=raw_ids(run)[:1], edits=run.edits)
-        export_labels(run, tmp_path / "out.parquet", view=view, is_joined=False)
+        export_labels(run, tmp_path / "out.parquet", view=view, labels_only=True)
     assert set(pd.read_parquet(tmp_path / "out.parquet")["cluster_id"]) == {0, 3, -1}
 
 

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from run_cases import PENALTIES
+from run_cases import RECIPE
 
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
@@ -21,7 +21,7 @@ WINDOWS = [Window([[0.1 * i], [9.0]]) for i in range(6)]
 def folder(tmp_path):
     """Six windows in parts of their own, the first four of them a day old."""
     folder = tmp_path / "run"
-    with Run.create(folder, RunConfig(("x",), PENALTIES)) as run:
+    with Run.create(folder, RunConfig(("x",), RECIPE)) as run:
         run.process(WINDOWS, commit_seconds=0.0)
         for part in run.parts()[:4]:
             then = time.time() - 86400
@@ -99,7 +99,7 @@ def test_an_archive_that_cannot_be_written_to_is_refused_before_the_run_begins(
 @pytest.mark.filterwarnings("default")
 def test_labels_and_scores_of_a_run_whose_old_labels_are_gone_say_so(tmp_path, capsys):
     folder = tmp_path / "run"
-    with Run.create(folder, RunConfig(("x",), PENALTIES, source={"truth": "who"})) as run:
+    with Run.create(folder, RunConfig(("x",), RECIPE, source={"truth": "who"})) as run:
         points, truth = np.arange(300)[:, None] % 2 * 9.0, np.arange(300) % 2
         run.process([Window(points, truth=truth) for _ in range(2)], commit_seconds=0.0)
         run.store.forget_parts(run.parts()[:1])

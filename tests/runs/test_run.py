@@ -1,12 +1,13 @@
 """A run folder as its users see it: made, followed, stopped, opened, refused."""
 
 import sqlite3
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 import run_cases
-from run_cases import PENALTIES
+from run_cases import RECIPE
 
 from dynmeans import DynamicMeans, Run
 from dynmeans.runs.configuration import RunConfig
@@ -15,7 +16,7 @@ from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store import schema
 
-CONFIG = RunConfig(("x", "y"), PENALTIES)
+CONFIG = RunConfig(("x", "y"), RECIPE)
 PLACES = np.array([[0.0, 0.0], [5.0, 5.0], [0.1, 0.0], [5.0, 5.2]])
 
 
@@ -141,20 +142,20 @@ def test_elapsed_time_reaches_the_clustering(run):
 
 
 def test_standardizing_learns_from_the_first_batches_and_is_kept(tmp_path):
-    config = RunConfig(("x", "y"), PENALTIES, standardize=2)
+    config = RunConfig(("x", "y"), replace(RECIPE, space="standard"))
     wide = [Window(PLACES * [1000.0, 0.001]) for _ in range(4)]
     with Run.create(tmp_path / "run", config) as run:
         run.process(wide)
-        points = np.concatenate([wide[0].points, wide[1].points])
-        np.testing.assert_allclose(run.scaling.mean, points.mean(axis=0))
-        np.testing.assert_allclose(run.scaling.spread, points.std(axis=0))
+        points = np.concatenate([window.points for window in wide])
+        np.testing.assert_allclose(run.memory.space.mean, points.mean(axis=0))
+        np.testing.assert_allclose(run.memory.space.spread, points.std(axis=0))
     with Run.open(tmp_path / "run") as run:
         run.process(Window(np.array([[1e9, 1e9]])))
-        np.testing.assert_allclose(run.scaling.mean, points.mean(axis=0))
+        np.testing.assert_allclose(run.memory.space.mean, points.mean(axis=0))
 
 
 def test_centers_are_shown_in_the_units_of_the_source(tmp_path):
-    config = RunConfig(("x", "y"), PENALTIES, standardize=1)
+    config = RunConfig(("x", "y"), replace(RECIPE, space="standard"))
     with Run.create(tmp_path / "run", config) as run:
         run.process(Window(PLACES * [1000.0, 0.001]))
         clusters = run.clusters().sort_values("center_x")
@@ -207,7 +208,7 @@ def test_history_without_labels_has_all_but_the_labels(run):
 
 def test_samples_hold_at_most_the_size_asked_for(tmp_path):
     points = np.random.default_rng(0).normal(size=(50, 2))
-    with Run.create(tmp_path / "run", RunConfig(("x", "y"), PENALTIES, sample_size=7)) as run:
+    with Run.create(tmp_path / "run", RunConfig(("x", "y"), RECIPE, sample_size=7)) as run:
         run.process([Window(points, name="one"), Window(points[:3])])
         first, second = run.samples()
         assert (first.n_rows, len(first.points), len(first.cluster_ids)) == (50, 7, 7)
@@ -262,8 +263,8 @@ def test_a_run_is_not_replaced_unless_asked(run):
 
 def test_a_run_without_a_window_holds_nothing_and_is_replaced(run):
     run.close()
-    with Run.create(run.folder, RunConfig(("x", "y"), PENALTIES, n_init=5)) as other:
-        assert other.config.n_init == 5
+    with Run.create(run.folder, RunConfig(("x", "y"), replace(RECIPE, n_init=5))) as other:
+        assert other.config.recipe.n_init == 5
 
 
 def test_overwriting_starts_over_and_leaves_other_files_alone(tmp_path):
@@ -292,8 +293,9 @@ def test_a_folder_without_a_run_cannot_be_opened(tmp_path):
 
 def test_another_configuration_is_told_field_by_field(tmp_path):
     source = {"every": "30min", "input": "a.csv"}
-    Run.create(tmp_path / "run", RunConfig(("x",), PENALTIES, source=source)).close()
-    other = RunConfig(("x", "y"), PENALTIES, n_init=5, source={**source, "every": "1h"})
+    with Run.create(tmp_path / "run", RunConfig(("x",), RECIPE, source=source)) as run:
+        run.process(Window([[1.0]]))
+    other = RunConfig(("x", "y"), replace(RECIPE, n_init=5), source={**source, "every": "1h"})
     with pytest.raises(
         ValueError, match="features was x, is x, y; n_init was 3, is 5; every was 30min, is 1h"
     ):
@@ -367,12 +369,12 @@ def test_a_part_with_a_changed_byte_is_found_by_verifying(damaged):
         run.verify()
 
 
-def test_a_changed_state_is_noticed(damaged):
+def test_a_changed_memory_is_noticed(damaged):
     folder, _ = damaged
     with sqlite3.connect(folder / "run.sqlite") as connection:
-        connection.execute("UPDATE state SET time = time + 1")
+        connection.execute("UPDATE memory SET data = zeroblob(length(data))")
     connection.close()
-    with Run.open(folder) as run, pytest.raises(ValueError, match=r"damaged.*state"):
+    with Run.open(folder) as run, pytest.raises(ValueError, match=r"damaged.*memory"):
         run.process(Window(PLACES))
 
 

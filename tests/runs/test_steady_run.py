@@ -9,11 +9,12 @@ import run_cases
 from dynmeans import DynamicMeans, Penalties, Run
 from dynmeans.cli.__main__ import main
 from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 
 PENALTIES = Penalties(0.02, max_gap=5, reach=1.2, motion="steady", moving=[0, 1])
-CONFIG = RunConfig(("x", "y"), PENALTIES)
+CONFIG = RunConfig(("x", "y"), Recipe(PENALTIES, random_state=0))
 STREAM = moving_gaussians(
     10, 4, rng=np.random.default_rng(1), motion=0.05, spread=0.02, motion_model="steady"
 )
@@ -32,7 +33,7 @@ def test_run_equals_the_estimator(folder):
     _, history = model.fit_sequence(STREAM.batches)
     with Run.open(folder, CONFIG) as run:
         assert run.state == model.state_
-        assert run.config.penalties == PENALTIES
+        assert run.penalties == PENALTIES
         for record, expected in zip(run.history(), history, strict=True):
             np.testing.assert_array_equal(record.velocities, expected.velocities)
             assert record.events == expected.events
@@ -46,23 +47,21 @@ def test_resumed_run_is_the_one_that_never_stopped(folder, tmp_path):
     assert run_cases.contents(tmp_path / "halves") == run_cases.contents(folder)
 
 
-@pytest.mark.parametrize("table", ["windows", "state"])
-def test_changed_velocities_are_found(folder, table):
+def test_changed_velocities_are_found(folder):
     with sqlite3.connect(folder / "run.sqlite") as connection:
-        connection.execute(f"UPDATE {table} SET velocities = zeroblob(length(velocities))")
+        connection.execute("UPDATE windows SET velocities = zeroblob(length(velocities))")
     connection.close()
     with Run.open(folder) as run, pytest.raises(ValueError, match="damaged"):
         run.verify()
 
 
 def test_motion_of_another_kind_is_refused(folder):
-    still = RunConfig(("x", "y"), PENALTIES.with_motion("still"))
-    with pytest.raises(ValueError, match="motion was steady, is not set"):
-        Run.open(folder, still)
+    recipe = Recipe(PENALTIES.with_motion("still"), random_state=0)
+    with pytest.raises(ValueError, match=r"penalties was .*motion steady.*, is .*"):
+        Run.open(folder, RunConfig(("x", "y"), recipe))
 
 
-def test_still_run_stores_no_motion():
-    assert "motion" not in RunConfig(("x",), PENALTIES.with_motion("still")).to_fields()
+def test_configuration_is_read_as_it_was_stored():
     assert RunConfig.from_fields(CONFIG.to_fields()) == CONFIG
 
 
@@ -73,7 +72,7 @@ def test_command_line_takes_motion_and_moving_features(tmp_path, monkeypatch, ca
     steady = ["--motion", "steady", "--moving", "y"]
     assert main(["cluster", "rows.csv", *options, *steady, "-o", "run"]) == 0
     with Run.open("run") as run:
-        assert run.config.penalties.moving == (1,)
+        assert run.penalties.moving == (1,)
         assert run.state.velocities.any()
         assert not run.state.velocities[:, 0].any()
     capsys.readouterr()

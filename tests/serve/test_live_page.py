@@ -3,7 +3,7 @@
 import pytest
 from browser import find_browser, open_browser
 from report_pages import PHONE, Page
-from run_cases import PENALTIES
+from run_cases import RECIPE
 from serving import served, windows
 
 from dynmeans import Run
@@ -17,7 +17,7 @@ EXPECTED = ("favicon", " 422 ")  # what a browser says of names that are refused
 
 @pytest.fixture
 def folder(tmp_path):
-    with Run.create(tmp_path / "run", RunConfig(("x", "y"), PENALTIES)) as run:
+    with Run.create(tmp_path / "run", RunConfig(("x", "y"), RECIPE)) as run:
         run.process(windows(3))
     return tmp_path / "run"
 

@@ -7,7 +7,7 @@ import time
 
 import httpx
 import pytest
-from run_cases import PENALTIES
+from run_cases import RECIPE
 from serving import served, windows
 
 from dynmeans import Run
@@ -22,7 +22,7 @@ TOKEN = "a-token-of-some-length"
 
 @pytest.fixture
 def folder(tmp_path):
-    with Run.create(tmp_path / "run", RunConfig(("x", "y"), PENALTIES)) as run:
+    with Run.create(tmp_path / "run", RunConfig(("x", "y"), RECIPE)) as run:
         run.process(windows(3))
     return tmp_path / "run"
 
@@ -36,7 +36,7 @@ def address(folder):
 @pytest.fixture(scope="module")
 def with_token(tmp_path_factory):
     folder = tmp_path_factory.mktemp("closed") / "run"
-    with Run.create(folder, RunConfig(("x", "y"), PENALTIES)) as run:
+    with Run.create(folder, RunConfig(("x", "y"), RECIPE)) as run:
         run.process(windows(1))
     with served(folder, TOKEN) as address:
         yield address
@@ -46,7 +46,7 @@ def with_token(tmp_path_factory):
 def shared(tmp_path_factory):
     """A server for tests that leave its run as it was, or only name clusters."""
     folder = tmp_path_factory.mktemp("shared") / "run"
-    with Run.create(folder, RunConfig(("x", "y"), PENALTIES)) as run:
+    with Run.create(folder, RunConfig(("x", "y"), RECIPE)) as run:
         run.process(windows(3))
     with served(folder) as address:
         yield address
@@ -145,7 +145,7 @@ def test_the_page_is_the_report_and_may_ask_its_own_server_only(address):
 
 
 def test_a_run_without_a_window_is_waited_for(tmp_path):
-    Run.create(tmp_path / "run", RunConfig(("x",), PENALTIES)).close()
+    Run.create(tmp_path / "run", RunConfig(("x",), RECIPE)).close()
     with served(tmp_path / "run") as address:
         assert "no window yet" in httpx.get(address).text
 

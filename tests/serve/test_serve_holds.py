@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import httpx
 import pytest
-from run_cases import PENALTIES
+from run_cases import RECIPE
 from serving import served, windows
 
 from dynmeans import Run
@@ -18,7 +18,7 @@ from dynmeans.runs.store import run_tables
 from dynmeans.serve import connections, guard
 from dynmeans.serve.api import MOST_READERS
 
-CONFIG = RunConfig(("x", "y"), PENALTIES)
+CONFIG = RunConfig(("x", "y"), RECIPE)
 JSON = {"content-type": "application/json"}
 TOKEN = "a-token-of-some-length"
 

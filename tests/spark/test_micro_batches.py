@@ -214,8 +214,7 @@ def test_columns_that_are_no_numbers_are_refused(tmp_path):
         ({"on_missing": "guess"}, ValueError, "on_missing must be one of error, drop"),
         ({"time": None, "time_step": 2}, ValueError, "time_step needs a time column"),
         ({"time_step": 0}, ValueError, "time_step must be greater than 0"),
-        ({"penalties": "auto", "new_penalty": None}, ValueError, "penalties must be given"),
-        ({"space": "standard"}, ValueError, "space is not available in a stream of Spark"),
+        ({"families": True}, ValueError, "families is not available in a stream of Spark"),
         ({"model": 3}, TypeError, "there is no parameter 'model'"),
     ],
 )

@@ -3,11 +3,11 @@
 import json
 from http.server import BaseHTTPRequestHandler
 
-from run_cases import PENALTIES
+from run_cases import RECIPE
 
 from dynmeans.runs.configuration import RunConfig
 
-CONFIG = RunConfig(("x", "y"), PENALTIES)
+CONFIG = RunConfig(("x", "y"), RECIPE)
 NEAR, FAR = [0.0, 0.0], [9.0, 9.0]
 
 

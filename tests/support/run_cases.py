@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 
 from dynmeans import Penalties, Run
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 
 PENALTIES = Penalties(1.0, max_gap=5, reach=1.5)
+RECIPE = Recipe(PENALTIES, random_state=0)
 OPTIONS = WindowOptions(features=("x", "y"), time="when", every="1min", truth="truth")
 
 
@@ -36,7 +38,8 @@ def moving_table(n_windows: int, n_rows: int = 12, seed: int = 0) -> pd.DataFram
 
 
 def config_for(table: Any, options: WindowOptions = OPTIONS, **settings: Any) -> RunConfig:
-    return RunConfig(("x", "y"), PENALTIES, source=options.to_source_fields(str(table)), **settings)
+    recipe = Recipe(PENALTIES, **{"random_state": 0} | settings)
+    return RunConfig(("x", "y"), recipe, {"input": str(table), **options.to_fields()})
 
 
 def follow(
@@ -59,7 +62,7 @@ def follow(
 def contents(folder: Path) -> dict[str, Any]:
     """Everything a run holds, apart from how its labels are divided into files."""
     connection = sqlite3.connect(folder / "run.sqlite")
-    tables = ["configuration", "manifest", "state", "windows", "samples", "clusters", "events"]
+    tables = ["configuration", "manifest", "memory", "windows", "samples", "clusters", "events"]
     found: dict[str, Any] = {
         table: sorted(connection.execute(f"SELECT * FROM {table}").fetchall(), key=repr)
         for table in tables

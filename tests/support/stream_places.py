@@ -13,6 +13,7 @@ import servers
 from mock_kafka import MockKafka
 
 from dynmeans import Penalties, Run
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
@@ -140,7 +141,8 @@ def bodies_of(rows: Iterable[Row]) -> list[str]:
 
 
 def config_of(options: WindowOptions = OPTIONS, **settings: Any) -> RunConfig:
-    return RunConfig(("x", "y"), PENALTIES, source=options.to_source_fields("stream"), **settings)
+    recipe = Recipe(PENALTIES, **{"random_state": 0} | settings)
+    return RunConfig(("x", "y"), recipe, {"input": "stream", **options.to_fields()})
 
 
 def follow(

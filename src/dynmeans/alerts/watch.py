@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -70,15 +71,20 @@ class Watch:
     def _records(self, first: int, last: int | None = None) -> list[StepRecord]:
         n_features = len(self._run.config.features)
         options: dict[str, Any] = {"has_labels": False, "first_step": first, "last_step": last}
-        return list(step_records(self._run.store, n_features, self._run.scaling, **options))
+        return list(step_records(self._run.store, n_features, **options))
 
     def _look(
         self, rule: Rule, records: Sequence[StepRecord], kept: Kept
     ) -> tuple[list[Alert], Kept]:
         if rule.when == "family-splits":
             return self._splits(rule, records[-1], kept)
-        config = self._run.config
-        return matches(rule, records, config.features, kept, config.penalties.max_gap)
+        return matches(rule, records, self._run.config.features, kept, self._max_gap)
+
+    @cached_property
+    def _max_gap(self) -> float:
+        penalties = self._run.penalties
+        assert penalties is not None, "a window was taken in"
+        return penalties.max_gap
 
     def _splits(self, rule: Rule, record: StepRecord, before: Kept) -> tuple[list[Alert], Kept]:
         """Families of the last look whose members are now in several."""

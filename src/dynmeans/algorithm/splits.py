@@ -15,7 +15,7 @@ from dynmeans.algorithm.sets import NEW, Sets
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.records.arrays import FloatArray, IntArray
 
-SAMPLE = 256  # members, the first in the visiting order, that decide whether the others are asked
+SAMPLE = 64  # members, the first in the visiting order, that decide whether the others are asked
 SAMPLE_TURNS, TURNS = 8, 4
 
 

@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _warn(message, words)
-            app = importlib.import_module("dynmeans.cli.app").app
+            app = importlib.import_module("dynmeans.cli.app").app_for(words)
             result = app(args=words, prog_name="dynmeans", standalone_mode=False)
         sys.stdout.flush()
         if result == INTERRUPTED:  # typer turns the key into a result, where it can.

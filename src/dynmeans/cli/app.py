@@ -1,34 +1,53 @@
-"""The list of commands."""
+"""The list of commands: each is a file, loaded when it is named."""
 
+import importlib
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 import dynmeans
-from dynmeans.cli.cluster import cluster
-from dynmeans.cli.clusters import clusters
-from dynmeans.cli.dead_letters import dead_letters
-from dynmeans.cli.demo import demo
-from dynmeans.cli.edit import edit
-from dynmeans.cli.events import events
-from dynmeans.cli.families import families
-from dynmeans.cli.labels import labels
-from dynmeans.cli.name import name
-from dynmeans.cli.plot import plot
-from dynmeans.cli.report import report
-from dynmeans.cli.score import score
-from dynmeans.cli.send import send
-from dynmeans.cli.serve import serve
-from dynmeans.cli.status import status
-from dynmeans.cli.suggest import suggest
-from dynmeans.cli.try_page import try_page
 
-app = typer.Typer(
-    help="Find clusters in data that arrives window by window, and follow each one through time.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+# A command's file has its name; in the order of the help.
+COMMANDS = (
+    "cluster",
+    "suggest",
+    "status",
+    "clusters",
+    "events",
+    "families",
+    "name",
+    "edit",
+    "labels",
+    "send",
+    "dead_letters",
+    "score",
+    "plot",
+    "report",
+    "serve",
+    "demo",
+    "try",
 )
+_FILES = {"try": "try_page"}  # a word of Python's own
+
+
+def app_for(words: Sequence[str] = ()) -> typer.Typer:
+    """Return the application, with the one command that the words name, or with all of them."""
+    app = typer.Typer(
+        help="Find clusters in data that arrives window by window, and follow each one through "
+        "time.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+    )
+    app.callback()(_options)
+    named = next((word.replace("-", "_") for word in words if not word.startswith("-")), "")
+    for name in [named] if named in COMMANDS else COMMANDS:
+        file = _FILES.get(name, name)
+        app.command(name.replace("_", "-"))(
+            getattr(importlib.import_module(f"dynmeans.cli.commands.{file}"), file)
+        )
+    return app
 
 
 def _print_version(is_asked: bool) -> None:
@@ -37,7 +56,6 @@ def _print_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool,
@@ -50,25 +68,3 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-for command in (
-    cluster,
-    suggest,
-    status,
-    clusters,
-    events,
-    families,
-    name,
-    edit,
-    labels,
-    send,
-    dead_letters,
-    score,
-    plot,
-    report,
-    serve,
-    demo,
-):
-    app.command()(command)
-app.command("try")(try_page)  # a word of Python's own

@@ -4,20 +4,9 @@ from collections.abc import Iterable, Mapping
 
 import typer
 
-from dynmeans.cli.app import app
+from dynmeans.cli.app import app_for
 from dynmeans.inputs.argument_text import ArgumentText
 
-# Arguments whose option has another name.
-_OTHER_NAMES = {
-    "is_joined": "labels_only",
-    "n_clusters": "about",
-    "n_families": "about",
-    "n_threads": "threads",
-    "path": "output",
-    "query": "sql",
-    "random_state": "seed",
-    "scale": "standardize",
-}
 # Given so, an option stands for itself: it has no value, or one that is not known.
 _WITHOUT_VALUE = ("", "...", "True", "False")
 
@@ -55,7 +44,8 @@ def with_flags(text: str, words: Iterable[str]) -> str:
 
 def _flags_of(words: Iterable[str]) -> Mapping[str, str]:
     """Return the options of the command that was called, by the names that Python has for them."""
-    command = typer.main.get_command(app)
+    words = list(words)
+    command = typer.main.get_command(app_for(words))
     for word in words:
         commands = getattr(command, "commands", {})
         if word not in commands:
@@ -65,6 +55,5 @@ def _flags_of(words: Iterable[str]) -> Mapping[str, str]:
     for parameter in command.params:
         names = [option for option in parameter.opts if option.startswith("--")]
         if names:
-            flags |= {str(parameter.name): names[0], names[0][2:].replace("-", "_"): names[0]}
-    others = {name: flags[option] for name, option in _OTHER_NAMES.items() if option in flags}
-    return flags | others
+            flags |= {str(parameter.name): names[0]}
+    return flags

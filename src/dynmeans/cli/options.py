@@ -11,53 +11,6 @@ INPUT = (
 )
 SOURCE, CUT, PARAMETERS, OUTPUT = "Rows", "Windows", "Clustering", "Output"
 
-Features = Annotated[
-    list[str],
-    typer.Option(
-        "--features",
-        "-f",
-        help="Numeric columns to cluster by: 'a,b,c', or patterns such as 'x_*'; may be repeated.",
-        rich_help_panel=SOURCE,
-    ),
-]
-Time = Annotated[
-    str | None,
-    typer.Option(
-        "--time",
-        "-t",
-        help="Column of times; rows are read in order of time.",
-        rich_help_panel=SOURCE,
-    ),
-]
-Every = Annotated[
-    str | None,
-    typer.Option(
-        help="Length of a window: 500ms, 30min, 6h, 1d, 1w, 1mo, 1y; a plain "
-        "number where times are plain numbers. Days and longer follow the calendar of --timezone.",
-        rich_help_panel=CUT,
-    ),
-]
-Count = Annotated[
-    int | None, typer.Option(metavar="N", help="One window for every N rows.", rich_help_panel=CUT)
-]
-BatchColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--batch",
-        help="One window for each value of this column; integers that are missing count as empty "
-        "windows.",
-        rich_help_panel=CUT,
-    ),
-]
-About = Annotated[
-    float | None,
-    typer.Option(
-        "--about",
-        metavar="N",
-        help="About how many clusters a window holds: fixes the scale of a suggestion.",
-        rich_help_panel=PARAMETERS,
-    ),
-]
 FamilyLevel = Annotated[
     float | None,
     typer.Option(
@@ -65,9 +18,9 @@ FamilyLevel = Annotated[
         help="Level of families: a squared distance; 0 joins only what touches.",
     ),
 ]
-FamiliesAbout = Annotated[
+NFamilies = Annotated[
     float | None,
-    typer.Option("--about", metavar="N", help="About how many families a window holds."),
+    typer.Option("--n-families", metavar="N", help="About how many families a window holds."),
 ]
 WithFamilies = Annotated[bool, typer.Option("--families", help="Families in place of identities.")]
 MinClusterSize = Annotated[
@@ -94,86 +47,8 @@ MinLifeShown = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Show clusters seen in fewer windows as unconfirmed."),
 ]
-Timezone = Annotated[
-    str,
-    typer.Option(
-        help="Time zone of the calendar, and of times without an offset.", rich_help_panel=SOURCE
-    ),
-]
-TimeUnit = Annotated[
-    str | None,
-    typer.Option(
-        help="For times that are numbers since 1970: s, ms, us or ns.", rich_help_panel=SOURCE
-    ),
-]
-TimeFormat = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Format of times that are text and not like 2024-03-31 14:05, such as "
-        "'%d.%m.%Y %H:%M'; may be repeated, and the first that fits is used.",
-        rich_help_panel=SOURCE,
-    ),
-]
-Decimal = Annotated[
-    str,
-    typer.Option(
-        metavar=".|,",
-        help="What stands before the decimals of a number in text.",
-        rich_help_panel=SOURCE,
-    ),
-]
-Encoding = Annotated[
-    str,
-    typer.Option(
-        help="Encoding of CSV files and JSON lines: cp1252, utf-16 and all that Python knows.",
-        rich_help_panel=SOURCE,
-    ),
-]
-Distinct = Annotated[
-    bool,
-    typer.Option(
-        "--distinct",
-        help="Leave out rows that equal an earlier one in every column, and count them.",
-        rich_help_panel=SOURCE,
-    ),
-]
-Network = Annotated[
-    bool,
-    typer.Option(
-        "--network",
-        help="Allow an INPUT of https:// or s3://; needs DuckDB's extension httpfs.",
-        rich_help_panel=SOURCE,
-    ),
-]
 NetworkAgain = Annotated[
     bool, typer.Option("--network", help="Allow rows to be read from https:// or s3://.")
-]
-Weight = Annotated[str | None, typer.Option(help="Column of weights.", rich_help_panel=SOURCE)]
-Sql = Annotated[
-    str | None,
-    typer.Option(help="One SELECT to read, where INPUT is called source.", rich_help_panel=SOURCE),
-]
-DatabaseTable = Annotated[
-    str | None,
-    typer.Option(
-        "--table", help="Table of a database, or sheet of an Excel file.", rich_help_panel=SOURCE
-    ),
-]
-OnMissing = Annotated[
-    str | None,
-    typer.Option(
-        help="What to do with rows that lack a finite value or a readable time: drop (and count "
-        "them), or error. drop by default; a stream keeps such messages as dead letters.",
-        rich_help_panel=SOURCE,
-    ),
-]
-Standardize = Annotated[
-    int,
-    typer.Option(
-        metavar="N",
-        help="Give every feature mean 0 and spread 1, learned from the first N windows and kept.",
-        rich_help_panel=PARAMETERS,
-    ),
 ]
 
 
@@ -223,4 +98,61 @@ EventsTo = Annotated[
         help="Send events to such an address once they are committed.",
         rich_help_panel=OUTPUT,
     ),
+]
+Out = Annotated[
+    Path,
+    typer.Option("--out", "-o", metavar="RUN", help="Folder of the run.", rich_help_panel=OUTPUT),
+]
+UntilIdle = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Streams: end, and close all windows, when no row has come for this long, such as "
+        "30s.",
+        rich_help_panel=CUT,
+    ),
+]
+Alerts = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Alert rules in TOML: what to do when a cluster is born, returns, grows or moves.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Remove labels that are older: 30d. Clusters, events and histories stay.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Archive = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Move old labels to this folder instead of removing them.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+NThreads = Annotated[
+    int | None,
+    typer.Option(help="Threads of a step; never changes the result.", rich_help_panel=PARAMETERS),
+]
+Resume = Annotated[
+    bool | None,
+    typer.Option(
+        "--resume/--no-resume",
+        help="Resume the run, or refuse to; by default it is resumed if it exists and was made "
+        "with the same options.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Overwrite = Annotated[
+    bool,
+    typer.Option("--overwrite", help="Replace an existing run.", rich_help_panel=OUTPUT),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing.", rich_help_panel=OUTPUT)
 ]

@@ -24,7 +24,7 @@ def step_batch(
     execution: Execution = DEFAULT,
     search: str = "paper",
 ) -> tuple[ClusterState, Clustering]:
-    """Cluster one checked batch (Algorithm 2, restarts and UpdateC); every caller comes by here.
+    """Cluster one checked batch (Algorithm 2, restarts and UpdateC); every caller uses it.
 
     `search` is for listed orders; a `VisitingOrders` has its own.
     """
@@ -59,8 +59,8 @@ def step(
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch given what is remembered (Algorithm 2, restarts and UpdateC).
 
-    Nothing is changed in place: the state that comes back is a new value, and the arrays you
-    gave stay yours.
+    Nothing is modified in place: a new state is returned, and your arrays are not changed. A state
+    knows no space: points must be of the same one as its centers; a `Memory` keeps both together.
 
     Parameters
     ----------

@@ -18,8 +18,10 @@ from dynmeans.engine.checks import (
     one_for_each,
     refuse_masked,
 )
+from dynmeans.follow.follow import Step
 from dynmeans.inputs.batch_times import When, as_when, checked_when, steps_between
 from dynmeans.records.arrays import BatchArray
+from dynmeans.records.history import History
 
 BOTH = (np.float64, np.float32)
 # What estimators remember beside what they show; scikit-learn hides attributes there too.
@@ -142,6 +144,20 @@ def checked_window(keep_history: Any) -> int | None:
     if keep_history < 1:
         raise ValueError(f"keep_history must be at least 1, got {keep_history!r}.")
     return int(keep_history)
+
+
+def keep_step(model: Any, step: Step, when: When | None) -> None:
+    """Add a batch to `history_`, where `keep_history` asks for it."""
+    if model.keep_history is False:
+        return
+    window, own = checked_window(model.keep_history), model.__dict__
+    history: History | None = own.get("history_")
+    if history is None or step.before.n_steps == 0:
+        history = History(window, own.get("feature_names_in_"))
+    elif history.window != window:
+        history = history.last(window)
+    history.append(step, when)
+    own["history_"] = history
 
 
 def start_over(model: Any) -> None:

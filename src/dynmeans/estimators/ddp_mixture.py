@@ -14,6 +14,7 @@ from dynmeans.estimators.checked_rows import (
     AllOrNothing,
     check_rows,
     checked_window,
+    keep_step,
     start_over,
     steps_until,
 )
@@ -289,19 +290,10 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         )
         self._take_in(points, state or MixtureState.empty(points.shape[1]), elapsed)
         self._when = when
-        if self.keep_history is not False:
-            self._keep(when)
+        keep_step(self, self._step, when)
 
     def _names(self) -> Any:
         return getattr(self, "feature_names_in_", None)
-
-    def _keep(self, when: When | None) -> None:
-        window = checked_window(self.keep_history)
-        if self._step.before.n_steps == 0 or not hasattr(self, "history_"):
-            self.history_ = History(window, self._names())
-        elif self.history_.window != window:
-            self.history_ = self.history_.last(window)
-        self.history_.append(self._step, when)
 
     def _log_densities(self, X: Any) -> FloatArray:
         check_is_fitted(self, "state_")

@@ -22,6 +22,7 @@ from dynmeans.estimators.checked_rows import (
     check_rows,
     checked_window,
     in_use,
+    keep_step,
     start_over,
     steps_until,
 )
@@ -469,11 +470,11 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         own["memory_"], own["_step"] = followed
         own["_when"] = None
         if self.keep_history is not False:
-            self._keep(followed[1], None, own["_settings"][2])
+            keep_step(self, followed[1], None)
         return True
 
     def _take_in(self, batch: AnyBatch, elapsed: float, when: When | None) -> None:
-        settings = recipe, execution, window = self._settle()
+        settings = recipe, execution, _ = self._settle()
         memory, last = self.__dict__.get("memory_"), self.__dict__.get("_step")
         if memory is None:
             memory = begin(recipe, [batch], elapsed, feature_names=self._names())
@@ -481,23 +482,13 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         if elapsed < 1.0 and last is not None:
             warn_of_early_forgetting(last, elapsed, memory.plan.penalties)
         self._show(memory, step, when, settings)
-        if self.keep_history is not False:
-            self._keep(step, when, window)
+        keep_step(self, step, when)
 
     def _show(self, memory: Memory, step: Step, when: When | None, settings: Settings) -> None:
         """Make the last batch and the memory after it what the estimator shows."""
         self.__dict__.update(memory_=memory, _step=step, _when=when)
         if not isinstance(self.moving, list):  # which may change in place
             self.__dict__["_settings"] = settings
-
-    def _keep(self, step: Step, when: When | None, window: int | None) -> None:
-        history: History | None = self.__dict__.get("history_")
-        if history is None or step.before.n_steps == 0:
-            history = History(window, self._names())
-        elif history.window != window:
-            history = history.last(window)
-        history.append(step, when)
-        self.__dict__["history_"] = history
 
     def _rows(self, X: Any) -> Any:
         """Check rows that change nothing, wherever they lie."""

@@ -17,6 +17,7 @@ from dynmeans.inputs.plural import counted
 from dynmeans.parameters.hint import Hint
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.families import Families
+from dynmeans.records.history import History
 
 AUTO = "auto"
 MIN_CLUSTER_SIZE, MIN_LIFE = 3.0, 2
@@ -24,7 +25,7 @@ MIN_CLUSTER_SIZE, MIN_LIFE = 3.0, 2
 
 def find_families(
     batches: Iterable[npt.ArrayLike],
-    labels: Sequence[npt.ArrayLike],
+    labels: Sequence[npt.ArrayLike] | History,
     *,
     elapsed: float | Sequence[float] = 1.0,
     level: float | str = AUTO,
@@ -44,7 +45,7 @@ def find_families(
         The stream.
     labels : sequence of array-like of int of shape (n_points,)
         Identity of every row, as `DynamicMeans.fit_sequence` returns them. Rows labeled -1
-        belong to nothing.
+        belong to nothing. Or the history of the stream, which also knows the times.
     elapsed : float or sequence of float
         Steps of time between batches.
     level : "auto" or float
@@ -74,6 +75,10 @@ def find_families(
     (True, 1)
     """
     check_choice(level, n_families)
+    if isinstance(labels, History):
+        times = np.array([record.time for record in labels])
+        elapsed = np.diff(times, prepend=times[:1] - 1.0).tolist()
+        labels = labels.labels
     rows, gaps = take_batches(list(batches), elapsed)
     found = _checked_labels(list(labels), [batch.n_points for batch in rows])
     evidence = Evidence()

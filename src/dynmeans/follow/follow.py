@@ -1,4 +1,4 @@
-"""follow: one more batch of a stream; every face of this package comes by here."""
+"""follow: one more batch of a stream; every face of this package uses it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,6 @@ from dynmeans.follow.lives import (
     MOST_WAITING,
     Lives,
     lives_after,
-    lives_kept,
     lives_of,
 )
 from dynmeans.follow.memory import Memory
@@ -192,7 +191,7 @@ def follow_all(
         kept = small_sequence(points, plan.penalties, plan.orders, elapsed, plan.execution)
     if kept is not None and kept.most_clusters < MANY_CLUSTERS:
         after = kept[-1][0]
-        lives = lives_kept(kept.lives, after)
+        lives = Lives(kept.lives, [], 0, 0)
         done = replace(memory, clusters=after, penalties=plan.penalties, lives=lives, plan=plan)
         return done, KeptSteps(before, kept, elapsed, plan.space)
     evidence = memory.evidence
@@ -213,7 +212,7 @@ def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> P
     penalties = given_penalties(recipe, memory)
     if penalties is None and memory.penalties is not None:
         penalties = adopted(recipe, memory, memory.penalties)
-    if penalties is None:  # Nothing has come yet: any will do to let time pass.
+    if penalties is None:  # No points yet: any penalties let time pass.
         penalties = penalties_with_defaults(1.0)
     check_courses(memory.space, penalties)
     running = execution_of(
@@ -241,14 +240,14 @@ def _check_agreement(recipe: Recipe, memory: Memory) -> None:
     seed, chosen = recipe.random_state, memory.penalties
     if isinstance(seed, int) and entropy_of_seed(seed) != memory.entropy:
         rule = "must be what the memory was made with"
-        raise InputError("random_state", rule, got=seed, hint="Leave it out to go on.")
+        raise InputError("random_state", rule, got=seed, hint="Leave it out to continue.")
     if not recipe.is_auto or chosen is None:
         return
     for name in ("max_gap", "reach"):
         value = getattr(recipe, name)
         if value is not None and value != getattr(chosen, name):
             rule = f"must be {getattr(chosen, name):g}, as the penalties were chosen with"
-            hint = "Give {new_penalty} with it to go on with other penalties."
+            hint = "Give {new_penalty} with it to continue with other penalties."
             raise InputError(name, rule, got=value, hint=hint)
 
 

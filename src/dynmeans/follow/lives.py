@@ -20,7 +20,7 @@ class Lives(NamedTuple):
     `waiting` may be longer: later memories share it, and each looks at its own beginning.
     """
 
-    counted: Counted
+    counted: Counted | tuple[FloatArray, IntArray]  # as a pair of arrays: of identities from 0 on
     waiting: list[tuple[IntArray, Any]]
     n_waiting: int
     n_ids: int
@@ -43,15 +43,18 @@ def lives_after(lives: Lives, clustering: Clustering, state: ClusterState) -> Li
 def counted_lives(lives: Lives) -> Counted:
     """Return points and batches of each identity, the batches that wait included."""
     counted, batches = lives.counted, lives.waiting[: lives.n_waiting]
+    if not isinstance(counted, dict):
+        points, n_batches = (part.tolist() for part in counted)
+        counted = dict(enumerate(zip(points, n_batches, strict=True)))
     if not batches:
         return counted
     ids, counts = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
     names, rows = np.unique(ids, return_inverse=True)
     sums = np.bincount(rows, weights=counts).tolist()
     more = counted.copy()
-    for k, n, n_batches in zip(names.tolist(), sums, np.bincount(rows).tolist(), strict=True):
-        points, n_before = more.get(k, (0.0, 0))
-        more[k] = points + n, n_before + n_batches
+    for k, n, n_more in zip(names.tolist(), sums, np.bincount(rows).tolist(), strict=True):
+        n_points, n_before = more.get(k, (0.0, 0))
+        more[k] = n_points + n, n_before + n_more
     return more
 
 
@@ -67,12 +70,6 @@ def lives_of(clusterings: list[Clustering], state: ClusterState) -> Lives:
     batches = [(found.ids, found.counts) for found in clusterings]
     counted = counted_lives(Lives({}, batches, len(batches), 0))
     return NOBODY._replace(counted=without_forgotten(counted, state))
-
-
-def lives_kept(lives: tuple[FloatArray, IntArray], state: ClusterState) -> Lives:
-    """Return the lives from points and batches of each identity from 0 on."""
-    numbers = zip(*(part.tolist() for part in lives), strict=True)
-    return NOBODY._replace(counted=without_forgotten(dict(enumerate(numbers)), state))
 
 
 def confirmed(lives: Lives, min_cluster_size: float, min_life: int) -> list[int]:

@@ -281,12 +281,12 @@ class Recipe:
 
     @property
     def is_auto(self) -> bool:
-        """Whether penalties are to be chosen on the first batches."""
+        """Whether penalties will be chosen on the first batches."""
         return self.given is None
 
     @property
     def given(self) -> Penalties | float | None:
-        """The penalties or the lambda that was given; None where they are to be chosen."""
+        """The penalties or the lambda that was given; None where they will be chosen."""
         if self.n_clusters is not None and not self.families:
             return None
         return given_penalties(self.penalties, self.new_penalty)

@@ -90,12 +90,13 @@ def plot_families(
     --------
     Two that touch, and one far away:
 
-    >>> from dynmeans import DynamicMeans
+    >>> from dynmeans import DynamicMeans, find_families
     >>> from matplotlib.figure import Figure
     >>> bar = np.linspace([0.0, 0.0], [2.0, 0.2], 60)
     >>> batches = 3 * [np.vstack([bar, bar / 9 + [40, 0]])]
     >>> labels, history = DynamicMeans(0.4, random_state=0).fit_sequence(batches)
-    >>> tree, lives = plot_families(history.families(batches), history, Figure().subplots(1, 2))
+    >>> families = find_families(batches, history)
+    >>> tree, lives = plot_families(families, history, Figure().subplots(1, 2))
     >>> tree.get_xlabel(), lives.get_xlabel()
     ('level', 'time')
     """

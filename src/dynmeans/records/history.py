@@ -3,7 +3,7 @@
 import importlib
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Any, Protocol, overload
 
@@ -13,7 +13,6 @@ from dynmeans.inputs.batch_times import When
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.confirmed import confirmed_ids
 from dynmeans.records.events import KINDS, Event
-from dynmeans.records.families import Families
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 
@@ -166,30 +165,6 @@ class History:
         """Every identity seen in the batches kept, in order of birth."""
         seen = [record.ids for record in self if len(record.ids)]
         return np.unique(np.concatenate(seen)) if seen else np.empty(0, dtype=np.int64)
-
-    def families(
-        self,
-        batches: Iterable[Any],
-        *,
-        level: float | str = "auto",
-        n_families: float | None = None,
-    ) -> Families:
-        """Group identities that belong together, as `find_families` does.
-
-        Parameters
-        ----------
-        batches : iterable of array-like of shape (n_points, n_features)
-            The points of the batches kept here, in order: a history holds none.
-        level, n_families
-            As for `find_families`.
-        """
-        find = importlib.import_module("dynmeans.families.find").find_families
-        times = np.array([record.time for record in self])
-        elapsed = np.diff(times, prepend=times[:1] - 1.0).tolist()
-        found: Families = find(
-            batches, self.labels, elapsed=elapsed, level=level, n_families=n_families
-        )
-        return found
 
     def confirmed_labels(self, *, min_cluster_size: float = 1, min_life: int = 1) -> list[IntArray]:
         """Return the labels with -1 for identities that never held enough points or batches.

@@ -164,7 +164,7 @@ def penalties_with_defaults(
 
 
 def given_penalties(penalties: object, new_penalty: object = None) -> "Penalties | float | None":
-    """Return the penalties or the lambda that was given; None where they are to be chosen.
+    """Return the penalties or the lambda that was given; None where they will be chosen.
 
     Examples
     --------

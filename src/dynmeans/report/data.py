@@ -197,7 +197,7 @@ class ReportData:
         """Return the same report, with a slider through the levels of these families."""
         return replace(self, families=family_levels(families, np.unique(self.clusters.ids)))
 
-    def with_trial(self, trial: Trial) -> "ReportData":
+    def with_trial(self, trial: Trial | None) -> "ReportData":
         """Return the same report, with a panel to try other settings than these."""
         return replace(self, trial=trial)
 

@@ -14,23 +14,23 @@ from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
-from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.truth_counts import score_run
 from dynmeans.runs.run import Run
 from dynmeans.runs.streams.addresses import is_address
 
+# lambda, N_Q and k_tau as given or chosen, and what they come to.
+_PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival", "motion")
 # What of the source a command must name to cut the same rows into the same windows.
 _ASKED = ("time", "every", "count", "batch", "timezone", "time_unit", "time_format", "weight")
-_NOT_LISTED = ("sample_size",)  # told in the notes
 
 
 def run_report(
     run: Run,
     *,
     truth: str | None = None,
-    table: Any = None,
+    input: Any = None,
     title: str | None = None,
     trust: bool = False,
     names: Mapping[int, str] | None = None,
@@ -45,7 +45,7 @@ def run_report(
     truth : str, optional
         Column of the input with true identities, for scores. By default the one the run was
         made with, if any.
-    table : optional
+    input : optional
         Where the original rows are now, if they were moved.
     title : str, optional
         Heading of the page; by default the name of the input.
@@ -64,11 +64,11 @@ def run_report(
     for record, _ in zip(run.history(labels=False), samples, strict=False):
         history.add(record)
     column = truth or run.config.source.get("truth")
-    scores = score_run(run, column, table, trust=trust) if column else None
+    scores = score_run(run, column, input, trust=trust) if column else None
     data = report_data(
         history,
         samples=samples,
-        parameters=_parameters(run.config),
+        parameters=_parameters(run),
         scores=scores,
         title=title or _title(run),
     )
@@ -76,7 +76,7 @@ def run_report(
     data = data.with_names(run.edits.shown_names() | dict(names or {}))
     data = data.with_edits(run.edits.merged, run.edits.pinned)
     if run.config.sample_size:
-        profiles = describe_clusters(run, describe=describe, table=table, trust=trust)
+        profiles = describe_clusters(run, describe=describe, input=input, trust=trust)
         data = data.with_descriptions(descriptions(profiles))
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
@@ -107,26 +107,33 @@ def _left_out(status: RunStatus) -> list[str]:
     return [f"{counted(n, 'row')} left out {reason}." for n, reason in counts if n]
 
 
-def _parameters(config: RunConfig) -> dict[str, object]:
+def _parameters(run: Run) -> dict[str, object]:
     """Name what the run was made with; of the input only its name, for pages are passed on."""
-    fields = {
-        name.removeprefix("source."): value
-        for name, value in config.to_fields().items()
-        if value is not None and name not in _NOT_LISTED
-    }
+    config, penalties = run.config, run.penalties
+    used = {} if penalties is None else {name: getattr(penalties, name) for name in _PENALTIES}
+    asked = config.recipe.to_json() | {"n_init": config.recipe.n_init, "penalties": None}
+    given = {"features": list(config.features), **asked, **used, **config.source}
+    fields = {name: value for name, value in given.items() if value is not None}
     if "input" in fields:
         fields["input"] = Path(str(fields["input"])).name
     return fields
 
 
-def _trial(run: Run) -> Trial:
-    config, scaling = run.config, run.scaling
+def _trial(run: Run) -> Trial | None:
+    """What a page needs to cluster its points again; None where it could not do so."""
+    recipe, memory, penalties = run.config.recipe, run.memory, run.penalties
+    assert memory is not None, "a run without windows has no report"
+    assert penalties is not None
+    spreads = getattr(memory.known_space, "spread", None)
+    is_scaled = memory.known_space.name == "raw" or spreads is not None
+    if not is_scaled or not isinstance(recipe.random_state, int):
+        return None
     return Trial(
-        config.penalties,
-        config.random_state,
-        config.n_init,
-        spreads=None if scaling is None else scaling.spread,
-        space="raw" if scaling is None else "standard",
+        penalties,
+        recipe.random_state,
+        recipe.n_init,
+        spreads=spreads,
+        space=memory.known_space.name,
         command=_command(run),
     )
 
@@ -139,8 +146,8 @@ def _command(run: Run) -> str:
         if source.get(name) is not None:
             words += [f"--{name.replace('_', '-')}", str(source[name])]
     words += ["--features", ",".join(run.config.features)]
-    if run.config.standardize:
-        words += ["--space", "standard"]
+    if isinstance(run.config.recipe.space, str) and run.config.recipe.space != "raw":
+        words += ["--space", run.config.recipe.space]
     return shlex.join(words)
 
 

@@ -1,3 +1,4 @@
+from dynmeans.follow.recipe import Recipe as Recipe
 from dynmeans.runs.configuration import RunConfig as RunConfig
 from dynmeans.runs.export.label_files import export_labels as export_labels
 from dynmeans.runs.look.profiles import describe_clusters as describe_clusters

@@ -1,6 +1,5 @@
 """What is done after each commit of a run, and once more at the end."""
 
-import importlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -10,6 +9,7 @@ from typing import Any
 
 from dynmeans.runs.retention import Retention
 from dynmeans.runs.run import Run
+from dynmeans.runs.streams.sink import Forwarder
 
 # Opened with the run; gives a function that is called with `is_last` after each commit.
 Follower = Callable[[Run, threading.Event], AbstractContextManager[Callable[..., Any]]]
@@ -58,8 +58,7 @@ class AfterCommit:
 def _sending(
     run: Run, place: str, kind: str, stop: threading.Event
 ) -> Iterator[Callable[..., Any]]:
-    # Loads what only a place needs that results are sent to.
-    sender = importlib.import_module("dynmeans.runs.streams.sink").Forwarder(run, place, kind, stop)
+    sender = Forwarder(run, place, kind, stop)
     try:
         yield sender.send_new
     finally:

@@ -1,31 +1,29 @@
-"""Parameters chosen on the first windows of a source, which are then read on from there."""
+"""The first windows of a source: looked at before the first step, and then read on from there."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from dynmeans.engine.batch import Batch, take_batches
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.checks import check_features
+from dynmeans.follow.begin import OnChoice, begin, tell_choice
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count
-from dynmeans.parameters.suggest import N_BATCHES, N_POINTS, suggest_for
-from dynmeans.records.orders import VisitingOrders
-from dynmeans.records.scaling import Scaling
+from dynmeans.parameters.suggest import N_BATCHES, N_POINTS
 from dynmeans.records.suggestion import Suggestion
+from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
-
-if TYPE_CHECKING:
-    from dynmeans.runs.reading.live_windows import LiveWindows
-    from dynmeans.runs.reading.windows import Windows
-
-# What a suggestion that is not followed was made on: batches, and the steps of time between them.
-OnRefusal = Callable[[Suggestion, list[Batch], list[float]], None]
+from dynmeans.spaces.named import find_space
 
 
-def first_windows(
-    windows: Iterable[Window], n_windows: int | None = None, taken: list[Window] | None = None
-) -> list[Window]:
-    """Return the first `n_windows`; by default 30 with points, and more up to 4,000 points.
+def looks_ahead(recipe: Recipe) -> bool:
+    """Say whether space or penalties are learned from the first windows."""
+    return recipe.is_auto or not find_space(recipe.space).is_fitted
+
+
+def first_windows(windows: Iterable[Window], taken: list[Window] | None = None) -> list[Window]:
+    """Return the first 30 windows that have points, and more up to 4,000 points.
 
     They are also added to `taken`, one by one.
     """
@@ -35,34 +33,23 @@ def first_windows(
         taken.append(window)
         n_filled += window.n_points > 0
         n_points += window.n_points
-        if n_windows is None and n_filled >= N_BATCHES and n_points >= N_POINTS:
-            break
-        if n_windows is not None and len(taken) >= n_windows:
+        if n_filled >= N_BATCHES and n_points >= N_POINTS:
             break
     return taken
 
 
-def suggest_on_windows(
-    windows: Sequence[Window], *, standardize: int, n_init: int = 3, **settings: Any
-) -> Suggestion:
-    """Choose on these windows, standardized as the run will do it; settings of `suggest_for`."""
-    batches, gaps = batches_of(windows, standardize=standardize)
-    orders = VisitingOrders(0, checked_count("n_init", n_init))
-    return suggest_for(batches, gaps, orders=orders, batch_word="window", **settings)
-
-
-def batches_of(windows: Sequence[Window], *, standardize: int) -> tuple[list[Batch], list[float]]:
-    """Return the batches that a choice is made on, and the steps of time between them."""
-    if not windows:
-        raise InputError(
-            "", "the input holds no rows to choose on: it is empty, or every row lacks a value"
-        )
-    points = [window.points for window in windows]
-    if standardize:
-        scaling = Scaling.learned(points[:standardize])
-        points = [scaling.apply(rows) for rows in points]
-    elapsed = [window.elapsed for window in windows]
-    return take_batches(points, elapsed, [window.weights for window in windows])
+def begun(config: RunConfig, first: Sequence[Window], on_choice: OnChoice = tell_choice) -> Memory:
+    """Return the memory before the first window, as these windows tell."""
+    for window in first:
+        check_features(window.points.shape[1], len(config.features))
+    return begin(
+        config.recipe,
+        [Batch(window.points, window.weights) for window in first],
+        [window.elapsed for window in first],
+        feature_names=config.features,
+        on_choice=on_choice,
+        batch_word="window",
+    )
 
 
 class ReadAhead:
@@ -70,8 +57,8 @@ class ReadAhead:
 
     Parameters
     ----------
-    windows : Windows or LiveWindows
-        Those of a source.
+    windows : iterable of Window
+        Those of a source, such as `Windows` or `LiveWindows`.
     is_live : bool
         Whether rows are gone once they are read. An error then waits until the windows before it
         are taken in, as it does where nothing is read ahead.
@@ -84,7 +71,7 @@ class ReadAhead:
         What ended the reading of a live source before there were enough of them.
     """
 
-    def __init__(self, windows: "Windows | LiveWindows", *, is_live: bool) -> None:
+    def __init__(self, windows: Any, *, is_live: bool) -> None:
         self._windows, self._rest = windows, iter(windows)
         self.first: list[Window] = []
         self.error: ValueError | None = None
@@ -112,39 +99,16 @@ def _raising(error: ValueError) -> Iterator[Window]:
     yield
 
 
-def choose(
-    windows: "Windows | LiveWindows",
-    *,
-    is_live: bool,
-    while_choosing: Callable[[], AbstractContextManager[None]],
-    on_refusal: OnRefusal | None,
-    standardize: int,
-    **settings: Any,
-) -> tuple[ReadAhead, Suggestion]:
-    """Choose on the first windows; a choice that is not followed is an error.
-
-    Returns
-    -------
-    windows : ReadAhead
-        All windows, the first ones among them.
-    found : Suggestion
-        The choice.
-    """
-    with while_choosing():
-        ahead = ReadAhead(windows, is_live=is_live)
-        found = suggest_on_windows(ahead.first, standardize=standardize, **settings)
-    if found.is_followed:
-        return ahead, found
-    if ahead.error is not None:
-        raise ahead.error
-    if on_refusal is not None:
-        on_refusal(found, *batches_of(ahead.first, standardize=standardize))
-    raise InputError(
-        "suggest",
-        ": with any choice clusters hardly outlive a window. Tried: {}",
-        _tried(found),
-        hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a window holds.",
-    )
+def refuse_unfollowed(found: Suggestion) -> None:
+    """Refuse a choice with which hardly a cluster outlives a window."""
+    if not found.is_followed:
+        raise InputError(
+            "penalties",
+            "'auto': with any choice clusters hardly outlive a window. Tried: {}",
+            _tried(found),
+            hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a window "
+            "holds.",
+        )
 
 
 def _tried(found: Suggestion) -> str:

@@ -1,44 +1,43 @@
-"""ClusterJob: a table or a stream of lines into a run folder, made or resumed, to its end."""
+"""ClusterJob: a table or a stream into a run folder, made or resumed, to its end."""
 
-import importlib
-import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
+from dynmeans.engine.batch import Batch
+from dynmeans.follow.begin import into_space
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.argument_text import ArgumentText
-from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with_defaults
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
+from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, refuse_unfollowed
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.deciding import UNDECIDED
+from dynmeans.runs.input import Input
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
-from dynmeans.runs.reading.sources.reading_options import AS_USUAL, ReadingOptions
-from dynmeans.runs.reading.sources.remote_files import is_remote, shown_remote
 from dynmeans.runs.reading.sources.source import Source
-from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.reading.window import Window, WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
 from dynmeans.runs.stopping import StoppedError, stopped
 from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
-from dynmeans.runs.streams.addresses import is_address, open_stream, parse_address
+from dynmeans.runs.streams.addresses import open_stream
+from dynmeans.runs.streams.watermark import StreamWindows
 
-if TYPE_CHECKING:
-    from dynmeans.runs.choosing import OnRefusal
-
-LIVE = "-"
 # From the rows of the source, if they are known, those read before, and the names of the features,
 # to what sees each window.
 Progress = Callable[[int | None, int, tuple[str, ...]], AbstractContextManager[OnWindow | None]]
+# What a choice that is not followed was made on: batches, and the steps of time between them.
+OnRefusal = Callable[[Suggestion, list[Batch], list[float]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,72 +57,62 @@ class ClusterResult:
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterJob:
-    """A source, how it is cut, how it is clustered, and where the run goes.
+class Shown:
+    """Who is told how far a job is; nobody by default.
 
     Attributes
     ----------
-    table : str or table
-        A path or a table as `Source` takes it, ``-`` for `lines`, or the address of a stream.
-    out : Path
-        Folder of the run.
-    options : WindowOptions
-        How rows become windows.
-    penalties : dict of str to float, or Penalties
-        Those that were given, by name; or all of them as one value.
-    settings : dict of str to Any
-        Further fields of `RunConfig`.
-    query, database_table : str, optional
-        As of `Source`.
-    reading : ReadingOptions
-        How files are written, and which rows are wanted.
-    revival : str
-        The revival rule.
-    motion : str, optional
-        Whether clusters keep a course; by default they do not, unless `suggest` finds they do.
-    moving : tuple of str, optional
-        Names of the features that keep a course; all by default.
-    suggest : bool
-        Whether the penalties that were not given are chosen on the first windows.
-    n_clusters : float, optional
-        About how many clusters a window holds, for the suggestion.
-    lines : iterable of bytes, optional
-        A live source.
-    on_suggestion : callable, optional
+    progress : callable
+        Opened around the work; what it gives sees every window.
+    while_choosing : callable
+        Opened while parameters are chosen on the first windows.
+    on_choice : callable, optional
         Called with what was chosen, before the first step.
     on_refusal : callable, optional
-        Called with a suggestion that is not followed, the batches it was made on and the steps of
-        time between them, before the error: to show what was tried.
-    while_suggesting : callable
-        Returns a context that is open while the choice is made, to show how far it is.
-    after_commit : AfterCommit
-        What is done with windows once they are committed.
-    stop : threading.Event
-        Once set, the job ends after the current window.
-    until_idle : float, optional
-        Seconds without a message after which a stream counts as ended.
+        Called with a choice that is refused, the batches it was made on and the steps of time
+        between them, before the error: to show what was tried.
     """
 
-    table: Any
+    progress: Progress = lambda total, done, features: nullcontext()
+    while_choosing: Callable[[], AbstractContextManager[None]] = nullcontext
+    on_choice: Callable[[Suggestion], None] | None = None
+    on_refusal: OnRefusal | None = None
+
+
+QUIETLY = Shown()
+
+
+class _Begun(NamedTuple):
+    """All windows of a source, and what was learned from the first."""
+
+    windows: Any
+    memory: Memory | None = None
+    choice: Suggestion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterJob:
+    """A source, how it is cut, how it is clustered, where the run goes, and what follows.
+
+    Attributes
+    ----------
+    input : Input
+        Where rows come from.
+    windows : WindowOptions
+        How rows become windows.
+    recipe : Recipe
+        How windows are clustered.
+    out : Path
+        Folder of the run.
+    after : AfterCommit
+        What is done with windows once they are committed.
+    """
+
+    input: Input
+    windows: WindowOptions
+    recipe: Recipe
     out: Path
-    options: WindowOptions
-    penalties: dict[str, float] | Penalties
-    settings: dict[str, Any]
-    query: str | None = None
-    database_table: str | None = None
-    reading: ReadingOptions = AS_USUAL
-    revival: str = "paper"
-    motion: str | None = None
-    moving: tuple[str, ...] | None = None
-    suggest: bool = False
-    n_clusters: float | None = None
-    lines: Iterable[bytes] = ()
-    on_suggestion: Callable[[Suggestion], None] | None = None
-    on_refusal: "OnRefusal | None" = None
-    while_suggesting: Callable[[], AbstractContextManager[None]] = nullcontext
-    after_commit: AfterCommit = NOTHING
-    stop: threading.Event = field(default_factory=threading.Event)
-    until_idle: float | None = None
+    after: AfterCommit = NOTHING
 
     def start(
         self,
@@ -131,114 +120,49 @@ class ClusterJob:
         resume: bool | None = None,
         overwrite: bool = False,
         n_threads: int | None = None,
-        max_clusters: int | None = None,
-        progress: Progress = lambda total, done, features: nullcontext(),
+        stop: threading.Event | None = None,
+        shown: Shown = QUIETLY,
     ) -> ClusterResult:
-        """Make the run, or resume it, until the source ends."""
-        self._check()
+        """Make the run, or resume it, until the source ends.
+
+        Once `stop` is set, the current window is the last.
+        """
+        self.input.check(self.windows, self.out)
         is_there = self._is_there(resume, overwrite)
         if not is_there:
             self._check_replacement(overwrite)
             check_may_create(self.out, overwrite)  # before rows are read and parameters chosen
-        begin = time.monotonic()
-        with self.open_source() as source, self._run(source, is_there, overwrite) as opened:
-            run, windows, suggestion = opened
-            before = run.status()
-            total = None if source is None else windows.n_rows
-            done = (run.position or {}).get("rows_read", 0)
-            with progress(total, done, run.config.features) as on_window:
-                is_stopped = self._take_all(
-                    run,
-                    windows,
-                    on_window=on_window,
-                    n_threads=n_threads,
-                    max_clusters=max_clusters,
-                    commit_seconds=0.0 if source is None else 2.0,
-                )
-            status = replace(run.status(), is_running=False)  # as soon as this block is left
-        missing: Mapping[str, int] = getattr(windows, "missing", {})
-        if status.n_dropped and not (status.n_rows or is_stopped or self.options.hold_last):
-            raise InputError(
-                "",
-                "every row of the input lacks a value: {}",
-                ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n),
-                hint="Check that these columns hold numbers, and how they are written.",
-            )
-        return ClusterResult(
-            status=status,
-            n_windows=status.n_windows - before.n_windows,
-            n_rows=status.n_rows - before.n_rows,
-            n_repeated=getattr(windows, "n_repeated", 0),
-            n_duplicates=0 if source is None else source.n_duplicates,
-            seconds=time.monotonic() - begin,
-            is_resumed=is_there,
-            suggestion=suggestion,
-            missing=missing,
-            is_stopped=is_stopped,
-        )
+        work = _Work(self, stop or threading.Event(), shown, time.monotonic())
+        with self.open_source() as source, work.opened(source, is_there, overwrite) as opened:
+            return work.done(source, *opened, n_threads=n_threads, is_resumed=is_there)
 
-    def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
-        """Take all windows in; say whether the job was stopped on the way."""
-        with self.after_commit.following(run, self.stop) as after_commit:
-            try:
-                if self._is_stream:
-                    run.process(windows, after_commit=after_commit, **options)
-                    windows.settle()
-                else:
-                    run.follow(windows, stop=self.stop, after_commit=after_commit, **options)
-            except StoppedError:
-                return True
-            return False
+    def choose(self) -> tuple[Suggestion, int]:
+        """Choose penalties on the first windows, without a run; also count the rows left out.
 
-    @property
-    def _is_path(self) -> bool:
-        return isinstance(self.table, str | os.PathLike)
+        A choice that is not followed is returned too: its doubts say why.
+        """
+        choices: list[Suggestion] = []
+        with self.open_source() as source:
+            ahead = _ahead(self.input, _windows(self, source, None))
+            begun(self.config(source), ahead.first, choices.append)
+        return choices[0], sum(window.n_dropped for window in ahead.first)
 
-    @property
-    def _is_stream(self) -> bool:
-        return is_address(self.table)
+    def open_source(self) -> AbstractContextManager[Source | None]:
+        """Open the table to read it; there is none to open for a live source."""
+        if self.input.is_live:
+            return nullcontext()
+        text_column = self.windows.text_column
+        return Source(self.input.rows, reading=self.input.reading, text_column=text_column)
 
-    @property
-    def _is_live(self) -> bool:
-        return self._is_stream or (self._is_path and os.fspath(self.table) == LIVE)
-
-    @property
-    def _named(self) -> dict[str, float]:
-        return {} if isinstance(self.penalties, Penalties) else self.penalties
-
-    def _check(self) -> None:
-        is_whole = isinstance(self.penalties, Penalties)
-        if self.suggest and (is_whole or not self._named.keys() <= {"max_gap", "reach"}):
-            raise InputError("suggest", "goes with {max_gap} and {reach}, and no other penalty")
-        if self.n_clusters is not None and not self.suggest:
-            raise InputError("n_clusters", "goes with {suggest=True}")
-        if not self.suggest and not is_whole and "new_penalty" not in self._named:
-            raise InputError(
-                "new_penalty",
-                "is needed: the squared distance beyond which a point starts a new cluster",
-                hint="Or let {suggest=True} choose it.",
-            )
-        rows = Path(self.table) if self._is_path else None
-        if rows and rows.is_dir() and self.out.resolve().is_relative_to(rows.resolve()):
-            raise InputError(
-                "out",
-                "must not lie in the folder of the rows, {!r}: the run's own files would be read "
-                "as rows",
-                self.table,
-            )
-        if self.reading != AS_USUAL and self._is_live:
-            names = [name for name in self.reading.to_source_fields()] or ["network"]
-            raise InputError(names[0], "is for files, not for live sources")
-        patterns = [name for name in self.options.features if set(name) & set("*?[")]
-        if self._is_live and patterns:
-            rule = "must be names where rows come one by one, not a pattern such as {!r}"
-            raise InputError("features", rule, patterns[0])
-        if self.options.unique_ids and not self._is_stream:
-            raise InputError(
-                "unique_ids",
-                "works only with the address of a stream (redis://, kafka://, mqtt://, "
-                "postgresql://)",
-            )
+    def config(self, source: Source | None) -> RunConfig:
+        """Return the configuration of the run."""
+        wanted = self.windows.features
+        if source is None:
+            features = tuple(name.strip() for text in wanted for name in text.split(","))
+        else:
+            features = match_features(wanted, source.columns, is_text_allowed=True)
+        fields = {**self.windows.to_fields(), **self.input.reading.to_fields()}
+        return RunConfig(features, self.recipe, {"input": self.input.name, **fields})
 
     def _is_there(self, resume: bool | None, overwrite: bool) -> bool:
         """Say whether there is a run to resume; one without a window is made again."""
@@ -254,12 +178,12 @@ class ClusterJob:
 
     def _check_replacement(self, overwrite: bool) -> None:
         """Refuse where an old run would be gone before it is known what replaces it."""
-        is_chosen_late = overwrite and self._is_stream and self.suggest
+        is_chosen_late = overwrite and self.input.is_stream and self.recipe.is_auto
         if is_chosen_late and (self.out / DATABASE).exists() and not self._is_empty():
             raise InputError(
                 "overwrite",
-                "does not go with {suggest=True} on a stream: the run {!r} would be lost before "
-                "the choice is made",
+                "needs {new_penalty} on a stream: the run {!r} would be lost before penalties are "
+                "chosen",
                 str(self.out),
                 hint="Use another folder, or remove this one.",
             )
@@ -268,134 +192,136 @@ class ClusterJob:
         with Run.open(self.out) as run:
             return run.is_empty
 
-    def open_source(self) -> AbstractContextManager[Source | None]:
-        """Open the table to read it; there is none to open for a live source."""
-        if self._is_live:
-            return nullcontext()
-        return Source(
-            self.table,
-            query=self.query,
-            database_table=self.database_table,
-            text_column=self.options.text_column,
-            reading=self.reading,
-        )
 
-    def _windows(self, source: Source | None, position: dict[str, Any] | None) -> Any:
-        if source is None:
-            return LiveWindows(self.lines, self.options, position)
-        return Windows(source, self.options, position)
+def _windows(job: ClusterJob, source: Source | None, position: Mapping[str, Any] | None) -> Any:
+    if source is None:
+        return LiveWindows(job.input.lines, job.windows, position)
+    return Windows(source, job.windows, position)
 
-    def _stream_windows(self, run: Run) -> Any:
-        # Loads what only a stream needs.
-        module = importlib.import_module("dynmeans.runs.streams.watermark")
-        stream = open_stream(self.table, self.options.columns, self.stop)
-        return module.StreamWindows(
-            stream, self.options, run, stop=self.stop, until_idle=self.until_idle
-        )
+
+def _ahead(source: Input, windows: Any) -> ReadAhead:
+    ahead = ReadAhead(windows, is_live=source.is_live)
+    if not ahead.first:
+        rule = "the input holds no rows to choose on: it is empty, or every row lacks a value"
+        raise InputError("", rule)
+    return ahead
+
+
+@dataclass(slots=True)
+class _Work:
+    """One call of a job."""
+
+    job: ClusterJob
+    stop: threading.Event
+    shown: Shown
+    begin: float
 
     @contextmanager
-    def _run(
+    def opened(
         self, source: Source | None, is_there: bool, overwrite: bool
-    ) -> Iterator[tuple[Run, Any, Suggestion | None]]:
+    ) -> Iterator[tuple[Run, _Begun]]:
         """Open or make the run; a source that cannot be read makes none."""
-        if is_there:
-            config = self._config(source, self._stored_or_given_penalties(source))
-            with Run.open(self.out, config) as run:
-                run.lock()  # before the position is read: nobody may move it
-                if run.is_undecided:
-                    yield run, *self._decided(run)
-                elif self._is_stream:
-                    yield run, self._stream_windows(run), None
+        job, config = self.job, self.job.config(source)
+        if not (is_there or job.input.is_stream):
+            begun = self._begun(config, _windows(self.job, source, None))
+            with Run.create(job.out, config, overwrite=overwrite) as run:
+                run.begin(begun.memory)
+                yield run, begun
+            return
+        # A stream needs its run at once: messages are kept there that their place does not keep.
+        opened = Run.open if is_there else partial(Run.create, overwrite=overwrite)
+        with opened(job.out, config) as run:
+            run.lock()  # before the position is read: nobody may move it
+            windows = self._stream(run) if job.input.is_stream else None
+            begun = _Begun(windows or _windows(self.job, source, run.position))
+            if not run.is_begun:
+                try:
+                    begun = self._begun(config, begun.windows)
+                except StoppedError:
+                    begun = _Begun(stopped())
+                run.begin(begun.memory)
+            yield run, begun
+
+    def _stream(self, run: Run) -> StreamWindows:
+        options, source = self.job.windows, self.job.input
+        stream = open_stream(source.rows, options.columns, self.stop)
+        return StreamWindows(stream, options, run, stop=self.stop, until_idle=source.until_idle)
+
+    def _begun(self, config: RunConfig, windows: Any) -> _Begun:
+        """Look at the first windows, where the recipe leaves something open."""
+        if not looks_ahead(config.recipe):
+            return _Begun(windows)
+        choices: list[Suggestion] = []
+        with self.shown.while_choosing() if config.recipe.is_auto else nullcontext():
+            ahead = _ahead(self.job.input, windows)
+            memory = begun(config, ahead.first, choices.append)
+        for found in choices:
+            self._check(found, config, memory, ahead)
+            if self.shown.on_choice is not None:
+                self.shown.on_choice(found)
+        return _Begun(ahead, memory, choices[0] if choices else None)
+
+    def _check(
+        self, found: Suggestion, config: RunConfig, memory: Memory, ahead: ReadAhead
+    ) -> None:
+        if found.is_followed:
+            return
+        if ahead.error is not None:
+            raise ahead.error
+        if self.shown.on_refusal is not None:
+            rows: list[Window] = ahead.first
+            batches = [into_space(Batch(w.points, w.weights), memory.known_space) for w in rows]
+            self.shown.on_refusal(found, batches, [window.elapsed for window in rows])
+        refuse_unfollowed(found)
+
+    def done(
+        self,
+        source: Source | None,
+        run: Run,
+        begun: _Begun,
+        *,
+        n_threads: int | None,
+        is_resumed: bool,
+    ) -> ClusterResult:
+        """Take all windows in, and say what was done."""
+        windows, before = begun.windows, run.status()
+        total = None if source is None else windows.n_rows
+        done = (run.position or {}).get("rows_read", 0)
+        with self.shown.progress(total, done, run.config.features) as on_window:
+            commit_seconds = 0.0 if source is None else 2.0
+            options = {"on_window": on_window, "n_threads": n_threads}
+            is_stopped = self._take_all(run, windows, commit_seconds=commit_seconds, **options)
+        status = replace(run.status(), is_running=False)  # as soon as this block is left
+        missing: Mapping[str, int] = getattr(windows, "missing", {})
+        if status.n_dropped and not (status.n_rows or is_stopped or self.job.windows.hold_last):
+            raise InputError(
+                "",
+                "every row of the input lacks a value: {}",
+                ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n),
+                hint="Check that these columns hold numbers, and how they are written.",
+            )
+        return ClusterResult(
+            status=status,
+            n_windows=status.n_windows - before.n_windows,
+            n_rows=status.n_rows - before.n_rows,
+            n_repeated=getattr(windows, "n_repeated", 0),
+            n_duplicates=0 if source is None else source.n_duplicates,
+            seconds=time.monotonic() - self.begin,
+            is_resumed=is_resumed,
+            suggestion=begun.choice,
+            missing=missing,
+            is_stopped=is_stopped,
+        )
+
+    def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
+        """Take all windows in; say whether the job was stopped on the way."""
+        with self.job.after.following(run, self.stop) as after_commit:
+            try:
+                if self.job.input.is_stream:
+                    run.process(windows, after_commit=after_commit, **options)
+                    windows.settle()
                 else:
-                    yield run, self._windows(source, run.position), None
-            return
-        if self._is_stream and self.suggest:
-            # Rows must be kept where their place does not: the run is made before the choice.
-            undecided = self._config(source, UNDECIDED)
-            with Run.create(self.out, undecided, overwrite=overwrite) as run:
-                run.leave_undecided()
-                yield run, *self._decided(run)
-            return
-        windows, found = self._windows(source, None), None
-        if self.suggest:
-            windows, found = self._suggested(windows, source)
-            penalties = found.penalties.with_revival(self.revival)
-        else:
-            penalties = self._given_penalties(source)
-        config = self._config(source, penalties)
-        with Run.create(self.out, config, overwrite=overwrite) as run:
-            yield run, self._stream_windows(run) if self._is_stream else windows, found
-
-    def _decided(self, run: Run) -> tuple[Any, Suggestion | None]:
-        """Choose on the first windows of a stream; return all of them, and the choice."""
-        windows, found = self._stream_windows(run), None
-        if not self.suggest:
-            run.decide(self._config(None, self._given_penalties(None)))
-            return windows, None
-        try:
-            windows, found = self._suggested(windows, None)
-        except StoppedError:
-            return stopped(), None
-        run.decide(self._config(None, found.penalties.with_revival(self.revival)))
-        return windows, found
-
-    def _config(self, source: Source | None, penalties: Penalties) -> RunConfig:
-        table = os.fspath(self.table) if self._is_path else None
-        if is_address(table):
-            table = str(parse_address(self.table))  # without its secrets
-        elif table is not None and is_remote(table):
-            table = shown_remote(table)
-        elif table is not None and table != LIVE:
-            table = os.path.abspath(table)
-        reading = {"sql": self.query, "table": self.database_table}
-        reading |= self.reading.to_source_fields()
-        fields = self.options.to_source_fields(table) | reading
-        return RunConfig(self._features(source), penalties, source=fields, **self.settings)
-
-    def _features(self, source: Source | None) -> tuple[str, ...]:
-        if source is not None:
-            return match_features(self.options.features, source.columns, is_text_allowed=True)
-        return tuple(name.strip() for text in self.options.features for name in text.split(","))
-
-    def _moving_features(self, source: Source | None) -> tuple[int, ...] | None:
-        features = self._features(source)
-        return feature_numbers(self.moving, len(features), features)
-
-    def _given_penalties(self, source: Source | None) -> Penalties:
-        given, moving = self.penalties, self._moving_features(source)
-        if isinstance(given, Penalties):
-            is_told = self.motion is not None or moving is not None
-            return given if not is_told else given.with_motion(self.motion or given.motion, moving)
-        return penalties_with_defaults(
-            **given,
-            revival=self.revival,
-            motion=self.motion or DEFAULT_MOTION,
-            moving=moving,
-        )
-
-    def _stored_or_given_penalties(self, source: Source | None) -> Penalties:
-        """What was suggested then is kept."""
-        with Run.open(self.out) as run:
-            is_kept = self.suggest or run.is_undecided
-            return run.config.penalties if is_kept else self._given_penalties(source)
-
-    def _suggested(self, windows: Any, source: Source | None) -> tuple[Any, Suggestion]:
-        """Choose on the first windows; return the choice, and all windows to resume with."""
-        # Loads what only a suggestion needs.
-        first_windows = importlib.import_module("dynmeans.runs.choosing")
-        ahead, found = first_windows.choose(
-            windows,
-            is_live=source is None,
-            while_choosing=self.while_suggesting,
-            on_refusal=self.on_refusal,
-            standardize=self.settings.get("standardize", 0),
-            n_init=self.settings.get("n_init", 3),
-            max_gap=self._named.get("max_gap"),
-            reach=self._named.get("reach"),
-            n_clusters=self.n_clusters,
-            motion=self.motion,
-            moving=self._moving_features(source),
-        )
-        if self.on_suggestion is not None:
-            self.on_suggestion(found)
-        return ahead, found
+                    run.follow(windows, stop=self.stop, after_commit=after_commit, **options)
+            except StoppedError:
+                return True
+            return False

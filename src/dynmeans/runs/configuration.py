@@ -2,18 +2,17 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
+from dynmeans.follow.recipe import FIELDS, Recipe
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.penalties import DEFAULT_MOTION, Penalties
 
-_PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival")
-_MOTION = ("motion", "moving")  # stored where clusters keep a course; runs without it are still
-
-# No window that was taken in depends on it: a run may be resumed with another choice.
-_FREE = ("source.on_missing",)
+# No window that was taken in depends on them: a run may be resumed with another choice.
+_FREE = ("on_missing", "max_clusters", "min_cluster_size", "min_life")
+# Without a seed a run takes this one: what is repeated must be the same.
+SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,113 +23,74 @@ class RunConfig:
     ----------
     features : tuple of str
         Names of the features, in the order of the columns of the points.
-    penalties : Penalties
-        lambda, Q and tau, the revival rule and the motion.
-    n_init : int
-        Visiting orders tried on every window.
-    random_state : int
-        Seed of the visiting orders.
-    standardize : int
-        Windows at the start from which mean and spread of each feature are learned; 0 takes the
-        features as they are.
+    recipe : Recipe
+        How windows are clustered; by default penalties are chosen on the first windows.
+    source : mapping of str to JSON values
+        Where the rows come from (`input`), and the fields of `WindowOptions` and `ReadingOptions`
+        by which they were read and cut into windows.
     sample_size : int
         Rows of each window kept for pictures.
-    source : mapping of str to JSON values
-        Where the rows come from and how they are cut into windows.
 
     Examples
     --------
-    >>> config = RunConfig(("x", "y"), Penalties(1.0, max_gap=5, reach=1.5))
-    >>> other = RunConfig(("x", "y"), Penalties(2.0, max_gap=5, reach=1.5))
-    >>> for line in config.differences(other):
+    >>> config = RunConfig(("x", "y"), Recipe(new_penalty=1.0))
+    >>> other = RunConfig(("x", "y"), Recipe(new_penalty=2.0, max_gap=5))
+    >>> for line in describe_differences(config.to_fields(), other.to_fields()):
     ...     print(line)
     new_penalty was 1.0, is 2.0
-    revival_penalty was 0.2, is 0.4
+    max_gap was not set, is 5.0
     """
 
     features: tuple[str, ...]
-    penalties: Penalties
-    n_init: int = 3
-    random_state: int = 0
-    standardize: int = 0
-    sample_size: int = 200
+    recipe: Recipe = field(default_factory=lambda: Recipe(random_state=SEED))
     source: Mapping[str, Any] = field(default_factory=dict)
+    sample_size: int = 200
 
     def __post_init__(self) -> None:
         """Check what no later stage would catch before rows are read."""
         object.__setattr__(self, "features", tuple(self.features))
+        if not isinstance(self.recipe, Recipe):
+            raise TypeError(f"recipe must be a Recipe, got {type(self.recipe).__name__}.")
         if not self.features:
             raise InputError("features", "must name at least one column, got none")
         if len(set(self.features)) < len(self.features):
             listed = ", ".join(self.features)
             raise InputError("features", "must not repeat a column, got {}", listed)
-        for name, least in (
-            ("n_init", 1),
-            ("random_state", 0),
-            ("standardize", 0),
-            ("sample_size", 0),
-        ):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name} must be an integer, got {value!r}.")
-            if value < least:
-                raise InputError(name, f"must be at least {least}", got=value)
+        if isinstance(self.sample_size, bool) or not isinstance(self.sample_size, int):
+            raise TypeError(f"sample_size must be an integer, got {self.sample_size!r}.")
+        if self.sample_size < 0:
+            raise InputError("sample_size", "must be at least 0", got=self.sample_size)
         json.dumps(dict(self.source))
 
     def to_fields(self) -> dict[str, Any]:
         """Return every field under its own name, as JSON values."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        penalties, source = plain.pop("penalties"), plain.pop("source")
-        names = _PENALTIES if penalties.motion == DEFAULT_MOTION else _PENALTIES + _MOTION
-        plain |= {name: getattr(penalties, name) for name in names}
-        plain |= {f"source.{name}": value for name, value in source.items()}
-        normal: dict[str, Any] = json.loads(json.dumps(plain))
+        own = {"features": self.features, "sample_size": self.sample_size}
+        recipe = {name: one.default for name, one in FIELDS.items()} | self.recipe.to_json()
+        normal: dict[str, Any] = json.loads(json.dumps({**own, **recipe, **self.source}))
         return normal
 
     @classmethod
     def from_fields(cls, values: Mapping[str, Any]) -> "RunConfig":
         """Read what `to_fields` gave."""
-        plain = dict(values)
-        numbers = {name: plain.pop(name) for name in _PENALTIES}
-        source = {
-            name.removeprefix("source."): plain.pop(name)
-            for name in list(plain)
-            if name.startswith("source.")
-        }
-        direct = {name: numbers[name] for name in ("revival_penalty", "drift", "revival")}
-        direct |= {name: plain.pop(name) for name in _MOTION if name in plain}
-        penalties = Penalties(numbers["new_penalty"], **direct)
-        # The pair that was derived then could differ from one derived now in its last bit.
-        for name, value in numbers.items():
-            object.__setattr__(penalties, name, value)
-        return cls(penalties=penalties, source=source, **plain)
-
-    def differences(self, other: "RunConfig") -> list[ArgumentText]:
-        """Say field by field how `other` differs from this one."""
-        return describe_differences(self.to_fields(), other.to_fields())
+        source = dict(values)
+        features, sample_size = source.pop("features"), source.pop("sample_size")
+        recipe = Recipe.from_json({name: source.pop(name) for name in FIELDS})
+        return cls(features, recipe, source, sample_size)
 
 
 def describe_differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[ArgumentText]:
     """Say which fields differ, one line each."""
     names = [name for name in {**was, **now} if name not in _FREE]
     return [
-        ArgumentText(
-            f"{{{_argument(name)}}} was {{}}, is {{}}",
-            _shown(was.get(name)),
-            _shown(now.get(name)),
-        )
+        ArgumentText(f"{{{name}}} was {{}}, is {{}}", _shown(was.get(name)), _shown(now.get(name)))
         for name in names
         if was.get(name) != now.get(name)
     ]
 
 
-def _argument(name: str) -> str:
-    """Return what a field of the configuration is called where it is given."""
-    name = name.removeprefix("source.")
-    return {"sql": "query", "table": "database_table"}.get(name, name)
-
-
 def _shown(value: Any) -> str:
     if value is None:
         return "not set"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {number}" for name, number in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

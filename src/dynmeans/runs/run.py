@@ -3,23 +3,25 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from dynmeans.engine.execution import Execution
+from dynmeans.engine.execution import execution_of
+from dynmeans.follow.begin import OnChoice, tell_choice
+from dynmeans.follow.follow import plan_of
+from dynmeans.follow.memory import Memory
+from dynmeans.follow.recipe import FIELDS
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.history import History
-from dynmeans.records.scaling import Scaling
+from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
-from dynmeans.runs.deciding import Deciding
 from dynmeans.runs.editing import Editing
 from dynmeans.runs.look.edited_tables import with_edits, with_names
 from dynmeans.runs.look.status import RunStatus, status_of
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 OnWindow = Callable[[StepRecord, Window], None]
 
 
-class Run(Editing, Deciding, Closing):
+class Run(Editing, Closing):
     """A clustering that lives in a folder: durable, resumable, readable while it is written.
 
     Make one with `Run.create` or `Run.open`; use it in a ``with`` block.
@@ -50,11 +52,10 @@ class Run(Editing, Deciding, Closing):
     Examples
     --------
     >>> import tempfile
-    >>> from dynmeans import Penalties, Run
-    >>> from dynmeans.runs.reading.window import Window
-    >>> from dynmeans.runs.configuration import RunConfig
+    >>> from dynmeans import Run
+    >>> from dynmeans.runs import Recipe, RunConfig, Window
     >>> folder = tempfile.mkdtemp() + "/run"
-    >>> config = RunConfig(("x",), Penalties(1.0, max_gap=5, reach=1.5))
+    >>> config = RunConfig(("x",), Recipe(new_penalty=1.0, random_state=0))
     >>> with Run.create(folder, config) as run:
     ...     run.process([Window([[0.0], [5.0]]), Window([[5.1], [5.2], [9.0]])])
     2
@@ -67,27 +68,35 @@ class Run(Editing, Deciding, Closing):
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._fields = store.config_fields()
-        self.config = _config_of(self._fields, store.folder)
+        self._first_memory: Memory | None = None
+        self.config = _config_of(store.config_fields(), store.folder)
         self._stepper: Stepper | None = None
         self._joining: Joining | None = None
 
     @classmethod
     def create(
-        cls, folder: str | os.PathLike[str], config: RunConfig, *, overwrite: bool = False
+        cls,
+        folder: str | os.PathLike[str],
+        config: RunConfig,
+        *,
+        overwrite: bool = False,
     ) -> "Run":
         """Make a new run folder and lock it; an old run is refused unless `overwrite` is true."""
-        fields = config.to_fields()
-        return cls(Store.create(Path(folder), fields, overwrite=overwrite))
+        return cls(Store.create(Path(folder), config.to_fields(), overwrite=overwrite))
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], config: RunConfig | None = None) -> "Run":
         """Open a run to read it, or to resume it.
 
-        With `config` given, a run made with another one is refused, field by field.
+        With `config` given, a run made with another one is refused, field by field. As long as
+        nothing was clustered, it may have another recipe.
         """
         run = cls(Store(Path(folder)))
-        changes = describe_differences(run._fields, config.to_fields()) if config else []
+        if config is None:
+            return run
+        was, now = run.config.to_fields(), config.to_fields()
+        is_open = not run.is_begun
+        changes = describe_differences(_settled(was, is_open), _settled(now, is_open))
         if changes:
             run.close()
             raise InputError(
@@ -98,6 +107,10 @@ class Run(Editing, Deciding, Closing):
                 *(value for change in changes for value in change.values),
                 hint="Use another folder, or {overwrite=True} to start over.",
             )
+        run.config = config
+        if is_open and was != now:
+            run.lock()
+            run._store.configure(now)
         return run
 
     def lock(self) -> None:
@@ -108,6 +121,15 @@ class Run(Editing, Deciding, Closing):
         """
         self._store.begin_writing()
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether a window was taken in: from then on the configuration stays."""
+        return self._store.is_begun
+
+    def begin(self, memory: Memory | None) -> None:
+        """Follow the first window from there; stored with that window."""
+        self._first_memory = memory
+
     def process(
         self,
         windows: Window | Iterable[Window],
@@ -117,7 +139,7 @@ class Run(Editing, Deciding, Closing):
         commit_seconds: float = 2.0,
         after_commit: Callable[[], None] | None = None,
         n_threads: int | None = None,
-        max_clusters: int | None = None,
+        on_choice: OnChoice = tell_choice,
     ) -> int:
         """Cluster windows and make the result durable; return how many were taken in.
 
@@ -136,15 +158,17 @@ class Run(Editing, Deciding, Closing):
             Called after each of these commits, but for the one that an error leads to.
         n_threads : int, optional
             Threads of a step; the result never depends on it.
-        max_clusters : int, optional
-            A window that would leave more clusters remembered is refused; those before it stay.
+        on_choice : callable
+            Called with what was chosen on the first windows, where the recipe leaves it open; what
+            it raises ends the call, and nothing is stored.
         """
         self._store.begin_writing()
         if token is not None and self._store.has_token(token):
             return 0
-        stepper = self._ready_stepper(Execution(n_threads=n_threads, max_clusters=max_clusters))
+        stepper = self._ready_stepper()
+        stepper.execution = execution_of("native", "auto", n_threads, None)
         try:
-            stream = self._learn_scaling(_as_iterable(windows), stepper)
+            stream = stepper.begin(_as_iterable(windows), on_choice)
             return stepper.take_all(
                 stream, token, on_window, commit_seconds, self._follow_up(after_commit)
             )
@@ -174,12 +198,12 @@ class Run(Editing, Deciding, Closing):
     def finish(self, position: Mapping[str, Any], n_dropped: int = 0, n_late: int = 0) -> None:
         """Store where the source ended, and rows left out after its last window."""
         self._store.begin_writing()
-        self._ready_stepper(None).note_position(position, n_dropped, n_late)
+        self._ready_stepper().note_position(position, n_dropped, n_late)
 
     def note_letters(self, position: Mapping[str, Any], letters: Sequence[DeadLetter]) -> bool:
         """Store messages that are no rows, and where the source stands; False if it must wait."""
         self._store.begin_writing()
-        return not self.is_undecided and self._ready_stepper(None).note_letters(position, letters)
+        return self._ready_stepper().note_letters(position, letters)
 
     def inbox(self) -> Inbox:
         """Return where messages are kept that their place does not keep."""
@@ -219,9 +243,7 @@ class Run(Editing, Deciding, Closing):
         Also what people made of it: `name`, `shown_as`, which differs from `cluster_id` where it
         was merged, and `is_pinned`.
         """
-        table = run_tables.clusters_table(
-            self._store, self.config.features, self.state, self.scaling
-        )
+        table = run_tables.clusters_table(self._store, self.config.features, self.state)
         return _as_frame(with_edits(table, self.edits), frame)
 
     def events(
@@ -249,7 +271,6 @@ class Run(Editing, Deciding, Closing):
             found = run_tables.step_records(
                 self._store,
                 len(self.config.features),
-                self.scaling,
                 has_labels=labels,
                 first_step=first_step,
                 last_step=last_step,
@@ -272,7 +293,7 @@ class Run(Editing, Deciding, Closing):
 
     def verify(self) -> None:
         """Read everything once and compare it with its checksums."""
-        verify(self._store, len(self.config.features))
+        verify(self._store)
 
     @property
     def store(self) -> Store:
@@ -285,15 +306,21 @@ class Run(Editing, Deciding, Closing):
         return self._store.folder
 
     @property
-    def state(self) -> ClusterState:
-        """What is remembered after the last committed window, in the units of the clustering."""
-        return self._store.state(len(self.config.features))
+    def memory(self) -> Memory | None:
+        """What is remembered after the last committed window; None before the first."""
+        return self._store.memory()
 
     @property
-    def scaling(self) -> Scaling | None:
-        """Mean and spread learned from the first windows, or None."""
-        value = self._store.manifest("scaling")
-        return None if value is None else Scaling.from_json(value)
+    def state(self) -> ClusterState:
+        """The remembered clusters, as points of the space of `memory`."""
+        memory = self.memory
+        return ClusterState.empty(len(self.config.features)) if memory is None else memory.clusters
+
+    @property
+    def penalties(self) -> Penalties | None:
+        """lambda, max_gap and reach, as given or chosen; None before the first window."""
+        memory = self.memory
+        return None if memory is None else plan_of(self.config.recipe, memory).penalties
 
     @property
     def position(self) -> dict[str, Any] | None:
@@ -319,24 +346,16 @@ class Run(Editing, Deciding, Closing):
 
         return follow_up
 
-    def _ready_stepper(self, execution: Execution | None) -> Stepper:
+    def _ready_stepper(self) -> Stepper:
         if self._stepper is None:
-            self._stepper = Stepper(self._store, self.config, self.state, self.scaling)
-        if execution is not None:
-            self._stepper.execution = execution
+            memory = self.memory or self._first_memory
+            self._stepper = Stepper(self._store, self.config, memory)
         return self._stepper
 
-    def _learn_scaling(self, stream: Iterable[Window], stepper: Stepper) -> Iterable[Window]:
-        """Look at the first windows before the first step, if features are standardized."""
-        n_first = self.config.standardize
-        if n_first == 0 or stepper.scaling is not None:
-            return stream
-        rest = iter(stream)
-        first = list(islice(rest, n_first))
-        if not first:
-            return first
-        stepper.learn_scaling([window.points for window in first])
-        return chain(first, rest)
+
+def _settled(fields: dict[str, Any], is_open: bool) -> dict[str, Any]:
+    """Return the fields that can no longer change."""
+    return {name: fields[name] for name in fields if not (is_open and name in FIELDS)}
 
 
 def _config_of(fields: dict[str, Any], folder: Path) -> RunConfig:

@@ -1,22 +1,24 @@
-"""Stepper: takes windows in one after the other and commits them in groups."""
+"""Stepper: follows windows one after the other and commits them in groups."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
-from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.engine.batch import Batch
-from dynmeans.engine.checks import check_features, checked_coordinates
-from dynmeans.engine.execution import Execution
-from dynmeans.engine.step import step_batch
+from dynmeans.engine.checks import check_features
+from dynmeans.engine.execution import DEFAULT
+from dynmeans.follow.begin import OnChoice, into_space
+from dynmeans.follow.follow import follow
+from dynmeans.follow.lives import NOBODY
+from dynmeans.follow.memory import Memory
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.orders import VisitingOrders
-from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
-from dynmeans.records.step_record import StepRecord, make_record
+from dynmeans.records.step_record import StepRecord
+from dynmeans.runs.choosing import begun, first_windows, looks_ahead
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.sampling import Sample, choose_rows
 from dynmeans.runs.reading.window import Window
@@ -30,28 +32,25 @@ MAX_GROUP_ROWS = 500_000
 
 
 class Stepper:
-    """The part of a run that holds its state in memory between windows."""
+    """The part of a run that holds its memory between windows."""
 
-    def __init__(
-        self, store: Store, config: RunConfig, state: ClusterState, scaling: Scaling | None
-    ) -> None:
-        self.scaling = scaling
-        self._store = store
-        self._config = config
-        self._state = state
-        # Drawn as the estimators draw it: the same seed gives the same identities there and here.
-        random = np.random.RandomState(config.random_state)
-        entropy = int(random.randint(2**63, dtype=np.int64))
-        self._orders = VisitingOrders(entropy, config.n_init)
-        self.execution = Execution()
+    def __init__(self, store: Store, config: RunConfig, memory: Memory | None) -> None:
+        self._store, self._config, self._memory = store, config, memory
+        self.execution = DEFAULT
         self._counts = store.counts()
         self._columns: list[list[str]] | None = store.manifest("label_columns")
         self._pending = Commit()
 
-    def learn_scaling(self, windows: Sequence[BatchArray]) -> None:
-        """Learn mean and spread; they are stored with the first commit."""
-        self.scaling = Scaling.learned(windows)
-        self._pending.manifest["scaling"] = self.scaling.to_json()
+    def begin(self, windows: Iterable[Window], on_choice: OnChoice) -> Iterable[Window]:
+        """Learn from the first windows what the recipe leaves open; return all of them."""
+        if self._memory is not None:
+            return windows
+        rest = iter(windows)
+        is_ahead = looks_ahead(self._config.recipe)
+        first = first_windows(rest) if is_ahead else list(islice(rest, 1))
+        if first:
+            self._memory = begun(self._config, first, on_choice)
+        return chain(first, rest)
 
     def take_all(
         self,
@@ -91,10 +90,9 @@ class Stepper:
     def note_letters(self, position: Mapping[str, Any], letters: Sequence[DeadLetter]) -> bool:
         """Commit messages that are no rows between two windows; False if that has to wait.
 
-        Windows that the scaling is learned from are not committed yet, and the position is
-        behind them.
+        Windows that a choice is made on are not committed yet, and the position is behind them.
         """
-        if self._config.standardize and self.scaling is None:
+        if self._memory is None and looks_ahead(self._config.recipe):
             return False
         self._add_letters(letters)
         self._pending.manifest["position"] = dict(position)
@@ -113,37 +111,32 @@ class Stepper:
             window = next(stream, None)
             if window is None:
                 return None
-            batch = self._scaled(window)
-            return window, batch, self._step(batch, window.elapsed)
+            return window, *self._step(window)
         except BaseException:
             if self._pending.windows and token is None:
                 self._commit()
             raise
 
-    def _step(self, batch: Batch, elapsed: float) -> StepRecord:
-        before, penalties, begin = self._state, self._config.penalties, time.perf_counter()
-        after, clustering = step_batch(
-            batch, before, penalties, self._orders, elapsed, self.execution
+    def _step(self, window: Window) -> tuple[Batch, StepRecord]:
+        """Return the window as points of the space, and the record of its step."""
+        check_features(window.points.shape[1], len(self._config.features))
+        assert self._memory is not None, "no window comes before the first one"
+        batch, begin = Batch(window.points, window.weights), time.perf_counter()
+        after, step = follow(
+            self._config.recipe, self._memory, batch, window.elapsed, self.execution
         )
-        record = make_record(before, elapsed, clustering, after, find_events)
-        self._state = after
+        # Points and windows of each identity are counted in the table of clusters.
+        self._memory = replace(after, lives=NOBODY)
+        record = step.record()
         self._pending.step_seconds = time.perf_counter() - begin
-        return record
-
-    def _scaled(self, window: Window) -> Batch:
-        """Return the window's points in the units of the clustering."""
-        check_features(window.points.shape[1], self._state.n_features)
-        if self.scaling is None:
-            return Batch(window.points, window.weights)
-        # A tiny spread may have made numbers that no longer can be squared.
-        points = checked_coordinates(self.scaling.apply(window.points), "scaled points")
-        return Batch(points, window.weights)
+        return into_space(batch, step.space), record
 
     def _keep(self, window: Window, batch: Batch, record: StepRecord) -> None:
         """Put what the window leaves behind into the next commit."""
+        assert self._memory is not None
         pending, first_row = self._pending, self._counts["n_rows"]
         if window.n_points:
-            distances = _distances(batch.points, record.labels, self._state)
+            distances = _distances(batch.points, record.labels, self._memory.clusters)
             rows = label_rows(window, record.step, first_row, record.labels, distances)
             self._check_columns(rows.schema)
             pending.labels.append(rows)
@@ -192,7 +185,7 @@ class Stepper:
 
     def _commit(self, token: str | None = None) -> None:
         pending, self._pending = self._pending, Commit()
-        pending.state = self._state
+        pending.memory = self._memory
         pending.manifest["counts"] = dict(self._counts)
         pending.token = token
         self._store.commit(pending)

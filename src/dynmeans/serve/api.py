@@ -13,8 +13,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import checked_points
-from dynmeans.engine.predict import predict_labels
+from dynmeans.follow.predict import predict
 from dynmeans.records.events import KINDS
 from dynmeans.runs.edits import UNDO
 from dynmeans.runs.run import Run
@@ -207,10 +208,10 @@ def make_app(feed: RunFeed) -> Starlette:
 
 
 def _predicted(run: Run, points: list[Any]) -> Any:
-    state = run.state
-    rows = checked_points(points, state.n_features)
-    scaled = rows if run.scaling is None else run.scaling.apply(rows)
-    return predict_labels(np.asarray(scaled), state, run.config.penalties)
+    rows, memory = checked_points(points, len(run.config.features)), run.memory
+    if memory is None:  # nothing is remembered yet
+        return np.full(len(rows), -1), np.zeros(len(rows))
+    return predict(run.config.recipe, memory, Batch(rows))
 
 
 def _events(run: Run, kinds: list[str], first_step: int, limit: int) -> tuple[int, list[Any]]:

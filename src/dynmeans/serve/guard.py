@@ -154,7 +154,7 @@ async def _whole_body(receive: Receive) -> bytes | tuple[int, str]:
         except TimeoutError:
             return 408, "the body of the request did not come in time"
         if message["type"] == "http.disconnect":
-            return 400, "the body of the request did not come to its end"
+            return 400, "the body of the request is incomplete"
         body += message.get("body", b"")
         is_more = message.get("more_body", False)
         if len(body) > MOST_BODY:

@@ -11,13 +11,10 @@ from pyspark.sql.functions import pandas_udf
 
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import MAX_COORDINATE
-from dynmeans.follow.lives import NOBODY
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.predict import predict
 from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.run import Run
-from dynmeans.spaces.raw import RAW
-from dynmeans.spaces.standard import Standard
 
 
 def assign_udf(memory: Any) -> Any:
@@ -69,11 +66,10 @@ def assigner(memory: Any) -> Callable[..., pd.Series]:
 def _read(memory: Any) -> Memory:
     if isinstance(memory, str | os.PathLike) and Path(memory).is_dir():
         with Run.open(memory) as run:
-            scaling, features = run.scaling, run.config.features
-            space = RAW if scaling is None else Standard(scaling.mean, scaling.spread)
-            return Memory(
-                run.state, space, run.config.penalties, 0, len(features), features, NOBODY
-            )
+            known = run.memory
+        if known is None:
+            raise ValueError(f"the run {str(memory)!r} has no windows yet.")
+        return known
     if isinstance(memory, str | os.PathLike):
         return Memory.load(memory)
     if not isinstance(memory, Memory):

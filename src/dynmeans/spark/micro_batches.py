@@ -12,14 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dynmeans.follow.begin import remembering
 from dynmeans.follow.recipe import Recipe, recipe_of
-from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray
-from dynmeans.records.penalties import AUTO
-from dynmeans.records.state import ClusterState
-from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.configuration import SEED, RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.schema import DATABASE
@@ -81,7 +77,7 @@ def foreach_batch(
     weight : str, optional
         Column of weights.
     recipe : Recipe, optional
-        What the stream is followed by, with penalties that are given, not "auto". Without a seed it
+        What the stream is followed by; "auto" chooses on the first micro-batch. Without a seed it
         takes 0, for a repeated micro-batch must be the same.
     n_threads : int, optional
         As of `DynamicMeans`; the result never depends on it.
@@ -135,26 +131,10 @@ def _checked_features(features: Sequence[str]) -> tuple[str, ...]:
 
 
 def _config(features: tuple[str, ...], recipe: Recipe, source: dict[str, Any]) -> RunConfig:
-    """Refuse, by name, what a run of micro-batches cannot be made by."""
-    where = "a stream of Spark"
-    if recipe.is_auto:
-        hint = "Choose them on some of its rows: penalties=suggest_penalties(batches)."
-        raise InputError("penalties", f"must be given for {where}", got=AUTO, hint=hint)
-    confirming = ("min_cluster_size", "min_life")
-    recipe.refuse(
-        where, ("n_clusters", "order", "search", "space", "families", "max_clusters", *confirming)
-    )
-    seeded = replace(recipe, random_state=0) if recipe.random_state is None else recipe
-    nobody = ClusterState.empty(len(features))
-    penalties = remembering(seeded, nobody, feature_names=features).penalties
-    assert penalties is not None, "given"
-    return RunConfig(
-        features,
-        penalties,
-        n_init=recipe.n_init,
-        random_state=seeded.random_state,
-        source=source,
-    )
+    """Refuse, by name, what a run of micro-batches does not show."""
+    recipe.refuse("a stream of Spark", ("families", "min_cluster_size", "min_life"))
+    seeded = replace(recipe, random_state=SEED) if recipe.random_state is None else recipe
+    return RunConfig(features, seeded, source)
 
 
 def _query_id(frame: Any) -> str | None:

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from gpu_streams import GPU, NATIVE, REFERENCE, blobs, check_stream
+from predictions import predict_labels
 
 from dynmeans.engine.batch import Batch, take_batch
 from dynmeans.engine.execution import Execution
-from dynmeans.engine.predict import predict_labels
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties

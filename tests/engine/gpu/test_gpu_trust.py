@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from gpu_streams import GPU, NATIVE, blobs, check_stream
+from predictions import predict_labels
 
 from dynmeans import DynamicMeans
 from dynmeans.engine.batch import Batch, take_batch
 from dynmeans.engine.execution import Execution
-from dynmeans.engine.predict import predict_labels
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties

@@ -58,7 +58,7 @@ def test_labels_alone_need_no_source(shuffled):
     with Run.open(folder / "run") as run:
         with pytest.raises(FileNotFoundError, match=r"there is no file .*rows\.parquet"):
             export_labels(run, folder / "out.parquet")
-        done = export_labels(run, folder / "out.parquet", is_joined=False)
+        done = export_labels(run, folder / "out.parquet", labels_only=True)
     assert done.n_rows == len(frame) - 1
     assert "row_id" in pd.read_parquet(folder / "out.parquet")
 
@@ -67,7 +67,7 @@ def test_rows_that_have_moved_are_read_at_their_new_place(shuffled):
     frame, folder = shuffled
     (folder / "rows.parquet").rename(folder / "moved.parquet")
     with Run.open(folder / "run") as run:
-        done = export_labels(run, folder / "o.csv", table=str(folder / "moved.parquet"))
+        done = export_labels(run, folder / "o.csv", input=str(folder / "moved.parquet"))
     assert done.n_rows == len(frame)
 
 
@@ -102,7 +102,7 @@ def test_an_export_that_fails_leaves_the_old_file(shuffled):
 
 
 def test_a_run_from_python_says_that_it_knows_no_source(tmp_path):
-    config = RunConfig(("x", "y"), run_cases.PENALTIES)
+    config = RunConfig(("x", "y"), run_cases.RECIPE)
     with Run.create(tmp_path / "run", config) as run:
         run.process(Window([[0.0, 1.0]]))
         with pytest.raises(ValueError, match="does not know where its rows are"):
@@ -161,7 +161,7 @@ def test_labels_are_written_as_a_sheet_whose_text_is_never_a_formula(shuffled):
     frame, folder = shuffled
     frame.assign(note="=1+1").to_parquet(folder / "noted.parquet", index=False)
     with Run.open(folder / "run") as run:
-        export_labels(run, folder / "out.xlsx", table=str(folder / "noted.parquet"))
+        export_labels(run, folder / "out.xlsx", input=str(folder / "noted.parquet"))
     rows = list(openpyxl.load_workbook(folder / "out.xlsx").active.iter_rows())
     assert len(rows) == len(frame) + 1
     note = [cell.value for cell in rows[0]].index("note")
@@ -209,7 +209,7 @@ def test_labels_are_not_put_beside_other_rows_than_theirs(tmp_path, change):
             with pytest.raises(ValueError, match="beside other rows than theirs"):
                 use()
         assert not (tmp_path / "labels.csv").exists()
-        assert export_labels(run, tmp_path / "labels.csv", is_joined=False).n_rows == len(frame)
+        assert export_labels(run, tmp_path / "labels.csv", labels_only=True).n_rows == len(frame)
 
 
 def test_rows_that_were_added_after_the_run_have_no_label(tmp_path):
@@ -227,9 +227,9 @@ def test_lines_that_are_fewer_than_their_labels_are_refused(tmp_path):
     rows = pd.DataFrame({"t": range(6), "x": 0.0})
     lines = rows.to_json(orient="records", lines=True).splitlines()
     options = WindowOptions(("x",), time="t", every="2")
-    config = RunConfig(("x",), run_cases.PENALTIES, source=options.to_source_fields("-"))
+    config = RunConfig(("x",), run_cases.RECIPE, source={"input": "-", **options.to_fields()})
     with Run.create(tmp_path / "run", config) as run:
         run.follow(LiveWindows(lines, options))
         rows.iloc[:4].to_parquet(tmp_path / "rows.parquet")
         with pytest.raises(ValueError, match="the input has 4 rows, but the run has labels for"):
-            export_labels(run, tmp_path / "labels.parquet", table=tmp_path / "rows.parquet")
+            export_labels(run, tmp_path / "labels.parquet", input=tmp_path / "rows.parquet")

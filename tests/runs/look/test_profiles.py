@@ -20,7 +20,7 @@ POINTS = [[0.0, 1.0], [0.4, 1.2], [0.2, 1.1], [9.0, 1.0], [9.2, 1.2]]
 
 @pytest.fixture
 def small(tmp_path):
-    config = RunConfig(("x", "y"), run_cases.PENALTIES)
+    config = RunConfig(("x", "y"), run_cases.RECIPE)
     with Run.create(tmp_path / "small", config) as run:
         run.process([Window(POINTS, name="a"), Window(POINTS[3:], name="b")])
     with Run.open(tmp_path / "small") as run:
@@ -140,7 +140,7 @@ def test_the_command_tells_it_in_lines_and_as_a_file(ports, capsys):
 
 
 def test_a_run_that_keeps_no_rows_says_so(tmp_path):
-    config = RunConfig(("x", "y"), run_cases.PENALTIES, sample_size=0)
+    config = RunConfig(("x", "y"), run_cases.RECIPE, sample_size=0)
     with Run.create(tmp_path / "run", config) as run:
         run.process(Window(POINTS))
         for ask in (families_of_run, describe_clusters):

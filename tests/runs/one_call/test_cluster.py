@@ -147,7 +147,7 @@ def test_columns_that_no_table_can_hold_do_no_harm_unless_they_are_asked_for(fra
 
 def test_a_file_has_its_labels_by_key(frame, tmp_path):
     frame.to_csv(tmp_path / "rows.csv")
-    found = dynmeans.cluster(tmp_path / "rows.csv", key="name", **WHEN)
+    found = dynmeans.cluster(tmp_path / "rows.csv", id="name", **WHEN)
     assert found.labels.index.tolist() == frame.index.tolist()
 
 
@@ -161,12 +161,12 @@ def test_frames_and_history_have_names_and_dates(found):
 
 def test_features_of_unlike_units_are_standardized_where_that_is_asked_for(frame, found):
     unlike = frame.assign(y=1000 * frame["y"])
-    scaled = dynmeans.cluster(unlike, scale="standard", **WHEN)
+    scaled = dynmeans.cluster(unlike, space="standard", **WHEN)
     assert sorted(scaled.labels.value_counts()) == [200, 200]
     centers = scaled.clusters.sort_values("center_x")["center_y"]
     np.testing.assert_allclose(centers, [0, 9000], atol=300)
-    with pytest.raises(ValueError, match='scale must be "standard" or None, got 3'):
-        dynmeans.cluster(frame, scale=3, **WHEN)
+    with pytest.raises(ValueError, match="space must be one of raw, standard"):
+        dynmeans.cluster(frame, space=3, **WHEN)
 
 
 def test_families_are_found_where_they_are_asked_for(frame, found):
@@ -232,8 +232,8 @@ def test_a_named_cluster_is_named_everywhere(frame, tmp_path):
 
 
 def test_messages_name_the_arguments_of_this_call(frame):
-    with pytest.raises(ValueError, match=r"^about goes with penalties=None"):
-        dynmeans.cluster(frame, penalties=1.0, about=3, **WHEN)
+    with pytest.raises(ValueError, match=r"^n_clusters chooses lambda"):
+        dynmeans.cluster(frame, new_penalty=1.0, n_clusters=3, **WHEN)
     with pytest.raises(TypeError, match=r"no argument 'length'\. Its options are frame"):
         dynmeans.cluster(frame, length="1d", **WHEN)
     with pytest.raises(ValueError, match=r"^give exactly one of every="):

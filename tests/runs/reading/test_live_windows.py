@@ -4,7 +4,7 @@ import json
 from contextlib import nullcontext
 
 import pytest
-from run_cases import PENALTIES, contents
+from run_cases import RECIPE, contents
 
 from dynmeans import Run
 from dynmeans.runs.configuration import RunConfig
@@ -92,7 +92,7 @@ def test_rows_of_windows_taken_in_before_are_skipped_on_resume():
 def test_a_stream_cut_anywhere_and_sent_again_gives_the_unbroken_run(tmp_path):
     rows = [(t, (t * 7919 % 13) / 2 + 9 * (t % 2)) for t in range(0, 200, 3)]
     lines = lines_of(*rows)
-    config = RunConfig(("x",), PENALTIES)
+    config = RunConfig(("x",), RECIPE)
     with Run.create(tmp_path / "whole", config) as run:
         run.follow(live(lines), commit_seconds=0.0)
     Run.create(tmp_path / "parts", config).close()

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pytest
 
+from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.sources.source import Source, find_files
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
@@ -16,9 +17,9 @@ FRAME = pd.DataFrame({"t": [1.0, 2.0, 3.0], "x": [10.0, 20.0, 30.0]})
 WICKED = 'x\'; DROP TABLE "rows"; -- *[?]'
 
 
-def values_of(table, column="x", **reading):
+def values_of(rows, column="x", **reading):
     options = WindowOptions(features=(column,), count=100)
-    with Source(table, **reading) as source:
+    with Source(rows, reading=ReadingOptions(**reading)) as source:
         (batch,) = Windows(source, options)
     return batch.points.ravel().tolist()
 
@@ -83,36 +84,34 @@ def database(tmp_path):
 
 
 def test_a_table_of_a_database_is_read_by_name(database):
-    assert values_of(database, database_table="b; c") == [0.0, 2.0, 4.0]
+    assert values_of(database, table="b; c") == [0.0, 2.0, 4.0]
 
 
 def test_a_query_over_a_database_is_read(database):
     query = 'SELECT a.x + b.x AS x FROM a JOIN "b; c" AS b ON b.x = 2 * a.x ORDER BY x;'
-    assert values_of(database, query=query) == [0.0, 3.0, 6.0]
+    assert values_of(database, sql=query) == [0.0, 3.0, 6.0]
 
 
 def test_a_database_of_two_tables_asks_which_one(database):
-    with pytest.raises(
-        ValueError, match=r"holds the tables 'a', 'b; c'\. Name one with database_table"
-    ):
+    with pytest.raises(ValueError, match=r"holds the tables 'a', 'b; c'\. Name one with table="):
         Source(database)
 
 
 def test_a_table_that_is_not_in_the_database_is_refused(database):
     with pytest.raises(ValueError, match="there is no table 'z'; the input has 'a', 'b; c'"):
-        Source(database, database_table="z")
+        Source(database, reading=ReadingOptions(table="z"))
 
 
 def test_a_query_over_a_file_calls_it_source(tmp_path):
     FRAME.to_csv(tmp_path / "rows.csv", index=False)
     query = "SELECT x / 10 AS x FROM source WHERE t > 1"
-    assert values_of(str(tmp_path / "rows.csv"), query=query) == [2.0, 3.0]
+    assert values_of(str(tmp_path / "rows.csv"), sql=query) == [2.0, 3.0]
 
 
 def test_a_query_that_is_wrong_is_one_error(tmp_path):
     FRAME.to_csv(tmp_path / "rows.csv", index=False)
     with pytest.raises(ValueError, match=r"the input cannot be read: .*speed"):
-        Source(str(tmp_path / "rows.csv"), query="SELECT speed FROM source")
+        Source(str(tmp_path / "rows.csv"), reading=ReadingOptions(sql="SELECT speed FROM source"))
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):

@@ -56,7 +56,7 @@ def run_with_query(rows, tmp_path):
 
     def put(query):
         with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
-            values = ("source.sql", json.dumps(query))
+            values = ("sql", json.dumps(query))
             connection.execute("REPLACE INTO configuration (name, value) VALUES (?, ?)", values)
             write_manifest(connection, {})  # whoever forges a run forges its digests
         connection.close()
@@ -87,24 +87,24 @@ def test_a_stored_query_that_leaves_its_parentheses_writes_nothing_even_if_trust
 @pytest.mark.parametrize("query", NOT_ONE_SELECT)
 def test_a_query_is_one_select(rows, query):
     with pytest.raises(ValueError, match="must be one SELECT"):
-        Source(rows, query=query)
+        Source(rows, reading=ReadingOptions(sql=query))
 
 
 @pytest.mark.parametrize("query", OUT_OF_REACH)
 def test_a_query_reaches_no_file_but_the_input(rows, query):
     with pytest.raises((ValueError, OSError), match="no other file"):
-        Source(rows, query=query)
+        Source(rows, reading=ReadingOptions(sql=query))
 
 
 def test_a_query_that_ends_in_a_comment_is_read(rows):
-    with Source(rows, query="SELECT x FROM source -- all of them") as source:
+    with Source(rows, reading=ReadingOptions(sql="SELECT x FROM source -- all of them")) as source:
         assert list(source.columns) == ["x"]
 
 
 def test_a_query_sees_no_variable_of_the_program(rows):
     secret = pa.table({"x": [1.0]})
     with pytest.raises(ValueError, match="secret"):
-        Source(rows, query="SELECT * FROM secret")
+        Source(rows, reading=ReadingOptions(sql="SELECT * FROM secret"))
     del secret
 
 
@@ -112,7 +112,7 @@ def test_a_view_inside_a_database_reaches_no_other_file(rows, tmp_path):
     with duckdb.connect("rows.duckdb") as connection:
         connection.execute("CREATE VIEW v AS SELECT * FROM read_csv('secret.csv')")
     with pytest.raises((ValueError, OSError), match="no other file"):
-        Source("rows.duckdb", database_table="v")
+        Source("rows.duckdb", reading=ReadingOptions(table="v"))
 
 
 def test_settings_are_locked_once_rows_are_read(rows):
@@ -139,7 +139,7 @@ def test_a_view_that_came_with_a_sqlite_database_is_not_run(tmp_path):
         connection.execute("CREATE VIEW v AS SELECT load_extension('evil') AS x")
     connection.close()
     with pytest.raises(ValueError, match="there is no table 'v'; the input has 't'"):
-        Source(str(path), database_table="v")
+        Source(str(path), reading=ReadingOptions(table="v"))
 
 
 def test_an_address_is_not_read_unless_the_user_says_so():
@@ -156,7 +156,7 @@ def test_without_its_extension_an_address_is_one_line(monkeypatch, tmp_path):
 def test_a_run_folder_cannot_open_the_network(tmp_path):
     run_cases.moving_table(3).to_parquet(tmp_path / "rows.parquet", index=False)
     options = replace(ReadingOptions(decimal=",", distinct=True), network=True)
-    assert ReadingOptions.from_source_fields(options.to_source_fields()) == ReadingOptions(
+    assert ReadingOptions.from_fields(options.to_fields()) == ReadingOptions(
         decimal=",", distinct=True
     )
     config = run_cases.config_for("https://example.com/rows.csv")
@@ -198,8 +198,8 @@ def test_a_run_name_with_brackets_is_not_a_pattern(tmp_path):
         frame.assign(x=frame["x"] + shift).to_parquet(tmp_path / f"{name}.parquet", index=False)
         run_cases.follow(tmp_path / f"{name}.parquet", tmp_path / name)
     with Run.open(tmp_path / "r[1]") as run:
-        for is_joined in (True, False):
-            done = export_labels(run, tmp_path / "out.parquet", is_joined=is_joined)
+        for labels_only in (True, False):
+            done = export_labels(run, tmp_path / "out.parquet", labels_only=labels_only)
             assert done.n_rows == 84
             found = pd.read_parquet(tmp_path / "out.parquet")["cluster_id"].tolist()
             assert found == run.labels()["cluster_id"].tolist()

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from run_cases import PENALTIES
+from run_cases import RECIPE
 
 from dynmeans import Run
 from dynmeans.runs.configuration import RunConfig
@@ -12,7 +12,7 @@ from dynmeans.runs.reading.window import Window
 from dynmeans.runs.retention import Retention
 from dynmeans.runs.store import joining, run_tables
 
-CONFIG = RunConfig(("x",), PENALTIES)
+CONFIG = RunConfig(("x",), RECIPE)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from dynmeans.runs.store.schema import database_errors
 from dynmeans.runs.store.sent import note_sent
 from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
-CONFIG = RunConfig(("x", "y"), run_cases.PENALTIES)
+CONFIG = RunConfig(("x", "y"), run_cases.RECIPE)
 PLACES = np.array([[0.0, 0.0], [5.0, 5.0], [0.1, 0.0], [5.0, 5.2]])
 CHANGES = {
     "configuration": "UPDATE configuration SET value = '4' WHERE name = 'n_init'",
@@ -30,8 +31,8 @@ CHANGES = {
     "missing parts": "DELETE FROM parts WHERE first_step = 0",
     "a missing option": "DELETE FROM configuration WHERE name = 'revival'",
     "manifest": "UPDATE manifest SET value = replace(value, '16', '17') WHERE name = 'counts'",
-    "state": "UPDATE state SET next_id = next_id + 1",
-    "a state of text": "UPDATE state SET ids = 'text'",
+    "memory": "UPDATE memory SET data = substr(data, 1, length(data) - 1)",
+    "a memory of text": "UPDATE memory SET data = 'text'",
     "parts": "UPDATE parts SET last_step = last_step + 1",
     "windows": "UPDATE windows SET elapsed = 2.0 WHERE step = 1",
     "a missing window": "DELETE FROM windows WHERE step = 1",
@@ -142,7 +143,7 @@ def test_a_flipped_bit_in_a_part_never_changes_exported_labels(folder, tmp_path)
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
         part.write_bytes(data)
         with Run.open(folder) as run, pytest.raises(ValueError, match="damaged"):
-            export_labels(run, tmp_path / "out.csv", is_joined=False)
+            export_labels(run, tmp_path / "out.csv", labels_only=True)
 
 
 def test_a_flipped_bit_in_the_database_never_changes_what_is_read(folder):
@@ -211,7 +212,7 @@ def test_a_run_made_by_another_process_meanwhile_is_not_replaced(tmp_path, monke
 
 def test_a_run_replaced_since_it_was_opened_is_not_written_to(folder):
     with Run.open(folder) as run:
-        other = RunConfig(("x", "y"), run_cases.PENALTIES, n_init=7)
+        other = RunConfig(("x", "y"), replace(run_cases.RECIPE, n_init=7))
         Run.create(folder, other, overwrite=True).close()
         with pytest.raises(OSError, match="has replaced the run"):
             run.process(Window(PLACES))

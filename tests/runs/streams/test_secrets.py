@@ -8,10 +8,11 @@ import threading
 
 import pytest
 import servers
-from run_cases import PENALTIES
 
 from dynmeans.cli.__main__ import main
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.cluster_job import ClusterJob
+from dynmeans.runs.input import Input
 from dynmeans.runs.reading.sources.remote_files import shown_remote, without_secrets
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.streams.addresses import parse_address
@@ -53,11 +54,11 @@ def test_there_are_forty_addresses():
 
 @pytest.mark.parametrize("text", ADDRESSES)
 def test_an_address_is_stored_and_shown_without_its_secrets(text, tmp_path):
-    job = ClusterJob(text, tmp_path, WindowOptions(("x",), count=5), {"new_penalty": 1.0}, {})
+    job = ClusterJob(Input(text), WindowOptions(("x",), count=5), Recipe(new_penalty=1.0), tmp_path)
     address, told = None, ""
     try:
         address = parse_address(text)
-        told = f"{address} {address!r} {json.dumps(job._config(None, PENALTIES).to_fields())}"
+        told = f"{address} {address!r} {json.dumps(job.config(None).to_fields())}"
     except ValueError as error:
         told = str(error)
     assert told
@@ -108,10 +109,10 @@ def test_a_run_that_cannot_reach_its_place_tells_no_secret(text, tmp_path, caplo
     stop = threading.Event()
     options = WindowOptions(("x",), time="t", every="10")
     address = text.format(servers.free_port())
-    job = ClusterJob(address, tmp_path / "run", options, {"new_penalty": 1.0}, {}, stop=stop)
+    job = ClusterJob(Input(address), options, Recipe(new_penalty=1.0), tmp_path / "run")
     threading.Timer(1.0, stop.set).start()
     with caplog.at_level(logging.DEBUG):
-        job.start()
+        job.start(stop=stop)
     told = caplog.text + "".join(capfd.readouterr())
     assert "out of reach" in told
     assert SECRET not in told

@@ -18,14 +18,14 @@ def test_a_row_sent_twice_stays_so_when_its_first_window_is_closed_by_then(tmp_p
     options = WindowOptions(
         ("x", "y"), time="t", every="10", lateness="5", id="name", unique_ids=True
     )
-    whole = _read(tmp_path / "whole", options, bodies, 0, [])
+    whole = _read(tmp_path / "whole", options, bodies, "raw", [])
     assert whole["labels"][1] == ["a", "d", "c", "e"]
-    assert _read(tmp_path / "stopped", options, bodies, 0, stops) == whole
+    assert _read(tmp_path / "stopped", options, bodies, "raw", stops) == whole
 
 
 def test_a_row_without_a_number_is_dropped_also_where_it_is_the_first_after_a_stop(tmp_path):
     bodies = rows((0, 0.0, "a"), (11, 0.0, "b"), (12, "-", "c"), (30, 0.0, "e"))
     options = WindowOptions(("x", "y"), count=1, on_missing="drop")
-    whole = _read(tmp_path / "whole", options, bodies, 0, [])
+    whole = _read(tmp_path / "whole", options, bodies, "raw", [])
     assert whole["counts"] == (3, 1, 0, 0)
-    assert _read(tmp_path / "stopped", options, bodies, 0, [1, 2]) == whole
+    assert _read(tmp_path / "stopped", options, bodies, "raw", [1, 2]) == whole

@@ -11,11 +11,14 @@ import stream_places as places
 
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.cluster_job import ClusterJob
+from dynmeans.runs.input import Input
 
 SLOW = pytest.mark.slow
 KINDS = [*(pytest.param(kind, marks=SLOW) for kind in ("kafka", "mqtt", "postgresql")), "redis"]
 ROWS = places.rows_of(150)
+CHOSEN = Recipe(random_state=0)
 LONG = places.rows_of(5000, per_window=150)
 
 
@@ -24,18 +27,18 @@ def suggested(tmp_path_factory):
     """What standard input makes of a stream that is long enough to choose on."""
     folder = tmp_path_factory.mktemp("suggested") / "run"
     lines = [f"{body}\n".encode() for body in places.bodies_of(LONG)]
-    ClusterJob("-", folder, places.OPTIONS, {}, {}, suggest=True, lines=lines).start()
+    ClusterJob(Input("-", lines=lines), places.OPTIONS, CHOSEN, folder).start()
     return folder
 
 
 def penalties_of(folder):
     with Run.open(folder) as run:
-        return run.config.penalties
+        return run.penalties
 
 
 def suggest_command(address, folder, *more):
     options = ["-f", "x,y", "-t", "t", "--every", "10", "--lateness", "5", "--id", "name"]
-    return ["cluster", address, *options, "--suggest", "-o", str(folder), "--quiet", *more]
+    return ["cluster", address, *options, "-o", str(folder), "--quiet", *more]
 
 
 @pytest.mark.parametrize("place", KINDS, indirect=True)
@@ -110,23 +113,25 @@ def test_a_run_that_waits_for_a_choice_takes_parameters_that_are_given(
     address = place.make(name)
     place.send(name, places.bodies_of(ROWS))
     stop = threading.Event()
-    job = ClusterJob(address, folder, places.OPTIONS, {}, {}, suggest=True, stop=stop)
+    job = ClusterJob(Input(address), places.OPTIONS, CHOSEN, folder)
     threading.Timer(1.0, stop.set).start()
-    assert job.start().is_stopped
+    assert job.start(stop=stop).is_stopped
     with Run.open(folder) as run:
-        assert run.is_undecided
+        assert not run.is_begun
         assert run.status().n_windows == 0
     assert main(["status", str(folder)]) == 0
-    assert "waiting   for rows that --suggest chooses" in capsys.readouterr().out
-    given = {"new_penalty": 1.0, "max_gap": 5, "reach": 1.5}
-    job = ClusterJob(address, folder, places.OPTIONS, given, {}, until_idle=0.4)
+    assert "waiting   for rows that parameters are chosen on" in capsys.readouterr().out
+    given = Recipe(new_penalty=1.0, max_gap=5, reach=1.5, random_state=0)
+    job = ClusterJob(Input(address, until_idle=0.4), places.OPTIONS, given, folder)
     assert job.start().n_rows == len(ROWS)
-    assert not Run.open(folder).is_undecided
+    with Run.open(folder) as run:
+        assert run.config.recipe == given
+        assert run.penalties.max_gap == 5
 
 
 def test_a_run_is_not_replaced_by_one_whose_parameters_are_still_to_be_chosen(suggested):
-    job = ClusterJob("redis://host/rows", suggested, places.OPTIONS, {}, {}, suggest=True)
-    with pytest.raises(ValueError, match="overwrite does not go with suggest=True on a stream"):
+    job = ClusterJob(Input("redis://host/rows"), places.OPTIONS, CHOSEN, suggested)
+    with pytest.raises(ValueError, match="overwrite needs new_penalty on a stream"):
         job.start(overwrite=True)
     with Run.open(suggested) as run:
         assert run.status().is_finished
@@ -135,9 +140,10 @@ def test_a_run_is_not_replaced_by_one_whose_parameters_are_still_to_be_chosen(su
 def test_a_bad_message_after_the_last_window_of_a_short_stream_is_kept(redis, tmp_path):
     address = redis.make("short")
     redis.send("short", [*places.bodies_of(ROWS), "no row"])
-    given, folder = {"new_penalty": 1.0}, tmp_path / "run"
-    settings = {"standardize": 500}  # more windows than there are
-    ClusterJob(address, folder, places.OPTIONS, given, settings, until_idle=0.2).start()
+    folder = tmp_path / "run"
+    # Learned from more windows than there are.
+    scaled = Recipe(new_penalty=1.0, space="standard", random_state=0)
+    ClusterJob(Input(address, until_idle=0.2), places.OPTIONS, scaled, folder).start()
     with Run.open(folder) as run:
         assert run.status().n_dead_letters == 1
         assert run.status().is_finished

@@ -13,7 +13,8 @@ import numpy as np
 from attack.held import REFUSALS, refused
 from attack.mutate import INTEGERS, TEXTS
 from attack.targets import Case
-from dynmeans import Penalties, Run
+from dynmeans import Run
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 
@@ -27,7 +28,7 @@ def ready(name: str) -> Iterator[Case]:
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(dir=memory) as place:
         original, copy = Path(place) / "original", Path(place) / "copy"
-        config = RunConfig(("x",), Penalties(1.0, max_gap=5, reach=1.5))
+        config = RunConfig(("x",), Recipe(new_penalty=1.0, random_state=0))
         with Run.create(original, config) as run:
             run.process([Window([[9.0 * k] for k in range(_N_CLUSTERS)])] * 2)
 

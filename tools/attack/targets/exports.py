@@ -14,10 +14,12 @@ import pyarrow.parquet as pq
 
 from attack.mutate import TEXTS
 from attack.targets import Case
-from dynmeans import Penalties, Run
+from dynmeans import Run
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.export.label_files import export_labels
 from dynmeans.runs.export.spreadsheet_cells import plain_cell
+from dynmeans.runs.input import Input
 from dynmeans.runs.look.label_view import LabelView
 from dynmeans.runs.reading.window import WindowOptions
 
@@ -46,7 +48,7 @@ def _attack(rng: random.Random, folder: Path) -> int:
     pq.write_table(pa.table({"t": times, "x": pa.array(x, pa.float64()), name: cells}), rows)
     cut = rng.choice([{"count": 3}, {"time": "t", "every": "20"}])
     options = WindowOptions(("x",), on_missing="drop", **cut)
-    job = ClusterJob(rows, folder / "run", options, Penalties(1.0, max_gap=5, reach=1.5), {})
+    job = ClusterJob(Input(rows), options, Recipe(new_penalty=1.0, random_state=0), folder / "run")
     job.start()
     expected = [None] * n
     with Run.open(folder / "run") as run:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from attack.targets import Case, Skipped
-from dynmeans.engine.batch import Batch
+from dynmeans.engine.batch import Batch, take_rows
 from dynmeans.engine.execution import Execution
-from dynmeans.engine.predict import predict_labels
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -50,20 +49,28 @@ def _attack_stream(rng: random.Random) -> None:
     orders = VisitingOrders(rng.getrandbits(32), rng.choice([1, 2]), by=by, search=search)
     state = ClusterState.empty(d)
     for step in range(rng.randint(1, 4)):
-        batch, elapsed = _batch(rng, numbers, d, scale, dtype), rng.choice([1.0, 0.5, 2.0])
+        n = rng.choice([0, 1, 5, 60, 300, 4000 if search == "paper" else 300])
+        batch, elapsed = _batch(rng, numbers, (n, d), scale, dtype), rng.choice([1.0, 0.5, 2.0])
         arguments = (batch, state, penalties, orders, elapsed)
         expected = step_batch(*arguments, _NATIVE)
         _compare(step_batch(*arguments, _GPU), expected, f"batch {step}")
         state = expected[0]
-        found, known = (predict_labels(batch, state, penalties, way) for way in (_GPU, _NATIVE))
+        found, known = (
+            take_rows(batch, state.n_features).predict(state, penalties, way, 0.0)
+            for way in (_GPU, _NATIVE)
+        )
         if not (np.array_equal(found[0], known[0]) and np.array_equal(found[1], known[1])):
             raise AssertionError(f"predictions after batch {step} differ")
 
 
 def _batch(
-    rng: random.Random, numbers: np.random.Generator, d: int, scale: float, dtype: Any
+    rng: random.Random,
+    numbers: np.random.Generator,
+    shape: tuple[int, int],
+    scale: float,
+    dtype: Any,
 ) -> Batch:
-    n = rng.choice([0, 1, 5, 60, 400, 4000])
+    n, d = shape
     points = 3.0 * numbers.normal(size=(12, d))[numbers.integers(12, size=n)]
     points = points + rng.choice([0.0, 0.3, 1.0]) * numbers.normal(size=(n, d))
     if rng.random() < 0.3:
@@ -95,7 +102,7 @@ def _attack_threads(rng: random.Random) -> None:
             junk += 1e9
         del junk
         stepped = step_batch(Batch(rows), start, penalties, orders, 1.0, _GPU)
-        return stepped, predict_labels(rows, stepped[0], penalties, _GPU)
+        return stepped, take_rows(rows, rows.shape[1]).predict(stepped[0], penalties, _GPU, 0.0)
 
     alone = [fit(rows) for rows in batches]
     with ThreadPoolExecutor(3) as pool:

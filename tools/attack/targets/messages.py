@@ -17,6 +17,7 @@ from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans import Penalties, Run
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
@@ -44,20 +45,20 @@ def ready(name: str) -> Iterator[Case]:
 def _attack(rng: random.Random, folder: Path) -> None:
     bodies = _bodies(rng)
     options = _options(rng)
-    standardize = rng.choice((0, 0, 0, 3))
+    space = rng.choice(("raw", "raw", "raw", "standard"))
     whole, broken = folder / "whole", folder / "broken"
-    expected = _read(whole, options, bodies, standardize, [])
+    expected = _read(whole, options, bodies, space, [])
     stops = sorted(rng.sample(range(1, len(bodies) + 1), min(len(bodies), rng.randint(1, 4))))
-    found = _read(broken, options, bodies, standardize, stops)
+    found = _read(broken, options, bodies, space, stops)
     for name, value in expected.items():
         assert found[name] == value, f"{name}: {found[name]} after stops, {value} in one pass"
 
 
 def _read(
-    folder: Path, options: WindowOptions, bodies: list[Any], standardize: int, stops: list[int]
+    folder: Path, options: WindowOptions, bodies: list[Any], space: str, stops: list[int]
 ) -> dict[str, Any]:
     """Read all messages, stopping after some of them; return what the run holds at the end."""
-    config = RunConfig(("x", "y"), _PENALTIES, standardize=standardize)
+    config = RunConfig(("x", "y"), Recipe(_PENALTIES, space=space, random_state=0))
     Run.create(folder, config).close()
     for stop_after in [*stops, None]:
         stop = threading.Event()

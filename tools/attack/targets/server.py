@@ -13,7 +13,8 @@ from urllib.parse import quote
 
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
-from dynmeans import Penalties, Run
+from dynmeans import Run
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.serve.server import guarded_app
@@ -39,7 +40,9 @@ def ready(name: str) -> Iterator[Case]:
     """A small run behind a server with a token, and one without."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "run"
-        with Run.create(folder, RunConfig(("x", "y"), Penalties(1.0, max_gap=5, reach=1.5))) as run:
+        with Run.create(
+            folder, RunConfig(("x", "y"), Recipe(new_penalty=1.0, random_state=0))
+        ) as run:
             run.process([Window([[0.0, 0.0], [9.0, 9.0]])] * 3)
         apps = {token: guarded_app(folder, token) for token in (None, _TOKEN)}
         yield lambda rng: asyncio.run(_attack(rng, apps))

@@ -46,8 +46,8 @@ def export_labels(
     run: Run,
     path: str | os.PathLike[str],
     *,
-    table: Any = None,
-    is_joined: bool = True,
+    input: Any = None,
+    labels_only: bool = False,
     trust: bool = False,
     network: bool = False,
     view: LabelView = AS_STORED,
@@ -66,14 +66,14 @@ def export_labels(
     """
     ending = _checked_ending(path)
     if ending != STANDARD_OUTPUT:
-        _refuse_input(Path(path), run.config.source.get("input") if table is None else table)
+        _refuse_input(Path(path), run.config.source.get("input") if input is None else input)
     if not run.parts():
         raise ValueError(f"the run {str(run.folder)!r} has no labels yet.")
-    if not is_joined:
+    if labels_only:
         with Source(label_stream(run, view=view)) as labels:  # a stream, which can be read once
             n_formulas = _count_formulas(labels) if ending in _FORMULA_RUNNERS else 0
         return Export(_write(label_stream(run, view=view), path, ending), n_formulas)
-    with open_rows(run, table, trust=trust, network=network) as source:
+    with open_rows(run, input, trust=trust, network=network) as source:
         n_formulas = _count_formulas(source) if ending in _FORMULA_RUNNERS else 0
         rows = labeled_rows(source, run, as_clustered(source, run.config.features), view)
         return Export(_write(rows, path, ending), n_formulas)
@@ -149,19 +149,19 @@ def _count_formulas(source: Source) -> int:
         return int(source.connection.execute(counts).fetchall()[0][0])
 
 
-def _refuse_input(target: Path, table: Any) -> None:
+def _refuse_input(target: Path, input: Any) -> None:
     """Keep the rows from being replaced by their labels, or read together with them."""
-    if not isinstance(table, str | os.PathLike):
+    if not isinstance(input, str | os.PathLike):
         return
-    given = Path(table)
+    given = Path(input)
     is_inside = given.is_dir() and target.resolve().is_relative_to(given.resolve())
     if is_inside or (target.exists() and str(target.resolve()) in _files_of(given)):
         raise InputError("path", ": {!r} is among the rows of the run; name another", str(target))
 
 
-def _files_of(table: Path) -> set[str]:
+def _files_of(input: Path) -> set[str]:
     """Return the files of a source, as far as they are there."""
     try:
-        return {str(Path(name).resolve()) for name in find_files(str(table))}
+        return {str(Path(name).resolve()) for name in find_files(str(input))}
     except (OSError, ValueError):
-        return {str(table.resolve())}
+        return {str(input.resolve())}

@@ -1,7 +1,6 @@
 """The rows a run was made from, opened again: the same ones, or none."""
 
 from collections.abc import Callable
-from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
 
 
-def open_rows(run: Run, table: Any = None, *, trust: bool = False, network: bool = False) -> Source:
+def open_rows(run: Run, input: Any = None, *, trust: bool = False, network: bool = False) -> Source:
     """Open the source a run was made from, or the same rows at another place; duplicates too.
 
     Labels belong to rows by their number: the rows are read once and compared with the digest of
@@ -26,32 +25,28 @@ def open_rows(run: Run, table: Any = None, *, trust: bool = False, network: bool
     """
     fields = run.config.source
     _check_numbered(run)
-    if table is None:
-        table = fields.get("input")
-        if not isinstance(table, str) or table == "-" or CUT in table:
+    if input is None:
+        input = fields.get("input")
+        if not isinstance(input, str) or input == "-" or CUT in input:
             raise InputError(
                 "",
                 "the run does not know where its rows are: they came from Python, from standard "
                 "input, or from an address that is not stored whole",
-                hint="Name a file that holds them with {table=...}. Labels alone "
-                "({is_joined=False}) need none.",
+                hint="Name a file that holds them with {input=...}. Labels alone "
+                "({labels_only=True}) need none.",
             )
-    query = fields.get("sql")
-    if query is not None and not trust:
+    sql = fields.get("sql")
+    if sql is not None and not trust:
         raise InputError(
             "",
             "the run reads its rows by a query that is stored in it, {!r}",
-            str(query)[:200],
+            str(sql)[:200],
             hint="{trust=True} runs it: one SELECT over the input, which reaches no other file.",
         )
-    given: dict[str, Any] = {
-        "query": query,
-        "database_table": fields.get("table"),
-        "text_column": fields.get("time") if fields.get("time_format") else None,
-    }
-    reading = ReadingOptions.from_source_fields(fields, network=network)
-    _check_same(run, lambda: Source(table, reading=reading, **given))
-    return Source(table, reading=replace(reading, distinct=False), **given)
+    text_column = fields.get("time") if fields.get("time_format") else None
+    reading = ReadingOptions.from_fields(fields, network=network)
+    _check_same(run, lambda: Source(input, reading=reading, text_column=text_column))
+    return Source(input, reading=replace(reading, distinct=False), text_column=text_column)
 
 
 def _check_numbered(run: Run) -> None:
@@ -73,9 +68,7 @@ def _check_same(run: Run, opened: Callable[[], Source]) -> None:
     expected = position.get("digest")
     if expected is None:
         return
-    known = {field.name for field in fields_of(WindowOptions)}
-    stored = {name: value for name, value in run.config.source.items() if name in known}
-    options = WindowOptions(run.config.features, **stored | {"on_missing": "drop"})
+    options = WindowOptions.from_fields(run.config.features, run.config.source, on_missing="drop")
     place = Place(position["rows_read"], position.get("last_row"), position.get("last_time"))
     with opened() as source:
         try:
@@ -88,6 +81,6 @@ def _check_same(run: Run, opened: Callable[[], Source]) -> None:
                 "",
                 "labels would be put beside other rows than theirs: {}",
                 str(error).rstrip("."),
-                hint="Name a file that holds the rows of the run with {table=...}. Labels alone "
-                "({is_joined=False}) need none.",
+                hint="Name a file that holds the rows of the run with {input=...}. Labels alone "
+                "({labels_only=True}) need none.",
             ) from error

@@ -109,7 +109,7 @@ def describe_clusters(
     describe: Sequence[str] = (),
     truth: str | None = None,
     families: Families | None = None,
-    table: Any = None,
+    input: Any = None,
     trust: bool = False,
     network: bool = False,
 ) -> Profiles:
@@ -126,15 +126,15 @@ def describe_clusters(
         Column of true identities: each cluster gets the one that most of its rows have.
     families : Families, optional
         Describe these in place of clusters.
-    table, trust, network
+    input, trust, network
         As for `export_labels`: where the rows are now, and what may be done to read them.
 
     Examples
     --------
     >>> import tempfile
-    >>> from dynmeans import Penalties, Run
-    >>> from dynmeans.runs import RunConfig, Window
-    >>> config = RunConfig(("x", "y"), Penalties(1.0, max_gap=5, reach=1.5))
+    >>> from dynmeans import Run
+    >>> from dynmeans.runs import Recipe, RunConfig, Window
+    >>> config = RunConfig(("x", "y"), Recipe(new_penalty=1.0, random_state=0))
     >>> with Run.create(tempfile.mkdtemp() + "/run", config) as run:
     ...     n = run.process(Window([[0.0, 1.0], [0.2, 1.0], [9.0, 1.0], [9.2, 1.1]]))
     ...     found = describe_clusters(run)
@@ -153,7 +153,7 @@ def describe_clusters(
     ids = lives.ids
     counts, means, variances, differences = moments(run, ids, shown)
     typical, windows = typical_rows(run, ids, shown, means, variances)
-    reading = {"table": table, "trust": trust, "network": network}
+    reading = {"input": input, "trust": trust, "network": network}
     majority = None
     if truth is not None:
         majority = _majority(ids, shown, count_truth(run, truth, **reading))

@@ -12,6 +12,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.records.events import Event
 from dynmeans.records.families import Families
 from dynmeans.runs.run import Run
+from dynmeans.spaces.raw import RAW
 
 _MOST_LOOKS = 100
 
@@ -28,14 +29,20 @@ def families_of_run(
     Parameters
     ----------
     run : Run
-        Read only; up to `config.sample_size` rows of every window are looked at.
+        Read only. Its own evidence speaks where its recipe asked for families; else up to
+        `config.sample_size` rows of every window are looked at.
     level, n_families
         As for `find_families`.
     last_step : int, optional
         The last window that is looked at; all of them by default.
     """
     chosen = "auto" if level is None else level
+    recipe, memory = run.config.recipe, run.memory
+    if n_families is None and level is None and recipe.families:
+        n_families = recipe.n_clusters
     check_choice(chosen, n_families)
+    if memory is not None and memory.evidence is not None and last_step is None:
+        return families_of(memory.evidence, level=chosen, n_families=n_families)
     _check_keeps_rows(run)
     evidence = Evidence()
     for _ in _gather(run, evidence, last_step):
@@ -74,13 +81,12 @@ def _check_keeps_rows(run: Run) -> None:
 
 def _gather(run: Run, evidence: Evidence, last_step: int | None = None) -> Iterator[dict[str, Any]]:
     """Add window after window to the evidence, and say which it was."""
-    scaling = run.scaling
+    memory = run.memory
+    space = RAW if memory is None else memory.known_space
     times = [record.time for record in run.history(labels=False, last_step=last_step)]
     last = 0.0
     for sample in run.samples(last_step=last_step):
-        points = np.asarray(sample.points, dtype=np.float64)
-        if scaling is not None:
-            points = np.asarray(scaling.apply(points), dtype=np.float64)
+        points = np.asarray(space.to_points(sample.points.astype(np.float64)))
         now = times[sample.step]
         evidence.add(points, sample.cluster_ids, now - last)
         last = now

@@ -65,7 +65,7 @@ def telling_values(
     column: str,
     shown: Shown,
     *,
-    table: Any = None,
+    input: Any = None,
     trust: bool = False,
     network: bool = False,
 ) -> Telling:
@@ -74,7 +74,7 @@ def telling_values(
     Counting is done by DuckDB, on disk where it is much. `shown` turns identities into the
     clusters or families that are described.
     """
-    with open_rows(run, table, trust=trust, network=network) as source:
+    with open_rows(run, input, trust=trust, network=network) as source:
         check_column("describe", column, source.columns)
         dtype = source.columns[column]
         rows = labeled_rows(source, run, f"{_term(column, dtype)} AS term")

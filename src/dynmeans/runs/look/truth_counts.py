@@ -31,7 +31,7 @@ class TruthCounts(NamedTuple):
 
 
 def count_truth(
-    run: Run, column: str, table: Any = None, *, trust: bool = False, network: bool = False
+    run: Run, column: str, input: Any = None, *, trust: bool = False, network: bool = False
 ) -> TruthCounts:
     """Count rows by step, true identity and cluster.
 
@@ -41,16 +41,16 @@ def count_truth(
         An open run.
     column : str
         Column of the input with true identities.
-    table : optional
+    input : optional
         Where the original rows are now, if they were moved.
     trust : bool
         Whether a query that is stored in the run may be run.
     network : bool
         Whether an address that is stored in the run may be read.
     """
-    if run.config.source.get("truth") == column and table is None:
+    if run.config.source.get("truth") == column and input is None:
         return _counted(label_stream(run, ["step", "truth", "cluster_id"]))
-    with open_rows(run, table, trust=trust, network=network) as source:
+    with open_rows(run, input, trust=trust, network=network) as source:
         check_column("truth", column, source.columns)
         expression = plain_expression(column, source.columns[column])
         names = "truth", "step", "cluster_id", "distance"
@@ -60,9 +60,9 @@ def count_truth(
         return _counted(pa.RecordBatchReader.from_batches(schema, renamed))
 
 
-def score_run(run: Run, column: str, table: Any = None, *, trust: bool = False) -> dict[str, float]:
+def score_run(run: Run, column: str, input: Any = None, *, trust: bool = False) -> dict[str, float]:
     """Score the identities of a run against a column of true ones; arguments of `count_truth`."""
-    return report_of_counts(*count_truth(run, column, table, trust=trust))
+    return report_of_counts(*count_truth(run, column, input, trust=trust))
 
 
 def _counted(rows: pa.RecordBatchReader) -> TruthCounts:

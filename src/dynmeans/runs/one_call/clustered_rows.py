@@ -1,7 +1,7 @@
 """ClusteredRows: what `dynmeans.cluster` found, in the form in which the rows came."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from dynmeans.inputs.input_error import InputError
+from dynmeans.records.arrays import IntArray
 from dynmeans.records.families import Families
 from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
 from dynmeans.runs.export.label_files import export_labels
-from dynmeans.runs.look.label_view import LabelView
+from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
 from dynmeans.runs.look.profiles import describe_clusters
+from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.one_call.inline import display, framed, summary_table
 from dynmeans.runs.one_call.scratch import ScratchFolder
@@ -37,12 +39,15 @@ class ClusteredRows:
     ----------
     labels : series or array
         Identity of every row: a pandas series on the frame's own index, a series of polars, an
-        Arrow array; for a path or a relation a pandas series by number of row, or by `key`. Null
+        Arrow array; for a path or a relation a pandas series by number of row, or by `id`. Null
         where a row was left out.
     clusters, events : data frames
         One row for each cluster, and for each thing that happened to one.
     history : History
         The record of every window.
+    confirmed_labels : series or array
+        The same, with -1 for identities of fewer points than `min_cluster_size` in all or seen in
+        fewer windows than `min_life`.
     families : Families or None
         Clusters that belong together, where they were asked for.
     penalties : Penalties
@@ -64,11 +69,10 @@ class ClusteredRows:
         job: ClusterJob,
         origin: Origin,
         done: ClusterResult,
-        families: Families | None,
         scratch: ScratchFolder,
     ) -> None:
         self.folder: Path = job.out
-        self.families, self.suggestion = families, done.suggestion
+        self.suggestion = done.suggestion
         self._job, self._origin, self._done = job, origin, done
         self._scratch = scratch
         self._is_kept = not self.folder.is_relative_to(scratch.path)
@@ -97,19 +101,41 @@ class ClusteredRows:
     def penalties(self) -> Penalties:
         """lambda, max_gap and reach, as given or chosen."""
         with self.run() as run:
-            return run.config.penalties
+            found = run.penalties
+        assert found is not None, "a run without a window raises before"
+        return found
+
+    @cached_property
+    def families(self) -> Families | None:
+        """Clusters that belong together; None unless `families` was asked for."""
+        if not self._job.recipe.families:
+            return None
+        with self.run() as run:
+            return families_of_run(run)
+
+    @property
+    def confirmed_labels(self) -> Any:
+        """`labels` with -1 for identities that are not confirmed."""
+        recipe = self._job.recipe
+        with self.run() as run:
+            least = recipe.min_cluster_size
+            ids = confirmed_of_run(run, min_cluster_size=least, min_life=recipe.min_life)
+        return self._labels(lambda found: np.where(np.isin(found, ids), found, -1))
 
     @cached_property
     def labels(self) -> Any:
         """Identity of every row, null where it was left out."""
+        return self._labels(lambda found: found)
+
+    def _labels(self, shown: Callable[[IntArray], IntArray]) -> Any:
         assert self.status.position is not None
         n_rows = self.status.position["rows_read"] + self.n_duplicates
-        key = self._job.options.id
+        key = self._job.windows.id
         labels, is_known = np.full(n_rows, -1, dtype=np.int64), np.zeros(n_rows, dtype=bool)
         with self.run() as run:
             for table in run.label_tables():
                 rows = table["row_id" if key is None else "row"].to_numpy()
-                labels[rows], is_known[rows] = table["cluster_id"].to_numpy(), True
+                labels[rows], is_known[rows] = shown(table["cluster_id"].to_numpy()), True
         is_unnamed = self._origin.library == "pandas" and self._origin.index is None
         keys = self._keys(key) if key is not None and is_unnamed else None
         return self._origin.labels(labels, is_known, keys)
@@ -162,9 +188,9 @@ class ClusteredRows:
                 describe=columns,
                 truth=truth or run.config.source.get("truth"),
                 families=self.families if families else None,
-                table=self._job.table,
+                input=self._job.input.rows,
                 trust=True,
-                network=self._job.reading.network,
+                network=self._job.input.reading.network,
             )
         return self._origin.frame(found.to_arrow())
 
@@ -185,10 +211,10 @@ class ClusteredRows:
             export_labels(
                 run,
                 path,
-                table=self._job.table,
+                input=self._job.input.rows,
                 trust=True,
                 view=LabelView(edits=run.edits),
-                network=self._job.reading.network,
+                network=self._job.input.reading.network,
             )
         return Path(path)
 
@@ -231,20 +257,20 @@ class ClusteredRows:
             return summary_table(self._lines(), run.clusters(frame="arrow"))
 
     def _lines(self) -> list[str]:
-        lines = summary_lines(self.status, self._job.options, self.penalties, self.suggestion)
+        lines = summary_lines(self.status, self._job.windows, self.penalties, self.suggestion)
         left_out = self.left_out_text()
         return [*lines, left_out] if left_out else lines
 
     def left_out_text(self) -> str:
         """Say how many rows have no label, and why; nothing if there are none."""
         counts = self.status.n_dropped, self.missing, self.n_duplicates
-        return left_out_text(*counts, self._job.options.time)
+        return left_out_text(*counts, self._job.windows.time)
 
     def _shown(self, title: str | None) -> dict[str, Any]:
         """Say how the page is made: from which rows, and under which heading."""
-        is_named = isinstance(self._job.table, str) or self._is_kept
+        is_named = isinstance(self._job.input.rows, str) or self._is_kept
         heading = title or (None if is_named else "Clusters over time")
-        return {"table": self._job.table, "title": heading, "trust": True}
+        return {"input": self._job.input.rows, "title": heading, "trust": True}
 
     def _keys(self, key: str) -> Any:
         with self._job.open_source() as source:

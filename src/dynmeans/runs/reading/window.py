@@ -1,7 +1,7 @@
 """Window, the rows of one window; and WindowOptions, how the rows of a source become windows."""
 
-from collections.abc import Mapping
-from dataclasses import InitVar, asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,13 @@ from dynmeans.engine.checks import (
     checked_elapsed,
     checked_weights,
 )
+from dynmeans.inputs.fields import one_of, option
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.runs.reading.columns import TIME_UNITS
 from dynmeans.runs.reading.durations import parse_zone
 
-ON_MISSING = ("error", "drop")
-ON_LATE = ("error", "drop")
 _PER_ROW = ("row_ids", "rows", "times", "truth")
 
 
@@ -31,7 +30,7 @@ class Window:
     Attributes
     ----------
     points : array of shape (n_points, n_features)
-        The features, in the units of the source; the run standardizes them if it is told to.
+        The features, in the units of the source; the run maps them into its space.
     elapsed : float
         Steps of time since the previous window: 1, or more where windows were empty.
     row_ids : array of shape (n_points,), optional
@@ -112,74 +111,74 @@ class Window:
 class WindowOptions:
     """How rows are ordered and cut; exactly one of `every`, `count` and `batch` is given.
 
-    Attributes
-    ----------
-    features : tuple of str
-        Names of feature columns, or patterns such as ``x_*``.
-    time : str, optional
-        Column of times; rows are taken in their order.
-    every : str, optional
-        Length of a window: ``30min``, ``1d``, ``1mo``; a plain number for times that are numbers.
-    count : int, optional
-        Rows of a window.
-    batch : str, optional
-        Column that says which window a row belongs to. Where it holds integers, those missing are
-        empty windows.
-    timezone : str
-        Time zone of the calendar, and of times without an offset.
-    time_unit : {"s", "ms", "us", "ns"}, optional
-        For times that are numbers since 1970.
-    time_format : str or tuple of str, optional
-        For times that are text of another form than ISO 8601, as `datetime.strptime` takes it:
-        ``%d.%m.%Y %H:%M``. Of several forms the first that fits is taken.
-    id, weight, truth : str, optional
-        Columns of row names, weights and true identities.
-    on_missing : {"error", "drop"}
-        What to do with rows that lack a feature, a weight or a time that can be read.
-    hold_last : bool
-        Leave the last window alone until a later row shows that it is complete.
-    lateness : str
-        Live source: how far back in time a row may come after another one.
-    on_late : {"error", "drop"}
-        Live source: what to do with rows that come later than that.
-    max_ahead : str, optional
-        Live source: how far one row may be ahead of all others; one that is alone there is not
-        taken. By default 1,000 windows, and no less than a year.
-    unique_ids : bool
-        Stream: whether a row whose `id` is in an open window already is that row, sent again.
+    What each field means is in its `metadata`, from which the options of the command are made.
     """
 
-    features: tuple[str, ...]
-    time: str | None = None
-    every: str | None = None
-    count: int | None = None
-    batch: str | None = None
-    timezone: str = "UTC"
-    time_unit: str | None = None
-    time_format: str | tuple[str, ...] | None = None
-    id: str | None = None
-    weight: str | None = None
-    truth: str | None = None
-    on_missing: str = "error"
-    hold_last: bool = False
-    lateness: str = "0"
-    on_late: str = "error"
-    max_ahead: str | None = None
-    unique_ids: bool = False
+    features: tuple[str, ...] = option(
+        (),
+        "Numeric columns to cluster by: 'a,b,c', or patterns such as 'x_*'; may be repeated.",
+        list,
+        flag="-f",
+    )
+    time: str | None = option(None, "Column of times; rows are read in order of time.", flag="-t")
+    every: str | None = option(
+        None,
+        "Length of a window: 500ms, 30min, 6h, 1d, 1w, 1mo, 1y; a plain number where times are "
+        "plain numbers. Days and longer follow the calendar of `timezone`.",
+    )
+    count: int | None = option(None, "One window for every N rows.", int, metavar="N")
+    batch: str | None = option(
+        None,
+        "One window for each value of this column; integers that are missing count as empty "
+        "windows.",
+    )
+    timezone: str = option("UTC", "Time zone of the calendar, and of times without an offset.")
+    time_unit: str | None = option(
+        None, "For times that are numbers since 1970.", choices=TIME_UNITS
+    )
+    time_format: str | tuple[str, ...] | None = option(
+        None,
+        "Format of times that are text and not like 2024-03-31 14:05, such as '%d.%m.%Y %H:%M'; "
+        "may be repeated, and the first that fits is used.",
+        list,
+    )
+    id: str | None = option(None, "Column that names the rows; numbers by default.")
+    weight: str | None = option(None, "Column of weights: a row of weight 2 counts as two.")
+    truth: str | None = option(None, "Column of true identities, kept for score and report.")
+    on_missing: str = option(
+        "error",
+        "What to do with rows that lack a finite value or a readable time: drop (and count them), "
+        "or error; drop by default, and a stream keeps such messages as dead letters.",
+        choices=("drop", "error"),
+    )
+    hold_last: bool = option(
+        False, "Leave the last window open until the next time: for an input that grows.", bool
+    )
+    lateness: str = option("0", "Live sources: how far behind the latest time a row may be.")
+    on_late: str = option(
+        "error",
+        "Live sources: what to do with rows later than that: error (in a stream, a dead letter), "
+        "or drop (and count them).",
+        choices=("drop", "error"),
+    )
+    max_ahead: str | None = option(
+        None,
+        "Live sources: how far one row may be ahead of all others; one that is alone there is not "
+        "taken; by default 1,000 windows, and no less than a year.",
+    )
+    unique_ids: bool = option(
+        False,
+        "Streams: treat a row whose `id` is already in an open window as the same row, sent twice.",
+        bool,
+    )
 
     def __post_init__(self) -> None:
         """Check what can be checked before a row is read."""
+        object.__setattr__(self, "features", tuple(self.features))
         if self.time_format is not None and not isinstance(self.time_format, str):
             forms = tuple(self.time_format)
             object.__setattr__(self, "time_format", forms[0] if len(forms) == 1 else forms or None)
-        ways = [name for name in ("every", "count", "batch") if getattr(self, name) is not None]
-        if len(ways) != 1:
-            got = " and ".join(f"{{{name}=...}}" for name in ways) or "none of them"
-            raise InputError(
-                "",
-                "give exactly one of {every=...} (a length of time), {count=...} (rows of a "
-                f"window) and {{batch=...}} (a column), got {got}",
-            )
+        self._check_ways()
         if self.unique_ids and self.id is None:
             raise InputError("unique_ids", "needs a column of names", hint="Give {id=...}.")
         if self.every is not None and self.time is None:
@@ -188,15 +187,20 @@ class WindowOptions:
             raise InputError("", "give {time_unit} or {time_format}, not both")
         if self.count is not None:
             object.__setattr__(self, "count", checked_count("count", self.count))
-        for name, allowed in (
-            ("on_missing", ON_MISSING),
-            ("on_late", ON_LATE),
-            ("time_unit", (None, *TIME_UNITS)),
-        ):
-            if getattr(self, name) not in allowed:
-                names = ", ".join(filter(None, allowed))
-                raise InputError(name, f"must be one of {names}", got=getattr(self, name))
+        for one in fields(self):
+            if choices := one.metadata.get("choices"):
+                one_of(one.name, getattr(self, one.name), (one.default, *choices))
         parse_zone(self.timezone)
+
+    def _check_ways(self) -> None:
+        ways = [name for name in ("every", "count", "batch") if getattr(self, name) is not None]
+        if len(ways) != 1:
+            got = " and ".join(f"{{{name}=...}}" for name in ways) or "none of them"
+            raise InputError(
+                "",
+                "give exactly one of {every=...} (a length of time), {count=...} (rows of a "
+                f"window) and {{batch=...}} (a column), got {got}",
+            )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -216,9 +220,16 @@ class WindowOptions:
         """The column of times, where they are text whose form is given."""
         return None if self.time_format is None else self.time
 
-    def to_source_fields(self, table: str | None) -> dict[str, Any]:
-        """Return what a run stores of its source; features stand beside it."""
-        fields = asdict(self)
-        # Features have a field of their own; a run may be resumed with another `hold_last`.
-        del fields["features"], fields["hold_last"]
-        return {"input": table, **fields}
+    def to_fields(self) -> dict[str, Any]:
+        """Return what a run stores: features stand beside it, `hold_last` may change."""
+        kept = asdict(self)
+        del kept["features"], kept["hold_last"]
+        return kept
+
+    @classmethod
+    def from_fields(
+        cls, features: Sequence[str], stored: Mapping[str, Any], **others: Any
+    ) -> "WindowOptions":
+        """Read what a run has stored."""
+        known = [one.name for one in fields(cls) if one.name in stored]
+        return cls(tuple(features), **{name: stored[name] for name in known} | others)

@@ -1,6 +1,5 @@
 """Commit: what becomes visible at once, and its rows in the database."""
 
-import hashlib
 import json
 import sqlite3
 import time
@@ -10,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dynmeans.records.state import ClusterState
+from dynmeans.follow.memory import Memory
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.dead_letters import DeadLetter, insert_letters
@@ -19,9 +18,6 @@ from dynmeans.runs.store.inbox import forget_taken
 from dynmeans.runs.store.label_parts import Part
 from dynmeans.runs.store.schema import N_TOKENS
 
-STATE_ARRAYS = ("ids", "centers", "weights", "ages", "counts")
-# Only where clusters keep a course.
-COURSE_ARRAYS = ("velocities", "velocity_covariances")
 DIGEST = "digest"  # the entry of the manifest that covers all others
 SETTINGS = (
     "SELECT 'configuration' AS origin, name, value, rowid AS place FROM configuration UNION ALL "
@@ -48,7 +44,7 @@ class Commit:
 
     windows: list[StoredWindow] = field(default_factory=list)
     labels: list[pa.Table] = field(default_factory=list)
-    state: ClusterState | None = None
+    memory: Memory | None = None
     manifest: dict[str, Any] = field(default_factory=dict)
     token: str | None = None
     dead_letters: list[DeadLetter] = field(default_factory=list)
@@ -61,17 +57,19 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
         insert_part(connection, part)
     events = [_event_rows(window) for window in commit.windows]
     connection.executemany(
-        "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         ((b.record.step, *e) for b, rows in zip(commit.windows, events, strict=True) for e in rows),
     )
     pairs = zip(commit.windows, events, strict=True)
     _insert(connection, "windows", [(*_window_row(b), rows_digest(rows)) for b, rows in pairs])
     _insert(connection, "samples", [_sample_row(b.sample) for b in commit.windows])
     _add_lives(connection, commit.windows)
-    if commit.state is not None:
-        _replace_state(connection, commit.state)
+    n_steps = 0
+    if commit.memory is not None:
+        n_steps = commit.memory.clusters.n_steps
+        kept = (1, commit.memory.to_bytes())
+        connection.execute("REPLACE INTO memory VALUES (?, ?, ?)", (*kept, row_digest(kept)))
     if commit.token is not None:
-        n_steps = commit.state.n_steps if commit.state is not None else 0
         _insert(connection, "tokens", [(commit.token, n_steps)])
         (n_tokens,) = connection.execute("SELECT count(*) FROM tokens").fetchone()
         commit.manifest[N_TOKENS] = n_tokens
@@ -87,14 +85,6 @@ def insert_part(connection: sqlite3.Connection, part: Part) -> None:
     """Name a part of labels as one of the run."""
     row = (part.first_step, part.last_step, part.name, part.n_rows, part.n_bytes, part.sha256)
     _insert(connection, "parts", [row])
-
-
-def _replace_state(connection: sqlite3.Connection, state: ClusterState) -> None:
-    connection.execute(
-        "REPLACE INTO state VALUES (1, :n_steps, :time, :next_id, :ids, :centers, :weights, "
-        ":ages, :counts, :velocities, :velocity_covariances, :sha256)",
-        _state_row(state),
-    )
 
 
 def write_manifest(connection: sqlite3.Connection, entries: Mapping[str, Any]) -> None:
@@ -138,7 +128,7 @@ def _add_lives(connection: sqlite3.Connection, windows: list[StoredWindow]) -> N
 
 def _event_rows(window: StoredWindow) -> list[tuple[Any, ...]]:
     return [
-        (n, e.kind, int(e.cluster_id), e.other_id, _plain(e.displacement), _plain(e.gap))
+        (n, e.kind, int(e.cluster_id), e.other_id, *map(_plain, (e.displacement, e.gap, e.speed)))
         for n, e in enumerate(window.record.events)
     ]
 
@@ -168,19 +158,3 @@ def _life_rows(window: StoredWindow) -> Iterable[tuple[Any, ...]]:
     record = window.record
     for k, count, center in zip(record.ids.tolist(), record.counts, record.centers, strict=True):
         yield k, record.step, record.step, 1, float(count), center.tobytes()
-
-
-def _state_row(state: ClusterState) -> dict[str, Any]:
-    arrays = {name: getattr(state, name) for name in STATE_ARRAYS + COURSE_ARRAYS}
-    row = {name: None if array is None else array.tobytes() for name, array in arrays.items()}
-    row |= {"n_steps": state.n_steps, "time": state.time, "next_id": state.next_id}
-    row["sha256"] = state_checksum(row)
-    return row
-
-
-def state_checksum(row: Mapping[str, Any]) -> str:
-    """Return the digest that shows whether a stored state is the one that was written."""
-    digest = hashlib.sha256(f"{row['n_steps']} {row['time']!r} {row['next_id']}".encode())
-    for name in STATE_ARRAYS + COURSE_ARRAYS:
-        digest.update(row[name] or b"")
-    return digest.hexdigest()

@@ -11,7 +11,7 @@ TABLES = ("parts", "windows", "samples", "clusters", "tokens", "dead_letters", "
 # Columns of bytes, of whatever table.
 _BLOBS = frozenset(
     {"ids", "counts", "centers", "weights", "ages", "cost_trace", "center", "velocities"}
-    | {"points", "cluster_ids", "body", "events_digest"}
+    | {"points", "cluster_ids", "body", "events_digest", "data"}
 )
 
 

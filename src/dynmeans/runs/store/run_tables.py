@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from dynmeans.files.whole_counts import whole_counts
 from dynmeans.records.events import Event
-from dynmeans.records.scaling import Scaling
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.sampling import Sample
@@ -81,16 +80,12 @@ def _event_condition(
     return " AND ".join(conditions), values
 
 
-def clusters_table(
-    store: Store, features: Sequence[str], state: ClusterState, scaling: Scaling | None
-) -> pa.Table:
+def clusters_table(store: Store, features: Sequence[str], state: ClusterState) -> pa.Table:
     """One row for each cluster: its life, its size, and where it was last seen."""
     rows = list(store.rows("clusters", "ORDER BY cluster_id"))
     names = {row["step"]: row["name"] for row in store.rows("windows")}
     ages = dict(zip(state.ids.tolist(), state.ages.tolist(), strict=True))
     centers = _floats(b"".join(row["center"] for row in rows)).reshape(len(rows), len(features))
-    if scaling is not None:
-        centers = scaling.restore(centers)
     columns: dict[str, Any] = {
         name: pa.array([row[name] for row in rows], type=dtype)
         for name, dtype in (
@@ -122,7 +117,6 @@ def _status(age: float | None) -> str:
 def step_records(
     store: Store,
     n_features: int,
-    scaling: Scaling | None,
     *,
     has_labels: bool,
     first_step: int = 0,
@@ -131,24 +125,21 @@ def step_records(
     """Yield the records of windows, oldest first; centers in the units of the source."""
     labels = _labels_by_step(store, first_step) if has_labels else None
     steps = _steps(first_step, last_step)
-    spread = 1.0 if scaling is None else scaling.spread
     for row, events in windows_with_events(store, *steps):
-        centers = _floats(row["centers"]).reshape(-1, n_features)
-        velocities = _velocities(row)
         yield StepRecord(
             step=row["step"],
             time=row["time"],
             labels=_NO_LABELS if labels is None else next(labels),
             ids=np.frombuffer(row["ids"], dtype=np.int64),
             counts=_floats(row["counts"]),
-            centers=centers if scaling is None else scaling.restore(centers),
+            centers=_floats(row["centers"]).reshape(-1, n_features),
             weights=_floats(row["weights"]),
             ages=_floats(row["ages"]),
             cost_trace=_floats(row["cost_trace"]),
             n_remembered=row["n_remembered"],
             events=tuple(events),
             when=row["name"],
-            velocities=None if velocities is None else velocities * spread,
+            velocities=_velocities(row, n_features),
         )
 
 
@@ -241,8 +232,7 @@ def windows_with_events(
         events = [tuple(row)[1:] for row in by_step.pop(window["step"], ())]
         if rows_digest(events) != window["events_digest"]:
             raise damaged(store.folder, f"the events of window {window['step']} were changed")
-        speeds = _speeds(window)
-        yield window, [_event(row, speeds) for row in events]
+        yield window, [Event(*row[1:]) for row in events]
     if by_step:
         raise damaged(store.folder, f"there are events of a window {min(by_step)} that is not")
 
@@ -255,25 +245,10 @@ def _steps(first_step: int, last_step: int | None) -> tuple[str, tuple[int, ...]
     return "WHERE step BETWEEN ? AND ?", (first_step, last)
 
 
-def _velocities(window: Any) -> Any:
+def _velocities(window: Any, n_features: int) -> Any:
     """Velocities of the clusters seen in a window; None where clusters keep no course."""
-    if window["velocities"] is None:
-        return None
-    return _floats(window["velocities"]).reshape(len(window["ids"]) // 8, -1)
-
-
-def _speeds(window: Any) -> dict[int, float]:
-    velocities = _velocities(window)
-    if velocities is None:
-        return {}
-    ids = np.frombuffer(window["ids"], dtype=np.int64).tolist()
-    return dict(zip(ids, np.linalg.norm(velocities, axis=1).tolist(), strict=True))
-
-
-def _event(row: tuple[Any, ...], speeds: dict[int, float]) -> Event:
-    _, kind, cluster_id, other_id, displacement, gap = row
-    speed = speeds.get(cluster_id) if kind in ("moved", "returned") else None
-    return Event(kind, cluster_id, other_id, displacement, gap, speed)
+    found = window["velocities"]
+    return None if found is None else _floats(found).reshape(-1, n_features)
 
 
 def _floats(data: bytes) -> Any:

@@ -15,11 +15,8 @@ APPLICATION_ID = 0x44594D52  # "DYMR", in the header of the file
 TABLES = """
 CREATE TABLE configuration (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE manifest (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE state (
-    only INTEGER PRIMARY KEY CHECK (only = 1),
-    n_steps INTEGER NOT NULL, time REAL NOT NULL, next_id INTEGER NOT NULL,
-    ids BLOB NOT NULL, centers BLOB NOT NULL, weights BLOB NOT NULL, ages BLOB NOT NULL,
-    counts BLOB NOT NULL, velocities BLOB, velocity_covariances BLOB, sha256 TEXT NOT NULL
+CREATE TABLE memory (
+    only INTEGER PRIMARY KEY CHECK (only = 1), data BLOB NOT NULL, digest BLOB NOT NULL
 );
 CREATE TABLE parts (
     first_step INTEGER PRIMARY KEY, last_step INTEGER NOT NULL, name TEXT NOT NULL,
@@ -42,7 +39,7 @@ CREATE TABLE clusters (
 );
 CREATE TABLE events (
     step INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL,
-    cluster_id INTEGER NOT NULL, other_id INTEGER, displacement REAL, gap REAL,
+    cluster_id INTEGER NOT NULL, other_id INTEGER, displacement REAL, gap REAL, speed REAL,
     PRIMARY KEY (step, number)
 ) WITHOUT ROWID;
 CREATE TABLE tokens (token TEXT PRIMARY KEY, n_steps INTEGER NOT NULL, digest BLOB NOT NULL);

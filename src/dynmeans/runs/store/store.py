@@ -10,23 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 import dynmeans
+from dynmeans.follow.memory import Memory
 from dynmeans.inputs.argument_text import ArgumentText
-from dynmeans.records.state import ClusterState
 from dynmeans.runs.store import label_parts
 from dynmeans.runs.store.commit import (
-    COURSE_ARRAYS,
     DIGEST,
     SETTINGS,
-    STATE_ARRAYS,
     Commit,
     insert_commit,
     insert_part,
     settings_digest,
-    state_checksum,
     write_manifest,
 )
 from dynmeans.runs.store.digests import checked_rows, damaged
@@ -160,26 +156,30 @@ class Store:
         counts = manifest.get("counts")
         return None if counts is None else counts["n_rows"] - manifest.get(N_LABELS_REMOVED, 0)
 
-    def state(self, n_features: int) -> ClusterState:
-        """Return what is remembered after the last committed window."""
-        rows = self.query("SELECT * FROM state")
-        if not rows:
-            if self.query("SELECT 1 FROM windows LIMIT 1"):
-                raise damaged(self.folder, "its state is missing")
-            return ClusterState.empty(n_features)
-        row = dict(rows[0])
-        names = [name for name in STATE_ARRAYS + COURSE_ARRAYS if row[name] is not None]
-        has_bytes = all(isinstance(row[name], bytes) for name in names)
-        if not has_bytes or state_checksum(row) != row["sha256"]:
-            raise damaged(self.folder, "its state was changed")
-        arrays: dict[str, Any] = {
-            name: np.frombuffer(row[name], dtype=np.float64) for name in names[1:]
-        }
-        widths = {"centers": n_features, "velocities": n_features, "velocity_covariances": 2}
-        arrays |= {n: arrays[n].reshape(-1, width) for n, width in widths.items() if n in arrays}
-        ids = np.frombuffer(row["ids"], dtype=np.int64)
-        counters = {name: row[name] for name in ("next_id", "n_steps", "time")}
-        return ClusterState(ids=ids, **arrays, **counters)
+    def memory(self) -> Memory | None:
+        """Return what is remembered after the last committed window; None before the first."""
+        rows = list(self.rows("memory"))
+        if rows:
+            return Memory.from_bytes(rows[0]["data"], f"the memory of {str(self.folder)!r}")
+        if self.query("SELECT 1 FROM windows LIMIT 1"):
+            raise damaged(self.folder, "its memory is missing")
+        return None
+
+    @property
+    def n_identities(self) -> int:
+        """All clusters there ever were."""
+        return int(self.query("SELECT count(*) FROM clusters")[0][0])
+
+    @property
+    def pace(self) -> tuple[float, float] | None:
+        """Seconds of the last step, and when it was committed; None before the first."""
+        found = self.query("SELECT step_seconds, at FROM pace")
+        return (found[0]["step_seconds"], found[0]["at"]) if found else None
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a window was taken in: from then on the configuration stays."""
+        return bool(self.query("SELECT 1 FROM memory"))
 
     def has_token(self, token: str) -> bool:
         """Say whether a call of that name was committed."""
@@ -215,12 +215,12 @@ class Store:
         with self.transaction() as connection:
             write_manifest(connection, entries)
 
-    def configure(self, fields: Mapping[str, Any], entries: Mapping[str, Any]) -> None:
-        """Replace the configuration, and put entries into the manifest."""
+    def configure(self, fields: Mapping[str, Any]) -> None:
+        """Replace the configuration."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM configuration")
             _insert_configuration(connection, fields)
-            write_manifest(connection, entries)
+            write_manifest(connection, {})
         self._opened_with = self._settings("configuration")
 
     def forget_parts(self, parts: list[Part]) -> None:

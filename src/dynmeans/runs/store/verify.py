@@ -1,6 +1,6 @@
 """verify: everything a run folder holds, read once and compared with its digests."""
 
-from dynmeans.records.state import ClusterState
+from dynmeans.follow.memory import Memory
 from dynmeans.runs.store import label_parts
 from dynmeans.runs.store.digests import TABLES, damaged
 from dynmeans.runs.store.edit_log import read_edits
@@ -9,16 +9,16 @@ from dynmeans.runs.store.schema import N_ALERTS, N_TOKENS
 from dynmeans.runs.store.store import N_LABELS_REMOVED, Store
 
 
-def verify(store: Store, n_features: int) -> None:
+def verify(store: Store) -> None:
     """Raise an error for the first thing that is not as it was written."""
     with store.snapshot():
         (result,) = store.query("PRAGMA integrity_check")[0]
         if result != "ok":
             raise damaged(store.folder, str(result))
-        state = store.state(n_features)
+        memory = store.memory()
         for table in TABLES:
             n_rows = sum(1 for _ in store.rows(table))
-            expected = _expected_rows(store, table, state)
+            expected = _expected_rows(store, table, memory)
             if expected is not None and n_rows != expected:
                 raise damaged(store.folder, f"{table} has {n_rows} rows, not {expected}")
         for _ in windows_with_events(store):
@@ -37,12 +37,13 @@ def verify(store: Store, n_features: int) -> None:
             parts = now  # some were joined meanwhile
 
 
-def _expected_rows(store: Store, table: str, state: ClusterState) -> int | None:
+def _expected_rows(store: Store, table: str, memory: Memory | None) -> int | None:
     """Return how many rows a table must have; None where nothing says."""
     if table in ("windows", "samples"):
-        return int(state.n_steps)
+        return 0 if memory is None else int(memory.clusters.n_steps)
     if table == "clusters":
-        return int(state.next_id)  # every cluster was seen in the window that it was born in
+        # Every cluster was seen in the window that it was born in.
+        return 0 if memory is None else int(memory.clusters.next_id)
     if table == "dead_letters":
         return store.counts()["n_dead_letters"]
     entry = {"alerts": N_ALERTS, "tokens": N_TOKENS}.get(table)

@@ -1,10 +1,11 @@
-"""Addresses of places that streams live in: ``redis://``, ``kafka://``, ``mqtt://``, ``postgresql://``."""
+"""Addresses of streams: each begins with the name of a connector, such as ``redis://``."""
 
-import importlib
 import os
 import re
 import threading
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
@@ -15,16 +16,8 @@ if TYPE_CHECKING:
     from dynmeans.runs.streams.message import Stream
     from dynmeans.runs.streams.sink import Sink
 
-# The module of each kind of place, and the library it needs; loaded when such an address is given.
-_PLACES = {
-    "redis": "redis_connector",
-    "rediss": "redis_connector",
-    "kafka": "kafka_connector",
-    "mqtt": "mqtt_connector",
-    "mqtts": "mqtt_connector",
-    "postgresql": "postgresql_connector",
-    "postgres": "postgresql_connector",
-}
+# Packages register what an address may begin with, and the module that opens it.
+CONNECTORS = "dynmeans.connectors"
 
 
 # Options that are stored and shown. All others may hold a secret: they are used, and left out.
@@ -85,7 +78,7 @@ class Address:
         try:
             return parts.hostname or "localhost", parts.port or port
         except ValueError as error:
-            raise InputError("table", ": {} in {!r}", str(error), str(self)) from error
+            raise InputError("input", ": {} in {!r}", str(error), str(self)) from error
 
     def taken(self, *names: str) -> tuple[dict[str, str], dict[str, str]]:
         """Return the options of these names, and all others."""
@@ -97,7 +90,7 @@ class Address:
         mine, others = self.taken(*names)
         if others:
             rule = ": {!r} has the option {!r}; known here: {}"
-            raise InputError("table", rule, str(self), min(others), ", ".join(names) or "none")
+            raise InputError("input", rule, str(self), min(others), ", ".join(names) or "none")
         return mine
 
 
@@ -109,7 +102,7 @@ def is_address(text: object) -> bool:
     >>> is_address("redis://localhost/0?stream=rows"), is_address("rows.parquet")
     (True, False)
     """
-    return isinstance(text, str) and text.partition("://")[0] in _PLACES and "://" in text
+    return isinstance(text, str) and "://" in text and text.partition("://")[0] in _connectors()
 
 
 def parse_address(text: str) -> Address:
@@ -181,11 +174,20 @@ def open_stream(text: str, columns: tuple[str, ...], stop: threading.Event) -> "
 def open_sink(text: str, stop: threading.Event) -> "Sink":
     """Return the place at an address that labels and events are sent to."""
     if not is_address(text):
-        known = ", ".join(f"{name}://" for name in _PLACES if name not in ("rediss", "mqtts"))
+        known = ", ".join(f"{name}://" for name in sorted(_connectors()))
         raise InputError("to", f"must begin with one of {known}", got=text)
     made: Sink = _module(text).open_sink(parse_address(text), stop)
     return made
 
 
+@cache
+def _connectors() -> dict[str, EntryPoint]:
+    """Return what is registered; that of another package does not replace one of ours."""
+    found = sorted(
+        entry_points(group=CONNECTORS), key=lambda one: one.value.startswith("dynmeans.")
+    )
+    return {one.name: one for one in found}
+
+
 def _module(text: str) -> Any:
-    return importlib.import_module(f"dynmeans.runs.streams.{_PLACES[text.partition('://')[0]]}")
+    return _connectors()[text.partition("://")[0]].load()

@@ -45,7 +45,7 @@ def open_sink(address: Address, stop: threading.Event) -> "KafkaSink":
 def settings_of(address: Address) -> dict[str, Any]:
     """Return the settings of a client; options of the address are librdkafka's."""
     if not address.path or "/" in address.path:
-        raise InputError("table", ": {!r} must name one topic after the hosts", str(address))
+        raise InputError("input", ": {!r} must name one topic after the hosts", str(address))
     settings: dict[str, Any] = {"bootstrap.servers": address.hosts, **address.options}
     if address.user:
         settings |= {"sasl.username": address.user, "sasl.password": address.password or ""}
@@ -206,7 +206,7 @@ def _made(kind: Any, settings: dict[str, Any], address: Address) -> Any:
         return kind(settings)
     except kafka.KafkaException as error:
         told = address.hidden(_told(error))
-        raise InputError("table", ": {!r}: {}", str(address), told) from None
+        raise InputError("input", ": {!r}: {}", str(address), told) from None
 
 
 def _told(error: Exception) -> str:

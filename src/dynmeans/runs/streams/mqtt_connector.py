@@ -61,7 +61,7 @@ class MqttTopic:
         options = address.only("client")
         if not address.path or not options.get("client"):
             raise InputError(
-                "table",
+                "input",
                 ": {!r} must name a topic and a client, whose session the broker keeps: "
                 "mqtt://host/TOPIC?client=NAME",
                 str(address),

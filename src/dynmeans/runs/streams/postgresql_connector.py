@@ -95,7 +95,7 @@ class PostgresqlTable:
         mine, others = address.taken("table", "by")
         if not mine.get("table") or not mine.get("by"):
             raise InputError(
-                "table",
+                "input",
                 ": {!r} must name a table and a column of integers that rises from row to row: "
                 "?table=NAME&by=COLUMN",
                 str(address),
@@ -190,17 +190,17 @@ class PostgresqlTable:
             found = connection.execute(_COLUMNS, (self._quoted(connection), self._by)).fetchone()
         except psycopg.errors.UndefinedTable as error:
             raise InputError(
-                "table", ": {!r} has no table {!r}", str(self._address), self._name
+                "input", ": {!r} has no table {!r}", str(self._address), self._name
             ) from error
         if found is None:
-            raise InputError("table", ": the table {!r} has no column {!r}", self._name, self._by)
+            raise InputError("input", ": the table {!r} has no column {!r}", self._name, self._by)
         kind, is_unique, relation = found
         if relation not in ("r", "p", b"r", b"p"):
-            raise InputError("table", ": {!r} is no table but a view or the like", self._name)
+            raise InputError("input", ": {!r} is no table but a view or the like", self._name)
         if kind not in _INTEGERS or not is_unique:
             rule = ": the column {!r} must hold integers under a unique index; it is {}{}"
             missing = "" if is_unique else ", without such an index"
-            raise InputError("table", rule, self._by, kind, missing)
+            raise InputError("input", rule, self._by, kind, missing)
         self._is_checked = True
 
     def behind(self) -> set[str]:

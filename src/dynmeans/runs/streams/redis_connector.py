@@ -36,7 +36,7 @@ def connected(address: Address, backoff: Backoff, check: Callable[[Any], None]) 
     """Return a connection to the server of an address, checked whenever it is made."""
     host, port = address.host_and_port(6379)
     if not address.path.isdecimal() and address.path:
-        raise InputError("table", ": the database in {!r} must be a number", str(address))
+        raise InputError("input", ": the database in {!r} must be a number", str(address))
 
     def connect() -> Any:
         client = redis.Redis(
@@ -160,7 +160,7 @@ class RedisSink:
 def _stream_of(address: Address) -> str:
     key = address.only("stream").get("stream", "")
     if not key:
-        raise InputError("table", ": {!r} must name a stream: ?stream=NAME", str(address))
+        raise InputError("input", ": {!r} must name a stream: ?stream=NAME", str(address))
     return key
 
 

@@ -179,6 +179,7 @@ def fit_table(
         plan.penalties,
         plan.recipe.n_init,
         plan.execution,
+        plan.recipe.search,
     )
     after = replace(before, **remembered, **clocks_after(rows, before, elapsed))
     _check_limit(after, plan.recipe.max_clusters)
@@ -194,7 +195,7 @@ def _checked(recipe: Recipe, state: object) -> Recipe:
     if recipe.is_auto:
         raise InputError("penalties", f"must be given in {where}", got=AUTO, hint=auto)
     confirming = ("families", "min_cluster_size", "min_life")
-    recipe.refuse(where, ("n_clusters", "order", "search", *confirming))
+    recipe.refuse(where, ("n_clusters", "order", *confirming))
     if not find_space(recipe.space).is_fitted:
         hint = "Give a space that is fitted, the same for all keys: find_space(...).fit(rows)."
         raise InputError("space", f"is not learned in {where}", got=recipe.space, hint=hint)
@@ -209,7 +210,7 @@ def _checked(recipe: Recipe, state: object) -> Recipe:
 def _settings(
     columns: Columns, plan: GroupPlan, time_step: Any, state: GroupStates | None
 ) -> dict[str, Any]:
-    """What later calls must repeat to go on from these states."""
+    """What later calls must repeat to continue from these states."""
     is_open = plan.recipe.random_state is None and state is not None
     direct = ("new_penalty", "revival_penalty", "drift", "revival", "motion", "moving")
     penalties = plan.penalties.to_json()
@@ -223,6 +224,7 @@ def _settings(
         **{name: penalties[name] for name in direct},
         "space": plan.space.to_json(),
         "n_init": plan.recipe.n_init,
+        "search": plan.recipe.search,
         "seed": state.settings["seed"]
         if is_open and state is not None
         else draw_seed(plan.recipe.random_state),
@@ -232,7 +234,7 @@ def _settings(
 def _agreeing(
     state: GroupStates | None, settings: dict[str, Any], rows: GroupedRows
 ) -> GroupStates:
-    """Return the states to go on from, or say what of this call disagrees with them."""
+    """Return the states to continue from, or say what of this call disagrees with them."""
     if state is None or not len(state):
         return GroupStates.empty(rows.points.shape[1], rows.batch_values.dtype, settings)
     for name, value in settings.items():

@@ -63,15 +63,15 @@ def checked_select(query: str) -> str:
     >>> checked_select("SELECT 1; DROP TABLE rows")
     Traceback (most recent call last):
         ...
-    dynmeans.inputs.input_error.InputError: query must be one SELECT, not 2 statements.
+    dynmeans.inputs.input_error.InputError: sql must be one SELECT, not 2 statements.
     """
     with source_errors("the query cannot be read"):
         statements = duckdb.extract_statements(query)
     if len(statements) != 1:
-        raise InputError("query", f"must be one SELECT, not {len(statements)} statements")
+        raise InputError("sql", f"must be one SELECT, not {len(statements)} statements")
     (statement,) = statements
     if statement.type != duckdb.StatementType.SELECT:
-        raise InputError("query", f"must be one SELECT, not {statement.type.name}")
+        raise InputError("sql", f"must be one SELECT, not {statement.type.name}")
     return str(statement.query).strip().removesuffix(";")
 
 

@@ -1,10 +1,11 @@
-"""ReadingOptions: what a file does not say about itself."""
+"""ReadingOptions: what a source does not say about itself."""
 
 import codecs
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from dynmeans.inputs.fields import one_of, option
 from dynmeans.inputs.input_error import InputError
 
 UTF8 = "utf-8"
@@ -13,34 +14,37 @@ _DECIMALS = (".", ",")
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
-    """How the rows of a source are written, and which of them are wanted.
+    """How the rows of a source are read, and which of them are wanted.
 
-    Attributes
-    ----------
-    decimal : {".", ","}
-        What stands before the decimals of a number that is written as text.
-    encoding : str
-        Encoding of CSV files and JSON lines, by a name that Python knows: ``cp1252``, ``utf-16``.
-    distinct : bool
-        Leave out rows that equal an earlier one in every column.
-    network : bool
-        Whether ``https://`` and ``s3://`` may be read; a run folder never says so by itself.
+    What each field means is in its `metadata`, from which the options of the command are made.
 
     Examples
     --------
-    >>> ReadingOptions(decimal=",").to_source_fields()
-    {'decimal': ','}
+    >>> ReadingOptions(decimal=",").to_fields()["decimal"]
+    ','
     """
 
-    decimal: str = "."
-    encoding: str = UTF8
-    distinct: bool = False
-    network: bool = False
+    sql: str | None = option(None, "One SELECT to read, where the input is called source.")
+    table: str | None = option(None, "Table of a database, or sheet of an Excel file.")
+    decimal: str = option(
+        ".", "What stands before the decimals of a number in text.", choices=_DECIMALS
+    )
+    encoding: str = option(
+        UTF8, "Encoding of CSV files and JSON lines: cp1252, utf-16 and all that Python knows."
+    )
+    distinct: bool = option(
+        False, "Leave out rows that equal an earlier one in every column, and count them.", bool
+    )
+    network: bool = option(
+        False,
+        "Allow an input of https:// or s3://; needs DuckDB's extension httpfs. A run folder never "
+        "allows it by itself.",
+        bool,
+    )
 
     def __post_init__(self) -> None:
         """Check what can be checked before a file is opened."""
-        if self.decimal not in _DECIMALS:
-            raise InputError("decimal", "must be . or ,", got=self.decimal)
+        one_of("decimal", self.decimal, _DECIMALS)
         try:
             known = codecs.lookup(self.encoding)
         except (LookupError, ValueError) as error:
@@ -48,19 +52,19 @@ class ReadingOptions:
             raise InputError("encoding", rule, got=self.encoding) from error
         object.__setattr__(self, "encoding", known.name)
 
-    def to_source_fields(self) -> dict[str, Any]:
-        """Return what a run stores of it: what was chosen, and nothing that opens the network."""
-        chosen = asdict(self)
-        del chosen["network"]
-        return {name: value for name, value in chosen.items() if value != getattr(AS_USUAL, name)}
+    def changed(self) -> list[str]:
+        """Return the names of the fields that are not at their default."""
+        return [one.name for one in fields(self) if getattr(self, one.name) != one.default]
+
+    def to_fields(self) -> dict[str, Any]:
+        """Return what a run stores of it: nothing that opens the network."""
+        return {name: value for name, value in asdict(self).items() if name != "network"}
 
     @classmethod
-    def from_source_fields(
-        cls, fields: Mapping[str, Any], *, network: bool = False
-    ) -> "ReadingOptions":
+    def from_fields(cls, stored: Mapping[str, Any], *, network: bool = False) -> "ReadingOptions":
         """Read what a run has stored."""
-        names = ("decimal", "encoding", "distinct")
-        return cls(network=network, **{name: fields[name] for name in names if name in fields})
+        names = [one.name for one in fields(cls) if one.name != "network"]
+        return cls(network=network, **{name: stored[name] for name in names if name in stored})
 
 
 AS_USUAL = ReadingOptions()

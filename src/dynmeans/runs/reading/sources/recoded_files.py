@@ -67,7 +67,7 @@ def _sheet_as_csv(name: str, sheet: str | None, target: Path) -> str:
 
 def _rows_of(book: Any, sheet: str | None) -> Iterable[tuple[Any, ...]]:
     if sheet is not None and sheet not in book.sheetnames:
-        raise missing_column("database_table", sheet, book.sheetnames, "sheet")
+        raise missing_column("table", sheet, book.sheetnames, "sheet")
     rows: Iterable[tuple[Any, ...]] = book[sheet or book.sheetnames[0]].iter_rows(values_only=True)
     return rows
 

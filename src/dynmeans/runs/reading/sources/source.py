@@ -45,21 +45,17 @@ class Source(Closing):
 
     Parameters
     ----------
-    table : path, glob or table
+    input : path, glob or table
         A file of CSV, JSON lines, Parquet, Arrow or Excel, a pattern, a folder of such files, a
         DuckDB or SQLite database; or a pyarrow Table, a pandas or polars DataFrame, or anything
         else that DuckDB can scan.
-    query : str, optional
-        One SELECT to read instead; the table above is called ``source`` in it. For a database:
-        any SELECT over its tables.
-    database_table : str, optional
-        The table to read from a database, or the sheet of an Excel file.
     text_column : str, optional
         A column that the reader of a file must leave as the text it is.
     also : iterable of str
         Further files that `connection` may read or write.
     reading : ReadingOptions
-        How the files are written, and which rows are wanted.
+        How the files are written, and which rows are wanted; with `sql` one SELECT is read
+        instead, in which the table above is called ``source``, or any over those of a database.
 
     Attributes
     ----------
@@ -73,17 +69,16 @@ class Source(Closing):
     Examples
     --------
     >>> table = pa.table({"x": [3, 1, 2], "a name": ["p", "q", "r"]})
-    >>> with Source(table, query="SELECT * FROM source WHERE x < 3") as source:
+    >>> reading = ReadingOptions(sql="SELECT * FROM source WHERE x < 3")
+    >>> with Source(table, reading=reading) as source:
     ...     source.columns, [row for row in source.rows('"a name"', order="x")]
     ({'x': 'BIGINT', 'a name': 'VARCHAR'}, [('q',), ('r',)])
     """
 
     def __init__(
         self,
-        table: Any,
+        input: Any,
         *,
-        query: str | None = None,
-        database_table: str | None = None,
         text_column: str | None = None,
         memory_limit: str = MEMORY_LIMIT,
         also: Iterable[str] = (),
@@ -95,18 +90,17 @@ class Source(Closing):
         self._connection = locked_duckdb.connect(memory_limit, self._spill)
         self._is_locked, self._timezone = False, "UTC"
         self._sniffed: str | None = None
-        self._is_queried = query is not None
         self.reading, self.n_duplicates = reading, 0
         try:
             with source_errors():
                 self._text_column = text_column
                 self._files = [*also]
-                self._define(table, query, database_table)
+                self._define(input)
         except BaseException:
             self.close()
             raise
-        if len(self.columns) == 1 and isinstance(table, str | os.PathLike) and query is None:
-            self._check_divided(os.fspath(table))
+        if len(self.columns) == 1 and isinstance(input, str | os.PathLike) and reading.sql is None:
+            self._check_divided(os.fspath(input))
 
     def set_timezone(self, name: str) -> None:
         """Say what a time without an offset means; UTC until then."""
@@ -142,7 +136,11 @@ class Source(Closing):
     def date_form(self, name: str) -> str | None:
         """Return the form in which a CSV file has dates that are not written as ISO 8601."""
         dtype = self.columns.get(name, "")
-        if self._sniffed is None or self._is_queried or dtype not in ("DATE", "TIMESTAMP"):
+        if (
+            self._sniffed is None
+            or (self.reading.sql is not None)
+            or dtype not in ("DATE", "TIMESTAMP")
+        ):
             return None
         with source_errors():
             found = self.connection.execute(
@@ -159,15 +157,16 @@ class Source(Closing):
             os.close(self._spill_handle)
             self._spill_handle = None
 
-    def _define(self, table: Any, query: str | None, database_table: str | None) -> None:
+    def _define(self, table: Any) -> None:
         if isinstance(table, str | os.PathLike):
-            self._define_path(os.fspath(table), query, database_table)
+            self._define_path(os.fspath(table))
         else:
             self._refuse_encoding("a table in memory")
             self._connection.register("source", table)
         # From here on a query, a view of a database or a wicked name meets a closed door.
         locked_duckdb.close_off(self._connection, self._files)
-        text = "source" if query is None else f"({locked_duckdb.checked_select(query)}\n)"
+        sql = self.reading.sql
+        text = "source" if sql is None else f"({locked_duckdb.checked_select(sql)}\n)"
         self._connection.execute(f"CREATE TEMP VIEW dynmeans_rows AS SELECT * FROM {text}")
         found = self._connection.execute("DESCRIBE dynmeans_rows").fetchall()
         self.columns = {str(row[0]): str(row[1]) for row in found}
@@ -191,16 +190,16 @@ class Source(Closing):
                 f"first, {name!r}?"
             )
 
-    def _define_path(self, path: str, query: str | None, database_table: str | None) -> None:
+    def _define_path(self, path: str) -> None:
         if path.lower().endswith(DATABASE) and not is_remote(path):
             self._refuse_encoding(path)
-            self._attach(path, query, database_table)
+            self._attach(path)
             return
         if is_remote(path):
             files = find_remote(self._connection, path, network=self.reading.network)
             kind = kind_of(files[0].partition("?")[0])
         else:
-            files = self._prepared(path, database_table)
+            files = self._prepared(path)
             kind = kind_of(files[0])
         if kind is ARROW:
             # Arrow's datasets load pandas, which no other source needs.
@@ -210,18 +209,18 @@ class Source(Closing):
         self._files += files
         self._define_files(files, kind)
 
-    def _prepared(self, path: str, database_table: str | None) -> list[str]:
+    def _prepared(self, path: str) -> list[str]:
         """Return files that DuckDB reads by itself, written beside its own if need be."""
         files = find_files(path)
         kind = kind_of(files[0])
-        if database_table is not None and kind is not EXCEL:
-            raise InputError("database_table", "is for a database or an Excel file", got=path)
+        if self.reading.table is not None and kind is not EXCEL:
+            raise InputError("table", "is for a database or an Excel file", got=path)
         if kind not in (CSV, JSON_LINES):
             self._refuse_encoding(path)
         elif self.reading.encoding != UTF8:
             files = _recoding().recode(files, self.reading.encoding, self._spill)
         if kind is EXCEL:
-            files = _recoding().sheets_as_csv(files, database_table, self._spill)
+            files = _recoding().sheets_as_csv(files, self.reading.table, self._spill)
         return files_with_rows(files) if kind in (CSV, EXCEL) else files
 
     def _refuse_encoding(self, got: str) -> None:
@@ -253,29 +252,29 @@ class Source(Closing):
         argument = "types" if kind is CSV else "columns"
         self._connection.execute(f"{view} {reading}, {argument} = {{{listed}}})")
 
-    def _attach(self, path: str, query: str | None, database_table: str | None) -> None:
+    def _attach(self, path: str) -> None:
         if not Path(path).is_file():
             raise FileNotFoundError(f"there is no file {path!r}.")
         if locked_duckdb.is_sqlite(path):
-            self._copy_sqlite(path, query, database_table)
+            self._copy_sqlite(path)
             return
         self._connection.execute(f"ATTACH {quote_text(path)} AS input (READ_ONLY, TYPE duckdb)")
         self._connection.execute("USE input")
         found = self._connection.execute(
             "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'input'"
         ).fetchall()
-        if query is None:
-            name = _chosen_table(path, [str(row[0]) for row in found], database_table)
+        if self.reading.sql is None:
+            name = _chosen_table(path, [str(row[0]) for row in found], self.reading.table)
             self._connection.execute(
                 f"CREATE TEMP VIEW source AS SELECT * FROM input.{quote_name(name)}"
             )
 
-    def _copy_sqlite(self, path: str, query: str | None, database_table: str | None) -> None:
+    def _copy_sqlite(self, path: str) -> None:
         tables = importlib.import_module("dynmeans.runs.reading.sources.sqlite_tables")
         with tables.open_sqlite(path) as database:
             names = tables.table_names(database)
-            if query is None or database_table is not None:
-                names = [_chosen_table(path, names, database_table)]
+            if self.reading.sql is None or self.reading.table is not None:
+                names = [_chosen_table(path, names, self.reading.table)]
             for number, name in enumerate(names):
                 file = tables.write_table(database, name, self._spill / f"{number}.parquet")
                 self._files.append(file)
@@ -301,8 +300,8 @@ def _chosen_table(path: str, names: list[str], wanted: str | None) -> str:
             "{!r} holds the tables {}",
             path,
             ", ".join(map(repr, names)) or "(none)",
-            hint="Name one with {database_table=...}, or give a query with {query=...}.",
+            hint="Name one with {table=...}, or give a query with {sql=...}.",
         )
     if wanted not in names:
-        raise missing_column("database_table", wanted, names, "table")
+        raise missing_column("table", wanted, names, "table")
     return wanted

@@ -16,11 +16,11 @@ def score(
             "when the run was made."
         ),
     ] = None,
-    table: options.InputMoved = None,
+    input: options.InputMoved = None,
     trust: options.Trust = False,
     network: options.NetworkAgain = False,
     level: options.FamilyLevel = None,
-    about: options.FamiliesAbout = None,
+    n_families: options.NFamilies = None,
     is_families: options.WithFamilies = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -45,9 +45,9 @@ def score(
             raise InputError(
                 "truth", "is needed: the run was made without a column of true identities"
             )
-        counts = count_truth(run, column, table, trust=trust, network=network)
-        if is_families or level is not None or about is not None:
-            families = families_of_run(run, level=level, n_families=about)
+        counts = count_truth(run, column, input, trust=trust, network=network)
+        if is_families or level is not None or n_families is not None:
+            families = families_of_run(run, level=level, n_families=n_families)
             counts = counts._replace(cluster_ids=families.of([counts.cluster_ids])[0])
     scores = report_of_counts(*counts)
     if as_json:

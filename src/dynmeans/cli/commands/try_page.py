@@ -9,7 +9,7 @@ from dynmeans.cli import options
 
 
 def try_page(
-    output: Annotated[
+    path: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
     ] = Path("try.html"),
     as_json: options.AsJson = False,
@@ -27,7 +27,7 @@ def try_page(
     from dynmeans.cli.output import print_json, say
     from dynmeans.report.try_page import write_try_page
 
-    path = write_try_page(output)
+    path = write_try_page(path)
     if as_json:
         print_json({"page": str(path)})
     else:

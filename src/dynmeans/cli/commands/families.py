@@ -11,8 +11,8 @@ from dynmeans.cli import options
 def families(
     run_folder: options.RunFolder,
     level: options.FamilyLevel = None,
-    about: options.FamiliesAbout = None,
-    output: Annotated[
+    n_families: options.NFamilies = None,
+    path: Annotated[
         Path | None,
         typer.Option(
             "--output",
@@ -25,12 +25,12 @@ def families(
 ) -> None:
     """Group the identities of a run that belong together, in seconds; nothing is clustered again.
 
-    Without --level and --about the level that describes the stream most briefly is chosen. It
+    Without --level and --n-families the level that describes the stream most briefly is chosen. It
     also works while the run is being written.
 
     [bold]Example[/bold]
 
-    dynmeans families run --about 12 -o families.parquet
+    dynmeans families run --n-families 12 -o families.parquet
     """
     from dynmeans.cli.cluster_result import families_fields, show_families
     from dynmeans.cli.output import print_json, say
@@ -39,13 +39,13 @@ def families(
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        found = families_of_run(run, level=level, n_families=about)
+        found = families_of_run(run, level=level, n_families=n_families)
         names = run.edits.shown_names()
-    if output is not None:
-        write_families(found, output)
+    if path is not None:
+        write_families(found, path)
     if as_json:
         print_json(families_fields(found))
         return
     show_families(found, names)
-    if output is not None:
-        say(f"Families: {output}")
+    if path is not None:
+        say(f"Families: {path}")

@@ -33,15 +33,15 @@ def clusters(
     ] = None,
     is_families: options.WithFamilies = False,
     level: options.FamilyLevel = None,
-    about: options.FamiliesAbout = None,
+    n_families: options.NFamilies = None,
     top: Annotated[
         int, typer.Option(min=1, metavar="N", help="Only the N with the most points.")
     ] = 20,
-    output: Annotated[
+    path: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write all of them: .csv or .parquet."),
     ] = None,
-    table: options.InputMoved = None,
+    input: options.InputMoved = None,
     trust: options.Trust = False,
     network: options.NetworkAgain = False,
     as_json: options.AsJson = False,
@@ -64,26 +64,26 @@ def clusters(
     from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.run import Run
 
-    if output is not None:
-        check_folder("output", output)
-        if output.suffix not in FILES:
-            raise InputError("output", "must end in .csv or .parquet", got=str(output))
+    if path is not None:
+        check_folder("path", path)
+        if path.suffix not in FILES:
+            raise InputError("path", "must end in .csv or .parquet", got=str(path))
     columns = [name.strip() for text in describe or [] for name in text.split(",")]
     with Run.open(run_folder) as run:
         families = None
-        if is_families or level is not None or about is not None:
-            families = families_of_run(run, level=level, n_families=about)
+        if is_families or level is not None or n_families is not None:
+            families = families_of_run(run, level=level, n_families=n_families)
         found = describe_clusters(
             run,
             describe=columns,
             truth=truth or run.config.source.get("truth"),
             families=families,
-            table=table,
+            input=input,
             trust=trust,
             network=network,
         )
-    if output is not None:
-        write_profiles(found, output)
+    if path is not None:
+        write_profiles(found, path)
     if as_json:
         print_json(found.to_arrow().to_pylist())
         return

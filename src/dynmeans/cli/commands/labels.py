@@ -10,7 +10,7 @@ from dynmeans.cli import options
 
 def labels(
     run_folder: options.RunFolder,
-    output: Annotated[
+    path: Annotated[
         Path,
         typer.Option(
             "--output",
@@ -19,7 +19,7 @@ def labels(
             help="File to write: .parquet, .csv, .jsonl or .xlsx; - for CSV on standard output.",
         ),
     ],
-    table: options.InputMoved = None,
+    input: options.InputMoved = None,
     labels_only: Annotated[
         bool, typer.Option("--labels-only", help="Only what the run stores, no original columns.")
     ] = False,
@@ -27,7 +27,7 @@ def labels(
         bool, typer.Option("--families", help="Add family_id, the family of the cluster.")
     ] = False,
     level: options.FamilyLevel = None,
-    about: options.FamiliesAbout = None,
+    n_families: options.NFamilies = None,
     min_cluster_size: options.MinClusterSize = None,
     min_life: options.MinLife = None,
     is_as_found: Annotated[
@@ -62,8 +62,8 @@ def labels(
 
     with Run.open(run_folder) as run:
         families = confirmed = None
-        if is_families or level is not None or about is not None:
-            families = families_of_run(run, level=level, n_families=about)
+        if is_families or level is not None or n_families is not None:
+            families = families_of_run(run, level=level, n_families=n_families)
         if min_cluster_size is not None or min_life is not None:
             confirmed = confirmed_of_run(
                 run, min_cluster_size=min_cluster_size or 1, min_life=min_life or 1
@@ -71,18 +71,18 @@ def labels(
         view = LabelView(families, confirmed, Edits() if is_as_found else run.edits)
         done = export_labels(
             run,
-            output,
-            table=table,
-            is_joined=not labels_only,
+            path,
+            input=input,
+            labels_only=labels_only,
             trust=trust,
             network=network,
             view=view,
         )
     if as_json:
-        print_json({"file": str(output), "n_rows": done.n_rows, "n_formulas": done.n_formulas})
+        print_json({"file": str(path), "n_rows": done.n_rows, "n_formulas": done.n_formulas})
         return
-    told = f"{counted(done.n_rows, 'row')}: {output}"
-    tell(told) if str(output) == STANDARD_OUTPUT else say(told)
+    told = f"{counted(done.n_rows, 'row')}: {path}"
+    tell(told) if str(path) == STANDARD_OUTPUT else say(told)
     if done.n_formulas:
         tell(
             f"warning: {counted(done.n_formulas, 'cell')} of text, which a spreadsheet would run "

@@ -10,7 +10,7 @@ _SHIPS = "ships.csv"
 _N_WINDOWS = 96
 _EVERY = "30min"
 _START = "2026-03-01T00:00:00"
-_PENALTIES = {"new_penalty": 0.04, "max_gap": 8.0, "reach": 1.5}
+_NEW_PENALTY, _MAX_GAP, _REACH = 0.04, 8.0, 1.5
 
 
 def demo(
@@ -20,7 +20,7 @@ def demo(
     ships: Annotated[
         bool, typer.Option("--ships", help="Only write ships.csv, a file to get started with.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the stream.")] = 3,
+    random_state: Annotated[int, typer.Option(help="Seed of the stream.")] = 3,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make a stream whose clusters move, are born, die and return; follow them; write a report.
@@ -40,11 +40,13 @@ def demo(
     import time
 
     from dynmeans.cli.output import print_json, say
+    from dynmeans.follow.recipe import Recipe
     from dynmeans.inputs.plural import counted
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
     from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.export.label_files import export_labels
+    from dynmeans.runs.input import Input
     from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.reading.window import WindowOptions
     from dynmeans.runs.run import Run
@@ -52,22 +54,16 @@ def demo(
     begin = time.monotonic()
     _prepare(out)
     if ships:
-        n_rows = _write_ships(out / _SHIPS, seed)
+        n_rows = _write_ships(out / _SHIPS, random_state)
         if as_json:
             print_json({"files": {_SHIPS: str(out / _SHIPS)}, "n_rows": n_rows})
         else:
             say(f"{out / _SHIPS}: {n_rows:,} positions of 33 ships in three hours.")
         return
-    n_rows = _write_stream(out / _STREAM, seed)
+    n_rows = _write_stream(out / _STREAM, random_state)
+    recipe = Recipe(new_penalty=_NEW_PENALTY, max_gap=_MAX_GAP, reach=_REACH, random_state=0)
     options = WindowOptions(features=("x,y",), time="time", every=_EVERY, truth="cluster")
-    job = ClusterJob(
-        table=str(out / _STREAM),
-        out=out / _RUN,
-        options=options,
-        penalties=_PENALTIES,
-        revival="paper",
-        settings={"random_state": 0},
-    )
+    job = ClusterJob(Input(str(out / _STREAM)), options, recipe, out / _RUN)
     status = job.start(overwrite=True).status
     with Run.open(out / _RUN) as run:
         n_returned = len(run.events(kinds=["returned"]))

@@ -12,71 +12,81 @@ if TYPE_CHECKING:
     from dynmeans.report.data import ReportData
 
 
+_Truth = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of the input with true identities, for scores; by default the one named "
+        "when the run was made."
+    ),
+]
+_Axes = Annotated[
+    str | None,
+    typer.Option(
+        help="Two features to draw at first, as 'x,y'; time is one too. All can be chosen on "
+        "the page."
+    ),
+]
+_Lines = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Coasts, borders or walls under the points: lines and polygons of a GeoJSON file, "
+        "in the units of the two features drawn at first.",
+    ),
+]
+_Families = Annotated[
+    bool,
+    typer.Option("--families", help="Add a slider through the levels of families."),
+]
+_Names = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Names for this report: a CSV file with the columns cluster_id and name. Those "
+        "given by dynmeans name are there without it.",
+    ),
+]
+_Describe = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--describe",
+        "-d",
+        help="Columns of the input to describe clusters by, in the panel and the search: "
+        "'text,port', may be repeated.",
+    ),
+]
+_Beside = Annotated[
+    Path | None,
+    typer.Option(metavar="RUN2", help="Another run to show beside it on the same page."),
+]
+_Engine = Annotated[
+    bool,
+    typer.Option(
+        "--engine/--no-engine",
+        help="Let readers try other scales on the page; adds about 200 kB.",
+    ),
+]
+
+
 def report(
     run_folder: options.RunFolder,
-    output: Annotated[
+    path: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
     ] = Path("report.html"),
-    truth: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of the input with true identities, for scores; by default the one named "
-            "when the run was made."
-        ),
-    ] = None,
-    table: options.InputMoved = None,
-    axes: Annotated[
-        str | None,
-        typer.Option(
-            help="Two features to draw at first, as 'x,y'; time is one too. All can be chosen on "
-            "the page."
-        ),
-    ] = None,
-    lines: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Coasts, borders or walls under the points: lines and polygons of a GeoJSON file, "
-            "in the units of the two features drawn at first.",
-        ),
-    ] = None,
+    truth: _Truth = None,
+    input: options.InputMoved = None,
+    axes: _Axes = None,
+    lines: _Lines = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
-    is_families: Annotated[
-        bool,
-        typer.Option("--families", help="Add a slider through the levels of families."),
-    ] = False,
+    is_families: _Families = False,
     level: options.FamilyLevel = None,
-    about: options.FamiliesAbout = None,
+    n_families: options.NFamilies = None,
     min_cluster_size: options.MinClusterSizeShown = None,
     min_life: options.MinLifeShown = None,
-    names: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Names for this report: a CSV file with the columns cluster_id and name. Those "
-            "given by dynmeans name are there without it.",
-        ),
-    ] = None,
-    describe: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--describe",
-            "-d",
-            help="Columns of the input to describe clusters by, in the panel and the search: "
-            "'text,port', may be repeated.",
-        ),
-    ] = None,
-    beside: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN2", help="Another run to show beside it on the same page."),
-    ] = None,
-    has_engine: Annotated[
-        bool,
-        typer.Option(
-            "--engine/--no-engine",
-            help="Let readers try other scales on the page; adds about 200 kB.",
-        ),
-    ] = True,
+    names: _Names = None,
+    describe: _Describe = None,
+    beside: _Beside = None,
+    has_engine: _Engine = True,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -93,14 +103,14 @@ def report(
     """
     from dynmeans.cli.output import check_folder, print_json, say
 
-    check_folder("output", output)
+    check_folder("path", path)
     from dynmeans.report import write_report
     from dynmeans.runs.export.name_files import read_names
 
     given = None if names is None else read_names(names)
     columns = [name.strip() for text in describe or [] for name in text.split(",")]
-    reading = {"truth": truth, "table": table, "trust": trust, "describe": columns}
-    families = {"level": level, "n_families": about}
+    reading = {"truth": truth, "input": input, "trust": trust, "describe": columns}
+    families = {"level": level, "n_families": n_families}
     has_families = is_families or any(value is not None for value in families.values())
 
     def gather(folder: Path, own: dict[str, Any]) -> "ReportData":
@@ -116,23 +126,23 @@ def report(
             replace(one, title=f"{one.title}, {folder.name}")
             for one, folder in ((data, run_folder), (other, Path(str(beside))))
         )
-    path = write_report(data, output, beside=other, engine=has_engine)
+    path = write_report(data, path, beside=other, engine=has_engine)
     n_bytes = path.stat().st_size
     if as_json:
-        print_json(
-            {
-                "file": str(path),
-                "n_bytes": n_bytes,
-                "n_batches": len(data.batches.steps),
-                "n_points": int(data.batches.n_points.sum()),
-                "n_points_drawn": int(data.points.sizes.sum()),
-                "n_clusters": data.n_clusters,
-                "scores": {score.name: score.value for score in data.scores},
-                "notes": list(data.notes),
-            }
-        )
+        print_json({"file": str(path), "n_bytes": n_bytes, **_fields(data)})
     else:
         say(f"{path} ({n_bytes / 1e6:.1f} MB): open it in a browser")
+
+
+def _fields(data: "ReportData") -> dict[str, Any]:
+    return {
+        "n_batches": len(data.batches.steps),
+        "n_points": int(data.batches.n_points.sum()),
+        "n_points_drawn": int(data.points.sizes.sum()),
+        "n_clusters": data.n_clusters,
+        "scores": {score.name: score.value for score in data.scores},
+        "notes": list(data.notes),
+    }
 
 
 def _run_data(

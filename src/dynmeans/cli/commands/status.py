@@ -28,7 +28,8 @@ def status(
     with Run.open(run_folder) as run:
         if verify:
             run.verify()
-        found, is_undecided = run.status(), run.is_undecided
+        found = run.status()
+        is_choosing = run.config.recipe.is_auto and not run.is_begun
     if as_json:
         print_json(asdict(found) | ({"is_verified": True} if verify else {}))
         return
@@ -43,8 +44,8 @@ def status(
         "cost": "-" if found.cost is None else f"{found.cost:.6g}",
         "labels": f"{counted(found.n_parts, 'file')}, {found.n_bytes / 1e6:,.1f} MB",
     }
-    if is_undecided:
-        lines["waiting"] = "for rows that --suggest chooses parameters on"
+    if is_choosing:
+        lines["waiting"] = "for rows that parameters are chosen on"
     if found.n_dead_letters:
         lines["letters"] = f"{found.n_dead_letters:,} messages could not be read as rows"
     if verify:

@@ -1,0 +1,115 @@
+"""dynmeans suggest: parameters from the first rows of a table."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dynmeans.cli import options
+from dynmeans.cli.fields import chosen, split, with_options
+from dynmeans.follow.recipe import Recipe
+from dynmeans.runs.configuration import SEED
+from dynmeans.runs.reading.sources.reading_options import ReadingOptions
+from dynmeans.runs.reading.window import WindowOptions
+
+if TYPE_CHECKING:
+    from dynmeans.records.suggestion import Suggestion
+
+_OF_RECIPE = ("max_gap", "reach", "n_clusters", "motion", "moving", "space", "n_init")
+_OF_WINDOWS = ("features", "time", "every", "count", "batch", "timezone", "time_unit")
+
+
+@with_options(
+    {WindowOptions: options.CUT, ReadingOptions: options.SOURCE, Recipe: options.PARAMETERS},
+    only={
+        Recipe: _OF_RECIPE,
+        WindowOptions: (*_OF_WINDOWS, "time_format", "weight", "on_missing", "lateness"),
+    },
+    defaults={"on_missing": "drop"},
+)
+def suggest(
+    input: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help=f"{options.INPUT}, or - for JSON lines on standard input.",
+        ),
+    ],
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture",
+            "-p",
+            metavar="FILE",
+            help="Draw what was tried: .png, .svg or .pdf.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+    **fields: Any,
+) -> None:
+    """Choose --new-penalty, --max-gap, --reach and --motion from the first windows of INPUT.
+
+    No labels are needed. The first 30 windows, or more if these hold fewer than 4,000 points, are
+    clustered with a few dozen choices; the one that describes the points most briefly wins. A
+    warning says when it should not be trusted.
+
+    [bold]Example[/bold]
+
+    dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
+    """
+    from dynmeans.cli.output import check_picture, standard_input, suggestion_bar, tell
+    from dynmeans.inputs.plural import counted
+    from dynmeans.runs.cluster_job import ClusterJob
+    from dynmeans.runs.input import Input
+
+    if picture is not None:
+        check_picture("picture", picture)
+    more = {"moving": split(fields["moving"]), "random_state": SEED}
+    job = ClusterJob(
+        Input(input, ReadingOptions(**chosen(ReadingOptions, fields)), standard_input()),
+        WindowOptions(**chosen(WindowOptions, fields)),
+        Recipe(**chosen(Recipe, fields | more)),
+        Path(),
+    )
+    with suggestion_bar():
+        found, n_dropped = job.choose()
+    if n_dropped:
+        tell(f"{counted(n_dropped, 'row')} left out: a value is missing.")
+    if picture is not None:
+        _draw(found, picture)
+    _show(found, picture, as_json)
+
+
+def _draw(found: "Suggestion", picture: Path) -> None:
+    from dynmeans.plots.series import new_figure
+    from dynmeans.plots.suggestion import plot_suggestion
+
+    figure, (ax,) = new_figure((8, 5), 1, 1)
+    plot_suggestion(found, ax=ax)
+    figure.savefig(picture, dpi=150)
+
+
+def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
+    from dynmeans.cli.output import print_json, say
+    from dynmeans.cli.suggestion_text import explanation_lines, warn
+    from dynmeans.records.penalties import DEFAULT_MOTION
+
+    p = found.penalties
+    if as_json:
+        tried = [asdict(candidate) for candidate in found.candidates]
+        chosen = {name: getattr(p, name) for name in ("new_penalty", "max_gap", "reach", "motion")}
+        words = {"explanation": found.explanation, "doubts": list(found.doubts)}
+        print_json({**chosen, **words, "candidates": tried})
+        return
+    motion = f" --motion {p.motion}" if p.motion != DEFAULT_MOTION else ""
+    say(
+        f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}{motion}"
+    )
+    say("")
+    for line in explanation_lines(found):
+        say(line)
+    if picture is not None:
+        say(f"Picture: {picture}")
+    warn(found)

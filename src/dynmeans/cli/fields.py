@@ -1,0 +1,87 @@
+"""Options of a command made from the fields of records: name, type and help are written there."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+Command = TypeVar("Command", bound=Callable[..., None])
+Fields = Mapping[str, Any]
+
+
+def with_options(
+    records: Mapping[type, str],
+    *,
+    only: Mapping[type, Sequence[str]] | None = None,
+    defaults: Fields | None = None,
+) -> Callable[[Command], Command]:
+    """Give a command, in place of its ``**fields``, an option for each field of these records.
+
+    Parameters
+    ----------
+    records : mapping of type to str
+        Dataclasses whose fields say `help` and `type`, and the panel of the help that each is in.
+    only : mapping of type to names, optional
+        The fields to take of a record; by default all that have a type.
+    defaults : mapping of str to Any, optional
+        Defaults that are the command's own; None where the record's is said in words.
+    """
+
+    def decorate(command: Command) -> Command:
+        signature = inspect.signature(command)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        made = [
+            _parameter(one, panel, defaults or {})
+            for record, panel in records.items()
+            for one in fields(record)
+            if one.metadata["type"] and (not only or record not in only or one.name in only[record])
+        ]
+        own = [one.replace(kind=one.KEYWORD_ONLY) for one in own]
+        kept = [own[0], *made, *own[1:]]  # after what the command works on
+        command.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in kept}
+        return command
+
+    return decorate
+
+
+def _parameter(one: Any, panel: str, defaults: Fields) -> inspect.Parameter:
+    about = one.metadata
+    default = defaults.get(one.name, one.default)
+    kind = list[str] if about["type"] is list else about["type"]
+    is_needed = default == ()
+    if not is_needed and about["type"] is not bool:
+        kind = kind | None
+    choices = about.get("choices")
+    option = typer.Option(
+        *([about["flag"]] if "flag" in about else []),
+        f"--{one.name.replace('_', '-')}",
+        help=_in_flags(about["help"]),
+        metavar="|".join(choices) if choices else about.get("metavar"),
+        rich_help_panel=panel,
+    )
+    return inspect.Parameter(
+        one.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if is_needed else default,
+        annotation=Annotated[kind, option],
+    )
+
+
+def _in_flags(words: str) -> str:
+    """Name options where a sentence names fields."""
+    return re.sub(r"`(\w+)`", lambda found: f"--{found[1].replace('_', '-')}", words)
+
+
+def chosen(record: type, given: Fields, **more: Any) -> dict[str, Any]:
+    """Return the fields of a record among the options, those that were not given left out."""
+    names = [one.name for one in fields(record)]
+    return {name: given[name] for name in names if given.get(name) not in (None, [])} | more
+
+
+def split(names: Sequence[str] | None) -> list[str] | None:
+    """Take texts such as ``a,b`` apart into names."""
+    return None if names is None else [name.strip() for text in names for name in text.split(",")]

@@ -1,0 +1,20 @@
+"""A field of a record of options: its default, and what a command line and a page say of it."""
+
+from dataclasses import field
+from typing import Any
+
+from dynmeans.inputs.input_error import InputError
+
+
+def option(default: Any, words: str, kind: Any = str, **more: Any) -> Any:
+    """Write a field down: default, one sentence of help, and its type for a command line.
+
+    `more` may have `choices`, the short `flag`, a `metavar` and `check`, a rule of its value.
+    """
+    return field(default=default, metadata={"help": words, "type": kind, **more})
+
+
+def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Refuse a value that is none of the choices."""
+    if value not in choices:
+        raise InputError(name, f"must be one of {', '.join(filter(None, choices))}", got=value)
