@@ -230,6 +230,5 @@ def _check_known(store: Store, cluster_id: int) -> None:
         raise TypeError(f"cluster_id must be an integer, got {cluster_id!r}.")
     is_id = 0 <= cluster_id < 2**63
     if not is_id or not list(store.rows("clusters", "WHERE cluster_id = ?", [int(cluster_id)])):
-        (row,) = store.query("SELECT count(*) AS n FROM clusters")
         rule = ": there is no cluster {}; the run has {}, from number 0"
-        raise InputError("cluster", rule, cluster_id, counted(row["n"], "cluster"))
+        raise InputError("cluster", rule, cluster_id, counted(store.n_identities, "cluster"))

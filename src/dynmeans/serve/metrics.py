@@ -57,7 +57,5 @@ def metrics_text(run: Run, n_readers: int) -> bytes:
 
 def _pace(run: Run) -> tuple[float | None, float | None]:
     """Return the time of the last step, and the time since its commit."""
-    found = run.store.query("SELECT * FROM pace")
-    if not found:
-        return None, None
-    return found[0]["step_seconds"], max(0.0, time.time() - found[0]["at"])
+    pace = run.store.pace
+    return (None, None) if pace is None else (pace[0], max(0.0, time.time() - pace[1]))

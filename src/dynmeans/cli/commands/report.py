@@ -12,71 +12,81 @@ if TYPE_CHECKING:
     from dynmeans.report.data import ReportData
 
 
+_Truth = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of the input with true identities, for scores; by default the one named "
+        "when the run was made."
+    ),
+]
+_Axes = Annotated[
+    str | None,
+    typer.Option(
+        help="Two features to draw at first, as 'x,y'; time is one too. All can be chosen on "
+        "the page."
+    ),
+]
+_Lines = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Coasts, borders or walls under the points: lines and polygons of a GeoJSON file, "
+        "in the units of the two features drawn at first.",
+    ),
+]
+_Families = Annotated[
+    bool,
+    typer.Option("--families", help="Add a slider through the levels of families."),
+]
+_Names = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Names for this report: a CSV file with the columns cluster_id and name. Those "
+        "given by dynmeans name are there without it.",
+    ),
+]
+_Describe = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--describe",
+        "-d",
+        help="Columns of the input to describe clusters by, in the panel and the search: "
+        "'text,port', may be repeated.",
+    ),
+]
+_Beside = Annotated[
+    Path | None,
+    typer.Option(metavar="RUN2", help="Another run to show beside it on the same page."),
+]
+_Engine = Annotated[
+    bool,
+    typer.Option(
+        "--engine/--no-engine",
+        help="Let readers try other scales on the page; adds about 200 kB.",
+    ),
+]
+
+
 def report(
     run_folder: options.RunFolder,
     path: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
     ] = Path("report.html"),
-    truth: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of the input with true identities, for scores; by default the one named "
-            "when the run was made."
-        ),
-    ] = None,
+    truth: _Truth = None,
     input: options.InputMoved = None,
-    axes: Annotated[
-        str | None,
-        typer.Option(
-            help="Two features to draw at first, as 'x,y'; time is one too. All can be chosen on "
-            "the page."
-        ),
-    ] = None,
-    lines: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Coasts, borders or walls under the points: lines and polygons of a GeoJSON file, "
-            "in the units of the two features drawn at first.",
-        ),
-    ] = None,
+    axes: _Axes = None,
+    lines: _Lines = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
-    is_families: Annotated[
-        bool,
-        typer.Option("--families", help="Add a slider through the levels of families."),
-    ] = False,
+    is_families: _Families = False,
     level: options.FamilyLevel = None,
     n_families: options.NFamilies = None,
     min_cluster_size: options.MinClusterSizeShown = None,
     min_life: options.MinLifeShown = None,
-    names: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Names for this report: a CSV file with the columns cluster_id and name. Those "
-            "given by dynmeans name are there without it.",
-        ),
-    ] = None,
-    describe: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--describe",
-            "-d",
-            help="Columns of the input to describe clusters by, in the panel and the search: "
-            "'text,port', may be repeated.",
-        ),
-    ] = None,
-    beside: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN2", help="Another run to show beside it on the same page."),
-    ] = None,
-    has_engine: Annotated[
-        bool,
-        typer.Option(
-            "--engine/--no-engine",
-            help="Let readers try other scales on the page; adds about 200 kB.",
-        ),
-    ] = True,
+    names: _Names = None,
+    describe: _Describe = None,
+    beside: _Beside = None,
+    has_engine: _Engine = True,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -119,20 +129,20 @@ def report(
     path = write_report(data, path, beside=other, engine=has_engine)
     n_bytes = path.stat().st_size
     if as_json:
-        print_json(
-            {
-                "file": str(path),
-                "n_bytes": n_bytes,
-                "n_batches": len(data.batches.steps),
-                "n_points": int(data.batches.n_points.sum()),
-                "n_points_drawn": int(data.points.sizes.sum()),
-                "n_clusters": data.n_clusters,
-                "scores": {score.name: score.value for score in data.scores},
-                "notes": list(data.notes),
-            }
-        )
+        print_json({"file": str(path), "n_bytes": n_bytes, **_fields(data)})
     else:
         say(f"{path} ({n_bytes / 1e6:.1f} MB): open it in a browser")
+
+
+def _fields(data: "ReportData") -> dict[str, Any]:
+    return {
+        "n_batches": len(data.batches.steps),
+        "n_points": int(data.batches.n_points.sum()),
+        "n_points_drawn": int(data.points.sizes.sum()),
+        "n_clusters": data.n_clusters,
+        "scores": {score.name: score.value for score in data.scores},
+        "notes": list(data.notes),
+    }
 
 
 def _run_data(

@@ -74,7 +74,6 @@ def status_of(store: Store) -> RunStatus:
     """Read the numbers off the store."""
     first = list(store.rows("windows", "ORDER BY step LIMIT 1"))
     last = list(store.rows("windows", "ORDER BY step DESC LIMIT 1"))
-    (identities,) = store.query("SELECT count(*) AS n FROM clusters")
     parts = store.parts()
     position = store.manifest("position")
     row = dict(last[0]) if last else {}
@@ -87,7 +86,7 @@ def status_of(store: Store) -> RunStatus:
         time=row.get("time", 0.0),
         n_clusters=len(row.get("ids", b"")) // 8,
         n_remembered=row.get("n_remembered", 0),
-        n_identities=identities["n"],
+        n_identities=store.n_identities,
         cost=row.get("cost"),
         first_window=first[0]["name"] if first else None,
         last_window=row.get("name"),

@@ -166,6 +166,17 @@ class Store:
         return None
 
     @property
+    def n_identities(self) -> int:
+        """All clusters there ever were."""
+        return int(self.query("SELECT count(*) FROM clusters")[0][0])
+
+    @property
+    def pace(self) -> tuple[float, float] | None:
+        """Seconds of the last step, and when it was committed; None before the first."""
+        found = self.query("SELECT step_seconds, at FROM pace")
+        return (found[0]["step_seconds"], found[0]["at"]) if found else None
+
+    @property
     def is_begun(self) -> bool:
         """Whether a window was taken in: from then on the configuration stays."""
         return bool(self.query("SELECT 1 FROM memory"))
