@@ -35,6 +35,7 @@ Stream = tuple[list[FloatArray], list[IntArray]]
 Row = dict[str, Any]
 LAMBDAS = tuple(2.8 * 2.0 ** (-k / 2) for k in range(-2, 10))  # of the variance within batches
 GAPS_AND_REACHES = ((6.8, 1.2), (28.0, 1.01), (np.inf, 1.01))
+_CHOSEN: dict[str, Any] = {}  # parameters of ours that are not the default
 EPS = (0.6, 0.8, 1.0, 1.3, 1.7)  # of the median distance to the fifth neighbor
 
 
@@ -95,7 +96,7 @@ def ours(batches: list[FloatArray], true: list[IntArray], seed: int = 0) -> dict
     rows, trees = {}, []
     for name, hint in (("label-free", None), ("with the hint", usual_number(true))):
         started = time.perf_counter()
-        model = DynamicMeans("auto", families=True, n_clusters=hint, random_state=seed)
+        model = DynamicMeans("auto", families=True, n_clusters=hint, random_state=seed, **_CHOSEN)
         labels, _ = model.fit_sequence(batches)
         families = model.families_
         seconds = time.perf_counter() - started
@@ -252,22 +253,25 @@ def _fifth_neighbor(batches: list[FloatArray]) -> float:
 def spread_of_accuracy(
     batches: list[FloatArray], true: list[IntArray], n_seeds: int, n_orders: int
 ) -> Row:
-    """Label-free accuracy with other visiting orders, and with other orders of rows."""
+    """Accuracy with other visiting orders, label-free and hinted, and with other orders of rows."""
 
-    def accuracy(rows: list[FloatArray], labels: list[IntArray], seed: int) -> float:
-        model = DynamicMeans("auto", families=True, random_state=seed)
+    def accuracy(
+        rows: list[FloatArray], labels: list[IntArray], seed: int, hint: float | None = None
+    ) -> float:
+        model = DynamicMeans("auto", families=True, random_state=seed, n_clusters=hint, **_CHOSEN)
         found, _ = model.fit_sequence(rows)
         return accuracy_global(labels, model.families_.of(found))
 
     rng = np.random.default_rng(0)
     seeds = [accuracy(batches, true, seed) for seed in range(n_seeds)]
+    hinted = [accuracy(batches, true, seed, usual_number(true)) for seed in range(n_seeds)]
     orders = []
     for _ in range(n_orders):
         mixed = [rng.permutation(len(batch)) for batch in batches]
         rows = [batch[order] for batch, order in zip(batches, mixed, strict=True)]
         labels = [y[order] for y, order in zip(true, mixed, strict=True)]
         orders.append(accuracy(rows, labels, 0))
-    return {"seeds": seeds, "orders": orders}
+    return {"seeds": seeds, "with the hint": hinted, "orders": orders}
 
 
 def main() -> None:
@@ -277,10 +281,12 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="names of streams")
     parser.add_argument("--river", action="store_true", help="DenStream and DBSTREAM too")
     parser.add_argument("--ours", action="store_true", help="without peers and settings by labels")
+    parser.add_argument("--search", help="deep or paper, in place of the default")
     parser.add_argument("--seeds", type=int, default=0)
     parser.add_argument("--orders", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    _CHOSEN.update({"search": options.search} if options.search else {})
     files = {path.stem: lambda path=path: read_npz(path) for path in options.files}
     readers = files or streams_at_hand()
     if not readers:
@@ -306,7 +312,7 @@ def main() -> None:
             spread = spread_of_accuracy(batches, true, options.seeds, options.orders)
             results[name]["spread"] = spread
             print("  spread", {k: [round(x, 3) for x in v] for k, v in spread.items()}, flush=True)
-    write_results("quality/real_streams", {"machine": machine(), "streams": results})
+    write_results("quality/real_streams", {"machine": machine(), **_CHOSEN, "streams": results})
 
 
 if __name__ == "__main__":

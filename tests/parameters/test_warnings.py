@@ -7,6 +7,7 @@ from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.follow.recipe import Recipe
 from dynmeans.parameters import SuggestionWarning, suggest_penalties
 from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.warnings import alikeness
 from dynmeans.runs.choosing import begun
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
@@ -153,3 +154,24 @@ def test_one_table_in_place_of_a_list_of_batches_is_told():
 def test_the_batch_that_is_wrong_is_named_once():
     with pytest.raises(ValueError, match=r"^batches\[1\] must(?!.*batches)"):
         suggest_penalties([np.ones((3, 2)), np.ones(3)])
+
+
+def test_uniform_noise_has_no_scale():
+    rng = np.random.default_rng(1)
+    found = suggest_details([rng.uniform(size=(200, 2)) for _ in range(20)])
+    assert any("no clusters of this scale" in doubt for doubt in found.doubts)
+
+
+def test_a_dense_heap_in_a_wide_one_has_two_widths():
+    rng = np.random.default_rng(0)
+    heaps = [
+        np.vstack([rng.normal(0, 5, (150, 2)), rng.normal(0, 0.3, (80, 2))]) for _ in range(20)
+    ]
+    assert any("clusters are unlike" in doubt for doubt in suggest_details(heaps).doubts)
+
+
+def test_two_labelings_are_alike_whatever_their_names():
+    labels = np.array([0, 0, 1, 1, 2, 2])
+    assert alikeness(labels, labels[::-1]) == 1
+    assert alikeness(labels, np.arange(6)) == 0
+    assert alikeness(np.zeros(4, int), np.zeros(4, int)) == 1

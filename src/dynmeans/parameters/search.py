@@ -56,7 +56,7 @@ def search(trials: Trials) -> Setting:
         return still
     steady = replace(still, motion=MOTIONS.index("steady"))
     if trials.points.n_batches > 1:
-        steady = _refine(trials, steady, _OTHERS_STEADY, farthest=_SAME_SCALE)
+        steady = _middle(trials, _refine(trials, steady, _OTHERS_STEADY, farthest=_SAME_SCALE))
     is_shorter = trials.length(steady) < trials.length(still) - _CLOSE
     return steady if is_shorter or motion == "steady" else still
 
@@ -187,9 +187,7 @@ def _refine(
         if is_gap_open:
             best = _climb(trials, best, _next_gap)
         climbed = _climb(trials, best, next_level)
-        if climbed != best:
-            middle = _middle(trials, climbed)
-            best = replace(middle, level=min(max(middle.level, around[0]), around[1]))
+        best = best if climbed == best else _middle(trials, climbed)
         if best == before:
             break
     return best
@@ -210,10 +208,7 @@ def _halve(trials: Trials, start: Setting) -> Setting:
 
 
 def _middle(trials: Trials, best: Setting) -> Setting:
-    """Go to the middle of the values of lambda that are as good: the edges are for luck.
-
-    Where whole sets are moved, to the coarsest: too large a lambda costs them little.
-    """
+    """Go to the middle of the values of lambda that are as good: the edges are for luck."""
     limit = trials.length(best) + _CLOSE
     ends = []
     for direction in (-1, 1):
@@ -224,8 +219,7 @@ def _middle(trials: Trials, best: Setting) -> Setting:
                 break
             end = there
         ends.append(end.level)
-    is_deep = trials.feed.orders.search == "deep"
-    return replace(best, level=min(ends) if is_deep else sum(ends) // 2)
+    return replace(best, level=sum(ends) // 2)
 
 
 def _climb(

@@ -82,7 +82,7 @@ class Trials:
     feed: Feed
     candidates: dict[tuple[Setting, int], Candidate] = field(default_factory=dict)
     n_pooled: int = 1
-    _labels: dict[tuple[Setting, int], tuple[IntArray, int, int]] = field(default_factory=dict)
+    _labels: dict[tuple[Setting, int, int], tuple[IntArray, int, int]] = field(default_factory=dict)
     _pooled: Points | None = None
     _candidates: dict[int, dict[tuple[Setting, int], Candidate]] = field(default_factory=dict)
 
@@ -113,11 +113,15 @@ class Trials:
             self.candidates[key] = self._run(*key)
         return self.candidates[key]
 
-    def labels(self, setting: Setting, n_init: int | None = None) -> tuple[IntArray, int, int]:
+    def labels(
+        self, setting: Setting, n_init: int | None = None, seed: int = 0
+    ) -> tuple[IntArray, int, int]:
         """Labels of all points, clusters seen in all batches, and identities."""
         feed = self.feed
         orders = feed.orders if n_init is None else replace(feed.orders, n_init=n_init)
-        key = setting, orders.n_init
+        if seed:
+            orders = replace(orders, entropy=(orders.entropy + seed) % 2**64)
+        key = setting, orders.n_init, seed
         if key not in self._labels:
             penalties = self._penalties(setting)
             _LOG.info("choice %d: %s", len(self._labels) + 1, penalties)

@@ -1,5 +1,7 @@
 """Why a choice should not be trusted: what can be seen without labels."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from dynmeans.inputs.argument_text import ArgumentText
@@ -7,10 +9,15 @@ from dynmeans.inputs.plural import counted, plural
 from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import REACHES, Setting, Trials
+from dynmeans.records.arrays import IntArray
 
 _MOST = 0.5  # of the clusters of all batches
 _MANY = 0.2  # of the points: fewer may be outliers, which are alone by right
 _ALL_BUT = 0.01  # of the spread that is left for the other features
+_ALIKE = 0.7  # adjusted Rand index of two labelings that say the same
+_TINY = 1e-300
+_WIDTHS = 8.0  # largest variance of clusters over the smallest, less a tenth of the points each
+_MANY_POINTS = 10.0  # that tell a variance
 
 
 def find_doubts(
@@ -23,6 +30,8 @@ def find_doubts(
         _other_number(trials, chosen, hint),
         _nothing_followed(trials, chosen) if hint is None else None,
         _single_points(trials, chosen),
+        _no_scale(trials, chosen),
+        _unlike_widths(trials, chosen),
     ]
     if trials.points.n_batches > 1:
         doubts.append(_farthest_move(trials, chosen))
@@ -67,6 +76,67 @@ def _single_points(trials: Trials, chosen: Setting) -> ArgumentText | None:
         f"their size cannot be estimated. Make {batches} that hold several points of each cluster, "
         "or give {new_penalty} yourself."
     )
+
+
+def _no_scale(trials: Trials, chosen: Setting) -> ArgumentText | None:
+    """Real clusters stay the same over neighboring values of lambda and other visiting orders."""
+    if trials.candidate(chosen).n_clusters <= 1:
+        return None
+    labels, _, _ = trials.labels(chosen)
+    others = [replace(chosen, level=chosen.level + step) for step in (-1, 1)]
+    found = [alikeness(labels, trials.labels(other)[0]) for other in others]
+    found.append(alikeness(labels, trials.labels(chosen, seed=1)[0]))
+    if min(found) >= _ALIKE:
+        return None
+    return ArgumentText(
+        "a slightly other {new_penalty}, or the rows in another order, would cut the points "
+        f"otherwise (agreement {min(found):.2f}, where 1 is the same): they may have no clusters "
+        "of this scale. Look at a picture, join identities (families), say about how many there "
+        "are with {n_clusters}, or follow the clusters of another clusterer (Followed)."
+    )
+
+
+def _unlike_widths(trials: Trials, chosen: Setting) -> ArgumentText | None:
+    """One lambda is one width: a dense heap and a wide one are cut or joined."""
+    labels, _, _ = trials.labels(chosen)
+    points = trials.points
+    batches = np.repeat(np.arange(points.n_batches), np.diff(points.starts))
+    cells, rows = np.unique(np.column_stack([labels, batches]), axis=0, return_inverse=True)
+    counts = np.bincount(rows)
+    means = np.column_stack([np.bincount(rows, column) for column in points.rows.T])
+    squares = np.sum((points.rows - (means / counts[:, None])[rows]) ** 2, axis=1)
+    free = np.bincount(cells[:, 0], counts - 1.0)
+    sums = np.bincount(cells[:, 0], np.bincount(rows, squares))
+    is_told = free >= _MANY_POINTS
+    if np.count_nonzero(is_told) < 2:
+        return None
+    variances, weights = sums[is_told] / free[is_told], free[is_told]
+    order = np.argsort(variances)
+    shares = np.cumsum(weights[order]) / weights.sum()
+    low, high = (variances[order][np.searchsorted(shares, share)] for share in (0.1, 0.9))
+    if high <= _WIDTHS * low:
+        return None
+    return ArgumentText(
+        f"clusters are unlike: the widest spread {np.sqrt(high / max(low, _TINY)):.2g} times as "
+        "far as the densest, and one {new_penalty} cuts the wide ones or joins the dense ones. "
+        "Join identities (families), or follow the clusters of another clusterer (Followed)."
+    )
+
+
+def alikeness(labels: IntArray, others: IntArray) -> float:
+    """Adjusted Rand index of two labelings of the same rows.
+
+    Examples
+    --------
+    >>> alikeness(np.array([0, 0, 1, 1]), np.array([5, 5, 3, 3]))
+    1.0
+    """
+    pairs = np.unique(np.column_stack([labels, others]), axis=0, return_counts=True)[1]
+    sides = [np.unique(side, return_counts=True)[1] for side in (labels, others)]
+    both, a, b = (float(np.sum(n * (n - 1.0))) for n in (pairs, *sides))
+    expected = a * b / max(len(labels) * (len(labels) - 1.0), 1.0)
+    most = 0.5 * (a + b)
+    return 1.0 if most == expected else (both - expected) / (most - expected)
 
 
 def _nothing_followed(trials: Trials, chosen: Setting) -> ArgumentText | None:
