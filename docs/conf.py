@@ -16,6 +16,7 @@ extensions = [
     "mathml",
     "myst_parser",
     "numpydoc",
+    "playable",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",

@@ -237,6 +237,25 @@ def compare_steps(rows_array: Any, penalty: float, n_threads: int) -> dict[str, 
     }
 
 
+def where_it_pays(n_threads: int) -> dict[str, Any]:
+    """Time `partial_fit` of rows in memory on both, for batches near the limit of "auto"."""
+    found: dict[str, Any] = {}
+    ways = {"gpu": {"backend": "gpu"}, "native": {"n_threads": n_threads}}
+    for n, d in ((10**5, 2), (5 * 10**5, 2), (12_000, 64), (25_000, 16), (60_000, 16)):
+        rows_array, penalty = make_rows(n, d, 100)
+        rows, times = cp.asnumpy(rows_array), dict[str, float]()
+        for name, way in ways.items():
+            options = {"new_penalty": penalty, "max_gap": 5, "reach": 1.2, "random_state": 3} | way
+            taken = [seconds(partial(_fit, rows, options))[0] for _ in range(4)]
+            times[f"{name}_ms"] = 1e3 * float(np.median(taken[1:]))
+        found[f"{n}x{d}"] = times
+    return found
+
+
+def _fit(rows: Any, options: dict[str, Any]) -> None:
+    DynamicMeans(**options).partial_fit(rows)
+
+
 def run_case(n: int, d: int, n_blobs: int, rate: float) -> Iterator[tuple[str, Any]]:
     """Yield what was measured for one shape, under its name."""
     rows_array, penalty = make_rows(n, d, n_blobs)
@@ -273,6 +292,8 @@ def main() -> None:
             print(f"d={d} n={n} {name}: {json.dumps(found)}", flush=True)
             Path(options.results).write_text(json.dumps(results, indent=1) + "\n")
         cp.get_default_memory_pool().free_all_blocks()
+    results["where_it_pays"] = where_it_pays(os.cpu_count() or 1)
+    print(json.dumps(results["where_it_pays"]), flush=True)
     results["copies_1e8_x_2"] = copies(10**7 if options.quick else 10**8)
     print(json.dumps(results["copies_1e8_x_2"]), flush=True)
     Path(options.results).write_text(json.dumps(results, indent=1) + "\n")

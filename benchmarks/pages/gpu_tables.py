@@ -39,7 +39,8 @@ def steps_table(cases: dict[str, Any]) -> str:
     """Whole steps beside compiled code; those of d = 8 take a tenth of the rows."""
     head = (
         *("rows", "passes", "clusters", "GPU, ms", "the same, rows in main memory, ms"),
-        *("compiled code, 16 threads, ms", "times as fast", "from main memory", "bits equal"),
+        *("compiled code, 16 threads, ms", "times as fast", "from main memory"),
+        *("deeper search, ms", "`predict`, ms", "from main memory, ms", "bits equal"),
     )
     rows = []
     for name, case in cases.items():
@@ -51,6 +52,8 @@ def steps_table(cases: dict[str, Any]) -> str:
                 *(time_of(step["gpu_from_memory_ms"]), time_of(step["native_ms"])),
                 f"**{times(step['times_faster'])}**",
                 times(step["native_ms"] / step["gpu_from_memory_ms"]),
+                *(time_of(step[f"gpu_{name}_ms"]) for name in ("deep", "predict")),
+                time_of(step["gpu_from_memory_predict_ms"]),
                 "yes" if step["bits_equal"] else "**no**",
             )
         )

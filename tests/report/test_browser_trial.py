@@ -138,7 +138,7 @@ def test_settings_are_copied_as_a_command_and_as_python(trial):
     trial.find("#trial-command").click()
     command = "dynmeans cluster a.csv --new-penalty 4 --max-gap 5 --reach 1.2 --motion steady"
     assert trial.text("#trial-copied").startswith(command)
-    assert trial.text("#trial-copied").endswith("--random-state 3")
+    assert trial.text("#trial-copied").endswith(" --random-state 3")
     trial.find("#trial-python").click()
     call = 'DynamicMeans(new_penalty=4, max_gap=5, reach=1.2, motion="steady"'
     assert trial.text("#trial-copied").startswith(call)

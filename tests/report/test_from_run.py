@@ -1,9 +1,13 @@
 """The report of a run folder."""
 
+import shlex
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from dynmeans import Penalties
+from dynmeans.cli.app import app
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.report.descriptions import descriptions
@@ -42,6 +46,27 @@ def test_the_report_says_what_the_run_found(run):
     assert [axis.name for axis in data.axes] == ["east", "north"]
     assert data.batches.is_dated
     assert np.diff(data.batches.times).tolist() == [86400.0, 86400.0]
+
+
+def test_the_command_that_is_copied_clusters_the_same_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"2026-03-01 00:{k // 4:02}:00,{k % 2 * 9 + k / 100},{k % 2}" for k in range(40)]
+    (tmp_path / "two places.csv").write_text("when,east,north\n" + "\n".join(rows) + "\n")
+    given = ["two places.csv", "--time", "when", "--every", "2min", "--features", "east,north"]
+    penalties = ["--new-penalty", "4", "--max-gap", "3", "--reach", "1.5"]
+    assert _cluster(*given, *penalties, "--out", "run") == 0
+    with Run.open(tmp_path / "run") as made:
+        command = run_report(made).trial.command
+        labels = made.labels()
+    words = shlex.split(command)
+    assert words[:2] == ["dynmeans", "cluster"]
+    assert _cluster(*words[2:], *penalties, "--out", "again") == 0
+    with Run.open(tmp_path / "again") as again:
+        assert again.labels().equals(labels)
+
+
+def _cluster(*words):
+    return CliRunner().invoke(app, ["cluster", *words]).exit_code
 
 
 def test_the_stored_truth_is_scored(run):

@@ -59,7 +59,7 @@ def test_all_parts_of_the_page_are_used():
     folder = Path(str(files("dynmeans.report").joinpath("page")))
     parts = {part.relative_to(folder).as_posix() for part in folder.rglob("*") if part.is_file()}
     of_the_engine = {*ENGINE_SCRIPTS, *WORKER_SCRIPTS, "engine/panel.html", "style/panel.css"}
-    of_the_try = {*TRY_SCRIPTS, "try/try.html", "try/try.css", "try/hyparquet.LICENSE"}
+    of_the_try = {*TRY_SCRIPTS, "try/try.html", "try/try.css", "try/parquet.LICENSE"}
     assert parts == {"page.html", *LIVE_SCRIPTS, *STYLES, *SCRIPTS, *of_the_engine, *of_the_try}
 
 

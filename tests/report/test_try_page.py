@@ -82,13 +82,17 @@ def write_json_lines(rows, path):
 
 
 def write_parquet(rows, path):
-    pq.write_table(pa.Table.from_pylist(rows), path)
+    pq.write_table(pa.Table.from_pylist(rows), path, compression=path.stem)
     return path
 
 
 @pytest.mark.parametrize(
     ("write", "name"),
-    [(write_csv, "a.csv"), (write_json_lines, "a.jsonl"), (write_parquet, "a.parquet")],
+    [
+        (write_csv, "a.csv"),
+        (write_json_lines, "a.jsonl"),
+        *((write_parquet, f"{codec}.parquet") for codec in ("snappy", "zstd", "gzip", "none")),
+    ],
 )
 def test_a_file_is_followed_with_what_is_proposed(page, rows, tmp_path, try_path, write, name):
     give(page, write(rows, tmp_path / name))

@@ -31,7 +31,7 @@ from dynmeans.report.render_page import (
 TRY_SCRIPTS = (
     "data/numbers.js",
     "data/elements.js",
-    "try/hyparquet.js",
+    "try/parquet.js",
     "try/tables.js",
     "try/proposals.js",
     "try/stream.js",

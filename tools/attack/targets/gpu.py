@@ -49,7 +49,8 @@ def _attack_stream(rng: random.Random) -> None:
     orders = VisitingOrders(rng.getrandbits(32), rng.choice([1, 2]), by=by, search=search)
     state = ClusterState.empty(d)
     for step in range(rng.randint(1, 4)):
-        batch, elapsed = _batch(rng, numbers, d, scale, dtype), rng.choice([1.0, 0.5, 2.0])
+        n = rng.choice([0, 1, 5, 60, 300, 4000 if search == "paper" else 300])
+        batch, elapsed = _batch(rng, numbers, (n, d), scale, dtype), rng.choice([1.0, 0.5, 2.0])
         arguments = (batch, state, penalties, orders, elapsed)
         expected = step_batch(*arguments, _NATIVE)
         _compare(step_batch(*arguments, _GPU), expected, f"batch {step}")
@@ -63,9 +64,13 @@ def _attack_stream(rng: random.Random) -> None:
 
 
 def _batch(
-    rng: random.Random, numbers: np.random.Generator, d: int, scale: float, dtype: Any
+    rng: random.Random,
+    numbers: np.random.Generator,
+    shape: tuple[int, int],
+    scale: float,
+    dtype: Any,
 ) -> Batch:
-    n = rng.choice([0, 1, 5, 60, 400, 4000])
+    n, d = shape
     points = 3.0 * numbers.normal(size=(12, d))[numbers.integers(12, size=n)]
     points = points + rng.choice([0.0, 0.3, 1.0]) * numbers.normal(size=(n, d))
     if rng.random() < 0.3:

@@ -152,10 +152,11 @@ function commandText(run, now) {
   const gap = now.maxGap === Infinity ? "inf" : now.maxGap;
   const parts = [
     run.command ?? "dynmeans cluster INPUT", `--new-penalty ${now.newPenalty}`, `--max-gap ${gap}`, `--reach ${now.reach}`,
-    ...(now.motion === "still" ? [] : [`--motion ${now.motion}`]), `--search ${now.search}`,
+    ...(now.motion === "still" ? [] : [`--motion ${now.motion}`]),
+    ...(now.search === "paper" ? [] : [`--search ${now.search}`]),
     ...(run.revival === "paper" ? [] : [`--revival ${run.revival}`]),
     ...(run.n_init === 3 ? [] : [`--n-init ${run.n_init}`]),
-    ...(run.random_state === null ? [] : [`--random-state ${run.random_state}`]),
+    ...(run.random_state === 0 ? [] : [`--random-state ${run.random_state}`]),
   ];
   return parts.join(" ");
 }
@@ -164,11 +165,12 @@ function pythonText(run, now) {
   const gap = now.maxGap === Infinity ? 'float("inf")' : now.maxGap;
   const parts = [
     `new_penalty=${now.newPenalty}`, `max_gap=${gap}`, `reach=${now.reach}`,
-    ...(now.motion === "still" ? [] : [`motion="${now.motion}"`]), `search="${now.search}"`,
+    ...(now.motion === "still" ? [] : [`motion="${now.motion}"`]),
+    ...(now.search === "paper" ? [] : [`search="${now.search}"`]),
     ...(run.revival === "paper" ? [] : [`revival="${run.revival}"`]),
     ...(run.n_init === 3 ? [] : [`n_init=${run.n_init}`]),
     ...(run.space && run.space !== "raw" ? [`space="${run.space}"`] : []),
-    ...(run.random_state === null ? [] : [`random_state=${run.random_state}`]),
+    `random_state=${run.random_state}`,
   ];
   return `DynamicMeans(${parts.join(", ")})`;
 }

@@ -2,7 +2,7 @@
 
 // Columns by name, each an array of one value for each row; text stays text.
 async function readTable(name, buffer) {
-  if (/\.parquet$/i.test(name) || isParquet(buffer)) return tableOfObjects(await hyparquet.parquetReadObjects({ file: buffer }));
+  if (/\.parquet$/i.test(name) || isParquet(buffer)) return tableOfObjects(await parquet.readRows(buffer));
   const text = new TextDecoder().decode(buffer).replace(/^\ufeff/, "");
   const start = text.trimStart()[0];
   if (start === "[") return tableOfObjects(JSON.parse(text));
