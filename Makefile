@@ -19,7 +19,7 @@ LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3
 IS_LOCKED := $(filter yes,$(LOCKED))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-clang test-slow attack bench bench-check pages reproduce reproduce-full check format docs commands stubs sanitize dist-check wasm wheels platforms lock system-deps system-deps-arm clean
+.PHONY: help demo test test-clang test-slow attack bench bench-check pages figure-2 reproduce reproduce-full check format docs commands stubs sanitize dist-check wasm wheels platforms lock system-deps system-deps-arm clean
 
 help:  ## This list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
@@ -71,12 +71,19 @@ reproduce: $(DEV_READY)  ## Figures and tables of the page on the paper, from th
 	$(BIN)/python -m paper.pages.figures
 	$(BIN)/python -m tools.fill_pages
 
+figure-2: $(DEV_READY)  ## Figure 2 into docs/images, from the flows that reproduce-full drew.
+	$(BIN)/python -m paper.pages.flow_figures
+
 reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes where it stopped, says how far it is.
 	$(BIN)/python -m paper synthetic --full --noise isotropic --out paper/results
 	$(BIN)/python -m paper synthetic --full --noise radial --out paper/results
 	$(BIN)/python -m paper.studies.robustness
 	$(BIN)/python -m paper.studies.evolutionary
 	$(BIN)/python -m paper.studies.low_variance_limit
+	$(BIN)/python -m paper.studies.times
+	$(BIN)/python -m paper.studies.vanishing
+	$(BIN)/python -m paper.studies.mixing
+	$(BIN)/python -m paper.studies.carried_cloud
 	$(BIN)/python -m paper aircraft --window 0.5 --out paper/results
 	test ! -d $(FLIGHTS) || $(BIN)/python -m paper aircraft --messages $(FLIGHTS)/points_2019-12.parquet \
 	    --flights $(FLIGHTS)/flights_2019-12.parquet --scored od_ok --plain-noise-ratio 0.01 --out paper/results

@@ -29,7 +29,7 @@ RESULTS = Path(__file__).parent / "results"  # those in the repository
 
 _HEADER = b"dynmeans.experiment"
 _VERSION = 1
-_WRITE_EVERY_S = 2.0
+_WRITE_EVERY_S = 5.0
 _MISSING = "nothing"
 
 
@@ -190,7 +190,8 @@ class ResultsFile:
         }
         metadata = {_HEADER: json.dumps(header).encode()}
         with whole_file(self.path) as temporary:
-            pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
+            whole = table.replace_schema_metadata(metadata)
+            pq.write_table(whole, temporary, compression="zstd", compression_level=19)
         self._table, self._waiting = table, []
         self._written_at = time.monotonic()
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from fill_pages import filled_pages, tables, with_results
+from fill_pages import JOSS, ROOT, filled_pages, tables, with_results
 
 
 @pytest.mark.parametrize("page", filled_pages(), ids=lambda page: page.stem)
@@ -17,3 +17,20 @@ def test_tables_and_numbers_of_a_page_are_those_of_the_results(page):
 def test_every_table_that_is_made_stands_on_a_page():
     text = "".join(page.read_text(encoding="utf-8") for page in filled_pages())
     assert set(re.findall(r"<!-- table: (.+?) -->", text)) == set(tables())
+
+
+# What the rows must carry, and so stands on a page as a fact that is made from them.
+CLAIMS = ("published size", "same session", "one session", "same search", "same protocol")
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", JOSS, *sorted((ROOT / "docs").rglob("*.md"))])
+def test_claims_of_size_session_and_search_are_made_from_the_rows(page):
+    text = re.sub(r"<!-- fact: .+? -->.*?<!-- end -->", "", page.read_text(encoding="utf-8"))
+    said = " ".join(text.split())
+    assert not [claim for claim in CLAIMS if claim in said], "write it as <!-- fact: size --> ..."
+
+
+def test_every_reference_of_the_paper_on_the_software_is_in_its_bibliography():
+    cited = set(re.findall(r"@(\w+)", JOSS.read_text(encoding="utf-8")))
+    there = re.findall(r"^@\w+\{(\w+),", JOSS.with_name("paper.bib").read_text(), re.MULTILINE)
+    assert cited == set(there)

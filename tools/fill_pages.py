@@ -10,11 +10,12 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.pages import gpu_tables, other_tables, speed_tables
-from paper.pages import facts
+from paper.pages import facts, study_tables
 from paper.pages import tables as paper_tables
 
 ROOT = Path(__file__).parents[1]
-MAKERS = (speed_tables, other_tables, gpu_tables, paper_tables)
+JOSS = ROOT / "paper" / "joss" / "paper.md"
+MAKERS = (speed_tables, other_tables, gpu_tables, paper_tables, study_tables)
 _TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FACT = re.compile(r"(<!-- fact: (.+?) -->).*?(<!-- end -->)")
 
@@ -27,7 +28,7 @@ def tables() -> dict[str, str]:
 
 def filled_pages() -> list[Path]:
     """Return the pages that have tables or facts."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), JOSS]
     return [page for page in pages if re.search(r"<!-- (table|fact): ", _text(page))]
 
 

@@ -67,7 +67,14 @@ def run_aircraft(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    watch = on_progress or (lambda _: None)
+    # Sums of BLAS depend on its threads in the last bits, and labels on those.
+    with threadpool_limits(1):
+        _fill(config, folder, n_jobs, on_progress or (lambda _: None))
+    return read_results(_path(folder, config, "parquet"), EXPERIMENT)
+
+
+def _fill(config: AircraftConfig, folder: Path, n_jobs: int, watch: OnProgress) -> None:
+    """Prepare the data, choose the parameters and run what is missing."""
     data = prepare_data(config, cache=folder / "cache", on_progress=watch("features"))
     lines = [*data.report.lines(), *(f"{k}: {v}" for k, v in data.notes.items())]
     _path(folder, config, "messages.txt").write_text("\n".join(lines) + "\n")
@@ -92,7 +99,6 @@ def run_aircraft(
                 n_jobs=n_jobs,
                 on_progress=watch("trials"),
             )
-    return read_results(_path(folder, config, "parquet"), EXPERIMENT)
 
 
 def write_figures(folder: str | os.PathLike[str], config: AircraftConfig) -> tuple[list[Path], str]:

@@ -11,8 +11,9 @@ import pandas as pd
 
 from paper.aircraft.config import HANDICAP, HONEST
 from paper.aircraft.table import compare, table_frame
-from paper.pages import synthetic_facts
-from paper.pages.tables import AIRCRAFT, results_of_json
+from paper.pages import size_facts, synthetic_facts
+from paper.pages.study_tables import robustness_means, searches
+from paper.pages.tables import AIRCRAFT, read_rows
 from paper.results_file import RESULTS, read_results
 from paper.synthetic.claims import with_error
 
@@ -25,16 +26,56 @@ def fact(text: str) -> str:
     return FACTS[name](*arguments)
 
 
-def lost(method: str, parameters: str, factor: str) -> str:
+def lost(method: str, parameter: str, factor: str) -> str:
     """Most points of tracking accuracy lost where a parameter is wrong by up to a factor."""
-    rows = pd.DataFrame(results_of_json("robustness")["rows"])
-    rows = rows[rows["method"] == method]
-    if parameters != "*":
-        rows = rows[rows["parameter"] == parameters]
-    right = rows[rows["factor"] == 1].set_index(["noise", "parameter"])["accuracy_global"]
+    rows = robustness_means()
+    rows = rows[(rows["method"] == method) & (rows["parameter"].isin(_named(parameter, rows)))]
+    right = rows[rows["factor"] == 1].set_index(["noise", "parameter"])["accuracy"]
     wrong = rows[rows["factor"].between(1 / float(factor), float(factor))]
-    wrong = wrong.set_index(["noise", "parameter"])["accuracy_global"]
+    wrong = wrong.set_index(["noise", "parameter"])["accuracy"]
     return f"{100 * (right.loc[wrong.index] - wrong).max():.0f}"
+
+
+def robustness_streams() -> str:
+    """Return how many streams robustness was measured on."""
+    found = robustness_means()["n_streams"]
+    return _range(str(found.min()), str(found.max()))
+
+
+def lost_by_search(search: str, parameter: str, factor: str) -> str:
+    """Most points that a search loses where a parameter is wrong by exactly this factor."""
+    rows = searches().query("origin == 'found' and n_clusters == 5 and search == @search")
+    right = rows[rows["parameter"] == "none"].groupby("noise")["accuracy_frozen"].mean()
+    wrong = rows[(rows["parameter"] == parameter) & (rows["factor"] == float(factor))]
+    found = 100 * (right - wrong.groupby("noise")["accuracy_frozen"].mean())
+    return f"{found.max():.0f}"
+
+
+def search_streams() -> str:
+    """Return how many streams both searches were run on."""
+    return str(searches()["trial"].nunique())
+
+
+def deeper(noise: str, origin: str, clusters: str, score: str = "frozen") -> str:
+    """Points that the deeper search gains over Algorithm 2, with the standard error of pairs."""
+    rows = searches().query("noise == @noise and origin == @origin and parameter == 'none'")
+    rows = rows[rows["n_clusters"] == int(clusters)].set_index("trial")
+    column = f"accuracy_{score.replace(' ', '_')}"
+    found = {name: group[column] for name, group in rows.groupby("search")}
+    gains = 100 * (found["deep"] - found["paper"])
+    return f"{gains.mean():+.1f} ± {gains.sem():.1f}"
+
+
+def vanished(noise: str, vanish: str, max_gap: str) -> str:
+    """Return tracking accuracy where clusters are absent in a share of the steps, at one T_Q."""
+    rows = read_rows("vanishing").frame
+    rows = rows[(rows["noise"] == noise) & (rows["vanish"] == float(vanish))]
+    found = rows.loc[rows["max_gap"] == float(max_gap), "accuracy_frozen"]
+    return with_error(found.mean(), found.sem())
+
+
+def _named(parameter: str, rows: pd.DataFrame) -> list[str]:
+    return list(rows["parameter"].unique()) if parameter == "*" else [parameter]
 
 
 def accuracy(data: str, *arguments: str) -> str:
@@ -83,11 +124,21 @@ def trials(data: str, *arguments: str) -> str:
     return _range(str(found.min()), str(found.max()))
 
 
+def flights(data: str, *arguments: str) -> str:
+    """Return how many flights were clustered."""
+    found = _rows(_table(data), arguments)["n_flights"]
+    return _range(f"{found.min():,}", f"{found.max():,}")
+
+
 FACTS = {
     **synthetic_facts.FACTS,
+    **size_facts.FACTS,
     **{
         function.__name__: function
-        for function in (lost, accuracy, accuracies, gain, gains, times, helped, trials)
+        for function in (
+            *(lost, robustness_streams, lost_by_search, search_streams, deeper, vanished),
+            *(accuracy, accuracies, gain, gains, times, helped, trials, flights),
+        )
     },
 }
 

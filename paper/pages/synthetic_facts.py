@@ -7,7 +7,8 @@ those at the end may be left out.
 import pandas as pd
 
 from dynmeans.datasets.moving_gaussians import NOISES
-from paper.pages.tables import config_of, settings, speed_tables, synthetic
+from paper.pages.tables import config_of, settings, speed_tables, synthetic, times
+from paper.studies.times import FEW
 from paper.synthetic.claims import with_error
 from paper.synthetic.summary import (
     Averages,
@@ -15,7 +16,7 @@ from paper.synthetic.summary import (
     by_effort,
     trials_of,
 )
-from paper.synthetic.tasks import EFFORTS, HONEST, SEARCH
+from paper.synthetic.tasks import HANDICAP, HONEST, PAPER, SEARCH
 
 
 def tracked(
@@ -60,24 +61,50 @@ def slower(method: str, origin: str) -> str:
     return f"{found.min():.0f} to {found.max():.0f}"
 
 
-def sweeps_slower(effort: str, origin: str) -> str:
-    """Return how many times the time of Dynamic Means so many sweeps of 5 clusters take."""
-    found = []
-    for noise in NOISES:
-        clusters = config_of(noise).search_clusters
-        gibbs = _timed(noise, origin, "gibbs", int(effort), clusters)
-        ours = _timed(noise, origin, "dynamic_means", EFFORTS["dynamic_means"], clusters)
-        found.append(gibbs / ours)
-    return f"{min(found):.0f} to {max(found):.0f}"
+def sweeps_slower(origin: str) -> str:
+    """Return how many times the time of Dynamic Means 50 sweeps take, all numbers of clusters."""
+    rows = times().query("origin == @origin")
+    sums = rows.groupby(["noise", "n_clusters"])[[FEW, "dynamic_means"]].sum()
+    found = sums[FEW] / sums["dynamic_means"]
+    return f"{found.min():.0f} to {found.max():.0f}"
 
 
 def step_time(clusters: str) -> str:
     """Return milliseconds of a step of Dynamic Means at the paper's parameters."""
-    times = [
-        _timed(noise, "paper", "dynamic_means", EFFORTS["dynamic_means"], int(clusters))
-        for noise in NOISES
-    ]
-    return f"{1e3 * sum(times) / len(times) / config_of(NOISES[0]).n_steps:.2g}"
+    rows = times()
+    rows = rows[(rows["origin"] == PAPER) & (rows["n_clusters"] == int(clusters))]
+    return f"{1e3 * rows['dynamic_means'].mean() / config_of(NOISES[0]).n_steps:.2g}"
+
+
+def behind(method: str, origin: str) -> str:
+    """Return in how many cells Dynamic Means is behind a sampler with the handicap."""
+    gains = _gains(method, origin)
+    return f"{(gains < 0).sum()} of {len(gains)}"
+
+
+def behind_by(method: str, origin: str) -> str:
+    """Return by how many points it is behind there, least to most."""
+    found = -_gains(method, origin)
+    found = found[found > 0]
+    low, high = f"{found.min():.1f}", f"{found.max():.1f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def behind_at(method: str, origin: str) -> str:
+    """Return the noises and numbers of clusters where it is behind."""
+    rows = _with_handicap(method, origin)
+    rows = rows[rows["gain"] < 0]
+    return ", ".join(f"{row.n_clusters} {row.noise}" for row in rows.itertuples())
+
+
+def _gains(method: str, origin: str) -> pd.Series:
+    return 100 * _with_handicap(method, origin)["gain"]
+
+
+def _with_handicap(method: str, origin: str) -> pd.DataFrame:
+    rows = speed_tables()
+    is_method = (rows["method"] == method) & (rows["origin"] == origin)
+    return rows[is_method & (rows["choice"] == HANDICAP)]
 
 
 def searched() -> str:
@@ -89,18 +116,15 @@ def searched() -> str:
 
 FACTS = {
     function.__name__: function
-    for function in (tracked, worked, ahead, leads, slower, sweeps_slower, step_time, searched)
+    for function in (
+        *(tracked, worked, ahead, leads, slower, sweeps_slower, step_time, searched),
+        *(behind, behind_by, behind_at),
+    )
 }
 
 
 def _trials(noise: str, origin: str, method: str, choice: str) -> pd.DataFrame:
     return trials_of(synthetic(noise).frame, method, settings(noise, origin)[method], choice)
-
-
-def _timed(noise: str, origin: str, method: str, effort: int, clusters: int) -> float:
-    trials = _trials(noise, origin, method, HONEST)
-    rows = trials[(trials["n_clusters"] == clusters) & (trials["effort"] == effort)]
-    return float(rows["cpu_s"].mean())
 
 
 def _column(score: str) -> str:

@@ -1,9 +1,7 @@
 """Tables of the page on the paper, from the committed results: one function a table."""
 
-import json
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
 
 import pandas as pd
 
@@ -13,7 +11,7 @@ from paper.aircraft.table import full_name as name_of_method
 from paper.aircraft.table import table_frame, table_markdown
 from paper.results_file import RESULTS, Results, read_results
 from paper.synthetic.claims import NAMES, ORIGINS, full_name, with_error
-from paper.synthetic.config import Setting, SyntheticConfig
+from paper.synthetic.config import SAMPLERS, Setting, SyntheticConfig
 from paper.synthetic.experiment import expected_work, work_done
 from paper.synthetic.search import edges
 from paper.synthetic.summary import (
@@ -26,15 +24,6 @@ from paper.synthetic.summary import (
 )
 from paper.synthetic.tasks import FOUND, HANDICAP, HONEST
 
-SYMBOLS = {
-    "new_penalty": "lambda",
-    "revival_penalty": "Q",
-    "new_penalty and revival_penalty": "lambda and Q",
-    "drift": "tau",
-    "concentration": "alpha",
-    "survival": "q",
-    "motion_variance": "xi",
-}
 _SHOWN = ("frozen", "global", "per_step")
 
 AIRCRAFT = {
@@ -75,7 +64,7 @@ def accuracy_by_clusters() -> str:
             for origin, name in ORIGINS.items()
             for cells in _accuracy_rows(noise, origin)
         ]
-        parts.append(f"**{noise.capitalize()} noise**\n\n" + _markdown(head, rows))
+        parts.append(f"**{noise.capitalize()} noise**\n\n" + markdown(head, rows))
     return "\n\n".join(parts)
 
 
@@ -95,15 +84,44 @@ def _accuracy_rows(noise: str, origin: str) -> Iterator[list[str]]:
 
 
 @cache
+def read_rows(name: str) -> Results:
+    """Return the committed rows of a study."""
+    return read_results(RESULTS / f"{name}.parquet", name)
+
+
+def times() -> pd.DataFrame:
+    """Return the times of all methods, taken in turns in one process."""
+    return read_rows("times").frame
+
+
+@cache
 def speed_tables() -> pd.DataFrame:
-    """Return how Dynamic Means compares with each sampler, for both noises and every origin."""
+    """Return how Dynamic Means compares with each sampler, for both noises and every origin.
+
+    Times are of the streams that all methods clustered in turns, accuracies of all streams.
+    """
     tables = []
     for noise in NOISES:
         frame, score = synthetic(noise).frame, config_of(noise).score
         for origin in ORIGINS:
             table = speed_table(frame, settings(noise, origin), score)
             tables.append(table.assign(noise=noise, origin=origin))
-    return pd.concat(tables, ignore_index=True)
+    table = pd.concat(tables, ignore_index=True)
+    return table.drop(columns=["times_faster", "n_timed"]).merge(_ratios(), how="left")
+
+
+def _ratios() -> pd.DataFrame:
+    """Return how many times the time of Dynamic Means an honest sampler takes, in all its turns."""
+    place = ["noise", "origin", "n_clusters"]
+    sums = times().groupby(place)[["dynamic_means", *SAMPLERS]].sum()
+    counts = times().groupby(place).size()
+    parts = [
+        pd.DataFrame({"times_faster": sums[method] / sums["dynamic_means"], "n_timed": counts})
+        .reset_index()
+        .assign(method=method, choice=HONEST)
+        for method in SAMPLERS
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def times_faster() -> str:
@@ -112,11 +130,12 @@ def times_faster() -> str:
     for row in speed_tables().itertuples():
         gain = f"{100 * row.gain:+.1f}"
         gain += "" if pd.isna(row.error) else f" ± {100 * row.error:.1f}"
-        times = "" if pd.isna(row.times_faster) else f"{row.times_faster:.0f}"
+        ratio = "" if pd.isna(row.times_faster) else f"{row.times_faster:.0f}"
         place = [row.noise, ORIGINS[row.origin], full_name(row.method, row.choice)]
-        rows.append([*place, str(row.n_clusters), times, str(row.n_timed), gain, str(row.n)])
+        timed = "" if pd.isna(row.n_timed) else f"{row.n_timed:.0f}"
+        rows.append([*place, str(row.n_clusters), ratio, timed, gain, str(row.n)])
     head = ["noise", "parameters", "method", "K", "times faster", "streams timed"]
-    return _markdown([*head, "points gained", "streams"], rows)
+    return markdown([*head, "points gained", "streams"], rows)
 
 
 def range_of_times() -> str:
@@ -127,7 +146,7 @@ def range_of_times() -> str:
     for method, group in honest.groupby("method", sort=False):
         spans = [_span(group[is_found[group.index] == found]) for found in (False, True)]
         rows.append([NAMES[str(method)], *spans])
-    return _markdown(["method", "at the paper's parameters", "at the parameters found"], rows)
+    return markdown(["method", "at the paper's parameters", "at the parameters found"], rows)
 
 
 def five_clusters() -> str:
@@ -147,12 +166,12 @@ def five_clusters() -> str:
                         cells.setdefault(full_name(method, choice), []).extend(shown)
         rows += [[name, method, *shown] for method, shown in cells.items()]
     scores = [f"{noise}, {s.replace('_', ' ')}" for noise in NOISES for s in _SHOWN]
-    return _markdown(["parameters", "method", *scores], rows)
+    return markdown(["parameters", "method", *scores], rows)
 
 
 def _span(table: pd.DataFrame) -> str:
-    times = table["times_faster"]
-    return f"{times.min():.0f} to {times.max():.0f}"
+    ratios = table["times_faster"]
+    return f"{ratios.min():.0f} to {ratios.max():.0f}"
 
 
 def settings_found() -> str:
@@ -165,7 +184,7 @@ def settings_found() -> str:
             named = ", ".join(name for name in setting if (method, name) in at_edge) or "none"
             values = f"{', '.join(setting)} = {describe_setting(setting)}"
             rows.append([noise, NAMES[method], values, named])
-    return _markdown(["noise", "method", "found", "at the edge of the grid"], rows)
+    return markdown(["noise", "method", "found", "at the edge of the grid"], rows)
 
 
 def beside_authors() -> str:
@@ -178,7 +197,7 @@ def beside_authors() -> str:
             authors = f"{row.authors:.1f} ± {row.authors_error:.1f}"
             numbers = [ours, authors, f"{row.errors_off:+.1f}"]
             rows.append([noise, str(row.n_clusters), score, *numbers])
-    return _markdown(["noise", "K", "accuracy", "ours, %", "authors, %", "errors off"], rows)
+    return markdown(["noise", "K", "accuracy", "ours, %", "authors, %", "errors off"], rows)
 
 
 def how_far() -> str:
@@ -194,47 +213,7 @@ def how_far() -> str:
         total = AIRCRAFT_ROWS[name] * AircraftConfig().n_trials
         share = f"{100 * found['n_trials'].sum() / total:.0f} %"
         rows.append([f"`{AIRCRAFT[name]}.parquet`", f"{found['n_trials'].sum():,}", share])
-    return _markdown(["file", "trials", "of its work"], rows)
-
-
-def robustness() -> str:
-    """Tracking accuracy where one parameter is wrong by a factor."""
-    rows = pd.DataFrame(results_of_json("robustness")["rows"])
-    factors = sorted(rows["factor"].unique())
-    lines = []
-    for key, group in rows.groupby(["noise", "method", "parameter"], sort=False):
-        noise, method, parameter = map(str, key)
-        found = group.set_index("factor")
-        cells = [
-            with_error(found.loc[f, "accuracy_global"], found.loc[f, "accuracy_global_error"])
-            for f in factors
-        ]
-        lines.append([noise, NAMES[method], SYMBOLS[parameter], *cells])
-    head = ["noise", "method", "parameter", *(f"x {f:g}" for f in factors)]
-    return _markdown(head, lines)
-
-
-def evolutionary() -> str:
-    """Evolutionary clustering beside Dynamic Means."""
-    lines = []
-    for row in results_of_json("evolutionary")["rows"]:
-        cells = [
-            with_error(row[score], row[f"{score}_error"])
-            for score in ("accuracy_frozen", "accuracy_global", "accuracy_per_step")
-        ]
-        lines.append(
-            [row["noise"], row["method"], row["n_clusters"], *cells, str(row["n_streams"])]
-        )
-    return _markdown(["noise", "method", "K", "frozen", "global", "per step", "streams"], lines)
-
-
-def low_variance_limit() -> str:
-    """Agreement of Gibbs sampling and Dynamic Means against sigma."""
-    rows = pd.DataFrame(results_of_json("low_variance_limit")["rows"])
-    sigmas = sorted(rows["noise_variance"].unique(), reverse=True)
-    found = rows.set_index("noise_variance")
-    cells = [with_error(found.loc[s, "agreement"], found.loc[s, "agreement_error"]) for s in sigmas]
-    return _markdown(["sigma", *(f"{s:g}" for s in sigmas)], [["labeled alike", *cells]])
+    return markdown(["file", "trials", "of its work"], rows)
 
 
 def flights(data: str, span: str, feature: str) -> Callable[[], str]:
@@ -259,7 +238,7 @@ def aircraft() -> str:
             place = [name, row.span, row.feature, row.origin]
             lines.append([*place, method, accuracy, time, str(row.n_trials)])
     head = ["data", "span", "feature", "parameters", "method", "accuracy, %", "time, s", "trials"]
-    return _markdown(head, lines)
+    return markdown(head, lines)
 
 
 _MAKERS: dict[str, Callable[[], str]] = {
@@ -270,9 +249,6 @@ _MAKERS: dict[str, Callable[[], str]] = {
     "settings found": settings_found,
     "beside the authors": beside_authors,
     "how far": how_far,
-    "robustness": robustness,
-    "evolutionary": evolutionary,
-    "low-variance limit": low_variance_limit,
     "aircraft": aircraft,
     "real week, scaled": flights("real", WEEK, SCALED),
     "real week, plain": flights("real", WEEK, PLAIN),
@@ -288,12 +264,7 @@ def tables() -> dict[str, str]:
     return {name: make() for name, make in _MAKERS.items()}
 
 
-def results_of_json(name: str) -> dict[str, Any]:
-    """Return a committed file of results."""
-    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
-    return found
-
-
-def _markdown(head: list[str], rows: list[list[str]]) -> str:
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

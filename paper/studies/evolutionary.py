@@ -12,10 +12,12 @@ the centers of k-means towards those they are matched with in the step before:
 
 The number of clusters is told for every step, or chosen by the silhouette. Clusters are matched
 with those of the step before by the least sum of squared distances; what is left over is new.
-Writes paper/results/evolutionary.json.
+`step_by_step` has what is not pulled at all. Writes paper/results/evolutionary.json, and measures
+only what is not there.
 """
 
 import argparse
+import json
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -23,6 +25,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import silhouette_score
+from threadpoolctl import threadpool_limits
 
 from benchmarks.machine import machine, write_results
 from dynmeans import DynamicMeans
@@ -31,12 +34,16 @@ from dynmeans.metrics import tracking_report
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.stream import LabeledStream
 from paper.results_file import RESULTS
-from paper.studies.robustness import N_CLUSTERS, PENALTIES, SCORES, summary
-from paper.synthetic.config import PAPER_PENALTIES, SyntheticConfig
+from paper.studies import step_by_step
+from paper.studies.found import found_settings
+from paper.studies.robustness import N_CLUSTERS, SCORES
+from paper.synthetic.config import Setting, SyntheticConfig
 from paper.synthetic.streams import stream_of
+from paper.synthetic.tasks import FOUND, PAPER
 
 # Means, sizes and variances of the means now, and smoothed centers and sizes before, of pairs.
 Pull = Callable[[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
+Method = Callable[[LabeledStream, int], list[IntArray]]
 N_STARTS, MAX_PASSES = 3, 30
 LARGEST_K = 8
 CHANGES = (0.1, 0.3, 0.5)
@@ -130,7 +137,7 @@ def _silhouette(points: FloatArray, labels: IntArray) -> float:
     return float(silhouette_score(points, labels)) if 1 < n_labels < len(points) else -1.0
 
 
-def methods() -> Iterator[tuple[str, str, Callable[[LabeledStream, int], list[IntArray]]]]:
+def methods() -> Iterator[tuple[str, str, Method]]:
     """Yield name, whether K is told, and a function of a stream and a seed."""
     rules = [(f"evolutionary k-means, cp = {cp}", chakrabarti(cp)) for cp in CHANGES]
     rules.append(("AFFECT's adaptive forgetting", affect))
@@ -145,36 +152,57 @@ def methods() -> Iterator[tuple[str, str, Callable[[LabeledStream, int], list[In
             yield name, "told" if is_told else "not told", run
 
 
-def dynamic_means(penalties: dict[str, float]) -> Callable[[LabeledStream, int], list[IntArray]]:
-    """Return Dynamic Means with these penalties, as a function of a stream and a seed."""
-    return lambda stream, seed: DynamicMeans(**penalties, n_init=3, random_state=seed).fit_sequence(
-        stream.batches
-    )[0]
+def dynamic_means(setting: Setting) -> Method:
+    """Return Dynamic Means at a setting, as a function of a stream and a seed."""
+    return lambda stream, seed: DynamicMeans(
+        **setting, n_init=3, search="paper", random_state=seed
+    ).fit_sequence(stream.batches)[0]
+
+
+def all_methods(noise: str) -> Iterator[tuple[str, str, Method]]:
+    """Yield everything that is compared on the streams of one noise."""
+    for origin, name in ((PAPER, "the paper's parameters"), (FOUND, "the parameters found")):
+        setting = found_settings(noise, origin)["dynamic_means"]
+        yield f"Dynamic Means, {name}", "not told", dynamic_means(setting)
+    yield from methods()
+    yield from step_by_step.methods(found_settings(noise)["dynamic_means"]["new_penalty"])
+
+
+def measure(noise: str, run: Method, n_streams: int) -> dict[str, float]:
+    """Return means and standard errors over the first streams of the comparison."""
+    config, scores = SyntheticConfig(noise=noise), []
+    for trial in range(n_streams):
+        stream = stream_of(config, 0, N_CLUSTERS, trial)
+        report = tracking_report(stream.labels, run(stream, trial))
+        scores.append([float(report[score]) for score in SCORES])
+    means, errors = np.mean(scores, axis=0), np.std(scores, axis=0, ddof=1) / np.sqrt(n_streams)
+    return dict(zip(SCORES, means, strict=True)) | {
+        f"{name}_error": error for name, error in zip(SCORES, errors, strict=True)
+    }
 
 
 def main() -> None:
-    """Measure and print everything."""
+    """Measure and print what is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, default=20)
     n_streams = parser.parse_args().streams
-    rows = []
+    path = RESULTS / "evolutionary.json"
+    known = json.loads(path.read_text())["rows"] if path.exists() else []
+    there = {(row["noise"], row["method"], row["n_clusters"]): row for row in known}
+    rows, is_new = [], False
+    # Two threads on 75 points would wait for each other most of the time.
+    threadpool_limits(1)
     for noise in NOISES:
-        config, best = SyntheticConfig(noise=noise), PENALTIES[noise]
-        found = {n: getattr(best, n) for n in ("new_penalty", "max_gap", "reach")}
-        ours = [
-            ("Dynamic Means, the paper's parameters", "not told", dynamic_means(PAPER_PENALTIES)),
-            ("Dynamic Means, the parameters found", "not told", dynamic_means(found)),
-        ]
-        for name, told, run in [*ours, *methods()]:
-            scores = []
-            for trial in range(n_streams):
-                stream = stream_of(config, 0, N_CLUSTERS, trial)
-                report = tracking_report(stream.labels, run(stream, trial))
-                scores.append([float(report[score]) for score in SCORES])
-            row = {"noise": noise, "method": name, "n_clusters": told, "n_streams": n_streams}
-            rows.append(row | summary(np.array(scores)))
-            print(rows[-1], flush=True)
-    write_results("evolutionary", {"machine": machine(), "rows": rows}, RESULTS)
+        for name, told, run in all_methods(noise):
+            if (noise, name, told) not in there:
+                row = {"noise": noise, "method": name, "n_clusters": told, "n_streams": n_streams}
+                there[noise, name, told] = row | measure(noise, run, n_streams)
+                print(there[noise, name, told], flush=True)
+                is_new = True
+            rows.append(there[noise, name, told])
+            if is_new:
+                left = [row for row in there.values() if row not in rows]
+                write_results("evolutionary", {"machine": machine(), "rows": rows + left}, RESULTS)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,14 @@ Run as ``python -m paper.studies.low_variance_limit``. Every batch of a stream i
 Dynamic Means and, from the same state and in the same order of the points, by 100 sweeps of the
 Gibbs sampler; the share of points with the same label is averaged over batches, then over streams.
 Both take the uncertainty of old positions into account (revival="exact"). Writes
-paper/results/low_variance_limit.json.
+paper/results/low_variance_limit.parquet.
 """
 
-import numpy as np
+from typing import Any
 
-from benchmarks.machine import machine, write_results
+import numpy as np
+import pyarrow as pa
+
 from dynmeans import ClusterState, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.mixture.gibbs import gibbs
@@ -18,32 +20,29 @@ from dynmeans.mixture.model import BatchPrior, batch_prior
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.mixture import MixtureState
 from dynmeans.records.stream import LabeledStream
-from paper.results_file import RESULTS
+from paper.results_file import Row
+from paper.studies.rows import run_study
 
 PENALTIES = Penalties(0.05, max_gap=5, reach=1.2)
-SIGMAS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)
+SIGMAS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
 N_STREAMS, N_STEPS, N_CLUSTERS, N_SWEEPS = 8, 30, 4, 100
+EXPERIMENT = "low_variance_limit"
+KEY = ("noise_variance", "trial")
+SCHEMA = pa.schema(
+    [("noise_variance", pa.float64()), ("trial", pa.int64()), ("agreement", pa.float64())]
+)
 
 
-def main() -> None:
-    """Measure and print everything."""
-    streams = [
-        moving_gaussians(N_STEPS, N_CLUSTERS, vanish=0.2, rng=np.random.default_rng(seed))
-        for seed in range(N_STREAMS)
-    ]
-    rows = []
-    for sigma in SIGMAS:
-        shares = np.array([agreement(stream, sigma) for stream in streams])
-        rows.append(
-            {
-                "noise_variance": sigma,
-                "agreement": shares.mean(),
-                "agreement_error": shares.std(ddof=1) / np.sqrt(N_STREAMS),
-                "n_streams": N_STREAMS,
-            }
-        )
-        print(rows[-1], flush=True)
-    write_results("low_variance_limit", {"machine": machine(), "rows": rows}, RESULTS)
+def tasks() -> list[Row]:
+    """Return every stream at every sigma."""
+    return [{"noise_variance": s, "trial": t} for s in SIGMAS for t in range(N_STREAMS)]
+
+
+def run(task: Row) -> dict[str, Any]:
+    """Return how many points of one stream both label alike."""
+    rng = np.random.default_rng(task["trial"])
+    stream = moving_gaussians(N_STEPS, N_CLUSTERS, vanish=0.2, rng=rng)
+    return {**task, "agreement": agreement(stream, task["noise_variance"])}
 
 
 def agreement(stream: LabeledStream, sigma: float) -> float:
@@ -80,4 +79,5 @@ def _by_appearance(labels: IntArray, next_id: int) -> IntArray:
 
 
 if __name__ == "__main__":
-    main()
+    about = {"n_steps": N_STEPS, "n_clusters": N_CLUSTERS, "n_sweeps": N_SWEEPS}
+    run_study(EXPERIMENT, run, tasks(), schema=SCHEMA, key=KEY, configuration=about)

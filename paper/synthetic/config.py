@@ -45,7 +45,7 @@ class SyntheticConfig:
     search_streams, search_kept, search_sweeps : tuple of int, float, int
         The rungs of the search, by successive halving: streams of each rung, share of all
         settings that is tried in it at most, and sweeps of the Gibbs sampler. Dynamic Means is
-        tried at every setting of its grid in all rungs but the last.
+        tried at every setting of its grid in all rungs.
     n_clusters : tuple of int
         Clusters in the streams of the comparison.
     n_trials : mapping of method to tuple of int

@@ -115,9 +115,13 @@ def expected_work(config: SyntheticConfig) -> float:
 
 
 def write_figures(
-    path: str | os.PathLike[str], folder: str | os.PathLike[str]
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    times: pd.DataFrame | None = None,
 ) -> tuple[list[Path], str]:
     """Draw the figures and write the tables of a results file, finished or not.
+
+    `times` are those of all methods in turns, for the panel of times.
 
     Returns
     -------
@@ -128,7 +132,7 @@ def write_figures(
     """
     results = read_results(path, EXPERIMENT)
     stem = Path(folder) / Path(path).stem
-    files = draw_figures(results, stem)
+    files = draw_figures(results, stem, times)
     summary = summary_markdown(results)
     page = stem.with_suffix(".md")
     page.write_text(summary)

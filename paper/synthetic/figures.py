@@ -70,6 +70,7 @@ class _Page:
 
     frame: pd.DataFrame
     config: SyntheticConfig
+    times: pd.DataFrame | None  # of all methods in turns, where they were taken so
 
     @property
     def score(self) -> str:
@@ -82,7 +83,9 @@ class _Page:
 Panel = Callable[[_Page, Any], None]
 
 
-def draw_figures(results: Results, stem: str | os.PathLike[str]) -> list[Path]:
+def draw_figures(
+    results: Results, stem: str | os.PathLike[str], times: pd.DataFrame | None = None
+) -> list[Path]:
     """Write all panels on one page, and each by itself, as PNG and SVG.
 
     Parameters
@@ -92,6 +95,9 @@ def draw_figures(results: Results, stem: str | os.PathLike[str]) -> list[Path]:
         what there is of it.
     stem : path-like
         How the names of the figures begin.
+    times : pandas.DataFrame, optional
+        Times of all methods in turns in one process (`paper.studies.times`), for panel (e); by
+        default those of the rows, whichever session they are of.
 
     Returns
     -------
@@ -101,7 +107,7 @@ def draw_figures(results: Results, stem: str | os.PathLike[str]) -> list[Path]:
     if results.frame.empty or not (results.frame["part"] == COMPARISON).any():
         raise ValueError("the results must hold trials of the comparison; resume the run.")
     config = SyntheticConfig.from_dict(results.configuration)
-    page, stem = _Page(results.frame, config), Path(stem)
+    page, stem = _Page(results.frame, config, times), Path(stem)
     stem.parent.mkdir(parents=True, exist_ok=True)
     figure, axes = new_figure(_SIZE, 4, 3)
     written = []
@@ -165,13 +171,31 @@ def _draw_accuracy(page: _Page, ax: Any, *, origin: str) -> None:
 
 
 def _draw_speed(page: _Page, ax: Any, *, origin: str) -> None:
-    draw_series(
-        ax, _compared(page, origin, "cpu_s", 1e3 / page.config.n_steps), is_upper_half_only=True
+    to_ms = 1e3 / page.config.n_steps
+    lines = (
+        _compared(page, origin, "cpu_s", to_ms)
+        if page.times is None
+        else _in_turns(page, origin, to_ms)
     )
+    draw_series(ax, lines, is_upper_half_only=True)
     _count_clusters(page, ax)
     ax.set_yscale("log")
     ax.set_title(f"(e) CPU time at\n{ORIGINS[origin]}")
     ax.set_ylabel("CPU time for each step, ms")
+
+
+def _in_turns(page: _Page, origin: str, scale: float) -> list[Series]:
+    """One line for each method, of the streams that all of them clustered in turns."""
+    times = page.times
+    assert times is not None
+    times = times[(times["noise"] == page.config.noise) & (times["origin"] == origin)]
+    lines = []
+    for method in page.settings(origin):
+        found = scale * times.groupby("n_clusters")[method].agg(["mean", "std"]).fillna(0.0)
+        x = found.index.to_numpy(dtype=np.float64)
+        y, deviation = found["mean"].to_numpy(), found["std"].to_numpy()
+        lines.append(Series(NAMES[method], x, y, deviation, *_LOOKS[method], "-"))
+    return lines
 
 
 def _count_clusters(page: _Page, ax: Any) -> None:
@@ -210,18 +234,19 @@ def _draw_tradeoff(page: _Page, ax: Any, *, origin: str) -> None:
 
 
 def _stream_counts(page: _Page) -> str:
-    """Say how many streams each line of (d) and (e) rests on, by number of clusters."""
+    """Say how many streams each line of (d) rests on, by number of clusters, and of (e)."""
     parts = []
     for method, setting in page.settings(PAPER).items():
-        trials = trials_of(page.frame, method, setting)
-        counts, timed = (by_clusters(trials, method, value) for value in (page.score, "cpu_s"))
-        n_timed = dict(zip(timed.x, timed.n, strict=True))
-        numbers = [
-            f"{n} at K = {k:g}" + (f" ({n_timed.get(k, 0)} timed)" if n_timed.get(k) != n else "")
-            for k, n in zip(counts.x, counts.n, strict=True)
-        ]
+        counts = by_clusters(trials_of(page.frame, method, setting), method, page.score)
+        numbers = [f"{n} at K = {k:g}" for k, n in zip(counts.x, counts.n, strict=True)]
         parts.append(f"{NAMES[method]} {', '.join(numbers)}")
-    return "; ".join(parts)
+    told = "; ".join(parts)
+    if page.times is None:
+        return told
+    is_shown = (page.times["noise"] == page.config.noise) & (page.times["origin"] == PAPER)
+    by_k = page.times[is_shown].groupby("n_clusters").size()
+    timed = ", ".join(f"{n} at K = {k}" for k, n in by_k.items())
+    return f"{told}. Times in (e), all methods in turns in one process: {timed}"
 
 
 def _caption(page: _Page) -> str:

@@ -4,7 +4,7 @@ All settings are tried on a few streams; the best share of them on more, with mo
 the method has sweeps; and so on, rung by rung (Jamieson and Talwalkar, 2016). Where there are
 streams enough to know the error of a mean, a setting that is behind the best by more than two
 standard errors of their difference is out as well (racing; Maron and Moore, 1997). Dynamic Means
-takes part in the last rung alone: the paper's figures show all of its settings.
+does not race: all of its settings are tried on all streams, as the paper's figures show them.
 """
 
 import math
@@ -40,18 +40,24 @@ def settings_of_rung(
     """
     settings = {method: grid(config, method) for method in METHODS}
     for before in range(rung):
-        settings = {
-            method: _passed(scores, n_settings(config, method, before + 1))
+        scored = {
+            method: scores
             for method, tried in settings.items()
             if (scores := _scores(config, frame, method, before, tried)) is not None
+        }
+        settings = {
+            method: grid(config, method)
+            if method == "dynamic_means"
+            else _passed(scores, n_settings(config, method, before + 1))
+            for method, scores in scored.items()
         }
     return settings
 
 
 def n_settings(config: SyntheticConfig, method: str, rung: int) -> int:
     """Return how many settings of a method are tried in this rung at most."""
-    n_all, is_last = len(grid(config, method)), rung == len(config.search_streams) - 1
-    if method == "dynamic_means" and not is_last:
+    n_all = len(grid(config, method))
+    if method == "dynamic_means":
         return n_all
     return max(1, math.ceil(config.search_kept[rung] * n_all))
 

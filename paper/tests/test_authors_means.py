@@ -13,7 +13,9 @@ N_STREAMS = 20
 
 def scores(noise, n_clusters, seed):
     stream = moving_gaussians(n_clusters=n_clusters, noise=noise, rng=np.random.default_rng(seed))
-    model = DynamicMeans(0.04, max_gap=6.8, reach=1.01, revival="exact", random_state=seed)
+    model = DynamicMeans(
+        0.04, max_gap=6.8, reach=1.01, revival="exact", search="paper", random_state=seed
+    )
     found, _ = model.fit_sequence(stream.batches)
     measures = (accuracy_frozen, accuracy_global, accuracy_per_step)
     return [100 * measure(stream.labels, found) for measure in measures]

@@ -89,12 +89,12 @@ def test_setting_two_standard_errors_behind_is_out_of_the_race():
     assert race([best - 0.1, uncertain, best]) == [0.05, 0.0025]
 
 
-def test_dynamic_means_is_tried_at_all_settings_but_in_the_last_rung(results_path):
+def test_dynamic_means_is_tried_at_all_settings_in_all_rungs(results_path):
     config = tiny_config()
     frame = read_results(results_path, EXPERIMENT).frame
     rows = frame[(frame["part"] == "search") & (frame["method"] == "dynamic_means")]
-    assert rows.groupby("trial").size().tolist() == [8, 4]
-    assert len(settings_of_rung(config, frame, 1)["dynamic_means"]) == 4
+    assert rows.groupby("trial").size().tolist() == [8, 8]
+    assert len(settings_of_rung(config, frame, 1)["dynamic_means"]) == 8
 
 
 def test_no_rung_is_begun_before_the_one_below_is_done(results_path):
