@@ -5,7 +5,7 @@ Choosing parameters without labels
 **Question**: nobody has labeled my stream. How large should ``new_penalty`` be, how long may a cluster be gone,
 how far may it move?
 
-``suggest_penalties`` tries some thirty choices on the first batches and keeps the one that describes the stream most
+``suggest_penalties`` tries some twenty choices on the first batches and keeps the one that describes the stream most
 briefly.
 """
 

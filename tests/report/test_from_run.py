@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dynmeans import Penalties
-from dynmeans.cli.app import app
+from dynmeans.cli.app import app_for
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.report.descriptions import descriptions
@@ -66,7 +66,7 @@ def test_the_command_that_is_copied_clusters_the_same_rows(tmp_path, monkeypatch
 
 
 def _cluster(*words):
-    return CliRunner().invoke(app, ["cluster", *words]).exit_code
+    return CliRunner().invoke(app_for(["cluster"]), ["cluster", *words]).exit_code
 
 
 def test_the_stored_truth_is_scored(run):

@@ -13,7 +13,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from typer.testing import CliRunner
 
 from dynmeans import DynamicMeans
-from dynmeans.cli.app import app
+from dynmeans.cli.app import app_for
 from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.inputs.input_error import InputError
 from dynmeans.report import try_page
@@ -172,7 +172,7 @@ def test_the_examples_work_on_a_phone(page):
 
 def test_the_command_writes_the_page(tmp_path):
     path = tmp_path / "try.html"
-    done = CliRunner().invoke(app, ["try", "-o", str(path)])
+    done = CliRunner().invoke(app_for(["try"]), ["try", "-o", str(path)])
     assert done.exit_code == 0, done.output
     assert 300_000 < path.stat().st_size < 1_500_000
 

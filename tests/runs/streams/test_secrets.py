@@ -5,6 +5,7 @@ import logging
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 import servers
@@ -110,7 +111,14 @@ def test_a_run_that_cannot_reach_its_place_tells_no_secret(text, tmp_path, caplo
     options = WindowOptions(("x",), time="t", every="10")
     address = text.format(servers.free_port())
     job = ClusterJob(Input(address), options, Recipe(new_penalty=1.0), tmp_path / "run")
-    threading.Timer(1.0, stop.set).start()
+
+    def stop_once_told():
+        end = time.monotonic() + 30
+        while "out of reach" not in caplog.text and time.monotonic() < end:
+            time.sleep(0.05)
+        stop.set()
+
+    threading.Thread(target=stop_once_told).start()
     with caplog.at_level(logging.DEBUG):
         job.start(stop=stop)
     told = caplog.text + "".join(capfd.readouterr())
