@@ -132,6 +132,7 @@ def _trial(run: Run) -> Trial | None:
         penalties,
         recipe.random_state,
         recipe.n_init,
+        recipe.search,
         spreads=spreads,
         space=memory.known_space.name,
         command=_command(run),
