@@ -47,9 +47,8 @@ inline Description describe(const Stream& stream, const Surroundings& around, do
     const double moved =
         moving ? course(stream, tracks, moves, around.times, moving, variance, n_identities)
                : walk(moves, d, variance);
-    return {places[shape], shares(tracks, totals),
-            beginnings(moves, tracks, around, d) + moved, fates(moves) + births(moves),
-            static_cast<int>(shape)};
+    return {places[shape], shares(tracks, totals), beginnings(moves, tracks, around, d) + moved,
+            fates(moves) + births(moves), static_cast<int>(shape)};
 }
 
 }  // namespace dynmeans::description
