@@ -56,7 +56,7 @@ def _step(points, weights):
 
 
 def _anytime(points, weights):
-    options = {"new_penalty": 1.0, "batch_size": 100, "max_batches": 2, "rng": 0}
+    options = {"new_penalty": 1.0, "batch_size": 100, "max_batches": 2, "random_state": 0}
     return fit_anytime(iter([points[:150], points[150:]]), **options).centers
 
 

@@ -1,5 +1,7 @@
 """Paths of clusters that keep a course, and the choice between still and steady."""
 
+import warnings
+
 import numpy as np
 import pytest
 from description_twin import course_model
@@ -11,6 +13,7 @@ from dynmeans import suggest_penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.parameters.description_length import describe
 from dynmeans.parameters.tracks import Points
+from dynmeans.records.suggestion import SuggestionWarning
 
 
 def random_paths(seed, *, speed=0.0, wander=0.0, n_features=2, n_batches=12):
@@ -70,7 +73,9 @@ def choose(motion_model, **fixed):
     stream = moving_gaussians(
         20, 5, rng=np.random.default_rng(4), motion=0.06, death=0.0, motion_model=motion_model
     )
-    return suggest_penalties([20 * batch for batch in stream.batches], **fixed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SuggestionWarning)  # clusters this fast are hard to follow
+        return suggest_penalties([20 * batch for batch in stream.batches], **fixed)
 
 
 def test_steady_is_chosen_where_clusters_keep_a_course():

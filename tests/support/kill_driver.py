@@ -17,14 +17,13 @@ import run_cases
 from dynmeans import Run
 from dynmeans.runs.store import joining, store
 
-joining.AT_ONCE = 4  # parts are joined all the time
-
 
 def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
     """Kill until enough is enough, then let one child come to the end.
 
     Prints how many kills there were, and at how many different places of the run.
     """
+    joining.AT_ONCE = 4  # parts are joined all the time
     rng = random.Random(seed)
     kills, places = 0, set()
     while True:

@@ -30,7 +30,7 @@ def ready(name: str) -> Iterator[Case]:
             parameters = {
                 "new_penalty": rng.uniform(0.05, 8),
                 "n_init": rng.randint(1, 2),
-                "order": "hash",
+                "order": "row",
                 "revival": rng.choice(["paper", "exact"]),
                 "random_state": rng.randrange(2**32),
             }

@@ -132,9 +132,9 @@ def _states() -> list[ClusterState]:
     for _ in range(3):
         states.append(model.partial_fit(rng.normal(0, 3, size=(20, 2))).state_)
     batches = [rng.normal(0, 3, size=(15, 2)) + t for t in range(4)]
-    for settings in ({"motion": "steady"}, {"scale": "standard"}):
+    for settings in ({"motion": "steady"}, {"space": "standard"}):
         model = DynamicMeans(1.0, random_state=0, **settings)
-        states += [model.partial_fit(batch).state_ for batch in batches][2:]
+        states += [model.partial_fit(batch).memory_.clusters for batch in batches][2:]
     return states
 
 
