@@ -32,6 +32,12 @@ def kind_of(name: str) -> tuple[str, ...]:
 
 def find_files(path: str) -> list[str]:
     """Return the files that a path, a pattern or a folder stands for, sorted by name."""
+    scheme, mark, _ = path.partition("://")
+    if mark:  # what follows may hold a password
+        raise ValueError(
+            f"{scheme + mark!r}... is no address that is known here. "
+            "Install the package that brings its connector, or name a file."
+        )
     given = Path(path)
     if given.is_dir():
         every = (p for p in given.rglob("*") if p.name.lower().endswith(_KNOWN) and p.is_file())
