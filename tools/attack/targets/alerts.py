@@ -17,10 +17,11 @@ import numpy as np
 from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
-from dynmeans import DynamicMeans, Penalties, Run
+from dynmeans import DynamicMeans, Run
 from dynmeans.alerts import watch
 from dynmeans.alerts.matching import Alert, lookback, matches
 from dynmeans.alerts.rules import KINDS, Rule, read_rules
+from dynmeans.follow.recipe import Recipe
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
@@ -130,7 +131,7 @@ def _alerts_of(
     folder: Path, windows: list[Window], groups: list[int], *, is_stopped: bool
 ) -> list[tuple[object, ...]]:
     """Take windows in by groups, and look after each; return what is to be told."""
-    config = RunConfig(_FEATURES, Penalties(1.0, max_gap=3, reach=1.5))
+    config = RunConfig(_FEATURES, Recipe(new_penalty=1.0, max_gap=3, reach=1.5, random_state=0))
     run, done, stop = Run.create(folder, config), 0, threading.Event()
     rules = read_rules(folder.parent / "rules.toml", _FEATURES)
     tell, watch.couriers_of = watch.couriers_of, lambda *_: []
