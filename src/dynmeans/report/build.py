@@ -96,15 +96,24 @@ def report_data(
         clusters=clusters,
         points=point_columns(thinned, clusters, projection),
         events=tables.events(ids),
-        n_clusters=len(np.unique(tables.ids)),
+        n_clusters=len(np.unique(np.concatenate([record.ids for record in history]))),
         parameters=described_parameters(parameters or {}),
         scores=described_scores(scores or {}),
         notes=(),
         seconds_per_step=_seconds_per_step(tables, when),
         lon_lat=lon_lat,
         matrix=projection.matrix,
+        totals=_totals(history, sum(batch.n_rows for batch in given), n_shown),
     )
     return replace(data, notes=_notes(history, sum(len(batch.labels) for batch in given), data))
+
+
+def _totals(history: History, n_points_shown: int, n_shown: int) -> tuple[int, int, int]:
+    """Count points, batches and returns of the whole history."""
+    records = list(history)
+    before = sum(float(record.counts.sum()) for record in records[: len(records) - n_shown])
+    returns = sum(event.kind == "returned" for record in records for event in record.events)
+    return round(before) + n_points_shown, len(records), returns
 
 
 def _seconds_per_step(tables: RecordTables, when: BatchTimes) -> float | None:

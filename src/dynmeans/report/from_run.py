@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dynmeans.inputs.plural import counted
 from dynmeans.records.history import History
 from dynmeans.report.build import report_data
 from dynmeans.report.data import ReportData
@@ -15,7 +14,7 @@ from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
 from dynmeans.runs.look.profiles import describe_clusters
-from dynmeans.runs.look.status import RunStatus
+from dynmeans.runs.look.story import story_of
 from dynmeans.runs.look.truth_counts import score_run
 from dynmeans.runs.run import Run
 from dynmeans.runs.streams.addresses import is_address
@@ -84,7 +83,7 @@ def run_report(
             "chosen by a hash of their numbers."
         )
         data = replace(data, notes=(rule, *data.notes))
-    return replace(data, notes=(*data.notes, *_left_out(run.status())))
+    return replace(data, story=tuple(story_of(run)))
 
 
 def run_page(run: Run, **options: Any) -> str:
@@ -95,16 +94,6 @@ def run_page(run: Run, **options: Any) -> str:
 def write_run_page(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write the page of a run to one file; options of `run_report`."""
     return write_report(run_report(run, **options), path)
-
-
-def _left_out(status: RunStatus) -> list[str]:
-    """Say how many rows are not on the page because they were not clustered."""
-    counts = (
-        (status.n_dropped, "because a value is missing"),
-        (status.n_late, "because they came too late"),
-        (status.n_dead_letters, "because they could not be read"),
-    )
-    return [f"{counted(n, 'row')} left out {reason}." for n, reason in counts if n]
 
 
 def _parameters(run: Run) -> dict[str, object]:

@@ -287,6 +287,10 @@ class Run(Editing, Closing):
         n_features = len(self.config.features)
         return run_tables.samples_of(self._store, n_features, first_step, last_step)
 
+    def window_names(self) -> dict[int, str | None]:
+        """Return the name of each window by its step."""
+        return {row[0]: row[1] for row in self._store.query("SELECT step, name FROM windows")}
+
     def status(self) -> RunStatus:
         """Say how far the run is."""
         return status_of(self._store)

@@ -13,6 +13,7 @@ from dynmeans.files.whole_counts import whole_counts
 from dynmeans.records.events import Event
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
+from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.digests import damaged, rows_digest
 from dynmeans.runs.store.label_parts import Part, read_part
@@ -104,7 +105,14 @@ def clusters_table(store: Store, features: Sequence[str], state: ClusterState) -
     columns["status"] = pa.array(
         [_status(ages.get(row["cluster_id"])) for row in rows], type=pa.string()
     )
-    columns |= {f"center_{name}": centers[:, j] for j, name in enumerate(features)}
+    vectors = dict.fromkeys(name.rpartition("[")[0] for name in features if is_of_vector(name))
+    for j, name in enumerate(features):
+        if not is_of_vector(name):
+            columns[f"center_{name}"] = centers[:, j]
+    for vector in vectors:
+        of_it = [j for j, name in enumerate(features) if name.rpartition("[")[0] == vector]
+        kind = pa.list_(pa.float64(), len(of_it))
+        columns[f"center_{vector}"] = pa.array(centers[:, of_it].tolist(), kind)
     return pa.table(columns)
 
 
