@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import DBSCAN, HDBSCAN, KMeans, MiniBatchKMeans
 from sklearn.neighbors import NearestNeighbors
 
-from dynmeans import DynamicMeans, Followed
+from dynmeans import DynamicMeans
 from dynmeans.records.arrays import FloatArray, IntArray
 
 LAMBDAS = tuple(2.8 * 2.0 ** (-k / 2) for k in range(-2, 10))  # of the variance within batches
@@ -34,10 +34,9 @@ def peers(batches: list[FloatArray], n_clusters: int) -> dict[str, Found]:
     }
     found: dict[str, Found] = {"best of 36 by labels": lambda: _settings(batches)}
     for name, clusterers in makers.items():
-        for memory, follow in (("last batch", match_to_last), ("followed", _followed)):
+        for memory, follow in (("last batch", _matched), ("followed", _followed)):
             found[f"{name}, {memory}"] = lambda follow=follow, clusterers=clusterers: [  # type: ignore[misc]
-                follow(batches, [_clustered(clusterer, batch) for batch in batches])
-                for clusterer in clusterers
+                follow(batches, clusterer) for clusterer in clusterers
             ]
     found["MiniBatchKMeans told K"] = lambda: [_mini_batches(batches, n_clusters)]
     for name in ("DenStream", "DBSTREAM"):
@@ -64,6 +63,10 @@ def _clustered(clusterer: Any, batch: FloatArray) -> IntArray:
     return np.asarray(clusterer.fit_predict(batch), dtype=np.int64)
 
 
+def _matched(batches: list[FloatArray], clusterer: Any) -> list[IntArray]:
+    return match_to_last(batches, [_clustered(clusterer, batch) for batch in batches])
+
+
 def match_to_last(batches: list[FloatArray], found: list[IntArray]) -> list[IntArray]:
     """Match the clusters of each batch one to one to those of the last, by their means."""
     ids, centers, n_born, labels = np.empty(0, dtype=np.int64), np.empty((0, 0)), 0, []
@@ -87,26 +90,10 @@ def match_to_last(batches: list[FloatArray], found: list[IntArray]) -> list[IntA
     return labels
 
 
-class _Given:
-    """A clusterer that gives what was found before."""
-
-    def __init__(self, labels: IntArray) -> None:
-        self.labels = labels
-
-    def get_params(self, deep: bool = False) -> dict[str, Any]:
-        return {"labels": self.labels}
-
-    def fit_predict(self, _: FloatArray) -> IntArray:
-        return self.labels
-
-
-def _followed(batches: list[FloatArray], found: list[IntArray]) -> list[IntArray]:
-    model = Followed(_Given(found[0]), max_gap=np.inf)
-    labels = []
-    for batch, names in zip(batches, found, strict=True):
-        model.clusterer = _Given(names)
-        empty = np.empty(0, dtype=np.int64)
-        labels.append(model.partial_fit(batch).labels_ if len(batch) else empty)
+def _followed(batches: list[FloatArray], clusterer: Any) -> list[IntArray]:
+    """Match the clusters of each batch to all that are remembered: our follower, nothing told."""
+    model = DynamicMeans(method=clusterer, max_gap=np.inf, random_state=0)
+    labels: list[IntArray] = model.fit_sequence(batches)[0]
     return labels
 
 

@@ -57,6 +57,8 @@ class Suggestion:
         Why the choice should not be trusted, a sentence or two each; empty where nothing is wrong.
     batch_word : str
         What a batch is called where it came from: "window" where rows were cut into windows.
+    is_matched : bool
+        Whether the clusters are those of another clusterer, and only matched.
     """
 
     chosen: Candidate
@@ -68,6 +70,7 @@ class Suggestion:
     is_followed: bool = True
     doubts: tuple[ArgumentText, ...] = ()
     batch_word: str = "batch"
+    is_matched: bool = False
 
     @property
     def penalties(self) -> Penalties:
@@ -104,8 +107,8 @@ class Suggestion:
         distance = math.sqrt(p.new_penalty)
         words = [
             ArgumentText(
-                "{new_penalty} {:.4g}: a point farther than {:.3g} from every cluster starts a new "
-                "one.",
+                f"{{new_penalty}} {{:.4g}}: a {'cluster' if self.is_matched else 'point'} farther "
+                "than {:.3g} from every cluster starts a new one.",
                 p.new_penalty,
                 distance,
             )
@@ -143,7 +146,10 @@ class Suggestion:
         return words
 
     def _reason_in_words(self) -> str:
-        return "describes the points most briefly" if self.is_followed else "is the safest"
+        if self.is_matched:
+            return "The distance is half of the usual one between neighbors."
+        why = "describes the points most briefly" if self.is_followed else "is the safest"
+        return f"{counted(len(self.candidates), 'choice')} were tried; this one {why}."
 
     def _result_in_words(self) -> ArgumentText:
         is_one = self.n_batches == 1
@@ -155,8 +161,7 @@ class Suggestion:
         return ArgumentText(
             f"So the {batches} given ({points}) hold {clusters} on "
             f"average, {counted(self.chosen.n_identities, 'identity')} in all. "
-            f"{counted(len(self.candidates), 'choice')} were tried; this one "
-            f"{self._reason_in_words()}."
+            f"{self._reason_in_words()}"
         )
 
 
