@@ -26,15 +26,8 @@ def families_of_run(
 ) -> Families:
     """Group the identities of a finished or running run.
 
-    Parameters
-    ----------
-    run : Run
-        Read only. Its own evidence speaks where its recipe asked for families; else up to
-        `config.sample_size` rows of every window are looked at.
-    level, n_families
-        As for `find_families`.
-    last_step : int, optional
-        The last window that is looked at; all of them by default.
+    The run's own evidence speaks where its recipe asked for families; else up to
+    `config.sample_size` rows of every window, up to `last_step`, are looked at.
     """
     chosen = "auto" if level is None else level
     recipe, memory = run.config.recipe, run.memory
