@@ -7,7 +7,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
-from sklearn.cluster import DBSCAN
 
 from dynmeans import DDPMixture, DynamicMeans, History
 from dynmeans.plots import plot_timeline, plot_tracks
@@ -89,9 +88,7 @@ def test_times_of_single_batches_reach_the_history_and_count_as_steps():
     assert model.state_.time == 5.0
 
 
-@pytest.mark.parametrize(
-    "make", [lambda: DDPMixture("variational"), lambda: DynamicMeans(method=DBSCAN())]
-)
+@pytest.mark.parametrize("make", [lambda: DDPMixture("variational")])
 def test_others_take_groups_and_give_labels_with_the_index(make):
     model = make()
     found = model.fit_sequence(FRAME.groupby("day"), time_step=pd.Timedelta("12h"))

@@ -9,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -21,8 +20,6 @@ ESTIMATORS = [
     DynamicMeans(1.0),
     DynamicMeans(1.0, space="standard"),
     DynamicMeans(Penalties(1.0, max_gap=5, reach=1.5)),
-    DynamicMeans(method=KMeans(n_clusters=3, random_state=0)),
-    DynamicMeans(method="dbscan(eps=0.5)"),
     DPMeans(),
     DPMeans(1.0),
     DDPMixture(),

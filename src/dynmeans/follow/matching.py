@@ -42,7 +42,7 @@ def _sets(labels: IntArray, batch: Batch) -> _Sets:
     names, rows = np.unique(labels[is_used], return_inverse=True)
     points = batch.points[is_used].astype(np.float64)
     weights = np.ones(len(rows)) if batch.weights is None else batch.weights[is_used]
-    n = np.bincount(rows, weights, len(names))
+    n: FloatArray = np.bincount(rows, weights, len(names)).astype(np.float64)
     columns = [np.bincount(rows, weights * column, len(names)) / n for column in points.T]
     means = np.column_stack(columns)
     scatter = float(weights @ np.sum((points - means[rows]) ** 2, axis=1))
@@ -188,4 +188,5 @@ def _neighbors(labels: IntArray, batch: Batch) -> FloatArray:
         return np.empty(0)
     squares = cdist(means, means, "sqeuclidean")
     np.fill_diagonal(squares, np.inf)
-    return squares.min(axis=1)
+    nearest_other: FloatArray = squares.min(axis=1)
+    return nearest_other

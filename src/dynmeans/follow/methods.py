@@ -108,7 +108,7 @@ def _labels(method: Any, points: Any, weights: Any, entropy: int) -> Any:
 
 
 def _is_count(value: Any, above: int = 0) -> bool:
-    return isinstance(value, int | np.integer) and value > above
+    return isinstance(value, int | np.integer) and int(value) > above
 
 
 def _made(method: Any) -> Any:
