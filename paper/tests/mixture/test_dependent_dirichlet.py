@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dynmeans.datasets import dependent_dirichlet
-from dynmeans.records.mixture import MixtureParameters
+from paper.mixture.state import MixtureParameters
 
 MODEL = MixtureParameters(
     concentration=2.0,

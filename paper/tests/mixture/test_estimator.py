@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from streams import batch_lists
 
-from dynmeans import DDPMixture
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import tracking_report
-from dynmeans.mixture.gibbs import GibbsSamples
-from dynmeans.mixture.particle_learning import Particles
-from dynmeans.mixture.variational import VariationalPosterior
-from dynmeans.records.mixture import MixtureState
+from paper.mixture.ddp_mixture import DDPMixture
+from paper.mixture.gibbs import GibbsSamples
+from paper.mixture.particle_learning import Particles
+from paper.mixture.state import MixtureState
+from paper.mixture.variational import VariationalPosterior
 
 INFERENCES = ["gibbs", "variational", "particle"]
 SETTINGS = {
