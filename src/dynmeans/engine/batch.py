@@ -109,7 +109,7 @@ class Batch:
     ) -> tuple[IntArray, FloatArray]:
         """Return the identity and the cost of each row, changing nothing."""
         found: tuple[IntArray, FloatArray] = self.engine(execution).predict_labels(
-            self.points, state, penalties, elapsed
+            self.points, state, penalties, elapsed, execution
         )
         return found
 
