@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dynmeans.datasets import dependent_dirichlet
+from paper.mixture.dependent_dirichlet import dependent_dirichlet
 from paper.mixture.state import MixtureParameters
 
 MODEL = MixtureParameters(

@@ -330,6 +330,6 @@ def test_other_threads_run_meanwhile():
 
 
 def test_progress_is_logged(caplog):
-    with caplog.at_level(logging.INFO, logger="dynmeans"):
+    with caplog.at_level(logging.INFO, logger="paper.mixture"):
         DDPMixture(**SETTINGS, burn_in=3000).fit(make_stream().batches[0])
     assert any("gibbs" in message and "% done" in message for message in caplog.messages)
