@@ -25,29 +25,29 @@ from dynmeans.follow.follow import Step
 from dynmeans.follow.recipe import checked_seed
 from dynmeans.inputs.batch_times import When
 from dynmeans.inputs.numbers import checked_count, checked_number
-from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.events import Event
-from dynmeans.records.history import History
-from dynmeans.records.penalties import REVIVAL_RULES
-from dynmeans.spaces.raw import RAW
-from paper.mixture.carried_sample import (
+from dynmeans.mixture.carried_sample import (
     check_carry,
     choose_sample,
     identities,
     remember,
     seen_in_posterior,
 )
-from paper.mixture.gibbs import GibbsSamples, Progress, gibbs
-from paper.mixture.model import (
+from dynmeans.mixture.gibbs import GibbsSamples, Progress, gibbs
+from dynmeans.mixture.model import (
     BatchPrior,
     Seen,
     batch_prior,
     center_posteriors,
     log_first_densities,
 )
-from paper.mixture.particle_learning import Particles, particle_learning
-from paper.mixture.state import MixtureParameters, MixtureState
-from paper.mixture.variational import VariationalPosterior, variational
+from dynmeans.mixture.particle_learning import Particles, particle_learning
+from dynmeans.mixture.variational import VariationalPosterior, variational
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.events import Event
+from dynmeans.records.history import History
+from dynmeans.records.mixture import MixtureParameters, MixtureState
+from dynmeans.records.penalties import REVIVAL_RULES
+from dynmeans.spaces.raw import RAW
 
 INFERENCES = ("gibbs", "variational", "particle")
 _logger = logging.getLogger(__name__)
@@ -124,7 +124,7 @@ class DDPMixture(ClusterMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from paper.mixture.ddp_mixture import DDPMixture
+    >>> from dynmeans import DDPMixture
     >>> model = DDPMixture(noise_variance=0.01, prior_variance=25.0, random_state=0)
     >>> model.partial_fit([[0.0], [0.1], [5.0]]).labels_.tolist()
     [0, 0, 1]

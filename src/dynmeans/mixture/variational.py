@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.engine.compiled import compiled
+from dynmeans.mixture.gibbs import Progress
+from dynmeans.mixture.model import BatchPrior
+from dynmeans.mixture.particle_learning import particle_learning
 from dynmeans.records.arrays import FloatArray, IntArray
-from paper.mixture.gibbs import Progress
-from paper.mixture.model import BatchPrior
-from paper.mixture.particle_learning import particle_learning
 
 N_STARTING_PARTICLES = 10
 
@@ -74,8 +74,8 @@ def variational(
 
     Examples
     --------
-    >>> from paper.mixture.model import batch_prior
-    >>> from paper.mixture.state import MixtureParameters, MixtureState
+    >>> from dynmeans.mixture.model import batch_prior
+    >>> from dynmeans.records.mixture import MixtureParameters, MixtureState
     >>> parameters = MixtureParameters(noise_variance=0.01, prior_variance=9.0)
     >>> prior = batch_prior(MixtureState.empty(1), parameters)
     >>> found = variational(

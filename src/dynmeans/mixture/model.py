@@ -21,7 +21,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import gammaln, logsumexp
 
 from dynmeans.records.arrays import FloatArray, IntArray
-from paper.mixture.state import MixtureParameters, MixtureState
+from dynmeans.records.mixture import MixtureParameters, MixtureState
 
 # A cluster is forgotten once a point where it was last seen would rather be new by these odds.
 NEGLIGIBLE_ODDS = 1e-12

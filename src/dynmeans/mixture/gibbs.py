@@ -5,7 +5,7 @@ The target is the posterior of labels and parameters of one batch given what is 
     p(z, theta | y)  ~  f(z)  prod_{k with points} N(theta_k | mean_k, variance_k I)
                               prod_i N(y_i | theta_{z_i}, sigma I),
 
-with f, the means and the variances of `paper.mixture.model`. One sweep visits the
+with f, the means and the variances of `dynmeans.mixture.model`. One sweep visits the
 points in their order: a point leaves its cluster (a cluster left empty has its parameter
 integrated out), draws its label from the paper's Eq. 3, and where it is the first of a cluster
 the parameter is drawn too. Then every parameter is drawn given its points (Eq. 7 and 10).
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.engine.compiled import compiled
+from dynmeans.mixture.model import BatchPrior
 from dynmeans.records.arrays import FloatArray, IntArray
-from paper.mixture.model import BatchPrior
 
 Progress = Callable[[float], object]
 
@@ -66,8 +66,8 @@ def gibbs(
 
     Examples
     --------
-    >>> from paper.mixture.model import batch_prior
-    >>> from paper.mixture.state import MixtureParameters, MixtureState
+    >>> from dynmeans.mixture.model import batch_prior
+    >>> from dynmeans.records.mixture import MixtureParameters, MixtureState
     >>> parameters = MixtureParameters(noise_variance=0.01, prior_variance=9.0)
     >>> prior = batch_prior(MixtureState.empty(1), parameters)
     >>> found = gibbs(np.array([[0.0], [0.1], [5.0]]), prior, n_samples=50, seed=0)

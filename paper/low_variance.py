@@ -5,8 +5,8 @@ import math
 import numpy.typing as npt
 
 from dynmeans.inputs.numbers import checked_number
+from dynmeans.records.mixture import MixtureParameters
 from dynmeans.records.penalties import Penalties
-from paper.mixture.state import MixtureParameters
 
 
 def low_variance_mixture(
