@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from dynmeans.engine.blas import one_thread
-from dynmeans.estimators.ddp_mixture import DDPMixture
 from dynmeans.estimators.tuning import tune
 from dynmeans.metrics.accuracy import accuracy_global
 from dynmeans.parameters.suggest import suggest_details
@@ -19,6 +18,7 @@ from paper.aircraft.config import (
     AircraftConfig,
 )
 from paper.aircraft.data import AircraftData
+from paper.mixture.ddp_mixture import DDPMixture
 
 Setting = dict[str, Any]
 

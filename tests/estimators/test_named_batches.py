@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.cluster import DBSCAN
 
-from dynmeans import DDPMixture, DynamicMeans, Followed, History
+from dynmeans import DynamicMeans, Followed, History
 from dynmeans.plots import plot_timeline, plot_tracks
 
 DAYS = pd.date_range("2026-03-01", periods=3)
@@ -89,22 +89,11 @@ def test_times_of_single_batches_reach_the_history_and_count_as_steps():
     assert model.state_.time == 5.0
 
 
-@pytest.mark.parametrize("make", [lambda: DDPMixture("variational"), lambda: Followed(DBSCAN())])
-def test_others_take_groups_and_give_labels_with_the_index(make):
-    model = make()
-    found = model.fit_sequence(FRAME.groupby("day"), time_step=pd.Timedelta("12h"))
-    labels = found[0] if isinstance(model, DDPMixture) else found
+def test_groups_for_another_clusterer_give_labels_with_the_index():
+    model = Followed(DBSCAN())
+    labels = model.fit_sequence(FRAME.groupby("day"), time_step=pd.Timedelta("12h"))
     assert pd.concat(labels).index.tolist() == list("abcdef")
-    state = model.state_ if isinstance(model, DDPMixture) else model.follower_.state_
-    assert state.time == 5.0  # one step, and twice two
-
-
-def test_history_of_a_mixture_has_names_and_dates():
-    _, history = DDPMixture("variational").fit_sequence(FRAME.groupby("day"))
-    assert history.feature_names == ("lon", "lat")
-    assert history.times == list(DAYS)
-    model = DDPMixture("variational", keep_history=True).partial_fit([[0.0]], time="Monday")
-    assert model.history_.times == ["Monday"]
+    assert model.follower_.state_.time == 5.0  # one step, and twice two
 
 
 def test_names_and_dates_survive_a_file(tmp_path):

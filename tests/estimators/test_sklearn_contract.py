@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmeans import DDPMixture, DPMeans, DynamicMeans, Followed, Penalties
+from dynmeans import DPMeans, DynamicMeans, Followed, Penalties
 
 ESTIMATORS = [
     DynamicMeans(),
@@ -25,9 +25,6 @@ ESTIMATORS = [
     Followed(DBSCAN(eps=0.5)),
     DPMeans(),
     DPMeans(1.0),
-    DDPMixture(),
-    DDPMixture("variational"),
-    DDPMixture("particle"),
 ]
 FRAME = {"x": [0.0, 0.1, 5.0], "y": [1.0, 1.1, 9.0]}
 
@@ -44,7 +41,7 @@ def test_scikit_learn_check(estimator, check):
 def test_no_scikit_learn_check_is_skipped_where_array_api_is_on(estimator):
     code = (
         "from sklearn.utils.estimator_checks import check_estimator\n"
-        "from dynmeans import DDPMixture, DPMeans, DynamicMeans, Penalties\n"
+        "from dynmeans import DPMeans, DynamicMeans, Penalties\n"
         f"print({{check['status'] for check in check_estimator({estimator!r})}})"
     )
     done = subprocess.run(

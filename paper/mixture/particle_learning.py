@@ -1,7 +1,7 @@
 """Particle learning (Carvalho et al., 2010): resample on the predictive, then propagate.
 
 The particles take in the points of a batch one by one. Their labels are draws from the same
-posterior as that of `dynmeans.mixture.gibbs`, exact as the number of particles grows, and the
+posterior as that of `paper.mixture.gibbs`, exact as the number of particles grows, and the
 mean predictive densities multiply to an unbiased estimate of sum_z f(z) p(y | z).
 """
 
@@ -10,27 +10,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.engine.compiled import compiled
-from dynmeans.mixture.gibbs import Progress
-from dynmeans.mixture.model import BatchPrior
 from dynmeans.records.arrays import FloatArray, IntArray
+from paper.mixture.gibbs import Progress
+from paper.mixture.model import BatchPrior
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Particles:
-    """The particles after the last point; all weigh the same.
+    """The particles after the last point; all weigh the same."""
 
-    Attributes
-    ----------
-    labels : IntArray of shape (n_particles, n_points)
-        z by slot: first the remembered clusters, then the new ones as they first appear.
-    log_posteriors : FloatArray of shape (n_particles,)
-        log of f(z) p(y | z), the parameters integrated out.
-    log_evidence : float
-        log of the estimate of sum_z f(z) p(y | z); less `log_label_mass`, of p(y).
-    """
-
+    # (n_particles, n_points); z by slot: first the remembered clusters, then the new ones as they
+    # first appear.
     labels: IntArray
+    # (n_particles,); log of f(z) p(y | z), the parameters integrated out.
     log_posteriors: FloatArray
+    # log of the estimate of sum_z f(z) p(y | z); less `log_label_mass`, of p(y).
     log_evidence: float
 
 
@@ -46,8 +40,8 @@ def particle_learning(
 
     Examples
     --------
-    >>> from dynmeans.mixture.model import batch_prior
-    >>> from dynmeans.records.mixture import MixtureParameters, MixtureState
+    >>> from paper.mixture.model import batch_prior
+    >>> from paper.mixture.state import MixtureParameters, MixtureState
     >>> parameters = MixtureParameters(noise_variance=0.01, prior_variance=9.0)
     >>> prior = batch_prior(MixtureState.empty(1), parameters)
     >>> found = particle_learning(np.array([[0.0], [0.1], [5.0]]), prior, n_particles=20, seed=0)

@@ -6,11 +6,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dynmeans import DDPMixture
-from dynmeans.datasets import dependent_dirichlet
 from dynmeans.metrics import accuracy_global
-from dynmeans.mixture.model import batch_prior, log_label_mass
-from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.mixture.ddp_mixture import DDPMixture
+from paper.mixture.dependent_dirichlet import dependent_dirichlet
+from paper.mixture.model import batch_prior, log_label_mass
+from paper.mixture.state import MixtureParameters, MixtureState
 
 MODEL = MixtureParameters(
     concentration=0.5,

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.mixture.model import Seen, carry_over
-from dynmeans.mixture.variational import VariationalPosterior
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.mixture import MixtureParameters, MixtureState
 from dynmeans.records.state import Clustering
+from paper.mixture.model import Seen, carry_over
+from paper.mixture.state import MixtureParameters, MixtureState
+from paper.mixture.variational import VariationalPosterior
 
 Ranking = Callable[[IntArray], npt.ArrayLike]
 CARRIES = ("best", "last")

@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import chi2, multivariate_normal
 
-from dynmeans.mixture.model import batch_prior, carry_over, center_posteriors
-from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.mixture.model import batch_prior, carry_over, center_posteriors
+from paper.mixture.state import MixtureParameters, MixtureState
 
 
 @dataclass(frozen=True)

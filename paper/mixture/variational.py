@@ -13,39 +13,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.engine.compiled import compiled
-from dynmeans.mixture.gibbs import Progress
-from dynmeans.mixture.model import BatchPrior
-from dynmeans.mixture.particle_learning import particle_learning
 from dynmeans.records.arrays import FloatArray, IntArray
+from paper.mixture.gibbs import Progress
+from paper.mixture.model import BatchPrior
+from paper.mixture.particle_learning import particle_learning
 
 N_STARTING_PARTICLES = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VariationalPosterior:
-    """q at the end of the climb; component K + j is the j-th stick of the new mass.
+    """q at the end of the climb; component K + j is the j-th stick of the new mass."""
 
-    Attributes
-    ----------
-    responsibilities : FloatArray of shape (n_points, n_components)
-        q(z).
-    concentrations : FloatArray of shape (n_old + 1,)
-        q(pi), a Dirichlet distribution; the last entry is the new mass.
-    stick_heads, stick_tails : FloatArray of shape (truncation - 1,)
-        q(beta), Beta distributions.
-    means, variances : FloatArray of shape (n_components, n_features), (n_components,)
-        q(theta), Gaussian with the same variance along each axis.
-    bounds : FloatArray of shape (n_iter,)
-        The ELBO after each iteration; it never falls.
-    """
-
-    responsibilities: FloatArray
+    responsibilities: FloatArray  # (n_points, n_components); q(z)
+    # (n_old + 1,); q(pi), a Dirichlet distribution; the last entry is the new mass.
     concentrations: FloatArray
+    # stick_heads, stick_tails: (truncation - 1,); q(beta), Beta distributions.
     stick_heads: FloatArray
     stick_tails: FloatArray
+    # means, variances: (n_components, n_features); q(theta), Gaussian with the same variance along
+    # each axis.
     means: FloatArray
     variances: FloatArray
-    bounds: FloatArray
+    bounds: FloatArray  # (n_iter,); the ELBO after each iteration; it never falls
 
     @property
     def labels(self) -> IntArray:
@@ -84,8 +74,8 @@ def variational(
 
     Examples
     --------
-    >>> from dynmeans.mixture.model import batch_prior
-    >>> from dynmeans.records.mixture import MixtureParameters, MixtureState
+    >>> from paper.mixture.model import batch_prior
+    >>> from paper.mixture.state import MixtureParameters, MixtureState
     >>> parameters = MixtureParameters(noise_variance=0.01, prior_variance=9.0)
     >>> prior = batch_prior(MixtureState.empty(1), parameters)
     >>> found = variational(

@@ -6,8 +6,8 @@ import numpy as np
 
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.mixture import MixtureParameters
 from dynmeans.records.stream import LabeledStream
+from paper.mixture.state import MixtureParameters
 
 _NEGLIGIBLE = 1e-9  # weight of all atoms that are left out of a Dirichlet process
 

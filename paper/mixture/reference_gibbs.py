@@ -1,4 +1,4 @@
-"""Gibbs sampling said slowly: the specification of `dynmeans.mixture.gibbs`.
+"""Gibbs sampling said slowly: the specification of `paper.mixture.gibbs`.
 
 Given the same random numbers, the compiled sampler draws the same labels.
 """
@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from dynmeans.mixture.model import BatchPrior, log_densities, log_first_densities
 from dynmeans.records.arrays import FloatArray, IntArray
+from paper.mixture.model import BatchPrior, log_densities, log_first_densities
 
 
 class RandomNumbers(Protocol):
@@ -72,8 +72,8 @@ def plain_gibbs(
 
     Examples
     --------
-    >>> from dynmeans.mixture.model import batch_prior
-    >>> from dynmeans.records.mixture import MixtureParameters, MixtureState
+    >>> from paper.mixture.model import batch_prior
+    >>> from paper.mixture.state import MixtureParameters, MixtureState
     >>> prior = batch_prior(MixtureState.empty(1), MixtureParameters(noise_variance=1e-4))
     >>> next(plain_gibbs(np.array([[0.0], [0.01], [2.0]]), prior, np.random.default_rng(0)))
     array([0, 0, 1])

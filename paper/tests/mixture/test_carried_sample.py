@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dynmeans.mixture.carried_sample import choose_sample, identities, seen_in_posterior
-from dynmeans.mixture.variational import VariationalPosterior
-from dynmeans.records.mixture import MixtureState
+from paper.mixture.carried_sample import choose_sample, identities, seen_in_posterior
+from paper.mixture.state import MixtureState
+from paper.mixture.variational import VariationalPosterior
 
 LABELS = np.array([[0, 0], [0, 1], [1, 1], [0, 1]])
 LOG_POSTERIORS = np.array([-3.0, -1.0, -2.0, -1.0])

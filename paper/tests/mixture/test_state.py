@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.mixture.state import MixtureParameters, MixtureState
 
 FIELDS = {
     "ids": [3, 7],

@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dynmeans.datasets import dependent_dirichlet
-from dynmeans.records.mixture import MixtureParameters
+from paper.mixture.dependent_dirichlet import dependent_dirichlet
+from paper.mixture.state import MixtureParameters
 
 MODEL = MixtureParameters(
     concentration=2.0,

@@ -11,12 +11,12 @@ from labelings import (
 )
 from scipy.special import logsumexp
 
-from dynmeans.mixture.model import (
+from paper.mixture.model import (
     batch_prior,
     log_label_mass,
 )
-from dynmeans.mixture.particle_learning import particle_learning
-from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.mixture.particle_learning import particle_learning
+from paper.mixture.state import MixtureParameters, MixtureState
 
 
 def log_evidence():

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from streams import batch_lists
 
-from dynmeans import DDPMixture
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import tracking_report
-from dynmeans.mixture.gibbs import GibbsSamples
-from dynmeans.mixture.particle_learning import Particles
-from dynmeans.mixture.variational import VariationalPosterior
-from dynmeans.records.mixture import MixtureState
+from paper.mixture.ddp_mixture import DDPMixture
+from paper.mixture.gibbs import GibbsSamples
+from paper.mixture.particle_learning import Particles
+from paper.mixture.state import MixtureState
+from paper.mixture.variational import VariationalPosterior
 
 INFERENCES = ["gibbs", "variational", "particle"]
 SETTINGS = {
@@ -330,6 +330,6 @@ def test_other_threads_run_meanwhile():
 
 
 def test_progress_is_logged(caplog):
-    with caplog.at_level(logging.INFO, logger="dynmeans"):
+    with caplog.at_level(logging.INFO, logger="paper.mixture"):
         DDPMixture(**SETTINGS, burn_in=3000).fit(make_stream().batches[0])
     assert any("gibbs" in message and "% done" in message for message in caplog.messages)

@@ -5,7 +5,7 @@ The target is the posterior of labels and parameters of one batch given what is 
     p(z, theta | y)  ~  f(z)  prod_{k with points} N(theta_k | mean_k, variance_k I)
                               prod_i N(y_i | theta_{z_i}, sigma I),
 
-with f, the means and the variances of `dynmeans.mixture.model`. One sweep visits the
+with f, the means and the variances of `paper.mixture.model`. One sweep visits the
 points in their order: a point leaves its cluster (a cluster left empty has its parameter
 integrated out), draws its label from the paper's Eq. 3, and where it is the first of a cluster
 the parameter is drawn too. Then every parameter is drawn given its points (Eq. 7 and 10).
@@ -17,28 +17,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.engine.compiled import compiled
-from dynmeans.mixture.model import BatchPrior
 from dynmeans.records.arrays import FloatArray, IntArray
+from paper.mixture.model import BatchPrior
 
 Progress = Callable[[float], object]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GibbsSamples:
-    """The recorded samples.
+    """The recorded samples."""
 
-    Attributes
-    ----------
-    labels : IntArray of shape (n_samples, n_points)
-        z by slot: first the remembered clusters, then the new ones as they first appear.
-    log_posteriors : FloatArray of shape (n_samples,)
-        log of f(z) p(y | z), the parameters integrated out.
-    centers : list of FloatArray of shape (n_clusters, n_features)
-        theta of the clusters that have points, in order of their slots.
-    """
-
+    # (n_samples, n_points); z by slot: first the remembered clusters, then the new ones as they
+    # first appear.
     labels: IntArray
-    log_posteriors: FloatArray
+    log_posteriors: FloatArray  # (n_samples,); log of f(z) p(y | z), the parameters integrated out
+    # (n_clusters, n_features); theta of the clusters that have points, in order of their slots.
     centers: list[FloatArray]
 
 
@@ -73,8 +66,8 @@ def gibbs(
 
     Examples
     --------
-    >>> from dynmeans.mixture.model import batch_prior
-    >>> from dynmeans.records.mixture import MixtureParameters, MixtureState
+    >>> from paper.mixture.model import batch_prior
+    >>> from paper.mixture.state import MixtureParameters, MixtureState
     >>> parameters = MixtureParameters(noise_variance=0.01, prior_variance=9.0)
     >>> prior = batch_prior(MixtureState.empty(1), parameters)
     >>> found = gibbs(np.array([[0.0], [0.1], [5.0]]), prior, n_samples=50, seed=0)

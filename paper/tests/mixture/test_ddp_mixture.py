@@ -16,8 +16,8 @@ from labelings import (
 )
 from scipy.special import logsumexp
 
-from dynmeans import DDPMixture
-from dynmeans.mixture.model import (
+from paper.mixture.ddp_mixture import DDPMixture
+from paper.mixture.model import (
     batch_prior,
     carry_over,
     center_posteriors,
@@ -25,7 +25,7 @@ from dynmeans.mixture.model import (
     log_label_mass,
     log_new_weight,
 )
-from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.mixture.state import MixtureParameters, MixtureState
 
 
 def after_first_step():

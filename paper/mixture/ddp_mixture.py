@@ -25,29 +25,29 @@ from dynmeans.follow.follow import Step
 from dynmeans.follow.recipe import checked_seed
 from dynmeans.inputs.batch_times import When
 from dynmeans.inputs.numbers import checked_count, checked_number
-from dynmeans.mixture.carried_sample import (
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.events import Event
+from dynmeans.records.history import History
+from dynmeans.records.penalties import REVIVAL_RULES
+from dynmeans.spaces.raw import RAW
+from paper.mixture.carried_sample import (
     check_carry,
     choose_sample,
     identities,
     remember,
     seen_in_posterior,
 )
-from dynmeans.mixture.gibbs import GibbsSamples, Progress, gibbs
-from dynmeans.mixture.model import (
+from paper.mixture.gibbs import GibbsSamples, Progress, gibbs
+from paper.mixture.model import (
     BatchPrior,
     Seen,
     batch_prior,
     center_posteriors,
     log_first_densities,
 )
-from dynmeans.mixture.particle_learning import Particles, particle_learning
-from dynmeans.mixture.variational import VariationalPosterior, variational
-from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.events import Event
-from dynmeans.records.history import History
-from dynmeans.records.mixture import MixtureParameters, MixtureState
-from dynmeans.records.penalties import REVIVAL_RULES
-from dynmeans.spaces.raw import RAW
+from paper.mixture.particle_learning import Particles, particle_learning
+from paper.mixture.state import MixtureParameters, MixtureState
+from paper.mixture.variational import VariationalPosterior, variational
 
 INFERENCES = ("gibbs", "variational", "particle")
 _logger = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class DDPMixture(ClusterMixin, BaseEstimator):
     prior_variance : float, default=1.0
         rho. Variance of new clusters around `prior_mean`, along each axis.
     parameters : MixtureParameters, optional
-        All six as one value in place of them, such as `low_variance_mixture` returns.
+        All six as one value in place of them.
     revival : {"exact", "paper"}, default="exact"
         How the first point of an old cluster sees its position: as uncertain as it is, or known
         exactly, as Eq. 3 is printed. The latter is for Gibbs sampling alone, and its samples are
@@ -124,7 +124,7 @@ class DDPMixture(ClusterMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from dynmeans import DDPMixture
+    >>> from paper.mixture.ddp_mixture import DDPMixture
     >>> model = DDPMixture(noise_variance=0.01, prior_variance=25.0, random_state=0)
     >>> model.partial_fit([[0.0], [0.1], [5.0]]).labels_.tolist()
     [0, 0, 1]

@@ -11,10 +11,10 @@ from scipy.stats import beta as beta_distribution
 from scipy.stats import dirichlet
 
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.mixture.gibbs import gibbs
-from dynmeans.mixture.model import batch_prior, carry_over, center_posteriors
-from dynmeans.mixture.variational import variational
-from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.mixture.gibbs import gibbs
+from paper.mixture.model import batch_prior, carry_over, center_posteriors
+from paper.mixture.state import MixtureParameters, MixtureState
+from paper.mixture.variational import variational
 
 CLIMB = {"truncation": 4, "tol": 0.0, "max_iter": 20_000, "seed": 0}
 

@@ -12,9 +12,9 @@ import pytest
 from labelings import Old, all_labelings, log_weight
 from scipy.special import logsumexp
 
-from dynmeans.mixture.gibbs import gibbs
-from dynmeans.mixture.model import batch_prior
-from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.mixture.gibbs import gibbs
+from paper.mixture.model import batch_prior
+from paper.mixture.state import MixtureParameters, MixtureState
 
 N_POINTS = 4
 Q, SIGMA = 0.5, 0.6

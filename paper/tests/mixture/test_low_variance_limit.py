@@ -11,13 +11,14 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from dynmeans import ClusterState, DDPMixture, Penalties, step
+from dynmeans import ClusterState, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.mixture.gibbs import gibbs
-from dynmeans.mixture.low_variance import low_variance_mixture
-from dynmeans.mixture.model import batch_prior
-from dynmeans.mixture.reference_gibbs import plain_gibbs
-from dynmeans.records.mixture import MixtureState
+from paper.mixture.ddp_mixture import DDPMixture
+from paper.mixture.gibbs import gibbs
+from paper.mixture.low_variance import low_variance_mixture
+from paper.mixture.model import batch_prior
+from paper.mixture.reference_gibbs import plain_gibbs
+from paper.mixture.state import MixtureState
 
 RHO = 1.0
 REVIVAL = Penalties(1.0, revival_penalty=0.3, drift=0.5)
