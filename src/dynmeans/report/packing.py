@@ -69,7 +69,6 @@ def pack_report(data: ReportData) -> dict[str, Any]:
         "backdrop": _packed_backdrop(data.backdrop),
         "families": _packed_families(data.families),
         "confirmed": {"min_cluster_size": data.min_cluster_size, "min_life": data.min_life},
-        "seconds_per_step": data.seconds_per_step,
         "lon_lat": None if data.lon_lat is None else list(data.lon_lat),
         "chunks": [pack_chunk(data)],
     }
@@ -86,6 +85,7 @@ def pack_chunk(data: ReportData) -> dict[str, Any]:
             "steps": _packed(batches.steps, "<u4"),
             "times": _packed(batches.times, "<f8"),
             "utc_offsets": _packed(batches.utc_offsets, "<i2"),
+            "clocks": _packed(batches.clocks, "<f8"),
             "costs": _packed(batches.costs, "<f8"),
             "n_points": _packed(batches.n_points, "<u4"),
             "n_seen": _packed(batches.n_seen, "<u4"),
