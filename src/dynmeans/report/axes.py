@@ -1,18 +1,19 @@
 """The coordinates of the player: the features, and the two directions of largest spread."""
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dynmeans.engine.blas import one_thread
 from dynmeans.records.arrays import FloatArray
 from dynmeans.report.data import TIME_AXIS, Axis
+from dynmeans.spaces.geo import earth_features
+from dynmeans.spaces.globe import seam_of
+from dynmeans.spaces.raw import RAW
+from dynmeans.spaces.space import Space
 
 # How many features can be axes, at best and where room is short.
 FEATURE_NUMBERS = (8, 6, 4, 2, 0)
-_LONGITUDE = ("lon", "long", "lng", "longitude", "londeg", "longitudedeg")
-_LATITUDE = ("lat", "latitude", "latdeg", "latitudedeg")
 
 
 def axis_numbers(n_features: int) -> list[tuple[int, int]]:
@@ -49,23 +50,42 @@ class Projection:
         return np.asarray(rows @ self.matrix)
 
 
-def lon_lat_axes(axes: tuple[Axis, ...], places: FloatArray) -> tuple[int, int] | None:
-    """Find longitude and latitude in degrees among the axes, by their names and their range.
+def map_of(
+    space: Space, n_features: int, axes: tuple[Axis, ...], places: FloatArray
+) -> tuple[tuple[Axis, ...], tuple[int, int] | None]:
+    """Return the axes with their periods and seams, and which are longitude and latitude.
+
+    The space says so; in others longitude and latitude are known by their names and ranges.
 
     Examples
     --------
     >>> axes = Axis("LAT", "feature"), Axis("Longitude", "feature")
-    >>> lon_lat_axes(axes, np.array([[37.6, -122.4], [37.8, -122.2]]))
-    (1, 0)
+    >>> axes, at = map_of(RAW, 2, axes, np.array([[37.6, -179.5], [37.8, 179.5]]))
+    >>> at, axes[1].period, axes[1].seam
+    ((1, 0), 360.0, 0.0)
     """
-    words = [re.sub("[^a-z]", "", axis.name.lower()) for axis in axes]
-    found = []
-    for names, highest in ((_LONGITUDE, 360.0), (_LATITUDE, 90.0)):
-        rows = [row for row, word in enumerate(words) if word in names]
-        if len(rows) != 1 or np.abs(places[:, rows]).max(initial=0.0) > highest:
-            return None
-        found += rows
-    return found[0], found[1]
+    shown = [row for row, axis in enumerate(axes) if axis.kind == "feature"]
+    at = space.lon_lat()
+    if at is None and len(places):
+        names, ranges = [axes[row].name for row in shown], places[:, shown]
+        at = earth_features(names, ranges.min(axis=0).tolist(), ranges.max(axis=0).tolist())
+    if at is not None and max(at) >= len(shown):
+        at = None
+    periods = dict(enumerate(space.periods(n_features)))
+    if at is not None:
+        periods[at[0]] = 360.0
+    found = list(axes)
+    for row in shown:
+        if period := periods.get(row):
+            found[row] = replace(axes[row], period=period, **_cut(places[:, row], period))
+    return tuple(found), at
+
+
+def _cut(values: FloatArray, period: float) -> dict[str, float]:
+    """Say where a circle is cut open, and from which number on its values are written."""
+    is_half = np.max(values, initial=0.0) <= 0.5 * period
+    is_signed = np.min(values, initial=0.0) < 0 or (is_half and period == 360.0)
+    return {"seam": seam_of(values, period), "start": -0.5 * period if is_signed else 0.0}
 
 
 def make_projection(

@@ -63,6 +63,8 @@ def run_report(
     history = History(feature_names=run.config.features)
     for record, _ in zip(run.history(labels=False), samples, strict=False):
         history.add(record)
+    assert run.memory is not None, "a run with windows has one"
+    space = run.memory.known_space
     column = truth or run.config.source.get("truth")
     scores = score_run(run, column, input, trust=trust) if column else None
     data = report_data(
@@ -71,6 +73,7 @@ def run_report(
         parameters=_parameters(run),
         scores=scores,
         title=title or _title(run),
+        space=space,
     )
     data = data.with_trial(_trial(run))
     data = data.with_names(run.edits.shown_names() | dict(names or {}))

@@ -73,6 +73,14 @@ class Space(ABC):
         """Return the coordinates that features become, for those who name features by number."""
         return features
 
+    def periods(self, n_features: int) -> tuple[float | None, ...]:
+        """Return after which length each feature comes round again; None where it does not."""
+        return (None,) * n_features
+
+    def lon_lat(self) -> tuple[int, int] | None:
+        """Return the features that are longitude and latitude on the globe, if two are."""
+        return None
+
     @abstractmethod
     def to_points(self, rows: Any) -> Any:
         """Return the points of rows, in the precision of the rows; refuse rows it cannot map."""
