@@ -7,9 +7,37 @@ from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 from dynmeans.plots.earth import SMALLEST, lines_of
 from dynmeans.records.arrays import FloatArray
-from dynmeans.spaces.globe import degrees
+from dynmeans.records.history import History
+from dynmeans.spaces.geo import earth_features
+from dynmeans.spaces.globe import degrees, great_circle
 
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 60.0, 90.0)
+
+
+def map_columns(
+    history: History, columns: tuple[int, ...], rows: FloatArray
+) -> tuple[int, int] | None:
+    """Return longitude and latitude, in this order, where the two columns are these."""
+    names = history.feature_names
+    if len(columns) != 2 or names is None:
+        return None
+    seen = np.concatenate([*(record.centers for record in history), rows])[:, columns]
+    if not len(seen):
+        return None
+    found = earth_features(
+        [names[column] for column in columns], seen.min(axis=0).tolist(), seen.max(axis=0).tolist()
+    )
+    return None if found is None else (columns[found[0]], columns[found[1]])
+
+
+def ways_on_map(segments: list[FloatArray], seam: float) -> list[FloatArray]:
+    """Return two lines for each segment: along a great circle, and as it comes in at the seam."""
+    ways = []
+    for start, end in segments:
+        way = great_circle(start, end)
+        by = 360.0 if way[:, 0].min() < seam else -360.0
+        ways += [way, way + np.array([by, 0.0])]
+    return ways
 
 
 def draw_earth(ax: Axes) -> None:

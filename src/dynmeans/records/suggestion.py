@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from dynmeans.inputs.argument_text import ArgumentText
@@ -37,6 +37,10 @@ class Candidate:
     n_identities: int
 
 
+def _plain_distance(squared: float) -> str:
+    return f"{math.sqrt(squared):.3g}"
+
+
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     """What `suggest_details` found.
@@ -57,6 +61,8 @@ class Suggestion:
         Why the choice should not be trusted, a sentence or two each; empty where nothing is wrong.
     batch_word : str
         What a batch is called where it came from: "window" where rows were cut into windows.
+    tell : callable
+        Says a squared distance in the unit of the space.
     """
 
     chosen: Candidate
@@ -68,6 +74,7 @@ class Suggestion:
     is_followed: bool = True
     doubts: tuple[ArgumentText, ...] = ()
     batch_word: str = "batch"
+    tell: Callable[[float], str] = _plain_distance
 
     @property
     def penalties(self) -> Penalties:
@@ -101,13 +108,12 @@ class Suggestion:
 
     def _parameters_in_words(self) -> list[ArgumentText]:
         p = self.penalties
-        distance = math.sqrt(p.new_penalty)
         words = [
             ArgumentText(
-                "{new_penalty} {:.4g}: a point farther than {:.3g} from every cluster starts a new "
+                "{new_penalty} {:.4g}: a point farther than {} from every cluster starts a new "
                 "one.",
                 p.new_penalty,
-                distance,
+                self.tell(p.new_penalty),
             )
         ]
         if self.n_batches == 1:
@@ -128,9 +134,9 @@ class Suggestion:
         )
         words.append(
             ArgumentText(
-                "{reach} {:.3g}: one that has moved by up to {:.3g} {} is recognized.",
+                "{reach} {:.3g}: one that has moved by up to {} {} is recognized.",
                 p.reach,
-                math.sqrt(max(p.reach, 0.0)) * distance,
+                self.tell(max(p.reach, 0.0) * p.new_penalty),
                 f"since the last {self.batch_word}" if p.motion == "still" else "off its course",
             )
         )

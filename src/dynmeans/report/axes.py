@@ -6,10 +6,9 @@ import numpy as np
 
 from dynmeans.engine.blas import one_thread
 from dynmeans.records.arrays import FloatArray
-from dynmeans.report.data import TIME_AXIS, Axis
+from dynmeans.report.data import TIME_AXIS, Axis, ReportData
 from dynmeans.spaces.geo import earth_features
 from dynmeans.spaces.globe import seam_of
-from dynmeans.spaces.raw import RAW
 from dynmeans.spaces.space import Space
 
 # How many features can be axes, at best and where room is short.
@@ -50,35 +49,28 @@ class Projection:
         return np.asarray(rows @ self.matrix)
 
 
-def map_of(
-    space: Space, n_features: int, axes: tuple[Axis, ...], places: FloatArray
-) -> tuple[tuple[Axis, ...], tuple[int, int] | None]:
-    """Return the axes with their periods and seams, and which are longitude and latitude.
+def in_space(data: ReportData, space: Space) -> ReportData:
+    """Return the report of rows clustered in this space, as learned.
 
-    The space says so; in others longitude and latitude are known by their names and ranges.
-
-    Examples
-    --------
-    >>> axes = Axis("LAT", "feature"), Axis("Longitude", "feature")
-    >>> axes, at = map_of(RAW, 2, axes, np.array([[37.6, -179.5], [37.8, 179.5]]))
-    >>> at, axes[1].period, axes[1].seam
-    ((1, 0), 360.0, 0.0)
+    It says which features are angles, which are places on the Earth, and what a distance is
+    measured in. Longitude and latitude are drawn as a map in any space, where names and ranges say
+    so.
     """
+    axes = list(data.axes)
     shown = [row for row, axis in enumerate(axes) if axis.kind == "feature"]
+    places = np.concatenate([data.clusters.places, data.points.places])
     at = space.lon_lat()
     if at is None and len(places):
         names, ranges = [axes[row].name for row in shown], places[:, shown]
         at = earth_features(names, ranges.min(axis=0).tolist(), ranges.max(axis=0).tolist())
-    if at is not None and max(at) >= len(shown):
-        at = None
-    periods = dict(enumerate(space.periods(n_features)))
-    if at is not None:
-        periods[at[0]] = 360.0
-    found = list(axes)
+    at = None if at is None or max(at) >= len(shown) else at
+    n_features = len(axes) if data.matrix is None else len(data.matrix)
+    periods = dict(enumerate(space.periods(n_features))) | ({} if at is None else {at[0]: 360.0})
     for row in shown:
         if period := periods.get(row):
-            found[row] = replace(axes[row], period=period, **_cut(places[:, row], period))
-    return tuple(found), at
+            axes[row] = replace(axes[row], period=period, **_cut(places[:, row], period))
+    view = data.view if at is None else at
+    return replace(data, axes=tuple(axes), lon_lat=at, view=view, unit=space.unit)
 
 
 def _cut(values: FloatArray, period: float) -> dict[str, float]:

@@ -18,16 +18,14 @@ from dynmeans.report.arguments import (
     checked_times,
     described_parameters,
 )
-from dynmeans.report.axes import Projection, axis_numbers, make_projection, map_of
+from dynmeans.report.axes import Projection, axis_numbers, in_space, make_projection
 from dynmeans.report.columns import RecordTables, point_columns
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import EVENT_BYTES, batch_bytes, point_bytes, row_bytes
 from dynmeans.report.score_meanings import described_scores
 from dynmeans.report.thinning import MAX_BATCHES, choose_clusters, choose_rows, points_per_batch
 from dynmeans.runs.reading.sampling import Sample
-from dynmeans.spaces.named import find_space
 from dynmeans.spaces.raw import RAW
-from dynmeans.spaces.space import Space
 
 # Of the page's 5 MB: the rest is its text, its code and the words of the report.
 DATA_BYTES = 4_500_000
@@ -47,7 +45,6 @@ def report_data(
     parameters: Mapping[str, object] | None = None,
     scores: Mapping[str, float] | None = None,
     title: str = "Clusters over time",
-    space: str | Space = RAW,
 ) -> ReportData:
     """Gather what a report shows, thinned so that the page stays below 5 MB.
 
@@ -71,10 +68,6 @@ def report_data(
         Scores against the truth, such as `metrics.tracking_report` returns.
     title : str
         Heading of the page.
-    space : str or Space
-        What the rows were clustered in, as learned: it says which features are angles, which are
-        places on the Earth, and what a distance is measured in. Longitude and latitude are drawn as
-        a map in any space, known by their names.
 
     Examples
     --------
@@ -95,28 +88,23 @@ def report_data(
     thinned = _thinned(given, n_points)
     projection = _projection(names, n_kept, thinned, tables)
     clusters = tables.clusters(ids, projection)
-    drawn = point_columns(thinned, clusters, projection)
-    known = space if isinstance(space, Space) else find_space(space).for_features(names)
-    places = np.concatenate([clusters.places, drawn.places])
-    axes, lon_lat = map_of(known, n_features, projection.axes, places)
     data = ReportData(
         title=str(title),
-        axes=axes,
-        view=projection.view if lon_lat is None else lon_lat,
+        axes=projection.axes,
+        view=projection.view,
         batches=tables.batches(when, [batch.n_rows for batch in given]),
         clusters=clusters,
-        points=drawn,
+        points=point_columns(thinned, clusters, projection),
         events=tables.events(ids),
         n_clusters=len(np.unique(tables.ids)),
         parameters=described_parameters(parameters or {}),
         scores=described_scores(scores or {}),
         notes=(),
         seconds_per_step=_seconds_per_step(tables, when),
-        lon_lat=lon_lat,
-        unit=known.unit,
         matrix=projection.matrix,
     )
-    return replace(data, notes=_notes(history, sum(len(batch.labels) for batch in given), data))
+    notes = _notes(history, sum(len(batch.labels) for batch in given), data)
+    return replace(in_space(data, RAW), notes=notes)
 
 
 def _seconds_per_step(tables: RecordTables, when: BatchTimes) -> float | None:

@@ -1,5 +1,6 @@
 """Places on the globe and on circles as pictures and files need them: seams, great circles."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,15 @@ def unwrapped(values: Any, seam: float, period: float) -> Any:
     return values - period * np.floor((values - seam) / period)
 
 
+def shortest(differences: FloatArray, periods: Sequence[float | None]) -> FloatArray:
+    """Return differences of rows, the short way round in the columns that have a period."""
+    found = np.array(differences)
+    for column, period in enumerate(periods):
+        if period is not None:
+            found[:, column] -= period * np.rint(found[:, column] / period)
+    return found
+
+
 def great_circle(start: FloatArray, end: FloatArray) -> FloatArray:
     """Return places (longitude, latitude) on the shortest way over the globe, ends included.
 
@@ -53,7 +63,7 @@ def great_circle(start: FloatArray, end: FloatArray) -> FloatArray:
     p, q = (np.array([np.cos(y) * np.cos(x), np.cos(y) * np.sin(x), np.sin(y)]) for x, y in (a, b))
     angle = float(np.arctan2(np.linalg.norm(np.cross(p, q)), p @ q))
     n = int(np.ceil(angle / _PIECE))
-    shares = np.linspace(0.0, 1.0, n + 1)[1:-1, None] if 1 < n and np.sin(angle) > 1e-9 else None
+    shares = np.linspace(0.0, 1.0, n + 1)[1:-1, None] if n > 1 and np.sin(angle) > 1e-9 else None
     places = np.stack([start, end])
     if shares is not None:
         on = (np.sin((1 - shares) * angle) * p + np.sin(shares * angle) * q) / np.sin(angle)
