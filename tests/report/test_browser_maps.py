@@ -37,7 +37,8 @@ def page(driver, storms):
 
 
 def ticks(page, axis, low, high, n=6):
-    script = "return dynmeansReport.player.frame.ticks(arguments[0], [arguments[1], arguments[2]], arguments[3])"
+    script = "const [axis, ...more] = arguments; return dynmeansReport.player.frame.ticks"
+    script += "(axis, more.slice(0, 2), more[2])"
     return [name for _, name in page.run(script, axis, low, high, n)]
 
 
@@ -86,7 +87,8 @@ def test_tracks_go_along_great_circles(page):
     script = """
       const { player } = dynmeansReport;
       const path = [];
-      const trace = { moveTo: (x, y) => path.push([[x, y]]), lineTo: (x, y) => path.at(-1).push([x, y]) };
+      const lineTo = (x, y) => path.at(-1).push([x, y]);
+      const trace = { moveTo: (x, y) => path.push([[x, y]]), lineTo };
       dynmeansReport.trace(player, trace, arguments[0], arguments[1]);
       return path.map((way) => way.map(([x, y]) => player.fromPixel(x, y)));
     """
@@ -100,9 +102,8 @@ def test_tracks_go_along_great_circles(page):
 
 
 def test_the_center_of_a_cluster_is_told_in_the_columns_of_the_data(page):
-    page.run(
-        "dynmeansReport.view.goTo(5); dynmeansReport.view.select(dynmeansReport.store.batches[5].ids[0])"
-    )
+    page.go_to(5)
+    page.run("dynmeansReport.view.select(dynmeansReport.store.batches[5].ids[0])")
     page.settle()
     facts = dict(zip(page.texts(".facts dt"), page.texts(".facts dd"), strict=True))
     assert any(word in facts["Center"] for word in ("lat 10° N, lon 173° W, hour 01:39", "lat 80"))

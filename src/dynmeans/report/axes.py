@@ -68,16 +68,17 @@ def in_space(data: ReportData, space: Space) -> ReportData:
     periods = dict(enumerate(space.periods(n_features))) | ({} if at is None else {at[0]: 360.0})
     for row in shown:
         if period := periods.get(row):
-            axes[row] = replace(axes[row], period=period, **_cut(places[:, row], period))
+            axes[row] = _cut(axes[row], places[:, row], period)
     view = data.view if at is None else at
     return replace(data, axes=tuple(axes), lon_lat=at, view=view, unit=space.unit)
 
 
-def _cut(values: FloatArray, period: float) -> dict[str, float]:
+def _cut(axis: Axis, values: FloatArray, period: float) -> Axis:
     """Say where a circle is cut open, and from which number on its values are written."""
     is_half = np.max(values, initial=0.0) <= 0.5 * period
     is_signed = np.min(values, initial=0.0) < 0 or (is_half and period == 360.0)
-    return {"seam": seam_of(values, period), "start": -0.5 * period if is_signed else 0.0}
+    start = -0.5 * period if is_signed else 0.0
+    return replace(axis, period=period, seam=seam_of(values, period), start=start)
 
 
 def make_projection(

@@ -168,7 +168,5 @@ def test_a_run_without_places_is_refused(tmp_path):
         with pytest.raises(ValueError, match="no windows yet"):
             geojson_of(run)
         run.process(Window([[0.0, 1.0]]))
-        with pytest.raises(
-            ValueError, match="needs a longitude and a latitude in degrees; .* x, y"
-        ):
+        with pytest.raises(ValueError, match="needs a longitude and a latitude in degrees"):
             geojson_of(run)
