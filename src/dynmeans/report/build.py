@@ -11,7 +11,6 @@ from dynmeans.records.arrays import IntArray
 from dynmeans.records.history import History
 from dynmeans.report.arguments import (
     BatchPoints,
-    BatchTimes,
     Times,
     checked_names,
     checked_points_of,
@@ -100,19 +99,10 @@ def report_data(
         parameters=described_parameters(parameters or {}),
         scores=described_scores(scores or {}),
         notes=(),
-        seconds_per_step=_seconds_per_step(tables, when),
         matrix=projection.matrix,
     )
     notes = _notes(history, sum(len(batch.labels) for batch in given), data)
     return replace(in_space(data, RAW), notes=notes)
-
-
-def _seconds_per_step(tables: RecordTables, when: BatchTimes) -> float | None:
-    """Compare dates with the history's own time."""
-    if not when.is_dated or len(tables.records) < 2:
-        return None
-    steps = np.diff([record.time for record in tables.records])
-    return float(np.median(np.diff(when.values) / steps))
 
 
 def _fitted(tables: RecordTables, n_features: int, room: float) -> tuple[int, IntArray, float]:

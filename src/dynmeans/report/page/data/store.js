@@ -15,6 +15,7 @@ class ReportStore {
     this.clusters = new Map();
     this.largest = 1; // points of the largest cluster in any batch
     this.usualTime = 1; // between two batches
+    this.timePerStep = 1; // of the clock by which clusters are remembered
     this.limits = header.axes.map(() => [Infinity, -Infinity]);
     this.listeners = [];
     this.readEdits();
@@ -34,7 +35,9 @@ class ReportStore {
     this.addClusters(chunk.clusters, added, places);
     this.addPoints(chunk.points, added, places);
     this.addEvents(chunk.events, added);
-    this.usualTime = median(this.batches.slice(1).map((batch, row) => batch.time - this.batches[row].time)) ?? 1;
+    const pairs = this.batches.slice(1).map((batch, row) => [batch, this.batches[row]]);
+    this.usualTime = median(pairs.map(([batch, before]) => batch.time - before.time)) ?? 1;
+    this.timePerStep = median(pairs.map(([batch, before]) => (batch.time - before.time) / (batch.clock - before.clock))) ?? 1;
     settle();
     this.notify();
   }
@@ -47,6 +50,7 @@ class ReportStore {
     const times = readColumn(columns.times, Float64Array);
     const steps = readColumn(columns.steps, Uint32Array);
     const offsets = readColumn(columns.utc_offsets, Int16Array);
+    const clocks = readColumn(columns.clocks, Float64Array);
     const costs = readColumn(columns.costs, Float64Array);
     const nPoints = readColumn(columns.n_points, Uint32Array);
     const nSeen = readColumn(columns.n_seen, Uint32Array);
@@ -57,6 +61,7 @@ class ReportStore {
         step: steps[row],
         time,
         offset: offsets[row],
+        clock: clocks[row],
         cost: costs[row],
         nPoints: nPoints[row],
         nSeen: nSeen[row],
@@ -130,11 +135,6 @@ class ReportStore {
         if (value > limits[1]) limits[1] = value;
       }
     });
-  }
-
-  // A step of the history's time on the axis of time.
-  get timePerStep() {
-    return this.header.seconds_per_step ?? (this.header.is_dated ? this.usualTime : 1);
   }
 
   get last() {
