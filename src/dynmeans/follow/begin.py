@@ -138,6 +138,8 @@ def settle(
         here = [batch.in_memory("penalties='auto'") for batch in batches[:n]]
         rows = [into_space(batch, space) for batch in here]
         found = _choice(recipe, memory, rows, gaps[:n], batch_word)
+        if not isinstance(space, Raw):
+            found = replace(found, tell=space.tell)
         on_choice(found)
         penalties = adopted(recipe, memory, found.penalties)
     return replace(memory, penalties=penalties)
