@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dynmeans.follow.methods import OURS, checked_method, method_text
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.inputs.numbers import checked_count, checked_number, checked_range
 from dynmeans.records.orders import BY, SEARCHES
 from dynmeans.records.penalties import (
     AUTO,
@@ -44,6 +45,20 @@ def _count(name: str, value: Any) -> int:
 
 def _count_or_none(name: str, value: Any) -> int | None:
     return None if value is None else checked_count(name, value)
+
+
+def _number_or_range(name: str, value: Any) -> float | tuple[float, float] | None:
+    """Return a number, or a pair of them; texts such as "5" and "4-8" are read."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        try:
+            value = [float(end) for end in value.split("-")]
+        except ValueError:
+            raise InputError(name, "must be a number or a range such as 4-8", got=value) from None
+        value = value[0] if len(value) == 1 else value
+    low, high = checked_range(name, value)
+    return (low, high) if isinstance(value, tuple | list) else low
 
 
 def _one_of(*choices: str | None) -> Check:
@@ -151,12 +166,13 @@ class Recipe:
         "tau: how fast the memory of a position fades, per step; with `revival_penalty` in place "
         "of `max_gap` and `reach`.",
     )
-    n_clusters: float | None = _field(
+    n_clusters: float | tuple[float, float] | None = _field(
         None,
-        _number(above=0),
-        float,
-        "About how many clusters a batch holds: lambda is chosen to give as many, in place of that "
-        "of `penalties`; with `families`, about how many families.",
+        _number_or_range,
+        str,
+        "About how many clusters a batch holds, as a number or a range such as 4-8, (4, 8) in "
+        "Python: lambda is chosen to give as many, in place of that of `penalties`; with "
+        "`families`, about how many families.",
     )
     motion: str | None = _field(
         None,
@@ -191,6 +207,16 @@ class Recipe:
         'more than ten times as far as another; "geo", latitude and longitude, in km; "angle:24", '
         'features with a period; "direction", by cosine, on leading axes with "direction:30"; '
         '"landmarks", by a kernel; or groups of features, "0.1*geo(lat,lon) + angle:24(hour)".',
+    )
+    method: Any = _field(
+        OURS,
+        checked_method,
+        str,
+        "What finds the clusters of a batch: ours; a clusterer of scikit-learn, as an object or by "
+        'name, such as "dbscan(eps=0.3)" or "hdbscan" (whose clusters have at least 0.6 times the '
+        'root of a batch\'s rows, unless told), noise -1; or "detections", where '
+        "every row is an object of its own. Clusters of another one are matched one to one to "
+        "those remembered.",
     )
     n_init: int = _field(
         3,
@@ -279,6 +305,11 @@ class Recipe:
                 got=self.n_clusters,
             )
 
+        if self.method != OURS:
+            where = f"method={method_text(self.method)!r}"
+            unused = ("n_clusters", "revival", "n_init", "order", "search", "families")
+            self.refuse(where, unused, "It is for the clusters of method='dynmeans'.")
+
     @property
     def is_auto(self) -> bool:
         """Whether penalties will be chosen on the first batches."""
@@ -307,6 +338,9 @@ class Recipe:
         """Return every field that is not at its default, as JSON values."""
         if isinstance(self.random_state, np.random.RandomState):
             raise InputError("random_state", "must be an integer to be stored, got a RandomState")
+        if not isinstance(self.method, str):
+            rule = "must be a clusterer of scikit-learn with plain values to be stored"
+            raise InputError("method", rule, got=self.method)
         plain = self.changed()
         if isinstance(self.penalties, Penalties):
             plain["penalties"] = self.penalties.to_json()

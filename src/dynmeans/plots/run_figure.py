@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from dynmeans.inputs.input_error import InputError
 from dynmeans.plots.cluster_numbers import plot_cluster_numbers
 from dynmeans.plots.costs import plot_costs
-from dynmeans.plots.series import new_figure
+from dynmeans.plots.figures import new_figure
 from dynmeans.plots.shares import plot_shares
 from dynmeans.plots.timeline import plot_timeline
 from dynmeans.plots.tracks import plot_tracks
@@ -25,15 +25,7 @@ def check_kind(kind: str) -> None:
 
 
 def run_figure(run: Run, kind: str = "all") -> Figure:
-    """Draw the tracks of the last window, the timeline of lives, numbers of clusters and costs.
-
-    Parameters
-    ----------
-    run : Run
-        An open run; it may be written to meanwhile.
-    kind : {"all", "tracks", "timeline", "costs", "numbers", "shares"}
-        Four of them in one figure, or one; "shares" is a bump chart of the largest clusters.
-    """
+    """Draw the tracks of the last window, the timeline of lives, numbers of clusters and costs."""
     check_kind(kind)
     history, points = _drawn(run)
     figure, axes = new_figure((12, 9), 2, 2) if kind == "all" else new_figure((8, 5.5), 1, 1)

@@ -20,6 +20,7 @@ from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, refuse_unfollowed
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.input import Input
+from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.telling_values import name_by_words
 from dynmeans.runs.reading.columns import match_features
@@ -45,7 +46,7 @@ OnRefusal = Callable[[Suggestion, list[Batch], list[float]], None]
 
 @dataclass(frozen=True, slots=True)
 class ClusterResult:
-    """What one call did."""
+    """What one call did; `new_beyond` is lambda as a distance, in the unit of the space."""
 
     status: RunStatus
     n_windows: int
@@ -57,28 +58,22 @@ class ClusterResult:
     suggestion: Suggestion | None = None
     missing: Mapping[str, int] = field(default_factory=dict)
     is_stopped: bool = False
+    new_beyond: str = ""
+    proposal: ArgumentText | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Who is told how far a job is; nobody by default.
+    """Who is told how far a job is; nobody by default."""
 
-    Attributes
-    ----------
-    progress : callable
-        Opened around the work; what it gives sees every window.
-    while_choosing : callable
-        Opened while parameters are chosen on the first windows.
-    on_choice : callable, optional
-        Called with what was chosen, before the first step.
-    on_refusal : callable, optional
-        Called with a choice that is refused, the batches it was made on and the steps of time
-        between them, before the error: to show what was tried.
-    """
-
+    # Opened around the work; what it gives sees every window.
     progress: Progress = lambda total, done, features: nullcontext()
+    # Opened while parameters are chosen on the first windows.
     while_choosing: Callable[[], AbstractContextManager[None]] = nullcontext
+    # Called with what was chosen, before the first step.
     on_choice: Callable[[Suggestion], None] | None = None
+    # Called with a choice that is refused, the batches it was made on and the steps of time
+    # between them, before the error: to show what was tried.
     on_refusal: OnRefusal | None = None
 
 
@@ -95,34 +90,16 @@ class _Begun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClusterJob:
-    """A source, how it is cut, how it is clustered, where the run goes, and what follows.
+    """A source, how it is cut, how it is clustered, where the run goes, and what follows."""
 
-    Attributes
-    ----------
-    input : Input
-        Where rows come from.
-    windows : WindowOptions
-        How rows become windows.
-    recipe : Recipe
-        How windows are clustered.
-    out : Path
-        Folder of the run.
-    after : AfterCommit
-        What is done with windows once they are committed.
-    of_vectors : sequence of str
-        Fields of the recipe, of `space` and `search`, that nobody gave: where rows are vectors,
-        they are those that suit these.
-    describe : str, optional
-        Column whose values or words name the clusters; by default that of the text.
-    """
-
-    input: Input
-    windows: WindowOptions
-    recipe: Recipe
-    out: Path
-    after: AfterCommit = NOTHING
+    input: Input  # Where rows come from
+    windows: WindowOptions  # How rows become windows
+    recipe: Recipe  # How windows are clustered
+    out: Path  # Folder of the run
+    after: AfterCommit = NOTHING  # What is done with windows once they are committed
+    # Of `space` and `search`, those that nobody gave: where rows are vectors, they suit these
     of_vectors: Sequence[str] = ()
-    describe: str | None = None
+    describe: str | None = None  # Column whose values or words name the clusters
 
     def start(
         self,
@@ -354,6 +331,8 @@ class _Work:
             suggestion=begun.choice,
             missing=missing,
             is_stopped=is_stopped,
+            new_beyond=new_beyond(run),
+            proposal=proposed_space(run),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:

@@ -102,7 +102,7 @@ class Direction(Space):
 
     def tell(self, squared: float) -> str:
         """Say the cosine between rows at this squared distance."""
-        return f"cosine {1.0 - 0.5 * squared:.3g}"
+        return f"cosine {1.0 - 0.5 * min(squared, 4.0):.3g}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the axes, where there are any."""

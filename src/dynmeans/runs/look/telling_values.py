@@ -62,21 +62,11 @@ FROM scored GROUP BY cluster_id, step ORDER BY cluster_id, step
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What a column says about clusters.
+    """What a column says about clusters."""
 
-    Attributes
-    ----------
-    are_words : bool
-        Whether values were taken apart into words.
-    terms : dict of int to list of (str, float, float)
-        For each cluster the most telling values or words, the share of its rows that have it, and
-        the score.
-    of_windows : dict of int to list of (int, int, list of str)
-        For each cluster the steps that saw it, its rows there, and up to three values or words
-        that tell it then.
-    """
-
-    are_words: bool
+    are_words: bool  # Whether values were taken apart into words
+    # For each cluster the most telling values or words, the share of its rows that have it, and
+    # the score; and the steps that saw it, its rows there, and what tells it then.
     terms: dict[int, list[tuple[str, float, float]]]
     of_windows: dict[int, list[tuple[int, int, list[str]]]]
 
