@@ -79,7 +79,7 @@ def _read(
         return {
             "refused": False,
             "labels": [labels[name].to_pylist() for name in ("step", "row_id", "cluster_id")],
-            "letters": [(letter["place"], letter["body"]) for letter in run.dead_letters()],
+            "letters": [(letter["position"], letter["body"]) for letter in run.dead_letters()],
             "counts": (status.n_rows, status.n_dropped, status.n_late, status.n_dead_letters),
         }
 
@@ -106,7 +106,7 @@ class _Given:
     def behind(self) -> set[str]:
         return set() if self._next >= len(self._bodies) else {"all"}
 
-    def place_of(self, partition: str, offset: Any) -> str:
+    def position_of(self, partition: str, offset: Any) -> str:
         return f"message {offset}"
 
     def close(self) -> None:
@@ -208,7 +208,7 @@ class _Kept:
 
     def commit(self, position: Any, letters: Any) -> None:
         self.position = json.loads(json.dumps(position))
-        self.letters += [(letter.place, letter.reason) for letter in letters]
+        self.letters += [(letter.position, letter.reason) for letter in letters]
 
 
 def _windows(
