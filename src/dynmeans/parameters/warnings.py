@@ -92,7 +92,7 @@ def _no_scale(trials: Trials, chosen: Setting) -> ArgumentText | None:
         "a slightly other {new_penalty}, or the rows in another order, would cut the points "
         f"otherwise (agreement {min(found):.2f}, where 1 is the same): they may have no clusters "
         "of this scale. Look at a picture, join identities (families), say about how many there "
-        "are with {n_clusters}, or follow the clusters of another clusterer (Followed)."
+        "are with {n_clusters}, or try {method='hdbscan'}."
     )
 
 
@@ -119,7 +119,7 @@ def _unlike_widths(trials: Trials, chosen: Setting) -> ArgumentText | None:
     return ArgumentText(
         f"clusters are unlike: the widest spread {np.sqrt(high / max(low, _TINY)):.2g} times as "
         "far as the densest, and one {new_penalty} cuts the wide ones or joins the dense ones. "
-        "Join identities (families), or follow the clusters of another clusterer (Followed)."
+        "Join identities (families), or try {method='hdbscan'}."
     )
 
 

@@ -69,7 +69,7 @@ def _check_same(run: Run, opened: Callable[[], Source]) -> None:
     if expected is None:
         return
     options = WindowOptions.from_fields(run.config.features, run.config.source, on_missing="drop")
-    stopped = Position(*map(position.get, ("rows_read", "last_row", "last_time")))
+    stopped = Position(position["rows_read"], position.get("last_row"), position.get("last_time"))
     with opened() as source:
         try:
             rows = OrderedRows(source, options)

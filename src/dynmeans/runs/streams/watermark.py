@@ -86,9 +86,9 @@ class StreamWindows:
         self._n_messages = position.get("messages_read", 0)
         self._is_any_row = bool(position)
         self._names: set[Any] = set()
-        # Offsets of rows that were sent twice: read again, they are that still, though the window
-        # of the first may be closed by then.
-        self._repeated = {p: list(read) for p, read in position.get("repeated", {}).items()}
+        # Offsets of rows that were far ahead or sent twice: read again, they are that still, though
+        # others have come so far by then, or the window of the first is closed.
+        self._left_out = {p: list(read) for p, read in position.get("left_out", {}).items()}
         self._letters: list[DeadLetter] = []
         self.n_late, self.n_dropped = position.get("n_late", 0), position.get("n_dropped", 0)
         self.n_repeated = 0
@@ -147,8 +147,10 @@ class StreamWindows:
         is_again = is_again and self._unsettled.get(partition) != offset
         before = self._after.get(partition)
         self._after[partition] = offset
-        if not is_again:
-            self._n_messages += self._unsettled.pop(partition, None) != offset
+        if is_again and offset in self._left_out.get(partition, ()):
+            return
+        if not is_again and self._unsettled.pop(partition, None) != offset:
+            self._n_messages += 1
             self._read_to[partition] = offset
         row = self._read_row(message, before, is_again)
         if row is None:
@@ -174,6 +176,7 @@ class StreamWindows:
         message, is_again = self._unplaced.pop(id(row))
         try:
             if not is_taken:
+                self._leave_out(message)
                 raise self._far.error(row)
             self._place(row, message, is_again)
         except ValueError as error:
@@ -191,8 +194,12 @@ class StreamWindows:
                 raise self._open.late_error(key, row)
             self.n_late += not is_again
             return
-        if self._options.unique_ids and self._is_repeated(row, message):
-            return
+        if self._options.unique_ids:
+            if row.id in self._names:
+                self.n_repeated += 1
+                self._leave_out(message)
+                return
+            self._names.add(row.id)
         self._open.add(key, row)
         if row.time is not None:
             partition = message.partition
@@ -202,15 +209,8 @@ class StreamWindows:
                 key=lambda latest: latest[0],
             )
 
-    def _is_repeated(self, row: LiveRow, message: Message) -> bool:
-        repeated = self._repeated.setdefault(message.partition, [])
-        if row.id not in self._names and message.offset not in repeated:
-            self._names.add(row.id)
-            return False
-        self.n_repeated += 1
-        if message.offset not in repeated:
-            repeated.append(message.offset)
-        return True
+    def _leave_out(self, message: Message) -> None:
+        self._left_out.setdefault(message.partition, []).append(message.offset)
 
     def _note_lateness(self, is_late: bool) -> None:
         """Say so, once, where most rows come too late."""
@@ -297,12 +297,12 @@ class StreamWindows:
         position |= {"messages_read": self._n_messages, "kinds": self._rows.kinds}
         held = self._unsettled | {p: row.number[1] for p, row in self._far.held.items()}
         position |= {"latest": dict(self._far.latest)} | ({"held": held} if held else {})
-        self._repeated = {
+        self._left_out = {
             p: [offset for offset in offsets if p in after and not _is_before(offset, after[p])]
-            for p, offsets in self._repeated.items()
+            for p, offsets in self._left_out.items()
         }
-        if any(self._repeated.values()):
-            position["repeated"] = self._repeated
+        if any(self._left_out.values()):
+            position["left_out"] = self._left_out
         pending = {"n_late": self.n_late, "n_dropped": self.n_dropped}
         return position | {name: n for name, n in pending.items() if n}
 
