@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from alert_cases import CONFIG, FAR, NEAR, Hook, rules_file
+from run_cases import CONFIG, FAR, NEAR, Hook, rules_file
 
 from dynmeans import Run
 from dynmeans.alerts.watch import watching
