@@ -91,12 +91,15 @@ def usual_number(true: Sequence[IntArray]) -> float:
     return float(np.mean(numbers))
 
 
-def ours(batches: list[FloatArray], true: list[IntArray], seed: int = 0) -> dict[str, Row]:
+def ours(
+    batches: list[FloatArray], true: list[IntArray], seed: int = 0, space: str = "raw"
+) -> dict[str, Row]:
     """Label-free, with the hint, and the best level that labels can find in either tree."""
     rows, trees = {}, []
     for name, hint in (("label-free", None), ("with the hint", usual_number(true))):
         started = time.perf_counter()
-        model = DynamicMeans("auto", families=True, n_clusters=hint, random_state=seed, **_CHOSEN)
+        more = {"space": space, "random_state": seed, **_CHOSEN}
+        model = DynamicMeans("auto", families=True, n_clusters=hint, **more)
         labels, _ = model.fit_sequence(batches)
         families = model.families_
         seconds = time.perf_counter() - started
