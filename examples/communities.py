@@ -1,12 +1,11 @@
 """Communities of a network over time, beside Leiden with matching.
 
-Who belongs together in each snapshot of a network, and who is who in the next one? A node is a row:
-where a walk of five steps from it is likely to end, over this snapshot and, fading, those before. In
-the space ``direction`` nodes of one community point the same way, and Dynamic Means keeps the names of
-communities that split, merge, fall silent and return.
+Who belongs together in each snapshot of a network, and who is who in the next one? A node is a
+row: where a walk of five steps from it is likely to end, over this snapshot and, fading, those
+before. In the space ``direction`` nodes of one community point the same way, and Dynamic Means
+keeps the names of communities that split, merge, fall silent and return.
 
-Run as ``python examples/communities.py`` (or ``uv run``); the network is simulated, so that the truth is
-known.
+Run as ``uv run examples/communities.py``; the network is simulated, so that the truth is known.
 """
 
 # /// script
@@ -39,7 +38,7 @@ class Snapshot(NamedTuple):
 
 
 def simulate(seed: int, n_nodes: int = 240, n_snapshots: int = 30) -> list[Snapshot]:
-    """A stochastic block model: two nodes move at each step, communities split, merge and are born."""
+    """A stochastic block model: two nodes move at each step; communities split, merge, are born."""
     rng = np.random.default_rng(seed)
     communities, n_born, snapshots = np.arange(n_nodes) % 6, 6, []
     for t in range(n_snapshots):

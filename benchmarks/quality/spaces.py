@@ -1,8 +1,9 @@
 """What the spaces bring, and what they cost.
 
-Run as ``python -m benchmarks.quality.spaces text rings communities times``, any of them; each replaces its rows
-in benchmarks/results/quality/spaces.json. ``text``: Reuters and tweets in `raw` and in `direction`,
-label-free and with lambda chosen by the labels that score it. ``rings``: nested rings that wander.
+Run as ``python -m benchmarks.quality.spaces text rings communities times``, any of them; each
+replaces its rows in benchmarks/results/quality/spaces.json. ``text``: Reuters and tweets in `raw`
+and in `direction`, label-free and with lambda chosen by the labels that score it. ``rings``: nested
+rings that wander.
 ``communities``: networks over time, beside Leiden with matching (needs python-igraph).
 ``times``: a step of 1e6 rows, in turns within one process, as ratios to `raw`.
 """
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.machine import RESULTS, machine, write_results
-from benchmarks.quality.real_streams import SHARED, ours, read_npz, scores
+from benchmarks.quality.real_streams import SHARED, read_npz, scores
 from benchmarks.quality.ring_streams import moving_rings
 from dynmeans import DynamicMeans
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -39,10 +40,25 @@ def text() -> list[dict[str, Any]]:
     for name in TEXTS:
         batches, true = read_npz(SHARED / "real_streams" / f"{name}.npz")
         for space in ("raw", "direction"):
-            found = ours(batches, true, space=space)
+            found = _label_free(batches, true, space)
             found["best lambda"] = _best_lambda(batches, true, space)
             rows += [{"stream": name, "space": space, "row": row, **s} for row, s in found.items()]
     return rows
+
+
+def _label_free(
+    batches: list[FloatArray], true: list[IntArray], space: str
+) -> dict[str, dict[str, Any]]:
+    model = DynamicMeans("auto", families=True, space=space, random_state=0)
+    labels, _ = model.fit_sequence(batches)
+    families = model.families_
+    levels = families.levels[np.unique(np.linspace(0, len(families.levels) - 1, 80).astype(int))]
+    at_levels = [scores(true, families.at(level).of(labels)) for level in levels]
+    return {
+        "label-free, without families": scores(true, labels),
+        "label-free": scores(true, families.of(labels)),
+        "best level": max(at_levels, key=lambda row: float(row["accuracy"])),
+    }
 
 
 def _best_lambda(batches: list[FloatArray], true: list[IntArray], space: str) -> dict[str, Any]:

@@ -61,6 +61,8 @@ class Suggestion:
         Why the choice should not be trusted, a sentence or two each; empty where nothing is wrong.
     batch_word : str
         What a batch is called where it came from: "window" where rows were cut into windows.
+    is_matched : bool
+        Whether the clusters are those of another clusterer, and only matched.
     tell : callable
         Says a squared distance in the unit of the space.
     """
@@ -74,6 +76,7 @@ class Suggestion:
     is_followed: bool = True
     doubts: tuple[ArgumentText, ...] = ()
     batch_word: str = "batch"
+    is_matched: bool = False
     tell: Callable[[float], str] = _plain_distance
 
     @property
@@ -110,8 +113,8 @@ class Suggestion:
         p = self.penalties
         words = [
             ArgumentText(
-                "{new_penalty} {:.4g}: a point farther than {} from every cluster starts a new "
-                "one.",
+                f"{{new_penalty}} {{:.4g}}: a {'cluster' if self.is_matched else 'point'} farther "
+                "than {} from every cluster starts a new one.",
                 p.new_penalty,
                 self.tell(p.new_penalty),
             )
@@ -149,7 +152,10 @@ class Suggestion:
         return words
 
     def _reason_in_words(self) -> str:
-        return "describes the points most briefly" if self.is_followed else "is the safest"
+        if self.is_matched:
+            return "The distance is half of the usual one between neighbors."
+        why = "describes the points most briefly" if self.is_followed else "is the safest"
+        return f"{counted(len(self.candidates), 'choice')} were tried; this one {why}."
 
     def _result_in_words(self) -> ArgumentText:
         is_one = self.n_batches == 1
@@ -161,8 +167,7 @@ class Suggestion:
         return ArgumentText(
             f"So the {batches} given ({points}) hold {clusters} on "
             f"average, {counted(self.chosen.n_identities, 'identity')} in all. "
-            f"{counted(len(self.candidates), 'choice')} were tried; this one "
-            f"{self._reason_in_words()}."
+            f"{self._reason_in_words()}"
         )
 
 
