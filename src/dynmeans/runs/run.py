@@ -289,7 +289,7 @@ class Run(Editing, Closing):
 
     def window_names(self) -> dict[int, str | None]:
         """Return the name of each window by its step."""
-        return {row[0]: row[1] for row in self._store.query("SELECT step, name FROM windows")}
+        return run_tables.window_names(self._store)
 
     def status(self) -> RunStatus:
         """Say how far the run is."""

@@ -10,6 +10,7 @@ from dynmeans.inputs.plural import counted
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
+from dynmeans.runs.store.run_tables import events_of_kind
 
 _MOST = 3  # clusters or rows named in a sentence
 _PERIODS = {"hourly": 1 / 24, "daily": 1.0, "weekly": 7.0, "monthly": 30.4, "yearly": 365.25}
@@ -85,9 +86,7 @@ class _Teller:
         ]
 
     def returns(self) -> list[str]:
-        rows = self._run.store.query(
-            "SELECT cluster_id, step, gap FROM events WHERE kind = 'returned' ORDER BY step"
-        )
+        rows = events_of_kind(self._run.store, "returned")
         if not rows:
             return []
         steps: dict[int, list[int]] = {}
@@ -107,12 +106,9 @@ class _Teller:
     def changes(self) -> list[str]:
         told = []
         for kind, verb in (("split", "split off"), ("merged", "went into")):
-            rows = self._run.store.query(
-                "SELECT step, cluster_id, other_id FROM events WHERE kind = ? ORDER BY step DESC",
-                [kind],
-            )
+            rows = events_of_kind(self._run.store, kind)
             if rows:
-                last = rows[0]
+                last = rows[-1]
                 who, other = (self._who(last[name]) for name in ("cluster_id", "other_id"))
                 when = self._windows.get(last["step"]) or f"window {last['step']}"
                 noun = "split" if kind == "split" else "merger"

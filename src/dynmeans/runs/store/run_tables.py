@@ -60,6 +60,23 @@ def events_table(
     return pa.Table.from_pylist(rows[:limit], schema=_EVENTS)
 
 
+def events_of_kind(store: Store, kind: str) -> list[Any]:
+    """Return step, cluster, other cluster and gap of all events of a kind, the oldest first."""
+    columns = "SELECT step, cluster_id, other_id, gap FROM events"
+    return store.query(f"{columns} WHERE kind = ? ORDER BY step, number", [kind])
+
+
+def window_names(store: Store) -> dict[int, str | None]:
+    """Return the name of each window by its step."""
+    return {row["step"]: row["name"] for row in store.query("SELECT step, name FROM windows")}
+
+
+def alert_counts(store: Store) -> tuple[int, int]:
+    """Return how many alerts there are to deliver or were delivered, and how many of these were."""
+    found = store.query("SELECT count(*), coalesce(sum(is_delivered), 0) FROM alerts")[0]
+    return int(found[0]), int(found[1])
+
+
 def count_events(
     store: Store, kinds: Sequence[str] = (), cluster_id: int | None = None, first_step: int = 0
 ) -> int:
