@@ -37,7 +37,7 @@ class SetMoves {
     // Makes each kind of move once. Writes the labels, members and sums they come to, and returns
     // true, if there was any.
     bool make(const Solution& found, const Row* order) {
-        sets_.take(found, order);
+        sets_.take(found, order, start_);
         if (sets_.size() == 0) return false;
         const double least = kNoFall * found.cost_trace.back();
         bool has_changed = identities_.make(least);

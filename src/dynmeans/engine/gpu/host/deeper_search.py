@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.algorithm.cluster import NO_FALL
-from dynmeans.algorithm.splits import SAMPLE
+from dynmeans.algorithm.splits import SAMPLES
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.gpu.host.bins import BatchBins, Magnitudes
 from dynmeans.engine.gpu.host.cluster import Found, alternate
@@ -20,6 +20,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
+_SAMPLE = SAMPLES[0]
 _SPARE = 96  # more that are asked for: keys lie evenly, but not quite
 
 
@@ -72,7 +73,7 @@ class _Moves:
 
     def make(self) -> _Moved | None:
         """Return what the moves come to; None if there was none."""
-        is_whole, rows = self.n_members <= SAMPLE + _SPARE, self.rows
+        is_whole, rows = self.n_members <= _SAMPLE + _SPARE, self.rows
         while True:
             listed = self._members(is_whole)
             numbers = rows.in_memory(listed).astype(np.int64)
@@ -103,9 +104,9 @@ class _Moves:
 
     def _members(self, is_whole: BoolArray) -> Listed:
         """Return the first members of every set, or all, in the visiting order."""
-        wanted = np.where(is_whole, self.n_members, np.minimum(self.n_members, SAMPLE))
+        wanted = np.where(is_whole, self.n_members, np.minimum(self.n_members, _SAMPLE))
         is_asked, found = self.n_members > 0, self.rows.nowhere(0)
-        share = np.where(is_whole, 1.0, (SAMPLE + _SPARE) / np.maximum(self.n_members, 1))
+        share = np.where(is_whole, 1.0, (_SAMPLE + _SPARE) / np.maximum(self.n_members, 1))
         while is_asked.any():
             listed, n_found = self.rows.first_members(is_asked, np.minimum(share, 1.0), wanted)
             found = self.rows.join(found, listed)
