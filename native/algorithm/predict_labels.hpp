@@ -3,17 +3,23 @@
 // are remembered.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "records/points.hpp"
 #include "records/remembered.hpp"
+#include "search/center_search.hpp"
 #include "search/cost_table.hpp"
+#include "threads/thread_pool.hpp"
 
 namespace dynmeans::algorithm {
 
 using namespace records;
 using namespace search;
+using namespace threads;
 
 class Predictor {
   public:
@@ -39,7 +45,49 @@ class Predictor {
         return table_.cheapest(y, new_penalty_, hint);
     }
 
+    // Calls put(i, choice) for every point, by the search of a first pass; one by one where that is
+    // not asked for or takes longer to prepare.
+    template <typename Value, typename Put>
+    void choose_all(const Points<Value>& points, bool is_accelerated, Sgemm sgemm, ThreadPool& pool,
+                    const Put& put) const {
+        if (!is_accelerated || points.n_points < kFewPoints)
+            return choose_each(points, pool.interrupts(), put);
+        CenterSearch search(points.n_features, new_penalty_, sgemm, pool.size());
+        search.build(table_);
+        std::array<Row, kChunk> rows;
+        std::iota(rows.begin(), rows.end(), Row{0});
+        std::vector<std::array<Choice, kChunk>> found(pool.size());
+        for (std::size_t begin = 0; begin < points.n_points; begin += kStretch) {
+            const std::size_t end = std::min(begin + kStretch, points.n_points);
+            search.prepare(table_, end - begin);
+            pool.for_blocks((end - begin + kChunk - 1) / kChunk, [&](std::size_t c, std::size_t t) {
+                const std::size_t from = begin + c * kChunk, n = std::min(kChunk, end - from);
+                const Points<Value> few{points.values + from * points.n_features, nullptr, n,
+                                        points.n_features};
+                search.find(few, rows.data(), 0, n, table_, t, found[t].data());
+                for (std::size_t r = 0; r < n; ++r) put(from + r, found[t][r]);
+            });
+            search.learn();
+        }
+    }
+
   private:
+    static constexpr std::size_t kChunk = CenterSearch::kChunk;
+    static constexpr std::size_t kFewPoints = 512;   // for which all clusters are looked at
+    static constexpr std::size_t kStretch = 262144;  // points between two choices of the way
+
+    template <typename Value, typename Put>
+    void choose_each(const Points<Value>& points, InterruptCheck& interrupts,
+                     const Put& put) const {
+        std::vector<double> buffer(points.n_features);
+        Choice choice{CostTable::kNone, 0.0};
+        for (std::size_t i = 0; i < points.n_points; ++i) {
+            if (i % 4096 == 4095) interrupts.check();
+            choice = choose(points.row(i, buffer.data()), choice.slot);
+            put(i, choice);
+        }
+    }
+
     double new_penalty_;
     CostTable table_;
 };

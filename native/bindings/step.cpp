@@ -344,25 +344,25 @@ template <typename Value>
 std::tuple<Column<std::int64_t>, Column<double>> predict(GivenTable<Value> points, nb::handle state,
                                                          nb::handle given_penalties,
                                                          GivenMoving moving, double elapsed,
+                                                         bool is_accelerated, std::size_t n_threads,
+                                                         std::optional<nb::capsule> sgemm,
                                                          nb::handle records) {
     const Points<Value> batch = view(points, std::nullopt);
     const RecordTypes& types = record_types(records);
     const StateView before = read_state(types, state, batch.n_features).view;
     const Penalties penalties = read_penalties(types, given_penalties, data_or_null(moving));
+    const Sgemm multiply = to_sgemm(sgemm);
     std::vector<std::int64_t> labels(batch.n_points);
     std::vector<double> costs(batch.n_points);
-    {
-        nb::gil_scoped_release release;
+    run_released(n_threads, [&](ThreadPool& pool) {
         const Predictor predictor(before.centers, before.weights, before.ages, before.n_clusters,
                                   batch.n_features, penalties, before.courses, elapsed);
-        std::vector<double> buffer(batch.n_features);
-        Choice choice{CostTable::kNone, 0.0};
-        for (std::size_t i = 0; i < labels.size(); ++i) {
-            choice = predictor.choose(batch.row(i, buffer.data()), choice.slot);
-            labels[i] = choice.slot == CostTable::kNone ? kUnlabeled : before.ids[choice.slot];
-            costs[i] = choice.cost;
-        }
-    }
+        predictor.choose_all(
+            batch, is_accelerated, multiply, pool, [&](std::size_t i, const Choice& choice) {
+                labels[i] = choice.slot == CostTable::kNone ? kUnlabeled : before.ids[choice.slot];
+                costs[i] = choice.cost;
+            });
+    });
     return {column(std::move(labels)), column(std::move(costs))};
 }
 
@@ -372,7 +372,8 @@ void bind_steps_of(nb::module_& module) {
                "orders"_a, "state"_a, "penalties"_a, "moving"_a.none(), "elapsed"_a, "is_deep"_a,
                "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none(), "records"_a);
     module.def("predict", &predict<Value>, "points"_a.noconvert(), "state"_a, "penalties"_a,
-               "moving"_a.none(), "elapsed"_a, "records"_a);
+               "moving"_a.none(), "elapsed"_a, "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none(),
+               "records"_a);
 }
 
 }  // namespace

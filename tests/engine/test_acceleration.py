@@ -83,6 +83,22 @@ def test_accelerated_equals_plain_to_the_bit(seed):
     check_stream(seed)
 
 
+@pytest.mark.parametrize("elapsed", [0.0, 1.5])
+@pytest.mark.parametrize("seed", range(20))
+def test_prediction_by_the_search_of_a_pass_equals_plain(seed, elapsed):
+    rng = np.random.default_rng(seed)
+    penalties, batches = random_stream(rng)
+    state = run(penalties, batches, "paper")[-1][0]
+    X = np.concatenate([X for X, _, _ in batches])
+    X = np.concatenate([X, X + X.std() * rng.normal(size=X.shape).astype(X.dtype)])
+    X = X[rng.integers(len(X), size=1500)]
+    rule = (X, state, penalties, elapsed)
+    found = native.predict_labels(*rule, Execution(n_threads=2))
+    plain = native.predict_labels(*rule, Execution(acceleration="none"))
+    np.testing.assert_array_equal(found[0], plain[0])
+    np.testing.assert_array_equal(found[1], plain[1])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(N_STREAMS, N_STREAMS_SLOW))
 def test_accelerated_equals_plain_to_the_bit_on_many_streams(seed):

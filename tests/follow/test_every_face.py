@@ -43,7 +43,7 @@ CASES = {
     "reach": {**BASE, "reach": 3.0},
     "revival_penalty": {**BASE, "revival_penalty": 20.0, "drift": 0.1},
     "drift": {**BASE, "revival_penalty": 1.0, "drift": 30.0},
-    "n_clusters": {"n_clusters": 4, "random_state": 3},
+    "n_clusters": {"n_clusters": (5, 7), "random_state": 3},
     "motion": {**BASE, "motion": "steady", "reach": 1.5},
     "moving": {**BASE, "motion": "steady", "reach": 1.5, "moving": ("x",)},
     "revival": {**BASE, "revival": "exact"},
@@ -233,6 +233,9 @@ def _last_of_all(fields, field):
     return _begun_on_all(fields, field)[-SIZES[-1] :]
 
 
+SHOWN = {"moving": ",".join, "n_clusters": lambda ends: "{}-{}".format(*ends)}
+
+
 def _command(fields, field, tmp_path):
     """Every field of a recipe is an option of its name; penalties as one value are not."""
     if field == "penalties":
@@ -240,7 +243,7 @@ def _command(fields, field, tmp_path):
     _table().to_csv(tmp_path / "rows.csv", index=False)
     words = ["cluster", str(tmp_path / "rows.csv"), "-f", "x,y", "--batch", "t", "--debug"]
     for name, value in fields.items():
-        shown = ",".join(value) if isinstance(value, tuple) else str(value)
+        shown = SHOWN.get(name, str)(value)
         words += [f"--{name.replace('_', '-')}", *([] if value is True else [shown])]
     app = app_for(words)
     app(

@@ -1,5 +1,6 @@
 """One follower: a recipe, a memory, one step after the other, the same from a file."""
 
+import json
 from dataclasses import fields
 
 import numpy as np
@@ -170,3 +171,26 @@ def test_a_recipe_survives_json():
 def test_an_unknown_field_is_refused_by_name():
     with pytest.raises(TypeError, match="there is no parameter 'scale'"):
         recipe_of(scale="standard")
+
+
+@pytest.mark.parametrize("given", [(4, 8), [4, 8], "4-8"])
+def test_about_how_many_clusters_may_be_a_range(given):
+    recipe = Recipe(n_clusters=given)
+    assert recipe.n_clusters == (4.0, 8.0)
+    assert Recipe.from_json(json.loads(json.dumps(recipe.to_json()))) == recipe
+    assert Recipe(n_clusters="5").n_clusters == 5.0
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        ("four", "a range such as 4-8, got 'four'"),
+        ((8, 4), "must rise"),
+        ((1, 2, 3), "a pair"),
+        ("0-4", "must be greater than 0"),
+        ("-4", "a range such as 4-8"),
+    ],
+)
+def test_a_range_that_means_nothing_is_refused(given, rule):
+    with pytest.raises(InputError, match=f"^n_clusters .*{rule}"):
+        Recipe(n_clusters=given)

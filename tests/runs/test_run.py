@@ -10,6 +10,7 @@ import run_cases
 from run_cases import RECIPE
 
 from dynmeans import DynamicMeans, Run
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.run_families import families_of_run
@@ -400,3 +401,15 @@ def test_every_commit_is_followed_up(tmp_path):
             )
             assert len(calls) - before == (2 if seconds == 0.0 else 1)
     assert calls == [1, 2, 4, 6]
+
+
+@pytest.mark.parametrize("about", [1, (1, 2)])
+def test_families_of_a_run_are_those_of_the_estimator(tmp_path, about):
+    batches = batches_of(5)
+    fields = {"new_penalty": 1.0, "families": True, "n_clusters": about, "random_state": 0}
+    frames = [pd.DataFrame(b.points, columns=["x", "y"]) for b in batches]
+    model = DynamicMeans(**fields)
+    model.fit_sequence(frames)
+    with Run.create(tmp_path / "hinted", RunConfig(["x", "y"], Recipe(**fields))) as hinted:
+        hinted.process(batches)
+        assert families_of_run(hinted).level == model.families_.level

@@ -53,6 +53,11 @@ def test_a_live_page_grows(page, folder):
     assert page.run("return dynmeansReport.view.index") == 6
 
 
+def test_a_live_page_has_no_barriers(page):
+    choose(page, 1)
+    assert page.barriers() == []
+
+
 def test_a_name_typed_on_one_page_is_on_every_page(page, folder):
     first, address = page.driver.current_window_handle, page.driver.current_url
     page.driver.switch_to.new_window("tab")

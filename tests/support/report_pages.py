@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -108,7 +109,20 @@ class Page:
         """Wait until what was asked for is drawn."""
         self.driver.execute_async_script(
             "const done = arguments[0]; const frame = requestAnimationFrame;"
-            "frame(() => frame(() => frame(done)));"
+            "const isDrawn = () => typeof waiting === 'undefined' || waiting.length === 0;"
+            "const look = (n) => frame(() => (n && isDrawn() ? done() : look(n + 1)));"
+            "frame(() => frame(() => look(0)));"
+        )
+
+    def barriers(self) -> list[str]:
+        """Return what axe-core finds that keeps somebody from using the page."""
+        axe = resources.files("axe_core_python").joinpath("axe.min.js").read_text("utf-8")
+        self.driver.execute_script(axe)
+        return self.driver.execute_async_script(
+            "const done = arguments[0]; const told = ({ id, nodes }) =>"
+            " nodes.map(({ html }) => `${id}: ${html.slice(0, 120)}`);"
+            "axe.run(document, { iframes: false }).then((found) =>"
+            " done(found.violations.flatMap(told)));"
         )
 
     def messages(self) -> list[str]:

@@ -61,17 +61,6 @@ class Courier:
 
     One that cannot be delivered is tried again after a pause that grows, and those behind it
     wait. One that was delivered just before a kill is delivered again, under the same id.
-
-    Parameters
-    ----------
-    folder : Path
-        The run, whose alerts are read and marked over a connection of its own.
-    target : {"command", "webhook", "stream"}
-        Who is told.
-    rules : mapping of str to Rule
-        Its rules by name.
-    stop : threading.Event
-        Ends pauses of a stream.
     """
 
     def __init__(

@@ -27,49 +27,28 @@ _MOST_WINDOWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule.
+    """One rule."""
 
-    Attributes
-    ----------
-    name : str
-        Tells it from the others of its file.
-    when : str
-        A cluster is ``born``, has ``returned``, ``grows`` by `percent` within so many `windows`,
-        ``enters`` a `box`, or is ``unseen`` for so many `windows`; or a family at a `level`
-        splits (``family-splits``), looked at every so many `windows`.
-    min_points : float
-        Windows in which a cluster has fewer points are passed over: one that is born or enters
-        small is told of in the first window that shows it large enough.
-    command : tuple of str, optional
-        Program and arguments; gets the alert as JSON on standard input. No shell is involved.
-    webhook : str, optional
-        Address that the alert is posted to as JSON.
-    stream : str, optional
-        Address of a place as of ``--events-to``.
-    """
-
-    name: str
+    name: str  # Tells it from the others of its file
+    # A cluster is ``born``, has ``returned``, ``grows`` by `percent` within so many `windows`,
+    # ``enters`` a `box`, or is ``unseen`` for so many `windows`; or a family at a `level` splits
+    # (``family-splits``), looked at every so many `windows`.
     when: str
     percent: float = 0.0
     windows: int = 1
     box: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     level: float = 0.0
+    # Windows in which a cluster has fewer points are passed over: one that is born or enters small
+    # is told of in the first window that shows it large enough.
     min_points: float = 0.0
+    # Program and arguments; gets the alert as JSON on standard input. No shell is involved.
     command: tuple[str, ...] | None = None
-    webhook: str | None = None
-    stream: str | None = None
+    webhook: str | None = None  # Address that the alert is posted to as JSON
+    stream: str | None = None  # Address of a place as of ``--events-to``
 
 
 def read_rules(path: Path, features: Sequence[str]) -> list[Rule]:
-    """Read and check the rules of a file.
-
-    Parameters
-    ----------
-    path : Path
-        The TOML file: a table ``[[rule]]`` for each.
-    features : sequence of str
-        Names that a box may use.
-    """
+    """Read and check the rules of a file."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:  # also integers of thousands of digits

@@ -14,14 +14,6 @@ _WITHOUT_VALUE = ("", "...", "True", "False")
 def with_flags(text: str, words: Iterable[str]) -> str:
     """Name options where a text names arguments.
 
-    Parameters
-    ----------
-    text : str
-        What a function of the library has to say; only an `ArgumentText` says where its arguments
-        are.
-    words : iterable of str
-        The command line, which says whose options they are.
-
     Examples
     --------
     >>> text = ArgumentText("{max_gap} must be greater than 1, got {!r}.", 0.5)

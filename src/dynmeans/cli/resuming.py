@@ -20,13 +20,6 @@ def stamp_of_old_run(words: list[str]) -> int | None:
 def last_words(words: list[str], old: int | None = None) -> str:
     """Say what a stopped run holds, and the command that resumes it.
 
-    Parameters
-    ----------
-    words : list of str
-        The command.
-    old : int, optional
-        `stamp_of_old_run` as the command began.
-
     Examples
     --------
     >>> last_words(["cluster", "rows.csv", "-o", "new"])

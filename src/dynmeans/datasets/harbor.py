@@ -18,21 +18,11 @@ _SILENT = 0.15  # share of passing ships that are not heard for a while
 
 
 class HarborTraffic(NamedTuple):
-    """Reports in order of time.
+    """Reports in order of time."""
 
-    Attributes
-    ----------
-    seconds : FloatArray of shape (n_rows,)
-        Since the first moment.
-    positions : FloatArray of shape (n_rows, 2)
-        Longitude and latitude, in degrees.
-    ships : IntArray of shape (n_rows,)
-        Which ship it was.
-    """
-
-    seconds: FloatArray
-    positions: FloatArray
-    ships: IntArray
+    seconds: FloatArray  # (n_rows,); since the first moment
+    positions: FloatArray  # (n_rows, 2); longitude and latitude, in degrees
+    ships: IntArray  # (n_rows,); which ship it was
 
 
 def harbor_traffic(rng: np.random.Generator) -> HarborTraffic:

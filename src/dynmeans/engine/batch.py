@@ -64,17 +64,10 @@ class AnyBatch(Protocol):
 
 @dataclass(slots=True, eq=False)  # not frozen: that would take as long as the check
 class Batch:
-    """Y_t in memory, checked. A `DaskBatch` answers the same questions on a cluster.
+    """Y_t in memory, checked. A `DaskBatch` answers the same questions on a cluster."""
 
-    Attributes
-    ----------
-    points : BatchArray of shape (n_points, n_features)
-        The rows: finite, by rows, float64 or float32.
-    weights : FloatArray of shape (n_points,), optional
-        What each row weighs; None where every row weighs 1.
-    """
-
-    points: BatchArray
+    points: BatchArray  # (n_points, n_features); the rows: finite, by rows, float64 or float32
+    # (n_points,); what each row weighs; None where every row weighs 1.
     weights: FloatArray | None = None
 
     @property
@@ -116,7 +109,7 @@ class Batch:
     ) -> tuple[IntArray, FloatArray]:
         """Return the identity and the cost of each row, changing nothing."""
         found: tuple[IntArray, FloatArray] = self.engine(execution).predict_labels(
-            self.points, state, penalties, elapsed
+            self.points, state, penalties, elapsed, execution
         )
         return found
 

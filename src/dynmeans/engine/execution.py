@@ -23,29 +23,23 @@ _GPU_PAYS = 1_000_000
 class Execution:
     """Backend, acceleration and threads; any choice gives the same bits.
 
-    Attributes
-    ----------
-    backend : {"native", "reference", "gpu", "auto"}
-        Compiled code, the specification in NumPy, or kernels on an NVIDIA GPU. "auto" takes a GPU
-        where there is one with room for the batch, and this has a million coordinates or more; and
-        compiled code otherwise; `Clustering.execution` says which it was.
-    acceleration : {"auto", "none"}
-        Whether the compiled code may leave out comparisons that cannot change a label, or visits
-        every point in every pass.
-    n_threads : int, optional
-        Threads of the compiled code: by default all cores for large batches, one for small ones.
-    max_clusters : int, optional
-        Refuse a step that would leave more clusters remembered, by the rule of `engine.guard`.
-
     Examples
     --------
     >>> Execution(n_threads=2)
     Execution(backend='native', acceleration='auto', n_threads=2, max_clusters=None)
     """
 
+    # {"native", "reference", "gpu", "auto"}; compiled code, the specification in NumPy, or kernels
+    # on an NVIDIA GPU. "auto" takes a GPU where there is one with room for the batch, and this has
+    # a million coordinates or more; and compiled code otherwise; `Clustering.execution` says which
+    # it was.
     backend: str = "native"
+    # {"auto", "none"}; whether the compiled code may leave out comparisons that cannot change a
+    # label, or visits every point in every pass.
     acceleration: str = "auto"
+    # Threads of the compiled code: by default all cores for large batches, one for small ones.
     n_threads: int | None = None
+    # Refuse a step that would leave more clusters remembered, by the rule of `engine.guard`.
     max_clusters: int | None = None
 
     def __post_init__(self) -> None:

@@ -41,9 +41,7 @@ def step(
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch and return what is remembered, and the clustering."""
     points, is_accelerated = batch.points, execution.acceleration == "auto"
-    size, sgemm, n_threads = points.size, None, execution.n_threads
-    if size >= _FEWEST_FOR_BLAS and is_accelerated:
-        sgemm = blas.sgemm_for(points)
+    n_threads, sgemm = _means(points, execution)
     arguments: Any = (
         points,
         batch.weights,
@@ -54,7 +52,7 @@ def step(
         elapsed,
         search == "deep",
         is_accelerated,
-        choose_n_threads(size) if n_threads is None else n_threads,
+        n_threads,
         sgemm,
         _RECORDS,
     )
@@ -62,6 +60,14 @@ def step(
         return cast(tuple[ClusterState, Clustering], compiled.step(*arguments))
     with blas.one_thread():
         return cast(tuple[ClusterState, Clustering], compiled.step(*arguments))
+
+
+def _means(points: BatchArray, execution: Execution) -> tuple[int, Any]:
+    """Return how many threads work on the points, and BLAS where it is of use."""
+    size, n_threads = points.size, execution.n_threads
+    has_blas = size >= _FEWEST_FOR_BLAS and execution.acceleration == "auto"
+    sgemm = blas.sgemm_for(points) if has_blas else None
+    return choose_n_threads(size) if n_threads is None else n_threads, sgemm
 
 
 def step_if_small(
@@ -90,11 +96,22 @@ def quick_follower(*records: Any) -> Any:
 
 
 def predict_labels(
-    points: BatchArray, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
+    points: BatchArray,
+    state: ClusterState,
+    penalties: Penalties,
+    elapsed: float = 0.0,
+    execution: Execution = DEFAULT,
 ) -> tuple[IntArray, FloatArray]:
     """Return the identity and the cost of each point `elapsed` steps later, changing nothing."""
     moving = moving_features(penalties, state.n_features)
-    return compiled.predict(points, state, penalties, moving, elapsed, _RECORDS)
+    is_accelerated = execution.acceleration == "auto"
+    n_threads, sgemm = _means(points, execution)
+    rule: Any = (points, state, penalties, moving, elapsed, is_accelerated)
+    rule += (n_threads, sgemm, _RECORDS)
+    if sgemm is None:
+        return compiled.predict(*rule)
+    with blas.one_thread():
+        return compiled.predict(*rule)
 
 
 class KeptSteps(Sequence[tuple[ClusterState, Clustering]]):

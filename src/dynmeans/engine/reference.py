@@ -1,14 +1,13 @@
 """The specification itself, as a backend."""
 
 from dynmeans.algorithm import dynamic_means
-from dynmeans.algorithm.predict_labels import predict_labels
+from dynmeans.algorithm import predict_labels as rule
 from dynmeans.engine.batch import Batch
-from dynmeans.engine.execution import Execution
+from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.engine.orders import Orders, is_deep, list_orders
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
-
-__all__ = ["predict_labels", "step"]
 
 
 def step(
@@ -25,3 +24,14 @@ def step(
     listed = list_orders(orders, batch, state.n_steps)
     deep = is_deep(orders, search)
     return dynamic_means.step(rows, state, penalties, listed, elapsed, batch.weights, deep)
+
+
+def predict_labels(
+    points: BatchArray,
+    state: ClusterState,
+    penalties: Penalties,
+    elapsed: float = 0.0,
+    execution: Execution = DEFAULT,
+) -> tuple[IntArray, FloatArray]:
+    """Return the identity and the cost of each point, one after the other."""
+    return rule.predict_labels(points, state, penalties, elapsed)

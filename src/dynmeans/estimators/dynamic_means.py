@@ -136,7 +136,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         reach: float | None = None,
         revival_penalty: float | None = None,
         drift: float | None = None,
-        n_clusters: float | None = None,
+        n_clusters: float | tuple[float, float] | None = None,
         motion: str | None = None,
         moving: Sequence[str | int | bool] | None = None,
         revival: str | None = None,

@@ -15,25 +15,17 @@ _MOST_NUMBERS = 2**22  # of projections held at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """A cell is what one identity has in one batch; cells are sorted by batch and identity.
+    """A cell is what one identity has in one batch; cells are sorted by batch and identity."""
 
-    Attributes
-    ----------
-    batches, ids, counts, means, squares : arrays with one row for each cell
-        Batch, identity, points, mean, and squared distances from it, summed.
-    starts : IntArray of shape (n_cells,)
-        First row of each cell.
-    residuals : FloatArray of shape (n_rows, n_features)
-        Rows less the mean of their cell.
-    """
-
+    # batches, ids, counts, means, squares: batch, identity, points, mean, and squared distances
+    # from it, summed.
     batches: IntArray
     ids: IntArray
     counts: FloatArray
     means: FloatArray
     squares: FloatArray
-    starts: IntArray
-    residuals: FloatArray
+    starts: IntArray  # (n_cells,); first row of each cell
+    residuals: FloatArray  # (n_rows, n_features); rows less the mean of their cell
 
     @classmethod
     def gather(cls, points: FloatArray, labels: IntArray, batches: IntArray) -> "Cells":
@@ -52,23 +44,15 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearPairs:
-    """Pairs of cells of one batch of which one is among the nearest of the other.
-
-    Attributes
-    ----------
-    ids : IntArray of shape (n_pairs, 2)
-        The two identities, the smaller first.
-    values : FloatArray of shape (n_pairs, 7)
-        A column for each of `COLUMNS`.
-    """
+    """Pairs of cells of one batch of which one is among the nearest of the other."""
 
     # weight n n'/(n + n'); weight x squared distance; weight/n and weight/n', the part of the
     # distance that is sampling error; batches; scatter along the line between the means, and the
     # points that are free for it.
     COLUMNS: ClassVar = ("weight", "distance", "error", "other_error", "together", "along", "free")
 
-    ids: IntArray
-    values: FloatArray
+    ids: IntArray  # (n_pairs, 2); the two identities, the smaller first
+    values: FloatArray  # (n_pairs, 7); A column for each of `COLUMNS`
 
     @classmethod
     def gather(cls, cells: Cells) -> "NearPairs":

@@ -25,27 +25,15 @@ _MOST_LINKED = 3_000  # groups, the largest, all with all; each of the others jo
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairMeasures:
-    """What the evidence says about each pair that was ever near.
+    """What the evidence says about each pair that was ever near."""
 
-    Attributes
-    ----------
-    rows : IntArray of shape (n_pairs, 2)
-        The two identities, as rows of the evidence.
-    distances : FloatArray of shape (n_pairs,)
-        Mean squared distance while both were seen, less sampling error; at least 0.
-    apart : FloatArray of shape (n_pairs,)
-        The same with the sampling error.
-    contacts : FloatArray of shape (n_pairs,)
-        The contact index: squared distance over twice the variance along the line.
-    together : FloatArray of shape (n_pairs,)
-        Batches that saw both.
-    """
-
-    rows: IntArray
+    rows: IntArray  # (n_pairs, 2); the two identities, as rows of the evidence
+    # (n_pairs,); mean squared distance while both were seen, less sampling error; at least 0.
     distances: FloatArray
-    apart: FloatArray
+    apart: FloatArray  # (n_pairs,); the same with the sampling error
+    # (n_pairs,); the contact index: squared distance over twice the variance along the line.
     contacts: FloatArray
-    together: FloatArray
+    together: FloatArray  # (n_pairs,); batches that saw both
 
     @classmethod
     def of(cls, evidence: Evidence) -> "PairMeasures":

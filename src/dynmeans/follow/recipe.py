@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.inputs.numbers import checked_count, checked_number, checked_range
 from dynmeans.records.orders import BY, SEARCHES
 from dynmeans.records.penalties import (
     AUTO,
@@ -44,6 +44,20 @@ def _count(name: str, value: Any) -> int:
 
 def _count_or_none(name: str, value: Any) -> int | None:
     return None if value is None else checked_count(name, value)
+
+
+def _number_or_range(name: str, value: Any) -> float | tuple[float, float] | None:
+    """Return a number, or a pair of them; texts such as "5" and "4-8" are read."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        try:
+            value = [float(end) for end in value.split("-")]
+        except ValueError:
+            raise InputError(name, "must be a number or a range such as 4-8", got=value) from None
+        value = value[0] if len(value) == 1 else value
+    low, high = checked_range(name, value)
+    return (low, high) if isinstance(value, tuple | list) else low
 
 
 def _one_of(*choices: str | None) -> Check:
@@ -151,12 +165,13 @@ class Recipe:
         "tau: how fast the memory of a position fades, per step; with `revival_penalty` in place "
         "of `max_gap` and `reach`.",
     )
-    n_clusters: float | None = _field(
+    n_clusters: float | tuple[float, float] | None = _field(
         None,
-        _number(above=0),
-        float,
-        "About how many clusters a batch holds: lambda is chosen to give as many, in place of that "
-        "of `penalties`; with `families`, about how many families.",
+        _number_or_range,
+        str,
+        "About how many clusters a batch holds, as a number or a range such as 4-8, (4, 8) in "
+        "Python: lambda is chosen to give as many, in place of that of `penalties`; with "
+        "`families`, about how many families.",
     )
     motion: str | None = _field(
         None,

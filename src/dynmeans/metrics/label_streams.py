@@ -19,25 +19,15 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """The clusters of one side: one row for each step and identity, in that order.
+    """The clusters of one side: one row for each step and identity, in that order."""
 
-    Attributes
-    ----------
-    steps, ids : IntArray of shape (n_rows,)
-        Step, and identity as a number from 0 in the sorted order of the labels.
-    sizes : FloatArray of shape (n_rows,)
-        Points in the cluster at that step, or the sum of their weights.
-    starts : IntArray of shape (n_steps + 1,)
-        Step t has the rows ``starts[t]`` to ``starts[t + 1]``.
-    n_ids : int
-        Different identities over all steps.
-    """
-
+    # steps, ids: (n_rows,); step, and identity as a number from 0 in the sorted order of the
+    # labels.
     steps: IntArray
     ids: IntArray
-    sizes: FloatArray
-    starts: IntArray
-    n_ids: int
+    sizes: FloatArray  # (n_rows,); points in the cluster at that step, or the sum of their weights
+    starts: IntArray  # (n_steps + 1,); step t has the rows ``starts[t]`` to ``starts[t + 1]``
+    n_ids: int  # Different identities over all steps
 
 
 class StepOverlaps(NamedTuple):
@@ -52,33 +42,22 @@ class StepOverlaps(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabelStreams:
-    """Two streams of labels, counted: a pair is a true and a found cluster that share points.
+    """Two streams of labels, counted: a pair is a true and a found cluster that share points."""
 
-    Attributes
-    ----------
-    true, found : Clusters
-        The clusters of each side. Points in no cluster are in no row of `found`.
-    pair_true, pair_found : IntArray of shape (n_pairs,)
-        The two rows of each pair, sorted by both, so that steps follow one another.
-    overlaps : FloatArray of shape (n_pairs,)
-        Points shared, or the sum of their weights; greater than 0.
-    pair_links : IntArray of shape (n_pairs,)
-        Link of each pair. A link is a pair of identities, whatever the step.
-    link_true, link_found : IntArray of shape (n_links,)
-        The two identities of each link.
-    points : ScoredPoints
-        The labels that were counted.
-    """
-
+    # true, found: the clusters of each side. Points in no cluster are in no row of `found`.
     true: Clusters
     found: Clusters
+    # pair_true, pair_found: (n_pairs,); the two rows of each pair, sorted by both, so that steps
+    # follow one another.
     pair_true: IntArray
     pair_found: IntArray
-    overlaps: FloatArray
+    overlaps: FloatArray  # (n_pairs,); points shared, or the sum of their weights; greater than 0
+    # (n_pairs,); link of each pair. A link is a pair of identities, whatever the step.
     pair_links: IntArray
+    # link_true, link_found: (n_links,); the two identities of each link.
     link_true: IntArray
     link_found: IntArray
-    points: ScoredPoints
+    points: ScoredPoints  # The labels that were counted
 
     def each_step(self) -> Iterator[StepOverlaps]:
         """Go through all steps in order."""

@@ -25,20 +25,13 @@ Progress = Callable[[float], object]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GibbsSamples:
-    """The recorded samples.
+    """The recorded samples."""
 
-    Attributes
-    ----------
-    labels : IntArray of shape (n_samples, n_points)
-        z by slot: first the remembered clusters, then the new ones as they first appear.
-    log_posteriors : FloatArray of shape (n_samples,)
-        log of f(z) p(y | z), the parameters integrated out.
-    centers : list of FloatArray of shape (n_clusters, n_features)
-        theta of the clusters that have points, in order of their slots.
-    """
-
+    # (n_samples, n_points); z by slot: first the remembered clusters, then the new ones as they
+    # first appear.
     labels: IntArray
-    log_posteriors: FloatArray
+    log_posteriors: FloatArray  # (n_samples,); log of f(z) p(y | z), the parameters integrated out
+    # (n_clusters, n_features); theta of the clusters that have points, in order of their slots.
     centers: list[FloatArray]
 
 

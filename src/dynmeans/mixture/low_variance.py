@@ -22,17 +22,6 @@ def low_variance_mixture(
         alpha = (1 + rho / sigma)^(d/2) exp(-lambda / (2 sigma)),  xi = tau sigma,
         q = exp(-Q / (2 sigma))
 
-    Parameters
-    ----------
-    penalties : Penalties
-        lambda, Q and tau of Dynamic Means; Q and tau above 0.
-    noise_variance : float
-        sigma, above 0. The smaller, the closer the mixture is to Dynamic Means.
-    n_features : int
-        d.
-    prior_mean, prior_variance : float or array-like of shape (n_features,), float
-        phi and rho.
-
     Examples
     --------
     >>> from dynmeans import Penalties

@@ -44,37 +44,20 @@ Seen = tuple[FloatArray, FloatArray, FloatArray]  # n, and mean and variance of 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchPrior:
-    """What the model says about a batch before its points are seen.
+    """What the model says about a batch before its points are seen."""
 
-    Attributes
-    ----------
-    log_weights : FloatArray of shape (n_old,)
-        log(q^dt c). Weight of the first point of each remembered cluster.
-    past_counts : FloatArray of shape (n_old,)
-        c. The n + 1-st point of a cluster has weight c + n.
-    means : FloatArray of shape (n_old, n_features)
-        Where each is expected.
-    variances : FloatArray of shape (n_old,)
-        Variance of its position when last seen, plus xi dt.
-    log_new_weight : float
-        log(alpha_t).
-    new_mean, new_variance : FloatArray of shape (n_features,), float
-        phi and rho.
-    noise_variance : float
-        sigma.
-    first_variances : FloatArray of shape (n_old,), optional
-        Variance of each old position as the first point of the cluster sees it; `variances` by
-        default. Gibbs sampling alone takes another one, for Eq. 3 as printed.
-    """
-
+    # (n_old,); log(q^dt c). Weight of the first point of each remembered cluster.
     log_weights: FloatArray
-    past_counts: FloatArray
-    means: FloatArray
-    variances: FloatArray
-    log_new_weight: float
+    past_counts: FloatArray  # (n_old,); c. The n + 1-st point of a cluster has weight c + n.
+    means: FloatArray  # (n_old, n_features); where each is expected
+    variances: FloatArray  # (n_old,); variance of its position when last seen, plus xi dt
+    log_new_weight: float  # log(alpha_t)
+    # new_mean, new_variance: (n_features,); phi and rho.
     new_mean: FloatArray
     new_variance: float
-    noise_variance: float
+    noise_variance: float  # sigma
+    # (n_old,); variance of each old position as the first point of the cluster sees it;
+    # `variances` by default. Gibbs sampling alone takes another one, for Eq. 3 as printed.
     first_variances: FloatArray | None = None
 
     @property
@@ -224,17 +207,6 @@ def carry_over(
     elapsed: float,
 ) -> MixtureState:
     """Return what is remembered after a batch in which the clusters by slot were `seen`.
-
-    Parameters
-    ----------
-    state : MixtureState
-        Before the batch.
-    seen : tuple of arrays
-        n, and mean and variance of the position, of every slot; n = 0 means not seen.
-    parameters : MixtureParameters
-        The model.
-    elapsed : float
-        Steps of time between the previous batch and this one.
 
     Notes
     -----

@@ -17,20 +17,14 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Particles:
-    """The particles after the last point; all weigh the same.
+    """The particles after the last point; all weigh the same."""
 
-    Attributes
-    ----------
-    labels : IntArray of shape (n_particles, n_points)
-        z by slot: first the remembered clusters, then the new ones as they first appear.
-    log_posteriors : FloatArray of shape (n_particles,)
-        log of f(z) p(y | z), the parameters integrated out.
-    log_evidence : float
-        log of the estimate of sum_z f(z) p(y | z); less `log_label_mass`, of p(y).
-    """
-
+    # (n_particles, n_points); z by slot: first the remembered clusters, then the new ones as they
+    # first appear.
     labels: IntArray
+    # (n_particles,); log of f(z) p(y | z), the parameters integrated out.
     log_posteriors: FloatArray
+    # log of the estimate of sum_z f(z) p(y | z); less `log_label_mass`, of p(y).
     log_evidence: float
 
 

@@ -23,29 +23,19 @@ N_STARTING_PARTICLES = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VariationalPosterior:
-    """q at the end of the climb; component K + j is the j-th stick of the new mass.
+    """q at the end of the climb; component K + j is the j-th stick of the new mass."""
 
-    Attributes
-    ----------
-    responsibilities : FloatArray of shape (n_points, n_components)
-        q(z).
-    concentrations : FloatArray of shape (n_old + 1,)
-        q(pi), a Dirichlet distribution; the last entry is the new mass.
-    stick_heads, stick_tails : FloatArray of shape (truncation - 1,)
-        q(beta), Beta distributions.
-    means, variances : FloatArray of shape (n_components, n_features), (n_components,)
-        q(theta), Gaussian with the same variance along each axis.
-    bounds : FloatArray of shape (n_iter,)
-        The ELBO after each iteration; it never falls.
-    """
-
-    responsibilities: FloatArray
+    responsibilities: FloatArray  # (n_points, n_components); q(z)
+    # (n_old + 1,); q(pi), a Dirichlet distribution; the last entry is the new mass.
     concentrations: FloatArray
+    # stick_heads, stick_tails: (truncation - 1,); q(beta), Beta distributions.
     stick_heads: FloatArray
     stick_tails: FloatArray
+    # means, variances: (n_components, n_features); q(theta), Gaussian with the same variance along
+    # each axis.
     means: FloatArray
     variances: FloatArray
-    bounds: FloatArray
+    bounds: FloatArray  # (n_iter,); the ELBO after each iteration; it never falls
 
     @property
     def labels(self) -> IntArray:

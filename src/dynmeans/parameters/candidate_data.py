@@ -15,21 +15,13 @@ from dynmeans.records.suggestion import Candidate
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateData:
-    """One batch as a choice of parameters clusters it.
+    """One batch as a choice of parameters clusters it."""
 
-    Attributes
-    ----------
-    places : FloatArray of shape (n_points, 2)
-        The two features, the only one against the row, or the two directions of largest spread.
-    labels : IntArray of shape (n_points,)
-        Identities.
-    title : str
-        The choice and what it gives.
-    """
-
+    # (n_points, 2); the two features, the only one against the row, or the two directions of
+    # largest spread.
     places: FloatArray
-    labels: IntArray
-    title: str
+    labels: IntArray  # (n_points,); identities
+    title: str  # The choice and what it gives
 
 
 def candidate_data(

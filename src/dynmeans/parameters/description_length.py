@@ -18,27 +18,13 @@ FINEST = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The parts of one description, each a log-probability in nats.
+    """The parts of one description, each a log-probability in nats."""
 
-    Attributes
-    ----------
-    places : float
-        Points around the means of their cells, under the shape of noise that fits best.
-    labels : float
-        Which point belongs to which cluster.
-    paths : float
-        Where clusters begin, and how they move.
-    lives : float
-        Births, breaks and ends.
-    shape : {"gaussian", "student", "own"}
-        The shape of noise that fits best.
-    """
-
-    places: float
-    labels: float
-    paths: float
-    lives: float
-    shape: str
+    places: float  # Points around the means of their cells, under the shape of noise that fits best
+    labels: float  # Which point belongs to which cluster
+    paths: float  # Where clusters begin, and how they move
+    lives: float  # Births, breaks and ends
+    shape: str  # {"gaussian", "student", "own"}; the shape of noise that fits best
 
     @property
     def length(self) -> float:

@@ -11,37 +11,19 @@ _FLATTEST = 1e-12  # variance of the narrowest direction of all points, in units
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """All points of the batches a choice is made on; batches without points are left out.
+    """All points of the batches a choice is made on; batches without points are left out."""
 
-    Attributes
-    ----------
-    rows : FloatArray of shape (n_rows, n_features)
-        The points, batch after batch.
-    weights : FloatArray of shape (n_rows,)
-        How many points each row stands for.
-    starts : IntArray of shape (n_batches + 1,)
-        First row of each batch, and the end.
-    times : FloatArray of shape (n_batches,)
-        When each batch came.
-    mean : FloatArray of shape (n_features,)
-        Where all points lie: the prior of a new cluster's place.
-    axes, axis_variances : FloatArray of shape (n_features, n_features) and (n_features,)
-        The directions in which they spread, as columns, and how far.
-    variance : float
-        Mean squared distance of a point from the mean of its batch.
-    weight : float
-        How many points all rows stand for.
-    """
-
-    rows: FloatArray
-    weights: FloatArray
-    starts: IntArray
-    times: FloatArray
-    mean: FloatArray
+    rows: FloatArray  # (n_rows, n_features); the points, batch after batch
+    weights: FloatArray  # (n_rows,); how many points each row stands for
+    starts: IntArray  # (n_batches + 1,); first row of each batch, and the end
+    times: FloatArray  # (n_batches,); when each batch came
+    mean: FloatArray  # (n_features,); where all points lie: the prior of a new cluster's place
+    # axes, axis_variances: (n_features, n_features); the directions in which they spread, as
+    # columns, and how far.
     axes: FloatArray
     axis_variances: FloatArray
-    variance: float
-    weight: float
+    variance: float  # Mean squared distance of a point from the mean of its batch
+    weight: float  # How many points all rows stand for
 
     @classmethod
     def gather(

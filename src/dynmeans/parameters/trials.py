@@ -43,30 +43,18 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Feed:
-    """What every run is given.
+    """What every run is given."""
 
-    Attributes
-    ----------
-    batches, elapsed : list
-        As for `label_sequence`.
-    orders : VisitingOrders
-        Those of each batch.
-    max_gap, reach, motion : optional
-        Kept where they are given; chosen otherwise.
-    moving : tuple of int, optional
-        Features that keep a course in steady motion.
-    batch_word : str
-        What a batch is called in sentences.
-    """
-
+    # batches, elapsed: as for `label_sequence`.
     batches: list[Batch]
     elapsed: list[float]
-    orders: VisitingOrders
+    orders: VisitingOrders  # Those of each batch
+    # max_gap, reach, motion: kept where they are given; chosen otherwise.
     max_gap: float | None = None
     reach: float | None = None
     motion: str | None = None
-    moving: tuple[int, ...] | None = None
-    batch_word: str = "batch"
+    moving: tuple[int, ...] | None = None  # Features that keep a course in steady motion
+    batch_word: str = "batch"  # What a batch is called in sentences
 
     @cached_property
     def step_time(self) -> float:

@@ -17,19 +17,15 @@ _PASSES = "#8C8C8C"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostData:
-    """Costs over time.
+    """Costs over time."""
 
-    Attributes
-    ----------
-    times, costs, first_costs : FloatArray of shape (n_batches,)
-        When each batch came, its cost after the last pass, and after the first.
-    pass_times, pass_costs : FloatArray of shape (n_passes,)
-        The cost after every pass over every batch, and the time of that batch.
-    """
-
+    # times, costs, first_costs: (n_batches,); when each batch came, its cost after the last pass,
+    # and after the first.
     times: FloatArray
     costs: FloatArray
     first_costs: FloatArray
+    # pass_times, pass_costs: (n_passes,); the cost after every pass over every batch, and the time
+    # of that batch.
     pass_times: FloatArray
     pass_costs: FloatArray
 

@@ -22,24 +22,12 @@ _TOUCHING_WIDTH = 0.25  # of the width of the tree, for joins of what touches
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """One fork of the tree: two rows become one at a height.
+    """One fork of the tree: two rows become one at a height."""
 
-    Attributes
-    ----------
-    rows : tuple of (float, float)
-        Where the two sides come in; the fork goes on from the middle.
-    begins : tuple of (float, float)
-        Heights at which the two sides were made.
-    height : float
-        Level of the join.
-    family : int or None
-        The family it is within; None if the join is above the level.
-    """
-
-    rows: tuple[float, float]
-    begins: tuple[float, float]
-    height: float
-    family: int | None
+    rows: tuple[float, float]  # Where the two sides come in; the fork goes on from the middle
+    begins: tuple[float, float]  # Heights at which the two sides were made
+    height: float  # Level of the join
+    family: int | None  # The family it is within; None if the join is above the level
 
 
 @dataclass(frozen=True, slots=True, eq=False)

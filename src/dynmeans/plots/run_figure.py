@@ -24,15 +24,7 @@ def check_kind(kind: str) -> None:
 
 
 def run_figure(run: Run, kind: str = "all") -> Figure:
-    """Draw the tracks of the last window, the timeline of lives, numbers of clusters and costs.
-
-    Parameters
-    ----------
-    run : Run
-        An open run; it may be written to meanwhile.
-    kind : {"all", "tracks", "timeline", "costs", "numbers"}
-        All of them in one figure, or one.
-    """
+    """Draw the tracks of the last window, the timeline of lives, numbers of clusters and costs."""
     check_kind(kind)
     history, points = _drawn(run)
     figure, axes = new_figure((12, 9), 2, 2) if kind == "all" else new_figure((8, 5.5), 1, 1)

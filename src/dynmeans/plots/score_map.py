@@ -30,22 +30,14 @@ _MARKS = ("s", "D", "^")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreMapData:
-    """Scores at places of the map.
+    """Scores at places of the map."""
 
-    Attributes
-    ----------
-    xs, ys, scores : FloatArray of shape (n_trials,)
-        The trials drawn.
-    best : tuple of float
-        Place of the highest score.
-    fixed : tuple of str and float, optional
-        The third parameter and its value; None if the trials do not share one.
-    """
-
+    # xs, ys, scores: (n_trials,); the trials drawn.
     xs: FloatArray
     ys: FloatArray
     scores: FloatArray
-    best: tuple[float, float]
+    best: tuple[float, float]  # Place of the highest score
+    # The third parameter and its value; None if the trials do not share one.
     fixed: tuple[str, float] | None
 
 

@@ -23,22 +23,14 @@ _DPI = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """One line: its points, one standard deviation around them, and its look.
+    """One line: its points, one standard deviation around them, and its look."""
 
-    Attributes
-    ----------
-    name : str
-        What the legend says.
-    x, y, deviation : FloatArray of shape (n_points,)
-        Where it goes, and the half width of its band.
-    color, marker, line : str
-        As matplotlib takes them; a line that is not "-" has hollow markers.
-    """
-
-    name: str
+    name: str  # What the legend says
+    # x, y, deviation: (n_points,); where it goes, and the half width of its band.
     x: FloatArray
     y: FloatArray
     deviation: FloatArray
+    # color, marker, line: as matplotlib takes them; a line that is not "-" has hollow markers.
     color: str
     marker: str
     line: str = "-"

@@ -17,24 +17,18 @@ _LONGEST = 4.0  # bits a point above the best that are still drawn
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuggestionData:
-    """What was tried.
+    """What was tried."""
 
-    Attributes
-    ----------
-    new_penalties, bits : FloatArray of shape (n_candidates,)
-        lambda of every choice tried, and the length of its description.
-    line_penalties, line_bits, line_clusters : FloatArray of shape (n_values,)
-        Each lambda once, with the shortest description found there and its number of clusters.
-    chosen : tuple of float
-        lambda, bits and clusters of the choice.
-    """
-
+    # new_penalties, bits: (n_candidates,); lambda of every choice tried, and the length of its
+    # description.
     new_penalties: FloatArray
     bits: FloatArray
+    # line_penalties, line_bits, line_clusters: (n_values,); each lambda once, with the shortest
+    # description found there and its number of clusters.
     line_penalties: FloatArray
     line_bits: FloatArray
     line_clusters: FloatArray
-    chosen: tuple[float, float, float]
+    chosen: tuple[float, float, float]  # lambda, bits and clusters of the choice
 
 
 def plot_suggestion(suggestion: Suggestion, ax: Axes | None = None) -> Axes:

@@ -43,35 +43,16 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Life:
-    """One row of the timeline.
-
-    Attributes
-    ----------
-    cluster_id : int
-    name : str
-        Its name, or its number.
-    n_points : float
-        Points of the cluster in all batches.
-    stretches : tuple of Stretch
-        When it was seen.
-    gaps : tuple of (float, float)
-        When it was remembered but not seen.
-    born : float or None
-        When it was born; None if that was before the history begins.
-    returned : tuple of float
-        When it came back.
-    forgotten : float or None
-        When it was dropped from memory; None if it is still remembered.
-    """
+    """One row of the timeline."""
 
     cluster_id: int
-    name: str
-    n_points: float
-    stretches: tuple[Stretch, ...]
-    gaps: tuple[tuple[float, float], ...]
-    born: float | None
-    returned: tuple[float, ...]
-    forgotten: float | None
+    name: str  # Its name, or its number
+    n_points: float  # Points of the cluster in all batches
+    stretches: tuple[Stretch, ...]  # When it was seen
+    gaps: tuple[tuple[float, float], ...]  # When it was remembered but not seen
+    born: float | None  # When it was born; None if that was before the history begins
+    returned: tuple[float, ...]  # When it came back
+    forgotten: float | None  # When it was dropped from memory; None if it is still remembered
 
 
 @dataclass(frozen=True, slots=True, eq=False)

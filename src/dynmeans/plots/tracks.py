@@ -39,44 +39,30 @@ _NAME_HEIGHT = 0.055  # of the axes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackData:
-    """One batch and the tails that lead to it, in the two coordinates of the figure.
+    """One batch and the tails that lead to it, in the two coordinates of the figure."""
 
-    Attributes
-    ----------
-    time : str
-        When the batch came.
-    ids, counts, centers : arrays with one row for each cluster in the batch
-        Identity, size and place.
-    unseen_ids, unseen_centers : arrays with one row for each cluster that has only a tail
-        Identity and the place where it was last seen.
-    tail_ids, tail_segments, tail_ages, tail_skips : arrays with one row for each piece of a tail
-        Whose it is; its two ends; how many batches ago the newer end was; and whether it bridges
-        batches in which the cluster was not seen.
-    arrows : array of shape (n_clusters, 2), or empty
-        Where each cluster in the batch moves in a step of time; none where they keep no course.
-    points, labels : arrays with one row for each point
-        Place and identity; empty if no points were given.
-    axis_labels : tuple of str
-        What the two coordinates are.
-    names : mapping of int to str
-        Names of clusters that have one.
-    """
-
-    time: str
+    time: str  # When the batch came
+    # ids, counts, centers: identity, size and place.
     ids: IntArray
     counts: FloatArray
     centers: FloatArray
+    # unseen_ids, unseen_centers: identity and the place where it was last seen.
     unseen_ids: IntArray
     unseen_centers: FloatArray
+    # tail_ids, tail_segments, tail_ages, tail_skips: whose it is; its two ends; how many batches
+    # ago the newer end was; and whether it bridges batches in which the cluster was not seen.
     tail_ids: IntArray
     tail_segments: FloatArray
     tail_ages: IntArray
     tail_skips: npt.NDArray[np.bool_]
+    # (n_clusters, 2), or empty; where each cluster in the batch moves in a step of time; none
+    # where they keep no course.
     arrows: FloatArray
+    # points, labels: place and identity; empty if no points were given.
     points: FloatArray
     labels: IntArray
-    axis_labels: tuple[str, str]
-    names: Mapping[int, str]
+    axis_labels: tuple[str, str]  # What the two coordinates are
+    names: Mapping[int, str]  # Names of clusters that have one
 
 
 def plot_tracks(

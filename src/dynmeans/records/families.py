@@ -18,33 +18,20 @@ APART = -8.0  # the level at which nothing is joined
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyTree:
-    """The order in which identities join, and the evidence of each join.
+    """The order in which identities join, and the evidence of each join."""
 
-    Attributes
-    ----------
-    ids : IntArray of shape (n_identities,)
-        The identities, ascending.
-    joined : IntArray of shape (n_joins, 2)
-        One member of each of the two sides.
-    heights : FloatArray of shape (n_joins,)
-        Level at which the two sides become one, ascending; a squared distance. Those that touch
-        join below 0, closest first: their contact index less the 8 up to which two touch.
-    distances : FloatArray of shape (n_joins,)
-        Mean squared distance between the two sides while both were seen, without the part that
-        is sampling error.
-    contacts : FloatArray of shape (n_joins,)
-        Squared distance over twice the variance along the line between them, smallest over the
-        pairs of the two sides; infinite where no pair was ever near.
-    together : FloatArray of shape (n_joins,)
-        Batches that saw the nearest pair of the two sides at once.
-    """
-
-    ids: IntArray
-    joined: IntArray
+    ids: IntArray  # (n_identities,); the identities, ascending
+    joined: IntArray  # (n_joins, 2); one member of each of the two sides
+    # (n_joins,); level at which the two sides become one, ascending; a squared distance. Those
+    # that touch join below 0, closest first: their contact index less the 8 up to which two touch.
     heights: FloatArray
+    # (n_joins,); mean squared distance between the two sides while both were seen, without the
+    # part that is sampling error.
     distances: FloatArray
+    # (n_joins,); squared distance over twice the variance along the line between them, smallest
+    # over the pairs of the two sides; infinite where no pair was ever near.
     contacts: FloatArray
-    together: FloatArray
+    together: FloatArray  # (n_joins,); batches that saw the nearest pair of the two sides at once
 
     @property
     def n_joins(self) -> int:

@@ -25,35 +25,21 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchColumns:
-    """One row for each batch.
+    """One row for each batch."""
 
-    Attributes
-    ----------
-    steps : IntArray
-        Number of the batch, from 0.
-    times : FloatArray
-        When it came: seconds since 1970 if `is_dated`, otherwise the history's time.
-    utc_offsets : IntArray
-        Minutes by which a clock at the data's place is ahead of UTC; 0 if not `is_dated`.
-    costs : FloatArray
-        L_t.
-    n_points, n_seen, n_remembered : IntArray
-        Points in the batch, clusters with points in it, clusters in memory after it.
-    is_dated : bool
-        Whether the times are dates.
-    names : tuple of str or None
-        What to call the batches in place of their times.
-    """
-
-    steps: IntArray
+    steps: IntArray  # Number of the batch, from 0
+    # When it came: seconds since 1970 if `is_dated`, otherwise the history's time.
     times: FloatArray
+    # Minutes by which a clock at the data's place is ahead of UTC; 0 if not `is_dated`.
     utc_offsets: IntArray
-    costs: FloatArray
+    costs: FloatArray  # L_t
+    # n_points, n_seen, n_remembered: points in the batch, clusters with points in it, clusters in
+    # memory after it.
     n_points: IntArray
     n_seen: IntArray
     n_remembered: IntArray
-    is_dated: bool
-    names: tuple[str, ...] | None
+    is_dated: bool  # Whether the times are dates
+    names: tuple[str, ...] | None  # What to call the batches in place of their times
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,19 +95,12 @@ class Score:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Backdrop:
-    """Lines, such as coasts, that lie under the points where two axes are drawn.
+    """Lines, such as coasts, that lie under the points where two axes are drawn."""
 
-    Attributes
-    ----------
-    x, y : int
-        The axes.
-    lines : tuple of FloatArray of shape (n_places, 2)
-        Along x and y.
-    """
-
+    # x, y: the axes.
     x: int
     y: int
-    lines: tuple[FloatArray, ...]
+    lines: tuple[FloatArray, ...]  # (n_places, 2); along x and y
 
 
 @dataclass(frozen=True, slots=True, eq=False)

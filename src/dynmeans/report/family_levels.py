@@ -10,21 +10,11 @@ from dynmeans.records.families import APART, Families
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyLevels:
-    """Joins in ascending order, so that the joins up to any height give the families there.
+    """Joins in ascending order, so that the joins up to any height give the families there."""
 
-    Attributes
-    ----------
-    joined : IntArray of shape (n_joins, 2)
-        Names of the two families that become one; it keeps the lower.
-    heights : FloatArray of shape (n_joins,)
-        Level of each join.
-    level : float
-        The level shown at first.
-    """
-
-    joined: IntArray
-    heights: FloatArray
-    level: float
+    joined: IntArray  # (n_joins, 2); names of the two families that become one; it keeps the lower
+    heights: FloatArray  # (n_joins,); level of each join
+    level: float  # The level shown at first
 
 
 def family_levels(families: Families, ids: IntArray) -> FamilyLevels:

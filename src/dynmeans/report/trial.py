@@ -20,33 +20,16 @@ _TOO_MANY = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """What decided the clusters of a page.
+    """What decided the clusters of a page."""
 
-    Attributes
-    ----------
-    penalties : Penalties
-        lambda, Q and tau, the revival rule and the motion.
-    random_state : int
-        Seed of the visiting orders.
-    n_init : int
-        Visiting orders tried on every batch.
-    search : {"deep", "paper"}
-        How the minimum was searched.
-    spreads : FloatArray of shape (n_features,), optional
-        By which features were divided before they were clustered.
-    space : str
-        What did that, as the estimators name it.
-    command : str, optional
-        The command that clusters the same rows, without its penalties.
-    """
-
-    penalties: Penalties
-    random_state: int = 0
-    n_init: int = 3
-    search: str = "paper"
+    penalties: Penalties  # lambda, Q and tau, the revival rule and the motion
+    random_state: int = 0  # Seed of the visiting orders
+    n_init: int = 3  # Visiting orders tried on every batch
+    search: str = "paper"  # {"deep", "paper"}; how the minimum was searched
+    # (n_features,); by which features were divided before they were clustered.
     spreads: FloatArray | None = None
-    space: str = "raw"
-    command: str | None = None
+    space: str = "raw"  # What did that, as the estimators name it
+    command: str | None = None  # The command that clusters the same rows, without its penalties
 
 
 def packed_trial(data: "ReportData") -> dict[str, Any] | None:

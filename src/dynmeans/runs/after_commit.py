@@ -17,22 +17,13 @@ Follower = Callable[[Run, threading.Event], AbstractContextManager[Callable[...,
 
 @dataclass(frozen=True, slots=True)
 class AfterCommit:
-    """What follows a commit.
+    """What follows a commit."""
 
-    Attributes
-    ----------
-    labels_to, events_to : str, optional
-        Addresses that labels and events are sent to.
-    retention : Retention, optional
-        How long labels are kept.
-    followers : tuple of callables
-        Whatever else follows, such as alerts.
-    """
-
+    # labels_to, events_to: addresses that labels and events are sent to.
     labels_to: str | None = None
     events_to: str | None = None
-    retention: Retention | None = None
-    followers: tuple[Follower, ...] = ()
+    retention: Retention | None = None  # How long labels are kept
+    followers: tuple[Follower, ...] = ()  # Whatever else follows, such as alerts
 
     @contextmanager
     def following(self, run: Run, stop: threading.Event) -> Iterator[Callable[[], None]]:

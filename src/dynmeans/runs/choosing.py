@@ -55,20 +55,15 @@ def begun(config: RunConfig, first: Sequence[Window], on_choice: OnChoice = tell
 class ReadAhead:
     """Windows of which the first were read, to be read again; iterate over it once.
 
-    Parameters
-    ----------
-    windows : iterable of Window
-        Those of a source, such as `Windows` or `LiveWindows`.
-    is_live : bool
-        Whether rows are gone once they are read. An error then waits until the windows before it
-        are taken in, as it does where nothing is read ahead.
-
     Attributes
     ----------
     first : list of Window
         The first windows, as `first_windows` takes them.
     error : ValueError or None
         What ended the reading of a live source before there were enough of them.
+
+    With `is_live` rows are gone once they are read: an error then waits until the windows before it
+    are taken in, as it does where nothing is read ahead.
     """
 
     def __init__(self, windows: Any, *, is_live: bool) -> None:

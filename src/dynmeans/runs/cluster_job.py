@@ -58,24 +58,16 @@ class ClusterResult:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Who is told how far a job is; nobody by default.
+    """Who is told how far a job is; nobody by default."""
 
-    Attributes
-    ----------
-    progress : callable
-        Opened around the work; what it gives sees every window.
-    while_choosing : callable
-        Opened while parameters are chosen on the first windows.
-    on_choice : callable, optional
-        Called with what was chosen, before the first step.
-    on_refusal : callable, optional
-        Called with a choice that is refused, the batches it was made on and the steps of time
-        between them, before the error: to show what was tried.
-    """
-
+    # Opened around the work; what it gives sees every window.
     progress: Progress = lambda total, done, features: nullcontext()
+    # Opened while parameters are chosen on the first windows.
     while_choosing: Callable[[], AbstractContextManager[None]] = nullcontext
+    # Called with what was chosen, before the first step.
     on_choice: Callable[[Suggestion], None] | None = None
+    # Called with a choice that is refused, the batches it was made on and the steps of time
+    # between them, before the error: to show what was tried.
     on_refusal: OnRefusal | None = None
 
 
@@ -92,27 +84,13 @@ class _Begun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClusterJob:
-    """A source, how it is cut, how it is clustered, where the run goes, and what follows.
+    """A source, how it is cut, how it is clustered, where the run goes, and what follows."""
 
-    Attributes
-    ----------
-    input : Input
-        Where rows come from.
-    windows : WindowOptions
-        How rows become windows.
-    recipe : Recipe
-        How windows are clustered.
-    out : Path
-        Folder of the run.
-    after : AfterCommit
-        What is done with windows once they are committed.
-    """
-
-    input: Input
-    windows: WindowOptions
-    recipe: Recipe
-    out: Path
-    after: AfterCommit = NOTHING
+    input: Input  # Where rows come from
+    windows: WindowOptions  # How rows become windows
+    recipe: Recipe  # How windows are clustered
+    out: Path  # Folder of the run
+    after: AfterCommit = NOTHING  # What is done with windows once they are committed
 
     def start(
         self,

@@ -25,29 +25,16 @@ MOST_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One edit.
+    """One edit."""
 
-    Attributes
-    ----------
-    number : int
-        Its place in the log, from 1.
-    kind : {"name", "merge", "pin", "undo"}
-        What was done.
-    cluster_id : int or None
-        To whom; of a merger the identity that stays; None where an edit is undone.
-    other_id : int or None
-        Of a merger the identity that is shown as the other; of "undo" the number of the edit.
-    text : str or None
-        The name; empty where it was taken away.
-    who, at : str
-        Who did it, and when, in UTC.
-    """
-
-    number: int
-    kind: str
+    number: int  # Its place in the log, from 1
+    kind: str  # {"name", "merge", "pin", "undo"}; what was done
+    # To whom; of a merger the identity that stays; None where an edit is undone.
     cluster_id: int | None
+    # Of a merger the identity that is shown as the other; of "undo" the number of the edit.
     other_id: int | None
-    text: str | None
+    text: str | None  # The name; empty where it was taken away
+    # who, at: who did it, and when, in UTC.
     who: str
     at: str
 
@@ -55,17 +42,6 @@ class Edit:
 @dataclass(frozen=True, slots=True)
 class Edits:
     """What the edits of a run come to.
-
-    Attributes
-    ----------
-    log : tuple of Edit
-        All of them, those that were undone too.
-    names : mapping of int to str
-        Names by identity.
-    merged : mapping of int to int
-        The identity that each merged one is shown as.
-    pinned : frozenset of int
-        Identities that count as confirmed, however small or short-lived.
 
     Examples
     --------
@@ -77,9 +53,11 @@ class Edits:
     ([7, 8, 7], 'TUG 17')
     """
 
-    log: tuple[Edit, ...] = ()
-    names: Mapping[int, str] = field(default_factory=dict)
+    log: tuple[Edit, ...] = ()  # All of them, those that were undone too
+    names: Mapping[int, str] = field(default_factory=dict)  # Names by identity
+    # The identity that each merged one is shown as.
     merged: Mapping[int, int] = field(default_factory=dict)
+    # Identities that count as confirmed, however small or short-lived.
     pinned: frozenset[int] = frozenset()
 
     def shown(self, ids: IntArray) -> IntArray:

@@ -17,23 +17,13 @@ LIVE = "-"
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Where rows come from.
+    """Where rows come from."""
 
-    Attributes
-    ----------
-    rows : str or table
-        A path or a table as `Source` takes it, ``-`` for `lines`, or the address of a stream.
-    reading : ReadingOptions
-        How they are read.
-    lines : iterable of bytes
-        JSON lines as they arrive.
-    until_idle : float, optional
-        Seconds without a message after which a stream counts as ended.
-    """
-
+    # A path or a table as `Source` takes it, ``-`` for `lines`, or the address of a stream.
     rows: Any
-    reading: ReadingOptions = AS_USUAL
-    lines: Iterable[bytes] = ()
+    reading: ReadingOptions = AS_USUAL  # How they are read
+    lines: Iterable[bytes] = ()  # JSON lines as they arrive
+    # Seconds without a message after which a stream counts as ended.
     until_idle: float | None = None
 
     @property

@@ -16,18 +16,10 @@ _LOOK_SECONDS = 10.0
 
 @dataclass(slots=True)
 class Retention:
-    """How long labels are kept.
+    """How long labels are kept."""
 
-    Attributes
-    ----------
-    seconds : float
-        Parts of labels whose file is older are removed.
-    archive : Path, optional
-        A folder that they are moved to instead.
-    """
-
-    seconds: float
-    archive: Path | None = None
+    seconds: float  # Parts of labels whose file is older are removed
+    archive: Path | None = None  # A folder that they are moved to instead
     _next_look: float = field(default=0.0, init=False)
 
     def check(self) -> None:

@@ -34,13 +34,7 @@ class ReplacedError(OSError):
 
 
 class RunFeed:
-    """What readers of a run are told; one for each server, fed by one look at the run.
-
-    Parameters
-    ----------
-    folder : Path
-        The run.
-    """
+    """What readers of a run are told; one for each server, fed by one look at the run."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -38,39 +38,19 @@ _MOST_BYTES = 2**29  # Rows of one piece.
 
 @dataclass(frozen=True, slots=True)
 class DaskBatch:
-    """Y_t in pieces that lie on workers.
+    """Y_t in pieces that lie on workers."""
 
-    Attributes
-    ----------
-    client : Client
-        The way to the cluster.
-    name : str
-        Part of the keys of the pieces.
-    pieces : list of Future
-        Of `Piece`, without empty chunks.
-    chunks : list of list of ChunkInfo
-        What each piece is made of.
-    sizes : list of int
-        Rows of each chunk of the batch.
-    n_features : int
-        Coordinates of a row.
-    feature_names : list, optional
-        Names of the columns of data frames.
-    is_weighted, has_weight : bool
-        Whether rows have weights, and whether any is above 0.
-    magnitudes : tuple
-        Largest coordinate of each feature, least and largest weight.
-    """
-
-    client: Client
-    name: str
-    pieces: list[Future]
-    chunks: list[list[ChunkInfo]]
-    sizes: list[int]
-    n_features: int
-    feature_names: list[Any] | None
+    client: Client  # The way to the cluster
+    name: str  # Part of the keys of the pieces
+    pieces: list[Future]  # Of `Piece`, without empty chunks
+    chunks: list[list[ChunkInfo]]  # What each piece is made of
+    sizes: list[int]  # Rows of each chunk of the batch
+    n_features: int  # Coordinates of a row
+    feature_names: list[Any] | None  # Names of the columns of data frames
+    # is_weighted, has_weight: whether rows have weights, and whether any is above 0.
     is_weighted: bool
     has_weight: bool
+    # Largest coordinate of each feature, least and largest weight.
     magnitudes: tuple[FloatArray, float, float]
 
     @property

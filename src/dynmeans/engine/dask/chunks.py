@@ -32,30 +32,16 @@ class RowsChangedError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class ChunkFacts:
-    """One chunk of points or weights: its shape, its content in short, and what is wrong with it.
+    """One chunk of points or weights: its shape, its content in short, what is wrong with it."""
 
-    Attributes
-    ----------
-    n_rows, n_features : int
-        Its shape.
-    columns : tuple, optional
-        Names of the columns of a data frame.
-    checksum : int
-        Of its values, as `checksum` makes it.
-    has_weight : bool
-        Whether any value is above 0; asked of weights.
-    error : Exception, optional
-        Why it cannot be taken at all.
-    bad_row, bad_value : int, float, optional
-        The first row with a value that is not allowed.
-    """
-
+    # n_rows, n_features: its shape.
     n_rows: int = 0
     n_features: int = 0
-    columns: tuple[Any, ...] | None = None
-    checksum: int = 0
-    has_weight: bool = True
-    error: Exception | None = None
+    columns: tuple[Any, ...] | None = None  # Names of the columns of a data frame
+    checksum: int = 0  # Of its values, as `checksum` makes it
+    has_weight: bool = True  # Whether any value is above 0; asked of weights
+    error: Exception | None = None  # Why it cannot be taken at all
+    # bad_row, bad_value: the first row with a value that is not allowed.
     bad_row: int | None = None
     bad_value: float = 0.0
 

@@ -11,27 +11,14 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class OrderRun:
-    """One run of Algorithm 2: one batch, one visiting order, rows by increasing key.
+    """One run of Algorithm 2: one batch, one visiting order, rows by increasing key."""
 
-    Attributes
-    ----------
-    name : str
-        What workers remember the run by.
-    seed : int
-        Seed of the keys, where rows are visited by their hash.
-    n_keys : int
-        Possible keys: 2**64 for hashed rows, the number of rows for an order that was given.
-    new_penalty : float
-        lambda.
-    sums : tuple
-        What the terms of sums are rounded to (native/algorithm/batch_sums.hpp).
-    """
-
-    name: str
-    seed: int
+    name: str  # What workers remember the run by
+    seed: int  # Seed of the keys, where rows are visited by their hash
+    # Possible keys: 2**64 for hashed rows, the number of rows for an order that was given.
     n_keys: int
-    new_penalty: float
-    sums: tuple[Any, ...]
+    new_penalty: float  # lambda
+    sums: tuple[Any, ...]  # What the terms of sums are rounded to (native/algorithm/batch_sums.hpp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,33 +32,15 @@ class Labeling:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to do next, with all that is needed to do it from nothing.
+    """What to do next, with all that is needed to do it from nothing."""
 
-    Attributes
-    ----------
-    before : Labeling
-        The labels when the pass under way began.
-    log : PassLog
-        That pass, as far as it is known.
-    has_moved : FlagArray
-        Slots that are not as they were when the pass before began.
-    settle : int
-        Labels are final for all keys below this one.
-    propose : tuple of int, optional
-        First and last key of the rows to look at next.
-    limit : int
-        Proposers to send back, at most.
-    kept_runs : tuple of str
-        Other runs whose labels may still be asked for.
-    """
-
-    before: Labeling
-    log: PassLog
-    has_moved: FlagArray
-    settle: int
-    propose: tuple[int, int] | None
-    limit: int
-    kept_runs: tuple[str, ...]
+    before: Labeling  # The labels when the pass under way began
+    log: PassLog  # That pass, as far as it is known
+    has_moved: FlagArray  # Slots that are not as they were when the pass before began
+    settle: int  # Labels are final for all keys below this one
+    propose: tuple[int, int] | None  # First and last key of the rows to look at next
+    limit: int  # Proposers to send back, at most
+    kept_runs: tuple[str, ...]  # Other runs whose labels may still be asked for
 
     @property
     def run(self) -> OrderRun:
@@ -151,22 +120,12 @@ class Moves:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is answered for one piece.
+    """What is answered for one piece."""
 
-    Attributes
-    ----------
-    within : FloatArray
-        The sum of own costs, in bins that add up in any order.
-    settled : Moves, optional
-        Among the rows whose labels are final; not in the first pass, where nothing can empty.
-    wished : Moves, optional
-        Among those, and the rows looked at that are no proposers.
-    proposals : Proposals, optional
-    """
-
-    within: FloatArray
+    within: FloatArray  # The sum of own costs, in bins that add up in any order
+    # Among the rows whose labels are final; not in the first pass, where nothing can empty.
     settled: Moves | None
-    wished: Moves | None
+    wished: Moves | None  # Among those, and the rows looked at that are no proposers
     proposals: Proposals | None
 
 

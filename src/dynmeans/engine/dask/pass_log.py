@@ -82,20 +82,11 @@ class SlotChanges:
 
 @dataclass(frozen=True, slots=True)
 class PassLog:
-    """All that labels depend on, besides the rows and their keys.
+    """All that labels depend on, besides the rows and their keys."""
 
-    Attributes
-    ----------
-    table : ClusterTable
-        The clusters when the pass began.
-    changes : SlotChanges
-        What happened since, as far as it is known.
-    renamed : IntArray, optional
-        New number of each slot once the pass is over: those that emptied are closed up.
-    """
-
-    table: ClusterTable
-    changes: SlotChanges
+    table: ClusterTable  # The clusters when the pass began
+    changes: SlotChanges  # What happened since, as far as it is known
+    # New number of each slot once the pass is over: those that emptied are closed up.
     renamed: IntArray | None = None
 
     @classmethod

@@ -45,13 +45,6 @@ class Piece:
     """Rows of some chunks, and what is remembered of them.
 
     Dask keeps it in the memory of a worker for as long as a client holds its future.
-
-    Parameters
-    ----------
-    infos : list of ChunkInfo
-        The chunks, small ones last.
-    parts : list of Part
-        Their rows, in the same order.
     """
 
     def __init__(self, infos: list[ChunkInfo], parts: list[Part]) -> None:

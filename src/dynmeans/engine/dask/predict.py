@@ -23,21 +23,11 @@ from dynmeans.spaces.space import Space
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DaskRows:
-    """Rows on a cluster that change nothing: what is asked of them is computed when it is needed.
+    """Rows on a cluster that change nothing: what is asked of them is computed when needed."""
 
-    Attributes
-    ----------
-    points : Dask array or data frame
-        The rows, not checked yet.
-    n_features : int
-        Number of values that each must have.
-    space : Space
-        What the rows of each chunk are mapped into.
-    """
-
-    points: Any
-    n_features: int
-    space: Space = RAW
+    points: Any  # The rows, not checked yet
+    n_features: int  # Number of values that each must have
+    space: Space = RAW  # What the rows of each chunk are mapped into
 
     def mapped(self, space: Space) -> "DaskRows":
         """Return the rows as points of a space, chunk by chunk."""

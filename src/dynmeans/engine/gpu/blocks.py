@@ -16,17 +16,12 @@ ALIGNMENT = 16  # bytes: kernels read two coordinates at a time
 class Blocks:
     """The rows of a batch.
 
-    Parameters
-    ----------
-    points : cupy.ndarray of shape (n_points, n_features)
-        The rows, where kernels can read them: on the card, or pinned in memory.
-    n_rows : int, optional
-        Rows of a block; by default the rows are on the card.
-
     Attributes
     ----------
     points : cupy.ndarray
         As given.
+
+    `points` lie on the card, or pinned in memory and cut into blocks of `n_rows`.
     """
 
     def __init__(self, points: Any, n_rows: int | None = None) -> None:

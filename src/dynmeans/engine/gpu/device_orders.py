@@ -17,24 +17,12 @@ _WHOLE = 2**64
 
 @dataclass(frozen=True, slots=True)
 class DeviceOrder:
-    """One visiting order.
+    """One visiting order."""
 
-    Attributes
-    ----------
-    keys : cupy.ndarray of uint64, optional
-        When each row is visited; None where its number is hashed on the way.
-    seed : int
-        The seed of that hash.
-    ties : cupy.ndarray of float64, optional
-        Weights that decide between equal keys.
-    n_keys : int
-        Keys lie evenly from 0 to below this.
-    """
-
-    keys: Any
-    seed: int
-    ties: Any
-    n_keys: int
+    keys: Any  # When each row is visited; None where its number is hashed on the way
+    seed: int  # The seed of that hash
+    ties: Any  # Weights that decide between equal keys
+    n_keys: int  # Keys lie evenly from 0 to below this
 
 
 def list_device_orders(

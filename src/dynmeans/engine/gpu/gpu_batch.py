@@ -25,21 +25,13 @@ from dynmeans.spaces.space import Space, points_where_they_lie
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GpuBatch:
-    """Y_t on a GPU, by rows, float64 or float32, with the weights beside it.
+    """Y_t on a GPU, by rows, float64 or float32, with the weights beside it."""
 
-    Attributes
-    ----------
-    points : cupy.ndarray of shape (n_points, n_features)
-        The rows; the memory of the array that was given, where it needed no conversion.
-    weights : cupy.ndarray of shape (n_points,), optional
-        What each row weighs; None where every row weighs 1.
-    library : str
-        Where labels are to be returned: "cupy", "torch" or "jax".
-    """
-
+    # (n_points, n_features); the rows; the memory of the array that was given, where it needed no
+    # conversion.
     points: Any
-    weights: Any
-    library: str
+    weights: Any  # (n_points,); what each row weighs; None where every row weighs 1
+    library: str  # Where labels are to be returned: "cupy", "torch" or "jax"
 
     @property
     def n_points(self) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 
 from dynmeans.algorithm.assign_labels import revival_costs
 from dynmeans.algorithm.motion import expect
+from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.gpu_batch import GpuBatch
 from dynmeans.engine.gpu.host.slots import Slots
@@ -22,7 +23,11 @@ _FEW_TERMS = 2**27  # of distances that are computed faster than a search is pre
 
 
 def predict_labels(
-    points: Any, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
+    points: Any,
+    state: ClusterState,
+    penalties: Penalties,
+    elapsed: float = 0.0,
+    execution: Execution = DEFAULT,
 ) -> tuple[Any, Any]:
     """Return the identity and the cost of each point, where the points lie."""
     if isinstance(points, GpuBatch):

@@ -44,19 +44,7 @@ def as_stream(batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
 def labeled_rows(
     source: Source, run: Run, columns: str = "", view: LabelView = AS_STORED
 ) -> pa.RecordBatchReader:
-    """Stream the rows of a source with step, cluster_id and distance; null where left out.
-
-    Parameters
-    ----------
-    source : Source
-        The rows, all of them.
-    run : Run
-        Has their labels.
-    columns : str
-        SQL of the columns to read; by default all.
-    view : LabelView
-        Families to add, and who is confirmed.
-    """
+    """Stream the rows of a source with step, cluster_id and distance; null where left out."""
     names = [free_name(name, source.columns) for name in (*ADDED, *view.added)]
     wanted = columns or ", ".join(map(quote_name, source.columns))
     return as_stream(_joined(source.batches(wanted), _Labels(run, view), names))

@@ -18,21 +18,13 @@ FAMILY, CLUSTER_NAME = "family_id", "cluster_name"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelView:
-    """A view of the labels of a run; the run is not modified.
+    """A view of the labels of a run; the run is not modified."""
 
-    Attributes
-    ----------
-    families : Families, optional
-        Adds the column `family_id`: the family of the identity, confirmed or not.
-    confirmed : IntArray, optional
-        Every other identity becomes -1 in `cluster_id`, unless it is pinned.
-    edits : Edits
-        Merged identities become one in `cluster_id`; with names the column `cluster_name` is
-        added.
-    """
-
+    # Adds the column `family_id`: the family of the identity, confirmed or not.
     families: Families | None = None
+    # Every other identity becomes -1 in `cluster_id`, unless it is pinned.
     confirmed: IntArray | None = None
+    # Merged identities become one in `cluster_id`; with names the column `cluster_name` is added.
     edits: Edits = field(default_factory=Edits)
 
     @property

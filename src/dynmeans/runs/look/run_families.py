@@ -26,28 +26,21 @@ def families_of_run(
 ) -> Families:
     """Group the identities of a finished or running run.
 
-    Parameters
-    ----------
-    run : Run
-        Read only. Its own evidence speaks where its recipe asked for families; else up to
-        `config.sample_size` rows of every window are looked at.
-    level, n_families
-        As for `find_families`.
-    last_step : int, optional
-        The last window that is looked at; all of them by default.
+    The run's own evidence speaks where its recipe asked for families; else up to
+    `config.sample_size` rows of every window, up to `last_step`, are looked at.
     """
     chosen = "auto" if level is None else level
     recipe, memory = run.config.recipe, run.memory
-    if n_families is None and level is None and recipe.families:
-        n_families = recipe.n_clusters
+    is_free = n_families is None and level is None and recipe.families
+    hint = recipe.n_clusters if is_free else None
     check_choice(chosen, n_families)
     if memory is not None and memory.evidence is not None and last_step is None:
-        return families_of(memory.evidence, level=chosen, n_families=n_families)
+        return families_of(memory.evidence, level=chosen, n_families=n_families, hint=hint)
     _check_keeps_rows(run)
     evidence = Evidence()
     for _ in _gather(run, evidence, last_step):
         pass
-    return families_of(evidence, level=chosen, n_families=n_families)
+    return families_of(evidence, level=chosen, n_families=n_families, hint=hint)
 
 
 def joins_of_run(run: Run) -> list[dict[str, Any]]:

@@ -41,18 +41,11 @@ ORDER BY cluster_id, score DESC, term
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What a column says about clusters.
+    """What a column says about clusters."""
 
-    Attributes
-    ----------
-    are_words : bool
-        Whether values were taken apart into words.
-    terms : dict of int to list of (str, float, float)
-        For each cluster the most telling values or words, the share of its rows (or words) that
-        have it, and the score.
-    """
-
-    are_words: bool
+    are_words: bool  # Whether values were taken apart into words
+    # For each cluster the most telling values or words, the share of its rows (or words) that have
+    # it, and the score.
     terms: dict[int, list[tuple[str, float, float]]]
 
     def values_of(self, cluster_id: int) -> list[str]:

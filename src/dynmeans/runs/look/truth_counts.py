@@ -33,21 +33,7 @@ class TruthCounts(NamedTuple):
 def count_truth(
     run: Run, column: str, input: Any = None, *, trust: bool = False, network: bool = False
 ) -> TruthCounts:
-    """Count rows by step, true identity and cluster.
-
-    Parameters
-    ----------
-    run : Run
-        An open run.
-    column : str
-        Column of the input with true identities.
-    input : optional
-        Where the original rows are now, if they were moved.
-    trust : bool
-        Whether a query that is stored in the run may be run.
-    network : bool
-        Whether an address that is stored in the run may be read.
-    """
+    """Count rows by step, true identity and cluster."""
     if run.config.source.get("truth") == column and input is None:
         return _counted(label_stream(run, ["step", "truth", "cluster_id"]))
     with open_rows(run, input, trust=trust, network=network) as source:

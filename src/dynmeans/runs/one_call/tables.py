@@ -21,21 +21,11 @@ _WRITTEN = (str, int, float, np.number, Decimal, datetime, type(None))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origin:
-    """Where rows came from, and so in which form results go back.
+    """Where rows came from, and so in which form results go back."""
 
-    Attributes
-    ----------
-    table : path, Arrow table or dataset
-        The rows as `runs.Source` reads them.
-    library : {"pandas", "polars", "arrow"}
-        What frames are made with.
-    index : pandas.Index, optional
-        Index of a pandas frame.
-    """
-
-    table: Any
-    library: str = "pandas"
-    index: Any = None
+    table: Any  # The rows as `runs.Source` reads them
+    library: str = "pandas"  # {"pandas", "polars", "arrow"}; what frames are made with
+    index: Any = None  # Index of a pandas frame
 
     def frame(self, table: pa.Table) -> Any:
         """Return a table in the library of the rows."""
@@ -62,17 +52,7 @@ class Origin:
 
 
 def origin_of(frame: Any, named: Iterable[str], folder: Path) -> Origin:
-    """Return the rows of a frame as a table; what streams is put into a file in `folder`.
-
-    Parameters
-    ----------
-    frame : path, pandas or polars frame, Arrow table or dataset, DuckDB relation
-        The rows.
-    named : iterable of str
-        Columns that were asked for: they may also be levels of a pandas index.
-    folder : Path
-        Where a relation or a lazy frame is written to, so that it can be read twice.
-    """
+    """Return the rows of a frame as a table; what streams is put into a file in `folder`."""
     if isinstance(frame, str | os.PathLike):
         return Origin(os.fspath(frame))
     library, kind = type(frame).__module__.partition(".")[0], type(frame).__name__

@@ -14,17 +14,7 @@ Sorted = tuple[LiveRow, bool]  # a row, and whether it is taken
 
 
 class FarAhead:
-    """Holds a row back that is far ahead, until the next of its sequence says whether it is odd.
-
-    Parameters
-    ----------
-    rows : LiveRows
-        Knows how windows are cut, once a row was read.
-    options : WindowOptions
-        Has `max_ahead`.
-    latest : mapping of str to float, optional
-        The latest time of each sequence in an earlier pass.
-    """
+    """Holds a row back that is far ahead, until the next of its sequence says whether it is odd."""
 
     def __init__(
         self, rows: LiveRows, options: WindowOptions, latest: Mapping[str, float] | None = None

@@ -39,17 +39,7 @@ class LiveRow:
 
 
 class LiveRows:
-    """Makes rows of JSON objects; the first says which columns there are, and of what kind.
-
-    Parameters
-    ----------
-    options : WindowOptions
-        Names the columns.
-    place_of : callable
-        From the number of a row to what errors call it: ``line 5``.
-    kinds : mapping, optional
-        What the first row of an earlier pass said, as `kinds` gave it.
-    """
+    """Makes rows of JSON objects; the first says which columns there are, and of what kind."""
 
     cut: Cut
     lateness: float

@@ -14,30 +14,14 @@ _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Rows of one window that stand for all of them.
+    """Rows of one window that stand for all of them."""
 
-    Attributes
-    ----------
-    step : int
-        Number of the window, from 0.
-    name : str or None
-        Name of its window.
-    n_rows : int
-        Rows of the window that the sample stands for.
-    points : float32 array of shape (n_sampled, n_features)
-        In the units of the source.
-    cluster_ids : IntArray of shape (n_sampled,)
-        Identities found.
-    truth : array of shape (n_sampled,) or None
-        True identities, where they are known.
-    """
-
-    step: int
-    name: str | None
-    n_rows: int
-    points: npt.NDArray[np.float32]
-    cluster_ids: IntArray
-    truth: npt.NDArray[Any] | None
+    step: int  # Number of the window, from 0
+    name: str | None  # Name of its window
+    n_rows: int  # Rows of the window that the sample stands for
+    points: npt.NDArray[np.float32]  # (n_sampled, n_features); in the units of the source
+    cluster_ids: IntArray  # (n_sampled,); identities found
+    truth: npt.NDArray[Any] | None  # (n_sampled,); true identities, where they are known
 
 
 def choose_rows(first: int, n_rows: int, size: int) -> IntArray:

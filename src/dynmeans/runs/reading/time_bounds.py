@@ -22,17 +22,7 @@ _LIKELY = range(1980, 2100)
 
 
 class TimeBounds:
-    """Refuses times out of range, and times two thousand years after the one before.
-
-    Parameters
-    ----------
-    options : WindowOptions
-        How windows are cut, and the unit of times that are numbers.
-    is_number : bool
-        Whether times are plain numbers; else they are microseconds since 1970.
-    row : str
-        What a row is called: ``row {} of the input (from 0)``.
-    """
+    """Refuses times out of range, and times two thousand years after the one before."""
 
     def __init__(self, options: WindowOptions, *, is_number: bool, row: str) -> None:
         self._unit, self._is_number, self._row = options.time_unit, is_number, row

@@ -16,24 +16,12 @@ MOST_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """One message that is no row.
+    """One message that is no row."""
 
-    Attributes
-    ----------
-    place : str
-        Where it stands in its source.
-    reason : str
-        What is wrong with it.
-    body : bytes
-        The message, up to 64 KiB of it.
-    n_bytes : int
-        Its whole size.
-    """
-
-    place: str
-    reason: str
-    body: bytes
-    n_bytes: int
+    place: str  # Where it stands in its source
+    reason: str  # What is wrong with it
+    body: bytes  # The message, up to 64 KiB of it
+    n_bytes: int  # Its whole size
 
 
 def dead_letter(place: str, reason: str, body: bytes) -> DeadLetter:

@@ -235,13 +235,7 @@ class Store:
         self.remove_files(parts)
 
     def replace_parts(self, old: list[Part], new: Part) -> list[Part]:
-        """Put one part in the place of some whose rows it holds, unless one of them is gone.
-
-        Returns
-        -------
-        list of Part
-            Those that are no longer named, whose files may be removed.
-        """
+        """Put one part in the place of some whose rows it holds, and return whose files may go."""
         with self.transaction() as connection:
             is_whole = set(old) <= set(self.parts())
             if is_whole:

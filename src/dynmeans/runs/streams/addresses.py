@@ -38,26 +38,17 @@ _REFERENCE = re.compile(r"\$\{(file:)?([^{}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address in its parts.
+    """An address in its parts."""
 
-    Attributes
-    ----------
-    scheme, hosts, path : str
-        Kind of place, ``host:port`` (several with commas), and what follows the first slash.
-    user, password : str or None
-    options : dict of str to str
-        What follows the question mark.
-    shown : str
-        The address as it is stored and told: without all that may be a secret.
-    """
-
+    # scheme, hosts, path: kind of place, ``host:port`` (several with commas), and what follows the
+    # first slash.
     scheme: str
     hosts: str
     path: str
     user: str | None = field(repr=False)
     password: str | None = field(repr=False)
-    options: dict[str, str] = field(repr=False)
-    shown: str
+    options: dict[str, str] = field(repr=False)  # What follows the question mark
+    shown: str  # The address as it is stored and told: without all that may be a secret
 
     def __str__(self) -> str:
         """Return the address as it is stored and told."""
@@ -156,17 +147,7 @@ def _resolved(text: str) -> str:
 
 
 def open_stream(text: str, columns: tuple[str, ...], stop: threading.Event) -> "Stream":
-    """Return the stream at an address; it is connected to when it is first read.
-
-    Parameters
-    ----------
-    text : str
-        The address.
-    columns : tuple of str
-        Those that are needed; a place that has columns gives these alone.
-    stop : threading.Event
-        Ends pauses.
-    """
+    """Return the stream at an address; it is connected to when it is first read."""
     made: Stream = _module(text).open_stream(parse_address(text), columns, stop)
     return made
 

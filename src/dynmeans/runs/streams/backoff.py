@@ -16,17 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class Backoff:
-    """Pauses that double from 0.1 to 30 seconds, each shortened by up to a half at random.
-
-    Parameters
-    ----------
-    address : Address
-        What is told as out of reach, without its secrets.
-    stop : threading.Event
-        Ends a pause at once.
-    is_waiting : bool
-        Whether to wait at all, or only to tell.
-    """
+    """Pauses that double from 0.1 to 30 seconds, each shortened by up to a half at random."""
 
     def __init__(self, address: Address, stop: threading.Event, *, is_waiting: bool = True) -> None:
         self._address, self._stop, self._is_waiting = address, stop, is_waiting
@@ -53,19 +43,7 @@ class Backoff:
 
 
 class Connected(Generic[Connection]):
-    """A connection, made when it is first needed and again after it broke.
-
-    Parameters
-    ----------
-    connect : callable
-        Makes a connection.
-    broken : callable
-        Says whether an error is one that another attempt may cure.
-    close : callable
-        Ends a connection.
-    backoff : Backoff
-        How long to wait in between.
-    """
+    """A connection, made when it is first needed and again after it broke."""
 
     def __init__(
         self,

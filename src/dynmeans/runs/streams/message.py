@@ -9,24 +9,12 @@ from dynmeans.runs.store.inbox import Inbox
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """One row as it came.
+    """One row as it came."""
 
-    Attributes
-    ----------
-    partition : str
-        Which of the ordered sequences of the stream it belongs to; most have one.
-    offset : int or list of int
-        Its place there; rises from message to message.
-    name : int or str
-        What the row is called where it has no column for that.
-    body : bytes, str or mapping
-        A JSON object, or its fields.
-    """
-
-    partition: str
-    offset: Any
-    name: int | str
-    body: bytes | str | Mapping[str, Any]
+    partition: str  # Which of the ordered sequences of the stream it belongs to; most have one
+    offset: Any  # Its place there; rises from message to message
+    name: int | str  # What the row is called where it has no column for that
+    body: bytes | str | Mapping[str, Any]  # A JSON object, or its fields
 
 
 class Stream(Protocol):

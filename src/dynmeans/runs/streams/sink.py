@@ -46,17 +46,6 @@ class Forwarder:
 
     A window is sent once it is committed. A place that is away is tried again with a later
     window; nothing waits for it.
-
-    Parameters
-    ----------
-    run : Run
-        Is locked for writing.
-    address : str
-        Where items go.
-    kind : {"labels", "events"}
-        What is sent.
-    stop : threading.Event
-        Ends pauses.
     """
 
     def __init__(self, run: Run, address: str, kind: str, stop: threading.Event) -> None:

@@ -16,15 +16,8 @@ _MAX_READS, _MAX_BLOCKS = 1024, 1 << 20
 class ArraySource:
     """Rows of one two-dimensional array.
 
-    Parameters
-    ----------
-    array : array of shape (n_rows, n_features)
-        In memory or mapped.
-    batch_size : int
-        Rows that will be wanted at a time: the fewer, the smaller the blocks, so that a batch
-        always comes from many places.
-    stamp : FileStamp, optional
-        The file that is mapped; it must not change.
+    `batch_size` rows will be wanted at a time: the fewer, the smaller the blocks, so that a batch
+    always comes from many places.
     """
 
     has_cheap_rows = True

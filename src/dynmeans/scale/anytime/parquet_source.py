@@ -13,15 +13,7 @@ from dynmeans.scale.anytime.array_source import as_batch, check_not_empty
 
 
 class ParquetSource:
-    """Numeric columns of one Parquet file, or of all in a folder, in the order of their names.
-
-    Parameters
-    ----------
-    path : Path
-        File or folder.
-    columns : list of str, optional
-        Columns of the points, by default all numeric ones of the first file.
-    """
+    """Numeric columns of one Parquet file, or of all in a folder, in the order of their names."""
 
     has_cheap_rows = False
 

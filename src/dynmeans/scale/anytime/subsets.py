@@ -16,19 +16,7 @@ _MAX_HELD_SHARE = 0.1
 
 
 class RandomSubsets:
-    """Batches of rows from random pieces: every row once before any comes again.
-
-    Parameters
-    ----------
-    source : Source
-        Where the rows lie.
-    batch_size : int
-        Rows of each batch.
-    holdout_size : int
-        Rows held out, at most a tenth of all.
-    rng : Generator
-        Source of the choice.
-    """
+    """Batches of rows from random pieces: every row once before any comes again."""
 
     def __init__(
         self, source: Source, batch_size: int, holdout_size: int, rng: np.random.Generator

@@ -29,22 +29,13 @@ class Magnitudes:
 
 @dataclass(frozen=True, slots=True)
 class BatchBins:
-    """How the sums of one batch are taken.
+    """How the sums of one batch are taken."""
 
-    Attributes
-    ----------
-    columns : FloatArray of shape (n_bins, n_columns)
-        For each bin, the coarsest first, what is added and taken away again to round a term. The
-        columns are w, where points have weights, then w y of each feature.
-    costs : FloatArray of shape (n_bins,)
-        The same for w |y - theta|^2.
-    has_weights : bool
-        Whether there is a column for w.
-    """
-
+    # (n_bins, n_columns); for each bin, the coarsest first, what is added and taken away again to
+    # round a term. The columns are w, where points have weights, then w y of each feature.
     columns: FloatArray
-    costs: FloatArray
-    has_weights: bool
+    costs: FloatArray  # (n_bins,); the same for w |y - theta|^2
+    has_weights: bool  # Whether there is a column for w
 
 
 def bins_of_batch(

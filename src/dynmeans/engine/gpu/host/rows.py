@@ -19,21 +19,16 @@ Listed = Any  # an array on the device: rows, or one choice for each
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """All rows beside the slots of a moment.
+    """All rows beside the slots of a moment."""
 
-    Attributes
-    ----------
-    within : FloatArray
-        The sum of w |y - theta|^2 over the rows, each beside its own slot, in bins.
-    listed, wishes : Listed
-        The rows that want to move, and where to; OPEN_NEW where that is a new cluster.
-    left, joined : IntArray
-        How many of them leave each slot, and want each; the last of `joined` counts OPEN_NEW.
-    """
-
+    # The sum of w |y - theta|^2 over the rows, each beside its own slot, in bins.
     within: FloatArray
+    # listed, wishes: the rows that want to move, and where to; OPEN_NEW where that is a new
+    # cluster.
     listed: Listed
     wishes: Listed
+    # left, joined: how many of them leave each slot, and want each; the last of `joined` counts
+    # OPEN_NEW.
     left: IntArray
     joined: IntArray
 

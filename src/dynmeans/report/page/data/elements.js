@@ -29,13 +29,27 @@ function sizeDrawing(svg, width, height) {
   fill(svg, { width, height, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" }, []);
 }
 
+const FRAME = 6; // milliseconds of drawing after which the rest waits for the next frame
+const waiting = [];
+
+// Draws what was asked for, the first asked first, and never for so long that the page freezes.
+function drawWaiting() {
+  const began = performance.now();
+  try {
+    while (waiting.length && performance.now() - began < FRAME) waiting.shift()();
+  } finally {
+    if (waiting.length) requestAnimationFrame(drawWaiting);
+  }
+}
+
 // Calls back at most once for each frame, however often it is asked.
 function oncePerFrame(callback) {
   let isAsked = false;
   return () => {
     if (isAsked) return;
     isAsked = true;
-    requestAnimationFrame(() => {
+    if (!waiting.length) requestAnimationFrame(drawWaiting);
+    waiting.push(() => {
       isAsked = false;
       callback();
     });

@@ -15,6 +15,7 @@ class EventList {
       chosen: () => (this.chosen === null ? -1 : this.events.indexOf(this.chosen)),
       onChoose: (row) => this.choose(this.events[row]),
     });
+    this.redraw = oncePerFrame(() => this.list.draw());
     store.onAppend(() => this.arrange());
     this.follow = view.nowAndThen(() => this.scrollToNow());
     view.onChange((changed) => {
@@ -49,7 +50,7 @@ class EventList {
   filter() {
     this.events = this.store.events.filter((event) => !this.hidden.has(event.kind) && this.view.isListed(event.id));
     this.element.style.setProperty("--rows-height", `${this.events.length * EVENT_ROW}px`);
-    this.list.draw();
+    this.redraw();
   }
 
   // Keeps the events of the batch in sight, unless the reader is at work in the list.
