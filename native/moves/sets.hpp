@@ -50,9 +50,11 @@ class Sets {
         free_order_.build(remembered.centers, remembered.n_clusters, points.n_features);
         spreads_.resize(remembered.n_clusters);
         widest_ = 0.0;
+        least_offset_ = CenterOrder::kNever;
         for (std::size_t j = 0; j < remembered.n_clusters; ++j) {
             spreads_[j] = 1.0 / remembered.gamma[j];
             widest_ = std::max(widest_, spreads_[j]);
+            least_offset_ = std::min(least_offset_, remembered.offsets[j]);
         }
     }
 
@@ -223,13 +225,13 @@ class Sets {
         double distance = CenterOrder::kNever, offset = CenterOrder::kNever;
     };
     FreeBound free_bound(const double* place) const {
-        double nearest = CenterOrder::kNever, offset = CenterOrder::kNever;
-        for (std::size_t j = 0; j < is_taken_.size(); ++j) {
-            if (is_taken_[j]) continue;
-            nearest = std::min(nearest, squared_distance(place, remembered_->center(j), d()));
-            offset = std::min(offset, remembered_->offsets[j]);
-        }
-        return {std::sqrt(nearest), offset};
+        const double far = 16.0 * new_penalty_ * (widest_ + 1.0);
+        double nearest = far;
+        free_order_.visit_within(place, far, [&](std::size_t j) {
+            if (!is_taken_[j])
+                nearest = std::min(nearest, squared_distance(place, remembered_->center(j), d()));
+        });
+        return {std::sqrt(nearest), least_offset_};
     }
 
     // No set that weighs w or more with its mean within a radius of the place has a lower term,
@@ -416,7 +418,7 @@ class Sets {
     std::optional<PointAdder> adder_;
     CenterOrder free_order_;
     std::vector<double> spreads_;  // 1/gamma
-    double widest_ = 0.0;
+    double widest_ = 0.0, least_offset_ = CenterOrder::kNever;
     const Row* order_ = nullptr;
     const Slot* labels_ = nullptr;
     std::vector<Slot> owners_;
