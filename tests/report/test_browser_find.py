@@ -49,7 +49,8 @@ def test_zooming_by_key_goes_to_the_cluster_that_is_chosen(shown):
         "const { x, y } = dynmeansReport.view.camera; return [(x[0] + x[1]) / 2, (y[0] + y[1]) / 2]"
     )
     cluster = shown.run(
-        "const { view } = dynmeansReport, { centers } = view.batch, slot = Array.from(view.batch.ids).indexOf(2);"
+        "const { view } = dynmeansReport, { centers, ids } = view.batch;"
+        "const slot = Array.from(ids).indexOf(2);"
         "return [centers[view.x][slot], centers[view.y][slot]]"
     )
     np.testing.assert_allclose(middle, cluster, atol=0.3)

@@ -11,7 +11,7 @@ def sql(
     run_folder: options.RunFolder,
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="One SELECT over labels, clusters and events.")
-    ] = "SELECT cluster_id, name, n_points, first_window, last_window FROM clusters",
+    ],
     as_json: options.AsJson = False,
 ) -> None:
     """Answer a query in DuckDB's SQL over a run's own tables, as CSV.
@@ -21,7 +21,7 @@ def sql(
 
     [bold]Example[/bold]
 
-    dynmeans sql run "SELECT kind, count(*) AS n FROM events GROUP BY kind"
+    dynmeans sql run "select kind, count(*) as n from events group by kind"
     """
     import csv
     import sys
