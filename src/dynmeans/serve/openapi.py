@@ -55,6 +55,7 @@ def openapi() -> dict[str, Any]:
                     ],
                 )
             },
+            "/api/links": {"get": _answer("Clusters born where a forgotten one had been.")},
             "/api/labels": {
                 "get": _table(
                     "The labels of a window, by default the last.",
