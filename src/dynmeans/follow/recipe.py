@@ -322,6 +322,11 @@ class Recipe:
             return None
         return given_penalties(self.penalties, self.new_penalty)
 
+    @property
+    def has_unconfirmed(self) -> bool:
+        """Whether an identity may have to wait until it is confirmed."""
+        return self.min_cluster_size > 1 or self.min_life > 1
+
     def changed(self) -> dict[str, Any]:
         """Return the fields that are not at their default."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}

@@ -78,7 +78,9 @@ def run_report(
         title=title or _title(run),
     )
     data = in_space(data, space)
-    data = data.with_trial(_trial(run))
+    recipe = run.config.recipe
+    size, life = recipe.min_cluster_size, recipe.min_life
+    data = data.with_confirmed(min_cluster_size=size, min_life=life).with_trial(_trial(run))
     data = data.with_names(run.edits.shown_names() | dict(names or {}))
     data = data.with_edits(run.edits.merged, run.edits.pinned)
     if run.config.sample_size:

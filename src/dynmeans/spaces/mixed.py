@@ -193,6 +193,14 @@ class Mixed(Space):
         return {"name": self.name, "groups": groups}
 
     def _columns(self, group: Group) -> list[int]:
+        for feature in group.features:
+            if isinstance(feature, str):
+                raise InputError(
+                    "space",
+                    "names the feature {!r}, and these rows have no names",
+                    feature,
+                    hint="Name features by number, from 0: geo(0,1).",
+                )
         return [int(feature) for feature in group.features]
 
     def _starts(self) -> list[tuple[Group, int]]:
@@ -207,7 +215,7 @@ class Mixed(Space):
         ]
 
     def _check_features(self, n_features: int) -> None:
-        named = sorted(int(f) for group in self.groups for f in group.features)
+        named = sorted(column for group in self.groups for column in self._columns(group))
         if named != list(range(n_features)):
             raise InputError(
                 "space",

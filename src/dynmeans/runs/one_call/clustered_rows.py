@@ -121,10 +121,8 @@ class ClusteredRows:
     @property
     def confirmed_labels(self) -> Any:
         """`labels` with -1 for identities that are not confirmed."""
-        recipe = self._job.recipe
         with self.run() as run:
-            least = recipe.min_cluster_size
-            ids = confirmed_of_run(run, min_cluster_size=least, min_life=recipe.min_life)
+            ids = confirmed_of_run(run)
         return self._labels(lambda found: np.where(np.isin(found, ids), found, -1))
 
     @cached_property
