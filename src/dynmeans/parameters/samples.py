@@ -4,9 +4,13 @@ import numpy as np
 
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.orders import content_order
+from dynmeans.inputs.argument_text import ArgumentText
+from dynmeans.inputs.plural import counted
+from dynmeans.spaces.standard import ODD, odd_cells, quartiles
 
 # A search over all choices looks at so many points, and a second look around its choice at more.
 N_SEARCHED, N_REFINED = 60_000, 180_000
+_N_TOLD = 4096  # rows that tell the middle half of a feature
 # Up to here nothing is left out.
 N_WHOLE = N_SEARCHED
 
@@ -40,3 +44,34 @@ def _most_of_a_batch(sizes: list[int], n_points: int) -> int:
 def _taken(batch: Batch, n_points: int) -> Batch:
     chosen = np.sort(content_order(batch.points, batch.weights)[:n_points])
     return Batch(batch.points[chosen], None if batch.weights is None else batch.weights[chosen])
+
+
+def without_odd_rows(
+    batches: list[Batch], batch_word: str
+) -> tuple[list[Batch], tuple[ArgumentText, ...]]:
+    """Leave out rows with a value so far out that it would decide the scale, and say so."""
+    filled = [batch.points for batch in batches if batch.n_points]
+    if not filled:
+        return batches, ()
+    points = np.concatenate(filled).astype(np.float64)
+    told = points[:: max(1, len(points) // _N_TOLD)]
+    middle, spread = quartiles(told, np.ones(len(told)))
+    is_odd = odd_cells(points, middle, spread)
+    odd_rows = is_odd.any(axis=1)
+    n_odd = int(np.count_nonzero(odd_rows))
+    if not 0 < n_odd < len(points):
+        return batches, ()
+    kept, first = [], 0
+    for batch in batches:
+        stays = ~odd_rows[first : first + batch.n_points]
+        first += batch.n_points
+        weights = None if batch.weights is None else batch.weights[stays]
+        kept.append(Batch(batch.points[stays], weights))
+    is_fewer = [n.n_points < batch.n_points for n, batch in zip(kept, batches, strict=True)]
+    lie = "lies" if n_odd == 1 else "lie"
+    doubt = ArgumentText(
+        f"{counted(n_odd, 'row')} of {len(points):,} {lie} more than {ODD:,.0f} times as far out "
+        f"as the middle half of a feature, the first in {batch_word} {is_fewer.index(True) + 1}, "
+        "and had no say in the choice: outliers, or wrong values."
+    )
+    return kept, (doubt,)
