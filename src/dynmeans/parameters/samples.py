@@ -6,7 +6,8 @@ from dynmeans.engine.batch import Batch
 from dynmeans.engine.orders import content_order
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted
-from dynmeans.spaces.standard import ODD, odd_cells, quartiles
+from dynmeans.records.arrays import FloatArray
+from dynmeans.spaces.standard import FEW, ODD, odd_cells, quartiles
 
 # A search over all choices looks at so many points, and a second look around its choice at more.
 N_SEARCHED, N_REFINED = 60_000, 180_000
@@ -46,27 +47,36 @@ def _taken(batch: Batch, n_points: int) -> Batch:
     return Batch(batch.points[chosen], None if batch.weights is None else batch.weights[chosen])
 
 
+def _weights(batch: Batch) -> FloatArray:
+    return np.ones(batch.n_points) if batch.weights is None else batch.weights
+
+
 def without_odd_rows(
     batches: list[Batch], batch_word: str
 ) -> tuple[list[Batch], tuple[ArgumentText, ...]]:
     """Leave out rows with a value so far out that it would decide the scale, and say so."""
-    filled = [batch.points for batch in batches if batch.n_points]
+    filled = [batch for batch in batches if batch.has_weight]
     if not filled:
         return batches, ()
-    points = np.concatenate(filled).astype(np.float64)
-    told = points[:: max(1, len(points) // _N_TOLD)]
-    middle, spread = quartiles(told, np.ones(len(told)))
-    is_odd = odd_cells(points, middle, spread)
-    odd_rows = is_odd.any(axis=1)
+    points = np.concatenate([batch.points for batch in filled]).astype(np.float64)
+    weights = np.concatenate([_weights(batch) for batch in filled])
+    told = points[weights > 0]
+    told = told[:: max(1, len(told) // _N_TOLD)]
+    is_odd = odd_cells(points, *quartiles(told, np.ones(len(told))))
+    odd_rows = is_odd.any(axis=1) & (weights > 0)
     n_odd = int(np.count_nonzero(odd_rows))
-    if not 0 < n_odd < len(points):
+    if not 0 < n_odd <= FEW * len(points):
         return batches, ()
     kept, first = [], 0
     for batch in batches:
+        if not batch.has_weight:
+            kept.append(batch)
+            continue
         stays = ~odd_rows[first : first + batch.n_points]
         first += batch.n_points
-        weights = None if batch.weights is None else batch.weights[stays]
-        kept.append(Batch(batch.points[stays], weights))
+        kept.append(
+            Batch(batch.points[stays], None if batch.weights is None else batch.weights[stays])
+        )
     is_fewer = [n.n_points < batch.n_points for n, batch in zip(kept, batches, strict=True)]
     lie = "lies" if n_odd == 1 else "lie"
     doubt = ArgumentText(

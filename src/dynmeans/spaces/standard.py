@@ -13,6 +13,7 @@ from dynmeans.spaces.space import Space, beside
 # A feature whose spread is this many times another's leaves the other no say in a distance.
 MAX_RATIO = 10.0
 ODD = 1000.0  # times the middle half: no value that belongs to the others
+FEW = 0.01  # of the values: more are no accident
 # Where the middle half of a feature is constant, wider shares say how far it spreads.
 _SHARES = ((0.25, 0.75), (0.1, 0.9), (0.01, 0.99), (0.0, 1.0))
 _BITS = 36
@@ -156,7 +157,9 @@ def mean_and_spread(
     """
     points = np.asarray(rows, np.float64)
     weights = np.ones(len(points)) if weights is None else weights
-    shares = np.where(odd_cells(points, *quartiles(points, weights)), 0.0, weights[:, None])
+    is_odd = odd_cells(points, *quartiles(points, weights))
+    is_odd &= weights @ is_odd <= FEW * weights.sum()
+    shares = np.where(is_odd, 0.0, weights[:, None])
     totals = _sums(shares)
     mean = _rounded(_sums(points * shares) / totals)
     squares = (points - mean) ** 2 * shares

@@ -76,9 +76,10 @@ def moments(
         lowest = np.minimum(lowest, points.min(axis=0))
         away = shortest(points - center[rows], periods)
         is_usual = ~odd_cells(points, middle, spread).any(axis=1)
-        for totals, part in ((every, slice(None)), (usual, is_usual)):
-            for total, more in zip(totals, (1.0, away[part], away[part] ** 2), strict=True):
-                np.add.at(total, rows[part], more)
+        for (n_rows, sums, squares), part in ((every, slice(None)), (usual, is_usual)):
+            np.add.at(n_rows, rows[part], 1.0)
+            np.add.at(sums, rows[part], away[part])
+            np.add.at(squares, rows[part], away[part] ** 2)
     counts = every[0]
     with np.errstate(invalid="ignore", divide="ignore"):
         means, variances = _mean_and_variance(*every)
