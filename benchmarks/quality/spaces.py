@@ -134,7 +134,7 @@ def times() -> list[dict[str, Any]]:
 
 
 def _seconds(rows: FloatArray, space: Any, penalty: float) -> float:
-    model = DynamicMeans(penalty, space=space, random_state=0, n_init=1).partial_fit(rows[:1000])
+    model = DynamicMeans(penalty, space=space, random_state=0).partial_fit(rows[:1000])
     started = time.perf_counter()
     model.partial_fit(rows)
     return time.perf_counter() - started
