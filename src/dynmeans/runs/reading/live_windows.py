@@ -39,7 +39,7 @@ class OpenWindows:
             raise InputError(
                 "batch",
                 ": {} has {}; windows are named by integers of at most 2**53, or all by text",
-                self._rows.place_of(row.number),
+                self._rows.position_of(row.number),
                 shown(row.batch),
             )
         return key
@@ -59,7 +59,7 @@ class OpenWindows:
         return InputError(
             "",
             "{} belongs to the window {!r}, which is closed",
-            self._rows.place_of(row.number),
+            self._rows.position_of(row.number),
             self._rows.cut.name_of(key, None),
             hint="Allow for more disorder with {lateness}, or leave late rows out with "
             "{on_late='drop'}; they are counted.",
@@ -130,13 +130,6 @@ class LiveWindows:
         Rows skipped because an earlier pass took them in.
     missing : Counter of str
         How many of the dropped rows lacked each column.
-
-    Examples
-    --------
-    >>> lines = ['{"t": 1, "x": 5}', '{"t": 12, "x": 6}', '{"t": 9, "x": 7}', '{"t": 25, "x": 8}']
-    >>> options = WindowOptions(features=("x",), time="t", every="10", lateness="5")
-    >>> [window.points.ravel().tolist() for window in LiveWindows(lines, options)]
-    [[5.0, 7.0], [6.0], [8.0]]
     """
 
     def __init__(
