@@ -4,6 +4,7 @@ from typing import Any
 
 import dynmeans
 from dynmeans.records.events import KINDS
+from dynmeans.runs.store.run_tables import STATUSES
 
 MOST_ROWS = 10_000
 TOTAL = "x-total-count"  # the header of a table that says how many rows there are
@@ -41,7 +42,7 @@ def openapi() -> dict[str, Any]:
                     "The clusters, newest first.",
                     parameters=[
                         _query("limit", _LIMIT | {"default": 1000}),
-                        _query("status", {"enum": ["seen", "unseen", "forgotten"]}),
+                        _query("status", {"enum": [*STATUSES]}),
                     ],
                 )
             },
