@@ -11,10 +11,9 @@ import time
 import matplotlib.pyplot as plt
 import numpy as np
 
-from dynmeans import DPMeans, DynamicMeans
+from dynmeans import DDPMixture, DPMeans, DynamicMeans
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import accuracy_global, accuracy_per_step
-from paper.mixture.ddp_mixture import DDPMixture
 
 stream = moving_gaussians(n_steps=60, n_clusters=5, rng=np.random.default_rng(5))
 

@@ -24,7 +24,7 @@ ONE_BUILT = (
 TESTS = {
     "sanitized": [
         "tests/engine",
-        "paper/tests/mixture",
+        "tests/mixture",
         "tests/estimators",
         "tests/scale/groups",
         "tests/parameters",
@@ -41,7 +41,7 @@ TESTS = {
         "tests/engine/test_golden.py",
         "tests/engine/test_small_batch.py",
         "tests/parameters/test_description_length.py",
-        "paper/tests/mixture/test_gibbs.py",
+        "tests/mixture/test_gibbs.py",
     ],
 }
 sys.exit(

@@ -12,18 +12,18 @@ from itertools import islice
 import numpy as np
 
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.records.arrays import FloatArray
-from paper.mixture.gibbs import gibbs
-from paper.mixture.model import (
+from dynmeans.mixture.gibbs import gibbs
+from dynmeans.mixture.model import (
     BatchPrior,
     batch_prior,
     carry_over,
     center_posteriors,
 )
-from paper.mixture.particle_learning import particle_learning
-from paper.mixture.reference_gibbs import plain_gibbs
-from paper.mixture.state import MixtureParameters, MixtureState
-from paper.mixture.variational import variational
+from dynmeans.mixture.particle_learning import particle_learning
+from dynmeans.mixture.variational import variational
+from dynmeans.records.arrays import FloatArray
+from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.reference_gibbs import plain_gibbs
 
 N_SWEEPS = 5000
 N_PLAIN_SWEEPS = 10

@@ -187,7 +187,7 @@ nb::object follow_if_small(nb::handle records, nb::handle more_records, nb::hand
     if (!lives.is_valid()) return nb::none();
     const auto kept = [&](std::size_t f) { return nb::borrow(field(f)); };
     nb::object next = more.memory.make({nb::borrow(after), kept(1), kept(2), kept(3), kept(4),
-                                        kept(5), std::move(lives), kept(7), kept(8)});
+                                        kept(5), std::move(lives), kept(7), kept(8), kept(9)});
     nb::object step = more.step.make({nb::borrow(state), nb::borrow(elapsed),
                                       nb::borrow(clustering), nb::borrow(after), kept(1)});
     return nb::make_tuple(std::move(next), std::move(step));

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from dynmeans.engine.blas import one_thread
+from dynmeans.estimators.ddp_mixture import DDPMixture
 from dynmeans.estimators.tuning import tune
 from dynmeans.metrics.accuracy import accuracy_global
 from dynmeans.parameters.suggest import suggest_details
@@ -18,7 +19,6 @@ from paper.aircraft.config import (
     AircraftConfig,
 )
 from paper.aircraft.data import AircraftData
-from paper.mixture.ddp_mixture import DDPMixture
 
 Setting = dict[str, Any]
 

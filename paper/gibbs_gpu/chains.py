@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from dynmeans.mixture.carried_sample import choose_sample, identities, remember
+from dynmeans.mixture.model import batch_prior, center_posteriors
+from dynmeans.records.mixture import MixtureParameters, MixtureState
 from paper.handicap import ClosestToTruth
-from paper.mixture.carried_sample import choose_sample, identities, remember
-from paper.mixture.model import batch_prior, center_posteriors
-from paper.mixture.state import MixtureParameters, MixtureState
 from paper.synthetic.config import THIN, SyntheticConfig
 from paper.synthetic.streams import (
     PRIOR_MEAN,

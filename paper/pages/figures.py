@@ -71,6 +71,8 @@ def vanishing_figure() -> None:
             lines.append(Series(name, x, y, error, color, marker))
         draw_series(ax, lines)
         ax.set_xscale("log")
+        ax.set_xticks(x, [f"{value:g}" for value in x])
+        ax.set_xticks([], minor=True)
         ax.set_ylim(0, 1)
         ax.set_xlabel("T_Q")
         ax.set_ylabel("tracking accuracy, 5 clusters")

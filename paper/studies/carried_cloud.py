@@ -14,11 +14,11 @@ import pyarrow as pa
 from scipy.special import gammaln
 
 from dynmeans.datasets.moving_gaussians import NOISES
+from dynmeans.mixture.carried_sample import identities, remember
+from dynmeans.mixture.model import BatchPrior, batch_prior, center_posteriors
+from dynmeans.mixture.particle_learning import particle_learning
 from dynmeans.records.arrays import FloatArray, IntArray
-from paper.mixture.carried_sample import identities, remember
-from paper.mixture.model import BatchPrior, batch_prior, center_posteriors
-from paper.mixture.particle_learning import particle_learning
-from paper.mixture.state import MixtureParameters, MixtureState
+from dynmeans.records.mixture import MixtureParameters, MixtureState
 from paper.results_file import Row
 from paper.studies.found import found_settings
 from paper.studies.rows import run_study
@@ -102,7 +102,7 @@ def _take_in(
 
 
 def log_label_mass(prior: BatchPrior, n_points: int) -> float:
-    """log of the sum of f(z) over all labels, as `paper.mixture.model.log_label_mass` has it.
+    """log of the sum of f(z) over all labels, as `dynmeans.mixture.model.log_label_mass` has it.
 
     In plain numbers, which 75 points of some dozens of clusters do not overflow: ten thousand such
     sums make a stream.

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.datasets.moving_gaussians import NOISES
+from dynmeans.mixture.carried_sample import remember
+from dynmeans.mixture.gibbs import gibbs
+from dynmeans.mixture.model import batch_prior, center_posteriors
 from dynmeans.records.arrays import FloatArray
-from paper.mixture.carried_sample import remember
-from paper.mixture.gibbs import gibbs
-from paper.mixture.model import batch_prior, center_posteriors
-from paper.mixture.state import MixtureParameters, MixtureState
+from dynmeans.records.mixture import MixtureParameters, MixtureState
 from paper.results_file import Row
 from paper.studies.found import found_settings
 from paper.studies.rows import run_study

@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from dynmeans.estimators.ddp_mixture import DDPMixture
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.stream import LabeledStream
 from paper.handicap import ClosestToTruth
-from paper.mixture.ddp_mixture import DDPMixture
 from paper.synthetic.config import THIN, TOL, SyntheticConfig
 from paper.synthetic.streams import (
     PRIOR_MEAN,

@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from dynmeans.mixture.gibbs import gibbs
+from dynmeans.mixture.model import BatchPrior
 from paper.gibbs_gpu import run
-from paper.mixture.gibbs import gibbs
-from paper.mixture.model import BatchPrior
 from paper.synthetic.config import METHODS, SyntheticConfig
 from paper.synthetic.tasks import DEVIATION, comparison_tasks, paper_settings
 from paper.synthetic.trial import run_trial

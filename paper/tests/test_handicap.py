@@ -1,9 +1,9 @@
 import numpy as np
 
+from dynmeans import DDPMixture
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import accuracy_frozen, accuracy_per_step
 from paper.handicap import ClosestToTruth
-from paper.mixture.ddp_mixture import DDPMixture
 
 TRUTH = [np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])]
 

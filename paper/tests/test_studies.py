@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from paper.mixture.model import batch_prior
-from paper.mixture.model import log_label_mass as log_label_mass_in_logarithms
-from paper.mixture.state import MixtureParameters, MixtureState
+from dynmeans.mixture.model import batch_prior
+from dynmeans.mixture.model import log_label_mass as log_label_mass_in_logarithms
+from dynmeans.records.mixture import MixtureParameters, MixtureState
 from paper.studies import step_by_step, times
 from paper.studies.carried_cloud import follow, log_label_mass
 from paper.studies.mixing import effective_size, split_r_hat

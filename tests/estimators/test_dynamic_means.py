@@ -10,7 +10,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from streams import batch_lists
 
-from dynmeans import DPMeans, DynamicMeans, Penalties, step
+from dynmeans import DDPMixture, DPMeans, DynamicMeans, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.follow.memory import Memory
 
@@ -375,7 +375,7 @@ def test_lives_of_many_batches_are_counted_as_they_came():
     assert model.confirmed_labels_.tolist() == [0]
 
 
-@pytest.mark.parametrize("kind", [DynamicMeans, DPMeans])
+@pytest.mark.parametrize("kind", [DynamicMeans, DPMeans, DDPMixture])
 def test_masked_values_are_refused_and_not_taken_for_values(kind):
     masked = np.ma.masked_array([[1.0], [2.0], [99.0]], mask=[[0], [0], [1]])
     with pytest.raises(ValueError, match="X must have no masked values, got 1"):

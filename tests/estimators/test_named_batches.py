@@ -7,9 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
-from sklearn.cluster import DBSCAN
 
-from dynmeans import DynamicMeans, Followed, History
+from dynmeans import DDPMixture, DynamicMeans, History
 from dynmeans.plots import plot_timeline, plot_tracks
 
 DAYS = pd.date_range("2026-03-01", periods=3)
@@ -89,11 +88,20 @@ def test_times_of_single_batches_reach_the_history_and_count_as_steps():
     assert model.state_.time == 5.0
 
 
-def test_groups_for_another_clusterer_give_labels_with_the_index():
-    model = Followed(DBSCAN())
-    labels = model.fit_sequence(FRAME.groupby("day"), time_step=pd.Timedelta("12h"))
+def test_others_take_groups_and_give_labels_with_the_index():
+    model = DDPMixture("variational")
+    labels, _ = model.fit_sequence(FRAME.groupby("day"), time_step=pd.Timedelta("12h"))
     assert pd.concat(labels).index.tolist() == list("abcdef")
-    assert model.follower_.state_.time == 5.0  # one step, and twice two
+    state = model.state_
+    assert state.time == 5.0  # one step, and twice two
+
+
+def test_history_of_a_mixture_has_names_and_dates():
+    _, history = DDPMixture("variational").fit_sequence(FRAME.groupby("day"))
+    assert history.feature_names == ("lon", "lat")
+    assert history.times == list(DAYS)
+    model = DDPMixture("variational", keep_history=True).partial_fit([[0.0]], time="Monday")
+    assert model.history_.times == ["Monday"]
 
 
 def test_names_and_dates_survive_a_file(tmp_path):

@@ -9,22 +9,22 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.cluster import DBSCAN, KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmeans import DPMeans, DynamicMeans, Followed, Penalties
+from dynmeans import DDPMixture, DPMeans, DynamicMeans, Penalties
 
 ESTIMATORS = [
     DynamicMeans(),
     DynamicMeans(1.0),
     DynamicMeans(1.0, space="standard"),
     DynamicMeans(Penalties(1.0, max_gap=5, reach=1.5)),
-    Followed(KMeans(n_clusters=3, random_state=0)),
-    Followed(DBSCAN(eps=0.5)),
     DPMeans(),
     DPMeans(1.0),
+    DDPMixture(),
+    DDPMixture("variational"),
+    DDPMixture("particle"),
 ]
 FRAME = {"x": [0.0, 0.1, 5.0], "y": [1.0, 1.1, 9.0]}
 
@@ -41,7 +41,7 @@ def test_scikit_learn_check(estimator, check):
 def test_no_scikit_learn_check_is_skipped_where_array_api_is_on(estimator):
     code = (
         "from sklearn.utils.estimator_checks import check_estimator\n"
-        "from dynmeans import DPMeans, DynamicMeans, Penalties\n"
+        "from dynmeans import DDPMixture, DPMeans, DynamicMeans, Penalties\n"
         f"print({{check['status'] for check in check_estimator({estimator!r})}})"
     )
     done = subprocess.run(

@@ -5,9 +5,10 @@ import threading
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dynmeans import DynamicMeans
+from dynmeans import DDPMixture, DynamicMeans
 from dynmeans.engine import blas
 
 
@@ -57,9 +58,10 @@ class Waiting:
         return np.zeros((3, 2))
 
 
+@pytest.mark.parametrize("model", [DynamicMeans(1.0, random_state=0), DDPMixture(random_state=0)])
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_a_second_thread_in_one_estimator_gets_an_error_and_the_first_its_batch(method):
-    model = DynamicMeans(1.0, random_state=0)
+def test_a_second_thread_in_one_estimator_gets_an_error_and_the_first_its_batch(model, method):
+    model = clone(model)
     slow = Waiting()
     thread = threading.Thread(target=model.partial_fit, args=(slow,))
     thread.start()

@@ -48,6 +48,7 @@ CASES = {
     "moving": {**BASE, "motion": "steady", "reach": 1.5, "moving": ("x",)},
     "revival": {**BASE, "revival": "exact"},
     "space": {"new_penalty": 0.2, "random_state": 3, "space": "standard"},
+    "method": {**BASE, "method": "dbscan(eps=8.0, min_samples=4)"},
     "n_init": {**BASE, "new_penalty": 4.0, "n_init": 7},
     "order": {**BASE, "new_penalty": 4.0, "order": "row"},
     "search": {**BASE, "new_penalty": 4.0, "search": "deep"},

@@ -17,10 +17,17 @@ NO_SLOT = -1
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A coordinate in which points and centers can be drawn: a feature, or a principal axis."""
+    """A coordinate in which points and centers can be drawn: a feature, or a principal axis.
+
+    One with a `period` comes round again, and is drawn from its `seam` on; values are written as
+    numbers from `start`.
+    """
 
     name: str
     kind: str
+    period: float | None = None
+    seam: float = 0.0
+    start: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +146,8 @@ class ReportData:
         Clusters that held fewer points, or were seen in fewer batches, are shown as unconfirmed.
     lon_lat : tuple of int, optional
         The axes that are longitude and latitude, in degrees.
+    unit : str
+        What a distance is measured in; empty for the unit of the data.
     descriptions : mapping of int to tuple of str
         What sets clusters apart, a sentence each.
     matrix : FloatArray of shape (n_features, n_axes), optional
@@ -166,6 +175,7 @@ class ReportData:
     min_cluster_size: float = 1.0
     min_life: int = 1
     lon_lat: tuple[int, int] | None = None
+    unit: str = ""
     descriptions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     matrix: FloatArray | None = None
     trial: Trial | None = None

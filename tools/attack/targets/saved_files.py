@@ -14,12 +14,11 @@ import pandas as pd
 from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
-from dynmeans import ClusterState, DynamicMeans, History, Recipe, fit_groups
+from dynmeans import ClusterState, DDPMixture, DynamicMeans, History, Recipe, fit_groups
 from dynmeans.files.archive import write_archive
 from dynmeans.follow.begin import remembering
+from dynmeans.records.mixture import MixtureState
 from dynmeans.scale import GroupStates
-from paper.mixture.ddp_mixture import DDPMixture
-from paper.mixture.state import MixtureState
 
 _FORGED = 0.05  # share of the cases
 _STATE_ARRAYS = ("ids", "centers", "weights", "ages", "counts")

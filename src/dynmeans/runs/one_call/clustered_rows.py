@@ -14,6 +14,7 @@ from dynmeans.records.families import Families
 from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
+from dynmeans.runs.export.geojson import write_geojson
 from dynmeans.runs.export.label_files import export_labels
 from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
 from dynmeans.runs.look.profiles import describe_clusters
@@ -218,6 +219,11 @@ class ClusteredRows:
             )
         return Path(path)
 
+    def write_geojson(self, path: str | os.PathLike[str]) -> Path:
+        """Write the tracks and hulls of clusters on a map as GeoJSON, cut at the date line."""
+        with self.run() as run:
+            return write_geojson(run, path)
+
     def report(
         self, path: str | os.PathLike[str] = "report.html", title: str | None = None
     ) -> Path:
@@ -257,9 +263,10 @@ class ClusteredRows:
             return summary_table(self._lines(), run.clusters(frame="arrow"))
 
     def _lines(self) -> list[str]:
-        lines = summary_lines(self.status, self._job.windows, self.penalties, self.suggestion)
-        left_out = self.left_out_text()
-        return [*lines, left_out] if left_out else lines
+        told = self.penalties, self.suggestion, self._done.new_beyond
+        lines = summary_lines(self.status, self._job.windows, *told)
+        more = (self._done.proposal, self.left_out_text())
+        return lines + [str(text) for text in more if text]
 
     def left_out_text(self) -> str:
         """Say how many rows have no label, and why; nothing if there are none."""

@@ -31,7 +31,7 @@ class ReportStore {
     const first = this.batches.length;
     this.addBatches(chunk.batches);
     const added = this.batches.slice(first);
-    const places = placeReader(chunk.limits, this.header.axes.length);
+    const places = placeReader(chunk.limits, this.header.axes);
     this.addClusters(chunk.clusters, added, places);
     this.addPoints(chunk.points, added, places);
     this.addEvents(chunk.events, added);
@@ -223,15 +223,16 @@ function forEachBatch(sizes, batches, callback) {
 }
 
 // Packed places are steps of 1/65535 from low to high; plain arrays are the places themselves.
-function placeReader(limits, nAxes) {
+// Those of an axis that comes round again go from its seam on.
+function placeReader(limits, axes) {
   return (column, n) => {
     const isPlain = isPlainColumn(column);
     const values = readColumn(column, isPlain ? Float32Array : Uint16Array);
-    return Array.from({ length: nAxes }, (_, axis) => {
+    return axes.map((look, axis) => {
       const steps = values.subarray(axis * n, (axis + 1) * n);
-      if (isPlain) return steps;
+      if (isPlain) return look.period ? steps.map((value) => unwrapped(value, look)) : steps;
       const [low, high] = [limits[0][axis], limits[1][axis]];
-      return Float32Array.from(steps, (step) => low + (step / 65535) * (high - low));
+      return Float32Array.from(steps, (step) => unwrapped(low + (step / 65535) * (high - low), look));
     });
   };
 }

@@ -1,0 +1,408 @@
+"""DDPMixture: the Bayesian model behind Dynamic Means, by three methods of inference."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from dynmeans.engine.checks import checked_elapsed, one_for_each
+from dynmeans.estimators.checked_rows import (
+    AllOrNothing,
+    check_rows,
+    checked_window,
+    keep_step,
+    start_over,
+    steps_until,
+)
+from dynmeans.estimators.dynamic_means import view
+from dynmeans.estimators.named_batches import labels_like, timed_batches
+from dynmeans.follow.begin import draw_entropy
+from dynmeans.follow.follow import Step
+from dynmeans.follow.recipe import checked_seed
+from dynmeans.inputs.batch_times import When
+from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.mixture.carried_sample import (
+    check_carry,
+    choose_sample,
+    identities,
+    remember,
+    seen_in_posterior,
+)
+from dynmeans.mixture.gibbs import GibbsSamples, Progress, gibbs
+from dynmeans.mixture.model import (
+    BatchPrior,
+    Seen,
+    batch_prior,
+    center_posteriors,
+    log_first_densities,
+)
+from dynmeans.mixture.particle_learning import Particles, particle_learning
+from dynmeans.mixture.variational import VariationalPosterior, variational
+from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.events import Event
+from dynmeans.records.history import History
+from dynmeans.records.mixture import MixtureParameters, MixtureState
+from dynmeans.records.penalties import REVIVAL_RULES
+from dynmeans.spaces.raw import RAW
+
+INFERENCES = ("gibbs", "variational", "particle")
+_logger = logging.getLogger(__name__)
+
+
+class DDPMixture(ClusterMixin, BaseEstimator):
+    """Dependent Dirichlet process mixture of Gaussians; every cluster keeps its identity.
+
+    Clusters appear, move, vanish and come back. The defaults suit standardized data.
+
+    Parameters
+    ----------
+    inference : {"gibbs", "variational", "particle"}, default="gibbs"
+        Gibbs sampling, variational inference or particle learning.
+    concentration : float, default=1.0
+        alpha. Weight of new clusters, in observations; above 0.
+    survival : float, default=0.5
+        q. Probability that a cluster lives through one step of time; between 0 and 1.
+    noise_variance : float, default=0.1
+        sigma. Variance of the points around their cluster, along each axis.
+    motion_variance : float, default=0.1
+        xi. Variance of a cluster's motion in one step of time, along each axis.
+    prior_mean : float or array-like of shape (n_features,), default=0.0
+        phi. Where new clusters are expected.
+    prior_variance : float, default=1.0
+        rho. Variance of new clusters around `prior_mean`, along each axis.
+    parameters : MixtureParameters, optional
+        All six as one value in place of them.
+    revival : {"exact", "paper"}, default="exact"
+        How the first point of an old cluster sees its position: as uncertain as it is, or known
+        exactly, as Eq. 3 is printed. The latter is for Gibbs sampling alone, and its samples are
+        not from the posterior.
+    n_samples, burn_in, thin : int, default=200, 100, 2
+        Gibbs: samples recorded, sweeps before the first, and sweeps for each.
+    n_particles : int, default=100
+        Particle learning: number of particles.
+    truncation : int, default=20
+        Variational inference: most new clusters in one batch.
+    tol, max_iter : float, int, default=1e-8, 1000
+        Variational inference: stop when an iteration raises the bound by at most this share of
+        it, or after `max_iter` iterations.
+    carry : {"best", "last"} or callable, default="best"
+        The sample or particle that becomes `labels_` and is carried on: the one with the highest
+        posterior, the last, or the one ranked highest by a function. The function takes the
+        identities of the points in all samples, of shape (n_samples, n_points), and returns a
+        number for each sample. Variational inference has one posterior, and carries that.
+    keep_history : bool or int, default=False
+        Whether `history_` keeps the record of all batches; a number keeps only that many of the
+        last ones.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_points,)
+        Identity of every row of the last batch.
+    samples_ : array of shape (n_samples, n_points)
+        Identities of the rows in every recorded sample or particle; new clusters are numbered in
+        each sample as they first appear. The variational labels are the only row there.
+    result_ : GibbsSamples, VariationalPosterior or Particles
+        All that the inference gave for the last batch, by slot.
+    cluster_ids_, cluster_centers_, cluster_variances_, cluster_counts_, cluster_ages_ : arrays
+        The remembered clusters, one row each.
+    events_, history_ : list of Event, History
+        What the last batch did to each cluster, and the record where `keep_history` asks for it.
+    cost_ : float
+        Minus the log posterior of `labels_` up to a constant, or minus the bound.
+    n_iter_ : int
+        Sweeps, iterations, or 1 pass of the particles.
+    state_ : MixtureState
+        All that is remembered; `state_.save(path)` writes it to a file.
+    n_steps_, n_features_in_, feature_names_in_ : int, int, array
+        Batches taken in so far; the others as in scikit-learn.
+
+    Examples
+    --------
+    >>> from dynmeans import DDPMixture
+    >>> model = DDPMixture(noise_variance=0.01, prior_variance=25.0, random_state=0)
+    >>> model.partial_fit([[0.0], [0.1], [5.0]]).labels_.tolist()
+    [0, 0, 1]
+    >>> model.partial_fit([[5.3], [9.0], [0.3]]).labels_.tolist()
+    [1, 2, 0]
+    """
+
+    def __init__(
+        self,
+        inference: str = "gibbs",
+        *,
+        concentration: float = 1.0,
+        survival: float = 0.5,
+        noise_variance: float = 0.1,
+        motion_variance: float = 0.1,
+        prior_mean: Any = 0.0,
+        prior_variance: float = 1.0,
+        parameters: MixtureParameters | None = None,
+        revival: str = "exact",
+        n_samples: int = 200,
+        burn_in: int = 100,
+        thin: int = 2,
+        n_particles: int = 100,
+        truncation: int = 20,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        carry: Any = "best",
+        keep_history: bool | int = False,
+        random_state: Any = None,
+    ) -> None:
+        self.inference = inference
+        self.concentration = concentration
+        self.survival = survival
+        self.noise_variance = noise_variance
+        self.motion_variance = motion_variance
+        self.prior_mean = prior_mean
+        self.prior_variance = prior_variance
+        self.parameters = parameters
+        self.revival = revival
+        self.n_samples = n_samples
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_particles = n_particles
+        self.truncation = truncation
+        self.tol = tol
+        self.max_iter = max_iter
+        self.carry = carry
+        self.keep_history = keep_history
+        self.random_state = random_state
+
+    @classmethod
+    def from_state(cls, state: MixtureState, **parameters: Any) -> Self:
+        """Return an estimator that continues where `state` stopped."""
+        if not isinstance(state, MixtureState):
+            raise TypeError(
+                f"state must be a MixtureState, got {state!r}. "
+                "Read one from a file with MixtureState.load(path)."
+            )
+        model = cls(**parameters)
+        model.state_, model.n_features_in_ = state, state.n_features
+        return model
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Forget everything and take in one batch."""
+        with AllOrNothing(self):
+            start_over(self)
+            self._take_next(X, 1.0, None, min_points=1)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any = None, *, elapsed: Any = 1.0, time: Any = None, time_step: Any = None
+    ) -> Self:
+        """Take in the next batch.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_points, n_features)
+            The batch. One of shape (0, n_features) only lets time pass.
+        y : ignored
+        elapsed : float or timedelta
+            Steps of time since the previous batch, greater than 0; or a length of time.
+        time, time_step : optional
+            When the batch came, and the length of one step, as of `DynamicMeans.partial_fit`.
+        """
+        with AllOrNothing(self):
+            steps, when = steps_until(getattr(self, "_when", None), elapsed, time, time_step)
+            self._take_next(X, steps, when)
+        return self
+
+    def fit_sequence(
+        self,
+        batches: Iterable[Any],
+        *,
+        elapsed: Any = 1.0,
+        times: Sequence[Any] | None = None,
+        time_step: Any = None,
+    ) -> tuple[list[Any], History]:
+        """Forget everything and take in a whole sequence of batches.
+
+        Parameters
+        ----------
+        batches, elapsed, times, time_step
+            As for `DynamicMeans.fit_sequence`.
+
+        Returns
+        -------
+        labels, history : list of arrays or series, History
+            Identities of the rows of every batch, and the record of all of them.
+        """
+        given, when, elapsed = timed_batches(batches, elapsed, times, time_step)
+        labels, history = list[Any](), History()
+        with AllOrNothing(self):
+            start_over(self)
+            gaps = one_for_each("elapsed", elapsed, len(given))
+            for X, gap, date in zip(given, gaps, when, strict=True):
+                self._take_next(X, checked_elapsed(gap), date)
+                history = history if labels else History(None, self._names())
+                history.append(self._step, date)
+                labels.append(labels_like(X, self.labels_))
+        return labels, history
+
+    def predict(self, X: Any) -> IntArray:
+        """Give the most probable identity of each row now, -1 where that is a new cluster.
+
+        Each row is judged separately; `labels_` were found for all rows of the batch together, and
+        may differ where two clusters are about as likely.
+        """
+        best = self._log_densities(X).argmax(axis=1)
+        return np.asarray(np.append(self.state_.ids, -1)[best])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Give the probability of each of `cluster_ids_`, and in the last column of a new one."""
+        return np.asarray(softmax(self._log_densities(X), axis=1))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of the rows, given what is remembered."""
+        densities = logsumexp(self._log_densities(X), axis=1)
+        prior = self._prior_now()
+        total_weight = logsumexp(np.append(prior.log_weights, prior.log_new_weight))
+        return float(np.mean(densities) - total_weight)
+
+    @property
+    def events_(self) -> list[Event]:
+        """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
+        if not hasattr(self, "_step"):
+            raise AttributeError("events_ is available after the first batch; none has come yet.")
+        return self._step.events
+
+    cluster_ids_: IntArray = view("state_.ids")
+    cluster_centers_: FloatArray = view("state_.centers")
+    cluster_variances_: FloatArray = view("state_.variances")
+    cluster_counts_: FloatArray = view("state_.counts")
+    cluster_ages_: FloatArray = view("state_.ages")
+    n_steps_: int = view("state_.n_steps")
+    labels_: IntArray = view("_step.clustering.labels")
+    cost_: float = view("_step.clustering.cost")
+
+    def _take_next(self, X: Any, elapsed: float, when: When | None, *, min_points: int = 0) -> None:
+        state: MixtureState | None = getattr(self, "state_", None)
+        n_features = None if state is None else state.n_features
+        points = check_rows(
+            self, X, n_features=n_features, min_points=min_points, dtypes=np.float64
+        )
+        self._take_in(points, state or MixtureState.empty(points.shape[1]), elapsed)
+        self._when = when
+        keep_step(self, self._step, when)
+
+    def _names(self) -> Any:
+        return getattr(self, "feature_names_in_", None)
+
+    def _log_densities(self, X: Any) -> FloatArray:
+        check_is_fitted(self, "state_")
+        points = check_rows(self, X, n_features=self.state_.n_features, dtypes=np.float64)
+        return log_first_densities(np.asarray(points, np.float64), self._prior_now())
+
+    def _prior_now(self) -> BatchPrior:
+        """What the model says of a point that comes together with the last batch."""
+        return batch_prior(self.state_, self._parameters(), elapsed=0.0)
+
+    def _seed(self, n_steps: int) -> int:
+        """Seed batch number `n_steps` by itself, so that a restored estimator continues alike."""
+        if not hasattr(self, "_entropy"):
+            self._entropy = draw_entropy(checked_seed("random_state", self.random_state))
+        sequence = np.random.SeedSequence(self._entropy, spawn_key=(n_steps,))
+        return int(sequence.generate_state(1, dtype=np.uint64)[0])
+
+    def _parameters(self) -> MixtureParameters:
+        if self.parameters is not None:
+            return self.parameters
+        return MixtureParameters(
+            concentration=self.concentration,
+            survival=self.survival,
+            noise_variance=self.noise_variance,
+            motion_variance=self.motion_variance,
+            prior_mean=self.prior_mean,
+            prior_variance=self.prior_variance,
+        )
+
+    def _take_in(self, batch: BatchArray, state: MixtureState, elapsed: float) -> None:
+        """Run the inference on one batch and keep its result."""
+        points = batch.astype(np.float64, copy=False)
+        parameters = self._parameters()
+        check_carry(self.carry)
+        checked_window(self.keep_history)
+        self._check_revival()
+        prior = batch_prior(state, parameters, elapsed, self.revival)
+        labels, seen, costs = self._infer(points, prior, state)
+        self.state_, clustering = remember(state, labels, seen, parameters, elapsed, costs)
+        sigma = parameters.noise_variance
+        before, after = (s.as_cluster_state(sigma) for s in (state, self.state_))
+        self._step = Step(before, elapsed, clustering, after, RAW)
+
+    def _check_revival(self) -> None:
+        if self.revival not in REVIVAL_RULES:
+            raise ValueError(
+                f"revival must be one of {', '.join(REVIVAL_RULES)}, got {self.revival!r}."
+            )
+        if self.revival == "paper" and self.inference != "gibbs":
+            raise ValueError(
+                "revival must be 'exact' unless inference is 'gibbs': Eq. 3 as printed is a step "
+                f"of Gibbs sampling, got {self.revival!r} with {self.inference!r}."
+            )
+
+    def _infer(
+        self, points: FloatArray, prior: BatchPrior, state: MixtureState
+    ) -> tuple[IntArray, Seen, FloatArray]:
+        """Return labels by slot, what they say of every slot, and the costs, the final one last."""
+        self._run(points, prior, state.n_steps)
+        if isinstance(self.result_, VariationalPosterior):
+            labels, seen = seen_in_posterior(self.result_, prior.n_old)
+            self.samples_ = identities(labels, state)[None, :]
+            return labels, seen, -self.result_.bounds
+        self.samples_ = identities(self.result_.labels, state)
+        log_posteriors = self.result_.log_posteriors
+        chosen = choose_sample(self.carry, self.samples_, log_posteriors)
+        labels = self.result_.labels[chosen]
+        return labels, center_posteriors(points, labels, prior), -log_posteriors[[chosen]]
+
+    def _run(self, points: FloatArray, prior: BatchPrior, n_steps: int) -> None:
+        """Set `result_` and `n_iter_`."""
+        self.result_: GibbsSamples | VariationalPosterior | Particles
+        seed, progress = self._seed(n_steps), _log_progress(self.inference)
+        if self.inference == "gibbs":
+            self.result_ = gibbs(
+                points,
+                prior,
+                n_samples=checked_count("n_samples", self.n_samples),
+                burn_in=checked_count("burn_in", self.burn_in, at_least=0),
+                thin=checked_count("thin", self.thin),
+                seed=seed,
+                progress=progress,
+            )
+            self.n_iter_ = int(self.burn_in + self.n_samples * self.thin)
+        elif self.inference == "variational":
+            self.result_ = variational(
+                points,
+                prior,
+                truncation=checked_count("truncation", self.truncation),
+                tol=checked_number("tol", self.tol, at_least=0),
+                max_iter=checked_count("max_iter", self.max_iter),
+                seed=seed,
+                progress=progress,
+            )
+            self.n_iter_ = len(self.result_.bounds)
+        elif self.inference == "particle":
+            n_particles = checked_count("n_particles", self.n_particles)
+            self.result_ = particle_learning(
+                points, prior, n_particles=n_particles, seed=seed, progress=progress
+            )
+            self.n_iter_ = 1
+        else:
+            raise ValueError(
+                f"inference must be one of {', '.join(INFERENCES)}, got {self.inference!r}."
+            )
+
+
+def _log_progress(inference: str) -> Progress | None:
+    """Return a function that logs the share done, or None if nobody listens."""
+    if not _logger.isEnabledFor(logging.INFO):
+        return None
+    return lambda share: _logger.info("%s: %.0f %% done", inference, 100 * share)
