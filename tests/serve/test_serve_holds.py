@@ -16,7 +16,7 @@ from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store import run_tables
 from dynmeans.runs.store.store import Store
-from dynmeans.serve import connections, guard
+from dynmeans.serve import connections, guard, server
 from dynmeans.serve.api import MOST_READERS
 
 CONFIG = RunConfig(("x", "y"), RECIPE)
@@ -92,7 +92,8 @@ def half_sent(address, n, text):
 
 
 def test_half_sent_requests_keep_nobody_out(folder, monkeypatch):
-    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 60)
+    for module in (connections, server):
+        monkeypatch.setattr(module, "MOST_CONNECTIONS", 60)
     with served(folder, TOKEN) as address:
         raws = half_sent(address, 80, b"GET /api/status HTTP/1.1\r\nhost: loc")
         try:
