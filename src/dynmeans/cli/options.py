@@ -28,7 +28,8 @@ MinClusterSize = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Clusters that held fewer points in all are unconfirmed: -1 as cluster_id.",
+        help="Clusters that held fewer points in all are unconfirmed: -1 as cluster_id; by default "
+        "as when the run was made.",
     ),
 ]
 MinLife = Annotated[
@@ -36,7 +37,8 @@ MinLife = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Clusters seen in fewer windows are unconfirmed: -1 as cluster_id.",
+        help="Clusters seen in fewer windows are unconfirmed: -1 as cluster_id; by default as when "
+        "the run was made.",
     ),
 ]
 MinClusterSizeShown = Annotated[
@@ -133,6 +135,16 @@ Archive = Annotated[
     typer.Option(
         metavar="FOLDER",
         help="Move old labels to this folder instead of removing them.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+NamedBy = Annotated[
+    str | None,
+    typer.Option(
+        "--describe",
+        metavar="COLUMN",
+        help="Name clusters by the values or words of this column that tell them; --text by "
+        "default.",
         rich_help_panel=OUTPUT,
     ),
 ]

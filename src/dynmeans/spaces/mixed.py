@@ -190,6 +190,14 @@ class Mixed(Space):
         return {"name": self.name, "groups": groups}
 
     def _columns(self, group: Group) -> list[int]:
+        for feature in group.features:
+            if isinstance(feature, str):
+                raise InputError(
+                    "space",
+                    "names the feature {!r}, and these rows have no names",
+                    feature,
+                    hint="Name features by number, from 0: geo(0,1).",
+                )
         return [int(feature) for feature in group.features]
 
     def _starts(self) -> list[tuple[Group, int]]:
@@ -204,11 +212,7 @@ class Mixed(Space):
         ]
 
     def _check_features(self, n_features: int) -> None:
-        given = [feature for group in self.groups for feature in group.features]
-        if words := [feature for feature in given if isinstance(feature, str)]:
-            rule = "'mixed' names features, and these rows have none; number them from 0"
-            raise InputError("space", rule, got=words[0])
-        named = sorted(map(int, given))
+        named = sorted(column for group in self.groups for column in self._columns(group))
         if named != list(range(n_features)):
             raise InputError(
                 "space",

@@ -79,7 +79,7 @@ def _read(
         return {
             "refused": False,
             "labels": [labels[name].to_pylist() for name in ("step", "row_id", "cluster_id")],
-            "letters": [(letter["place"], letter["body"]) for letter in run.dead_letters()],
+            "letters": [(letter["position"], letter["body"]) for letter in run.dead_letters()],
             "counts": (status.n_rows, status.n_dropped, status.n_late, status.n_dead_letters),
         }
 
@@ -118,7 +118,7 @@ class Given:
         """Name the partitions that have more."""
         return set(self._partitions[self._next :])
 
-    def place_of(self, partition: str, offset: Any) -> str:
+    def position_of(self, partition: str, offset: Any) -> str:
         """Name a message by its number."""
         return f"message {offset}"
 
@@ -235,7 +235,7 @@ class Kept:
     def commit(self, position: Any, letters: Any) -> None:
         """Keep what a stop must not lose."""
         self.position = json.loads(json.dumps(position))
-        self.letters += [(letter.place, letter.reason) for letter in letters]
+        self.letters += [(letter.position, letter.reason) for letter in letters]
 
 
 def _windows(

@@ -23,7 +23,7 @@ from dynmeans.runs.reading.columns import (
     time_expression,
 )
 from dynmeans.runs.reading.rolling_digest import RollingDigest
-from dynmeans.runs.reading.rows import Place, Rows
+from dynmeans.runs.reading.rows import Position, Rows
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.text_checks import check_day_order, check_numbers, check_times
 from dynmeans.runs.reading.time_bounds import TimeBounds
@@ -34,7 +34,9 @@ class OrderedRows:
     """Reads a table in order of window and time; equal times in the order of the table."""
 
     def __init__(self, source: Source, options: WindowOptions) -> None:
-        self.features = match_features(options.features, source.columns, is_text_allowed=True)
+        self._wanted = match_features(options.wanted, source.named, is_text_allowed=True)
+        self._vectors = source.vectors(self._wanted)
+        self.features = tuple(one for c in self._wanted for one in self._vectors.get(c, [c]))
         self.time_is_number = self._is_batch_integer = False
         self._source, self._options = source, options
         source.set_timezone(options.timezone)
@@ -42,7 +44,7 @@ class OrderedRows:
         check_day_order(source, options)
         check_times(source, options, self._expressions.get("time", ""))
         weights = [] if options.weight is None else [options.weight]
-        for argument, names in (("features", self.features), ("weight", weights)):
+        for argument, names in (("features", self._wanted), ("weight", weights)):
             check_numbers(source, argument, names, is_dropped=options.on_missing == "drop")
         self.missing: Counter[str] = Counter()
         self._bounds: TimeBounds | None = None
@@ -51,55 +53,54 @@ class OrderedRows:
             self._bounds = TimeBounds(options, is_number=self.time_is_number, row=row)
         self._before: tuple[float, int] | None = None
         self.n_rows, self.is_sorted = self._survey()
-        self.last = Place(0)
+        self.last = Position(0)
         self._digest: RollingDigest | None = None
 
-    def read(self, place: Place, expected: dict[str, int] | None = None) -> Iterator[Rows]:
-        """Stream the rows after `place`, without those to be dropped.
+    def read(self, position: Position, expected: dict[str, int] | None = None) -> Iterator[Rows]:
+        """Stream the rows after `position`, without those to be dropped.
 
         With the digest that is `expected` of the rows before it, those are read again and compared;
         without, only the last of them.
         """
-        if self.n_rows < place.rows_read:
+        if self.n_rows < position.rows_read:
             raise ValueError(
                 f"the input has {counted(self.n_rows, 'row')}, but the run has read "
-                f"{place.rows_read:,}."
+                f"{position.rows_read:,}."
             )
         # A run of a release without digests is resumed without one.
-        self._digest = RollingDigest() if expected is not None or not place.rows_read else None
-        if place.last_time is not None and place.last_row is not None:
-            self._before = place.last_time, place.last_row
+        self._digest = RollingDigest() if expected is not None or not position.rows_read else None
+        if position.last_time is not None and position.last_row is not None:
+            self._before = position.last_time, position.last_row
         # One row more: it shows whether the source is still the one that was read before.
-        done = 0 if expected is not None else max(place.rows_read - 1, 0)
-        order = "" if self.is_sorted else self._order()
-        for table in self._source.batches(self._selection(), order=order, skip=done):
+        done = 0 if expected is not None else max(position.rows_read - 1, 0)
+        for table in self._source.batches(self._selection(), order=self.order, skip=done):
             rows = self._rows_of(table, done)
-            n_before, done = place.rows_read - done, done + table.num_rows
+            n_before, done = position.rows_read - done, done + table.num_rows
             if n_before > 0:
-                rows = self._after(place, rows, table, n_before, expected)
+                rows = self._after(position, rows, table, n_before, expected)
             self._check_jump(rows)
             self.last = self._last_of(table, done)
             yield rows
 
     def _after(
         self,
-        place: Place,
+        position: Position,
         rows: Rows,
         table: Any,
         n_before: int,
         expected: dict[str, int] | None,
     ) -> Rows:
         """Compare the rows before the place with what was read then; return those after it."""
-        n = int(np.searchsorted(rows.places, place.rows_read))
+        n = int(np.searchsorted(rows.places, position.rows_read))
         is_reached = n_before <= table.num_rows
         if expected is not None:
-            begin = place.rows_read - n_before
-            self.feed(rows.cut(0, n), min(begin + table.num_rows, place.rows_read))
+            begin = position.rows_read - n_before
+            self.feed(rows.cut(0, n), min(begin + table.num_rows, position.rows_read))
         if is_reached:
-            self._check_same(table.slice(n_before - 1, 1), place)
+            self._check_same(table.slice(n_before - 1, 1), position)
             if self._digest is not None and self._digest.value != expected:
                 raise ValueError(
-                    f"the input has changed: its first {place.rows_read:,} rows are not those "
+                    f"the input has changed: its first {position.rows_read:,} rows are not those "
                     "that the run has read. Rows that were already read cannot be edited."
                 )
         return rows.cut(n, len(rows.places))
@@ -121,22 +122,31 @@ class OrderedRows:
         self._before = times[-1].item(), int(rows.numbers[-1])
 
     def _selection(self) -> str:
-        dtypes = {self._source.columns[name] for name in self.features}
+        named = self._source.named
+        dtypes = {named[name].partition("[")[0] for name in self._wanted}
         dtype = "FLOAT" if dtypes == {"FLOAT"} else "DOUBLE"
         decimal = self._source.reading.decimal
         features = [
-            f"{number_expression(name, self._source.columns[name], dtype, decimal)} AS f{j}"
-            for j, name in enumerate(self.features)
+            f"TRY_CAST({quote_name(name)} AS {dtype}[{len(self._vectors[name])}]) AS f{j}"
+            if name in self._vectors
+            else f"{number_expression(name, named[name], dtype, decimal)} AS f{j}"
+            for j, name in enumerate(self._wanted)
         ]
         others = [f"{sql} AS {quote_name(name)}" for name, sql in self._expressions.items()]
         return ", ".join([f"{self._source.row} AS number", *features, *others])
 
     def _rows_of(self, table: Any, place: int) -> Rows:
         n = table.num_rows
-        dtype = table.column("f0").type.to_pandas_dtype()
+        first = table.column("f0").type
+        dtype = (first.value_type if self._wanted[0] in self._vectors else first).to_pandas_dtype()
         points = np.empty((n, len(self.features)), dtype=dtype)
-        for j in range(len(self.features)):
-            points[:, j] = _as_numpy(table.column(f"f{j}"))
+        begin = 0
+        for j, name in enumerate(self._wanted):
+            width = len(self._vectors.get(name, "1"))
+            column = table.column(f"f{j}")
+            values = _vectors_of(column, width) if name in self._vectors else _as_numpy(column)
+            points[:, begin : begin + width] = values.reshape(n, width)
+            begin += width
         # The one look at every value: what passes here is not checked again.
         is_in_range = are_in_range(points)
         is_whole = np.ones(n, dtype=bool)
@@ -157,9 +167,12 @@ class OrderedRows:
 
     def _leave_out(self, table: Any, points: BatchArray, is_whole: Any) -> None:
         """Count what rows lack that are dropped; or refuse the first of them."""
-        is_lacking = {
-            name: ~np.isfinite(points[:, j]) & ~is_whole for j, name in enumerate(self.features)
-        }
+        is_lacking = {}
+        begin = 0
+        for name in self._wanted:
+            end = begin + len(self._vectors.get(name, "1"))
+            is_lacking[name] = ~np.isfinite(points[:, begin:end]).all(axis=1) & ~is_whole
+            begin = end
         for name in ("time", "weight", "batch"):
             if name in self._expressions:
                 is_there = table.column(name).is_valid().to_numpy(zero_copy_only=False)
@@ -178,25 +191,25 @@ class OrderedRows:
             hint="{on_missing='drop'} leaves such rows out, and counts them.",
         )
 
-    def _check_same(self, last: Any, place: Place) -> None:
+    def _check_same(self, last: Any, position: Position) -> None:
         """See that the row where the run stopped is still where it was."""
-        if place.last_row is None:
+        if position.last_row is None:
             return
-        found = self._last_of(last, place.rows_read)
-        if found != place:
+        found = self._last_of(last, position.rows_read)
+        if found != position:
             raise ValueError(
                 f"the input has changed before the place where the run stopped: row "
-                f"{place.last_row} was last, row {found.last_row} is there now. Rows cannot be "
+                f"{position.last_row} was last, row {found.last_row} is there now. Rows cannot be "
                 "added to the past."
             )
 
-    def _last_of(self, table: Any, rows_read: int) -> Place:
+    def _last_of(self, table: Any, rows_read: int) -> Position:
         last = table.num_rows - 1
         time = table.column("time")[last].as_py() if "time" in self._expressions else None
-        return Place(rows_read, table.column("number")[last].as_py(), time)
+        return Position(rows_read, table.column("number")[last].as_py(), time)
 
     def _named_expressions(self) -> dict[str, str]:
-        options, columns = self._options, self._source.columns
+        options, columns = self._options, self._source.named
         expressions: dict[str, str] = {}
         for name in ("time", "batch", "weight", "id", "truth"):
             column = getattr(options, name)
@@ -223,7 +236,11 @@ class OrderedRows:
             expressions[name] = expression
         return expressions
 
-    def _order(self) -> str:
+    @property
+    def order(self) -> str:
+        """SQL of the order in which rows are read; empty where they are in order."""
+        if self.is_sorted:
+            return ""
         keys = [sql for name, sql in self._expressions.items() if name in ("batch", "time")]
         if self._options.batch is not None:
             keys.reverse()  # window first, time within it
@@ -262,6 +279,17 @@ def _values(name: str, column: Any) -> Any:
     if name == "truth" and column.null_count and column.type.equals("int64"):
         column = column.fill_null(-1)  # unlabeled, as in dynmeans.metrics
     return _as_numpy(column)
+
+
+def _vectors_of(column: Any, width: int) -> Any:
+    """Return vectors as rows; NaN where there is none."""
+    found = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    values = _as_numpy(found.flatten()).reshape(-1, width)
+    if not found.null_count:
+        return values
+    rows = np.full((len(found), width), np.nan, dtype=values.dtype)
+    rows[found.is_valid().to_numpy(zero_copy_only=False)] = values
+    return rows
 
 
 def _as_numpy(column: Any) -> Any:

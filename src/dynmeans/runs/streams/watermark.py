@@ -72,8 +72,8 @@ class StreamWindows:
         position: Mapping[str, Any] = run.position or {}
         self._stream, self._options, self._run = stream, options, run
         self._stop, self._until_idle = stop or threading.Event(), until_idle
-        place_of = lambda number: stream.place_of(*number)  # noqa: E731
-        self._rows = LiveRows(options, place_of, position.get("kinds"))
+        position_of = lambda number: stream.position_of(*number)  # noqa: E731
+        self._rows = LiveRows(options, position_of, position.get("kinds"))
         self._far = FarAhead(self._rows, options, position.get("latest", {}))
         # Rows that were held back as far ahead: read again, they are not counted yet.
         self._unsettled = dict(position.get("held", {}))
@@ -230,13 +230,13 @@ class StreamWindows:
         if isinstance(body, Mapping):
             record = dict(body)
         else:
-            record = parse_object(body, self._stream.place_of(*number))
+            record = parse_object(body, self._stream.position_of(*number))
         latest = max(self._latest.values(), key=lambda latest: latest[0], default=(-math.inf, 0))
         row = self._rows.read(record, number, latest)
         self._is_any_row = True
         if row is None:
             return None
-        check_row(row, self._options, self._stream.place_of(*number))
+        check_row(row, self._options, self._stream.position_of(*number))
         name = message.name if self._options.id is None else _text(row.id)
         return replace(row, id=name, truth=_text(row.truth), before=before)
 
@@ -249,8 +249,8 @@ class StreamWindows:
         if isinstance(body, Mapping):
             body = json.dumps(dict(body), default=str)
         data = body.encode("utf-8", "replace") if isinstance(body, str) else body
-        place = self._stream.place_of(message.partition, message.offset)
-        self._letters.append(dead_letter(place, str(error), data))
+        position = self._stream.position_of(message.partition, message.offset)
+        self._letters.append(dead_letter(position, str(error), data))
         if len(self._letters) >= _MOST_LETTERS:
             self._note()
 
@@ -307,14 +307,14 @@ class StreamWindows:
         return position | {name: n for name, n in pending.items() if n}
 
 
-def check_row(row: LiveRow, options: WindowOptions, place: str) -> None:
+def check_row(row: LiveRow, options: WindowOptions, position: str) -> None:
     """Refuse a row that its window could not hold: others would be lost with it."""
     if not all(-MAX_COORDINATE <= value <= MAX_COORDINATE for value in row.point):
-        raise ValueError(f"{place} has a value of more than {MAX_COORDINATE:g}.")
+        raise ValueError(f"{position} has a value of more than {MAX_COORDINATE:g}.")
     if row.weight is not None and not 0 <= row.weight <= MAX_WEIGHT:
-        raise ValueError(f"{place} has a weight that is not between 0 and {MAX_WEIGHT:g}.")
+        raise ValueError(f"{position} has a weight that is not between 0 and {MAX_WEIGHT:g}.")
     if options.unique_ids and row.id is None:
-        raise ValueError(f"{place} has no value for {options.id!r}, which names the rows.")
+        raise ValueError(f"{position} has no value for {options.id!r}, which names the rows.")
 
 
 def _text(value: Any) -> str | None:
