@@ -141,17 +141,15 @@ def _trial(run: Run) -> Trial | None:
     recipe, memory, penalties = run.config.recipe, run.memory, run.penalties
     assert memory is not None, "a run without windows has no report"
     assert penalties is not None
-    spreads = getattr(memory.known_space, "spread", None)
-    is_scaled = memory.known_space.name == "raw" or spreads is not None
-    if not is_scaled or not isinstance(recipe.random_state, int):
+    if not isinstance(recipe.random_state, int):
         return None
     return Trial(
         penalties,
         recipe.random_state,
         recipe.n_init,
         recipe.search,
-        spreads=spreads,
-        space=memory.known_space.name,
+        learned=memory.known_space,
+        space=recipe.space if isinstance(recipe.space, str) else memory.known_space.name,
         command=_command(run),
     )
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import dynmeans
 from dynmeans.records.events import KINDS
+from dynmeans.runs.store.run_tables import STATUSES
 
 MOST_ROWS = 10_000
 TOTAL = "x-total-count"  # the header of a table that says how many rows there are
@@ -50,7 +51,7 @@ _PATHS = {
             "The clusters, newest first.",
             parameters=[
                 _query("limit", _LIMIT | {"default": 1000}),
-                _query("status", {"enum": ["seen", "unseen", "forgotten"]}),
+                _query("status", {"enum": [*STATUSES]}),
             ],
         )
     },
