@@ -26,10 +26,10 @@ from dynmeans.estimators.checked_rows import (
     start_over,
     steps_until,
 )
-from dynmeans.estimators.early_forgetting import warn_of_early_forgetting
 from dynmeans.estimators.named_batches import labels_like, timed_batches
 from dynmeans.families.find import families_of
 from dynmeans.follow.begin import begin
+from dynmeans.follow.early_forgetting import warn_of_early_forgetting
 from dynmeans.follow.follow import Step, follow, follow_all, follow_if_small, labels_of, plan_of
 from dynmeans.follow.lives import confirmed
 from dynmeans.follow.memory import Memory
