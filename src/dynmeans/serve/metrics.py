@@ -17,7 +17,7 @@ _COUNTERS = {
     "dropped_rows": "Rows left out because a value was missing.",
     "late_rows": "Rows that came too late.",
     "dead_letters": "Messages that could not be read as rows.",
-    "births": "Clusters there ever were.",
+    "births": "Clusters seen so far.",
     "messages_read": "Messages read from the stream.",
     "alerts": "Alerts that rules led to.",
     "alerts_delivered": "Alerts that were delivered.",
