@@ -14,6 +14,7 @@ from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
+from dynmeans.runs.look.links import link_words, links_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.story import story_of
@@ -103,7 +104,12 @@ def run_report(
         data = replace(data, notes=(rule, *data.notes))
     proposal = proposed_space(run)
     proposed = () if proposal is None else (str(proposal),)
-    return replace(data, notes=(*data.notes, *proposed), story=tuple(story_of(run)))
+    links = links_of_run(run)
+    assert run.penalties is not None
+    words = link_words(links, run.penalties.max_gap)
+    told = (*proposed, *([] if words is None else [str(words)]))
+    data = replace(data, links=[(k.cluster_id, k.other_id, k.gap) for k in links])
+    return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run)))
 
 
 def run_page(run: Run, **options: Any) -> str:

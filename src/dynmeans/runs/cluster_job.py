@@ -20,6 +20,7 @@ from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, refuse_unfollowed
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.input import Input
+from dynmeans.runs.look.links import link_words, links_of_run
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.telling_values import name_by_words
@@ -60,6 +61,7 @@ class ClusterResult:
     is_stopped: bool = False
     new_beyond: str = ""
     proposal: ArgumentText | None = None
+    links: ArgumentText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +335,7 @@ class _Work:
             is_stopped=is_stopped,
             new_beyond=new_beyond(run),
             proposal=proposed_space(run),
+            links=_told_links(run),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
@@ -347,3 +350,11 @@ class _Work:
             except StoppedError:
                 return True
             return False
+
+
+def _told_links(run: Run) -> ArgumentText | None:
+    """Say which clusters may be forgotten ones, where any was forgotten."""
+    penalties, n_identities = run.penalties, run.status().n_identities
+    if penalties is None or n_identities == run.state.n_clusters:
+        return None
+    return link_words(links_of_run(run), penalties.max_gap)

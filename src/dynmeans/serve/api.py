@@ -18,6 +18,7 @@ from dynmeans.engine.checks import checked_points
 from dynmeans.follow.predict import predict
 from dynmeans.records.events import KINDS
 from dynmeans.runs.edits import UNDO
+from dynmeans.runs.look.links import links_of_run
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.run_tables import count_clusters, count_events
 from dynmeans.serve.beside import Beside
@@ -56,6 +57,7 @@ class Api:
             Route("/api/names", self.rename, methods=["POST"]),
             Route("/api/edits", self.edits),
             Route("/api/edits", self.edit, methods=["POST"]),
+            Route("/api/links", self.links),
             Route("/api/runs", self.again, methods=["POST"]),
         ]
 
@@ -150,6 +152,10 @@ class Api:
         else:
             raise HTTPException(422, "kind must be merge, pin or undo")
         return _json(asdict(done))
+
+    async def links(self, request: Request) -> Response:
+        """Clusters that may be forgotten ones; a merger accepts one."""
+        return _json(await self._feed.read(lambda run: [e._asdict() for e in links_of_run(run)]))
 
     async def again(self, request: Request) -> Response:
         """Cluster the run's rows with other settings, in a folder beside it."""

@@ -65,6 +65,7 @@ _PATHS = {
             ],
         )
     },
+    "/api/links": {"get": _answer("Clusters born where a forgotten one had been.")},
     "/api/labels": {
         "get": _table(
             "The labels of a window, by default the last.",
