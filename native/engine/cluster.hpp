@@ -38,7 +38,7 @@ class Clusterer {
           is_accelerated_(execution.is_accelerated),
           sums_(sums),
           assignment_(points.n_points, remembered),
-          own_(points.n_points, sums.costs),
+          own_(points.n_points),
           slot_sums_(sums) {
         if (!is_accelerated_) return;
         first_pass_.emplace(points, remembered, penalties.new_penalty, execution.sgemm, pool);
@@ -76,6 +76,7 @@ class Clusterer {
         own_.start();
         if (later_pass_) later_pass_->start(order);
         counts_.clear();
+        within_.clear();
         cost_trace_.clear();
         pass_until_converged(order, most);
     }
@@ -87,6 +88,7 @@ class Clusterer {
         own_.start();
         if (later_pass_) later_pass_->start(order);
         counts_.clear();
+        within_.clear();
         cost_trace_ = cost_trace;
         if (!settle(most)) pass_until_converged(order, most);
     }
@@ -100,12 +102,12 @@ class Clusterer {
 
     // Parameters and cost for the labels as they are; true if that was the last pass.
     bool settle(std::size_t most) {
-        assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_);
-        own_.update(points_, assignment_, pool_);
+        assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_, within_);
+        if (later_pass_) own_.update(points_, assignment_, pool_);
         const double cost =
             cluster_terms(remembered_, penalties_.new_penalty, assignment_.n_members.data(),
                           assignment_.n_members.size(), assignment_.table.center(0)) +
-            own_.total();
+            rounded_sum(within_.data(), within_.size(), 1);
         const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
         cost_trace_.push_back(cost);
         return !fell || !assignment_.has_any_changed || cost_trace_.size() == most;
@@ -145,7 +147,7 @@ class Clusterer {
     SlotSums slot_sums_;
     std::optional<FirstPass<Value>> first_pass_;
     std::optional<LaterPass<Value>> later_pass_;
-    std::vector<double> counts_, cost_trace_;
+    std::vector<double> counts_, within_, cost_trace_;
     std::vector<std::uint8_t> has_moved_;
 };
 

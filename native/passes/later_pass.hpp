@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
-#include "algorithm/cost.hpp"
 #include "algorithm/marked_points.hpp"
 #include "passes/neighbors.hpp"
+#include "passes/own_costs.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
 #include "search/keeping_cost.hpp"

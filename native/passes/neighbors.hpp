@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
-#include "algorithm/cost.hpp"
 #include "numeric/squared_distance.hpp"
 #include "records/accelerations.hpp"
 #include "search/center_line.hpp"
