@@ -57,9 +57,11 @@ class SlotSums {
             for (std::size_t m = begin; m < end; ++m) {
                 if (m + ahead < end) points.prefetch(moves[m + ahead].point);
                 const auto i = static_cast<std::size_t>(moves[m].point);
-                adder.add(points, i, into + assignment.labels[i] * bins_.size());
-                if (moves[m].from != kUnlabeled)
-                    adder.take_out(points, i, into + moves[m].from * bins_.size());
+                double* to = into + assignment.labels[i] * bins_.size();
+                if (moves[m].from == kUnlabeled)
+                    adder.add(points, i, to);
+                else
+                    adder.move(points, i, into + moves[m].from * bins_.size(), to);
             }
         });
     }

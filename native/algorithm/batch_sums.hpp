@@ -131,6 +131,25 @@ class PointAdder {
 
     template <int Sign = 1, typename Value>
     void add(const Points<Value>& points, std::size_t i, double* sums) {
+        write_terms(points, i);
+        sums_.columns.add_row<Sign>(terms_.data(), sums);
+    }
+
+    template <typename Value>
+    void take_out(const Points<Value>& points, std::size_t i, double* sums) {
+        add<-1>(points, i, sums);
+    }
+
+    template <typename Value>
+    void move(const Points<Value>& points, std::size_t i, double* from, double* to) {
+        write_terms(points, i);
+        sums_.columns.add_row<-1>(terms_.data(), from);
+        sums_.columns.add_row<1>(terms_.data(), to);
+    }
+
+  private:
+    template <typename Value>
+    void write_terms(const Points<Value>& points, std::size_t i) {
         const std::size_t d = points.n_features;
         const double weight = points.weight(i);
         const double* y = points.row(i, row_.data());
@@ -140,15 +159,8 @@ class PointAdder {
         const Pair<double> square = WeightedSquare::of(y, term, weight, d);
         term[d] = square.value;
         term[d + 1] = square.rest;
-        sums_.columns.add_row<Sign>(terms_.data(), sums);
     }
 
-    template <typename Value>
-    void take_out(const Points<Value>& points, std::size_t i, double* sums) {
-        add<-1>(points, i, sums);
-    }
-
-  private:
     const BatchSums& sums_;
     std::vector<double> terms_, row_;
 };

@@ -78,8 +78,16 @@ def check_stream(seed):
     assert_same_bits(run(penalties, batches, revival, n_threads=n_threads), plain)
 
 
+@pytest.fixture(params=["own costs", "due dates"])
+def later_passes(request):
+    """Late passes of any batch by own costs, or with few features by due dates."""
+    before = native.compiled.date_from(0 if request.param == "due dates" else 2**40)
+    yield request.param
+    native.compiled.date_from(before)
+
+
 @pytest.mark.parametrize("seed", range(N_STREAMS))
-def test_accelerated_equals_plain_to_the_bit(seed):
+def test_accelerated_equals_plain_to_the_bit(seed, later_passes):
     check_stream(seed)
 
 
@@ -101,7 +109,7 @@ def test_prediction_by_the_search_of_a_pass_equals_plain(seed, elapsed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(N_STREAMS, N_STREAMS_SLOW))
-def test_accelerated_equals_plain_to_the_bit_on_many_streams(seed):
+def test_accelerated_equals_plain_to_the_bit_on_many_streams(seed, later_passes):
     check_stream(seed)
 
 
@@ -119,7 +127,9 @@ def test_any_acceleration_left_out_changes_no_bit(acceleration):
 
 @pytest.mark.parametrize("n_points", [40, 320], ids=["small", "medium"])
 @pytest.mark.parametrize("seed", range(100))
-def test_crowds_in_which_clusters_empty_and_revive_within_a_pass_equal_plain(seed, n_points):
+def test_crowds_in_which_clusters_empty_and_revive_within_a_pass_equal_plain(
+    seed, n_points, later_passes
+):
     """Uniform points and cheap revival: most passes open, revive or empty some cluster."""
     rng = np.random.default_rng(seed)
     d, n = int(rng.integers(1, 4)), int(rng.integers(n_points - 30, n_points + 30))
@@ -153,7 +163,7 @@ def test_hundreds_of_clusters_in_a_grid_or_a_tree_equal_plain(d, spread):
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("seed", range(4))
-def test_larger_batches_on_a_lattice_equal_plain(seed, d):
+def test_larger_batches_on_a_lattice_equal_plain(seed, d, later_passes):
     """Whole coordinates: points tie between clusters, and boxes cost what their centers cost."""
     rng = np.random.default_rng(seed)
     width = {1: 300, 2: 20, 3: 8, 4: 5, 6: 3}[d]

@@ -32,9 +32,9 @@ class BatchBins:
     """How the sums of one batch are taken."""
 
     # (n_bins, n_columns); for each bin, the coarsest first, what is added and taken away again to
-    # round a term. The columns are w, where points have weights, then w y of each feature.
+    # round a term. The columns are w, where points have weights, then w y of each feature, then
+    # w |y|^2 and what its rounding lost.
     columns: FloatArray
-    costs: FloatArray  # (n_bins,); the same for w |y - theta|^2
     has_weights: bool  # Whether there is a column for w
 
 

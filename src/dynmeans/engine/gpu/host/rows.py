@@ -21,8 +21,6 @@ Listed = Any  # an array on the device: rows, or one choice for each
 class Compared:
     """All rows beside the slots of a moment."""
 
-    # The sum of w |y - theta|^2 over the rows, each beside its own slot, in bins.
-    within: FloatArray
     # listed, wishes: the rows that want to move, and where to; OPEN_NEW where that is a new
     # cluster.
     listed: Listed
