@@ -108,7 +108,7 @@ format: $(DEV_READY)  ## Format Python and C++, sort imports, fix what can be fi
 	$(BIN)/clang-format -i $(NATIVE)
 
 docs: $(DEV_READY)  ## The site with its gallery, in build/site; a warning is an error.
-	$(call install,docs,docs,all)
+	$(call install,docs,docs,all,ON)
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/site
 	! grep -rlE '(src|<link[^>]*href)="https?://' build/site --include='*.html'
 	@echo "The site: build/site/index.html"
@@ -166,13 +166,14 @@ system-deps-arm:  ## Install a compiler and an emulator for ARM, for one slow te
 clean:  ## Remove the environment and everything built.
 	rm -rf $(VENV) build dist
 
-# $(1): a file of requirements/, $(2): the extra that it locks, $(3): the instruction sets to build.
+# $(1): a file of requirements/, $(2): the extra that it locks, $(3): the instruction sets to build,
+# $(4): whether to build the engine for the page of a report too, which the demo can do without.
 # The package is built in .venv, not in a throw-away environment: the next build compiles only
 # what changed.
 define install
 	$(PIP) install --no-compile $(if $(IS_LOCKED),--require-hashes -r requirements/$(1).txt,-r requirements/build.in)
 	@echo "Compiling C++ ..."
-	SKBUILD_CMAKE_DEFINE=DYNMEANS_INSTRUCTION_SETS=$(3) $(PIP) install --no-compile \
+	SKBUILD_CMAKE_DEFINE="DYNMEANS_INSTRUCTION_SETS=$(3);DYNMEANS_WASM=$(4)" $(PIP) install --no-compile \
 	    --no-build-isolation $(if $(IS_LOCKED),--no-deps --editable .,--editable ".[$(2)]")
 endef
 
@@ -188,9 +189,9 @@ $(VENV):
 	$(PYTHON) -m venv $(VENV)
 
 $(DEMO_READY): pyproject.toml CMakeLists.txt requirements/demo.txt $(NATIVE) | $(VENV)
-	$(call install,demo,runs,$(if $(wildcard $(DEV_READY)),all,native))
+	$(call install,demo,runs,$(if $(wildcard $(DEV_READY)),all,native),$(if $(wildcard $(DEV_READY)),ON,OFF))
 	touch $@
 
 $(DEV_READY): pyproject.toml CMakeLists.txt requirements/dev.txt $(NATIVE) | $(VENV)
-	$(call install,dev,dev,all)
+	$(call install,dev,dev,all,ON)
 	touch $(DEMO_READY) $@

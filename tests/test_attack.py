@@ -6,14 +6,19 @@ import pytest
 from attack import __main__ as attack
 from attack import campaign
 from attack.journal import Journal
-from attack.targets import TARGETS, Target
+from attack.targets import TARGETS, Loaded, Target
 
-# Those that start processes of their own are for `make attack`.
+# Those that start processes of their own, or need a card, are for `make attack`.
+ALONE = {
+    "kills", "kills-redis", "kills-kafka", "kills-mqtt", "kills-postgresql", "dask", "spark", "gpu",
+    "gpu-threads",
+}  # fmt: skip
 N_CASES = {
     "state": 300, "mixture": 300, "groups-file": 300, "history": 300, "lines": 500, "times": 500,
     "csv": 5, "other-files": 20, "run-folder": 20, "engine": 30, "shuffles": 50, "groups": 20,
     "bad-frames": 100, "anytime": 30, "server": 60, "run-tables": 10, "edits": 5, "exports": 3,
-    "messages": 5, "alerts": 200, "frames": 3, "river": 50,
+    "messages": 5, "alerts": 200, "frames": 3, "river": 50, "geojson": 20, "message-kinds": 50,
+    "watermarks": 50, "secrets": 300, "alert-groups": 1, "mixed-zones": 1,
 }  # fmt: skip
 
 
@@ -22,6 +27,15 @@ def test_a_moment_of_each_target_is_held(name):
     outcome = campaign.run_slice(name, seed=0, first_case=0, seconds=600.0, n_cases=N_CASES[name])
     assert outcome.failures == []
     assert outcome.n_tried > 0
+
+
+def test_no_target_is_left_out():
+    assert {*N_CASES} | ALONE == {*TARGETS}
+
+
+@pytest.mark.parametrize("name", sorted(ALONE))
+def test_targets_that_are_not_run_here_can_be_imported(name):
+    assert callable(Loaded(name).ready)
 
 
 @pytest.fixture

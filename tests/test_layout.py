@@ -108,6 +108,15 @@ def test_folder_has_at_most_twenty_files(folder):
     assert len(files) <= 20
 
 
+def test_tables_of_a_run_are_read_and_written_in_the_store_alone():
+    schema = (PACKAGE / "runs" / "store" / "schema.py").read_text(encoding="utf-8")
+    tables = "|".join(re.findall(r"CREATE TABLE (\w+)", schema))
+    sql = re.compile(rf"\b(FROM|INTO|UPDATE|JOIN) ({tables})\b")
+    others = [path for path in PACKAGE.rglob("*.py") if "store" not in path.parts]
+    found = [path.name for path in others if sql.search(path.read_text(encoding="utf-8"))]
+    assert found == []
+
+
 def test_contract_has_no_exceptions():
     assert not any("ignore_imports" in contract for contract in CONTRACTS)
 

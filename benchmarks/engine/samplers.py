@@ -20,10 +20,10 @@ from dynmeans.mixture.model import (
     center_posteriors,
 )
 from dynmeans.mixture.particle_learning import particle_learning
-from dynmeans.mixture.reference_gibbs import plain_gibbs
 from dynmeans.mixture.variational import variational
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.reference_gibbs import plain_gibbs
 
 N_SWEEPS = 5000
 N_PLAIN_SWEEPS = 10

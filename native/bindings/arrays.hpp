@@ -1,6 +1,5 @@
-// Arrays that cross between Python and C++. What a step takes and returns goes through NumPy's own
-// C interface: a small batch has seventeen arrays, and nanobind's views (Floats, Ints, Table) cost
-// up to a microsecond for each.
+// Arrays that cross between Python and C++, all of them by NumPy's own C interface: a small batch
+// has seventeen, and nanobind's views cost up to a microsecond for each. They only write the stub.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -26,17 +25,12 @@ namespace dynmeans::bindings {
 
 namespace nb = nanobind;
 
-using Floats = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Ints = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <typename Value>
-using Table = nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-// An array of the caller's, kept alive while it is looked at.
+// An array of the caller's, kept alive while it is looked at; where T is const it may be a copy.
 template <typename T, std::size_t N>
 struct Given {
     nb::object array;
 
-    const T* data() const { return static_cast<const T*>(PyArray_DATA(numpy())); }
+    T* data() const { return static_cast<T*>(PyArray_DATA(numpy())); }
     std::size_t shape(int axis) const { return PyArray_DIM(numpy(), axis); }
     std::size_t size() const { return PyArray_SIZE(numpy()); }
 
@@ -44,20 +38,20 @@ struct Given {
     PyArrayObject* numpy() const { return reinterpret_cast<PyArrayObject*>(array.ptr()); }
 };
 
-using GivenFloats = Given<double, 1>;
-using GivenInts = Given<std::int64_t, 1>;
+using Floats = Given<const double, 1>;
+using Ints = Given<const std::int64_t, 1>;
 template <typename Value>
-using GivenTable = Given<Value, 2>;
+using Table = Given<const Value, 2>;
+using GivenWeights = std::optional<Floats>;
+using GivenMoving = std::optional<Floats>;
 
-template <typename Value>
-records::Points<Value> view(const GivenTable<Value>& points,
-                            const std::optional<GivenFloats>& weights) {
-    return {points.data(), weights ? weights->data() : nullptr, points.shape(0), points.shape(1)};
+inline const double* data_or_null(const std::optional<Floats>& given) {
+    return given ? given->data() : nullptr;
 }
 
 template <typename Value>
 records::Points<Value> points_of(const Table<Value>& points, const std::optional<Floats>& weights) {
-    return {points.data(), weights ? weights->data() : nullptr, points.shape(0), points.shape(1)};
+    return {points.data(), data_or_null(weights), points.shape(0), points.shape(1)};
 }
 
 // A new array; `Array` tells the stub what it holds.
@@ -83,6 +77,10 @@ template <>
 inline constexpr int kNumpyType<std::uint64_t> = NPY_UINT64;
 template <>
 inline constexpr int kNumpyType<std::int32_t> = NPY_INT32;
+template <>
+inline constexpr int kNumpyType<std::uint32_t> = NPY_UINT32;
+template <>
+inline constexpr int kNumpyType<std::uint8_t> = NPY_UINT8;
 
 inline nb::object checked_new(PyObject* object) {
     if (!object) throw nb::python_error();
@@ -134,19 +132,21 @@ namespace nanobind::detail {
 template <typename T, std::size_t N>
 struct type_caster<dynmeans::bindings::Given<T, N>> {
     using Array = dynmeans::bindings::Given<T, N>;
-    NB_TYPE_CASTER(Array, (make_caster<ndarray<const T, ndim<N>, c_contig, device::cpu>>::Name))
+    NB_TYPE_CASTER(Array, (make_caster<ndarray<T, ndim<N>, c_contig, device::cpu>>::Name))
 
     bool from_python(handle source, std::uint8_t flags, cleanup_list*) noexcept {
-        constexpr int kType = dynmeans::bindings::kNumpyType<T>;
+        constexpr bool kIsRead = std::is_const_v<T>;
+        constexpr int kType = dynmeans::bindings::kNumpyType<std::remove_const_t<T>>;
         PyObject* object = source.ptr();
         if (PyArray_Check(object)) {
             auto* array = reinterpret_cast<PyArrayObject*>(object);
-            if (PyArray_TYPE(array) == kType && PyArray_ISCARRAY_RO(array)) {
+            const bool is_plain = kIsRead ? PyArray_ISCARRAY_RO(array) : PyArray_ISCARRAY(array);
+            if (PyArray_TYPE(array) == kType && is_plain) {
                 value.array = borrow(source);
                 return PyArray_NDIM(array) == N;
             }
         }
-        if (!(flags & static_cast<std::uint8_t>(cast_flags::convert))) return false;
+        if (!kIsRead || !(flags & static_cast<std::uint8_t>(cast_flags::convert))) return false;
         value.array = steal(PyArray_FROM_OTF(object, kType, NPY_ARRAY_CARRAY_RO));
         if (!value.array.is_valid()) PyErr_Clear();
         return value.array.is_valid() &&

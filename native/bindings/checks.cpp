@@ -14,14 +14,13 @@ using namespace algorithm;
 namespace {
 
 template <typename Value>
-Rows<std::int64_t> visiting_orders(GivenTable<Value> points, std::uint64_t entropy,
-                                   std::size_t n_steps, std::size_t n_init,
-                                   std::optional<GivenFloats> point_weights) {
+Rows<std::int64_t> visiting_orders(Table<Value> points, std::uint64_t entropy, std::size_t n_steps,
+                                   std::size_t n_init, std::optional<Floats> point_weights) {
     const std::size_t n = points.shape(0);
     std::vector<std::int64_t> orders(n_init * n);
     {
         nb::gil_scoped_release release;
-        VisitingOrders made(view(points, point_weights), seed_of_step(entropy, n_steps));
+        VisitingOrders made(points_of(points, point_weights), seed_of_step(entropy, n_steps));
         for (std::size_t r = 0; r < n_init; ++r) {
             made.advance();
             made.write(orders.data() + r * n);
@@ -30,7 +29,7 @@ Rows<std::int64_t> visiting_orders(GivenTable<Value> points, std::uint64_t entro
     return rows(std::move(orders), n_init, n);
 }
 
-std::int64_t first_bad_order(GivenTable<std::int64_t> orders) {
+std::int64_t first_bad_order(Table<std::int64_t> orders) {
     nb::gil_scoped_release release;
     return find_bad_order(orders.data(), orders.shape(0), orders.shape(1));
 }
@@ -59,7 +58,7 @@ bool are_plain_batches(nb::handle batches, std::size_t n_features) {
 }
 
 template <typename Value>
-bool all_within(GivenTable<Value> points, double limit) {
+bool all_within(Table<Value> points, double limit) {
     nb::gil_scoped_release release;
     return are_all_within(points.data(), points.size(), limit);
 }

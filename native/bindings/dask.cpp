@@ -27,10 +27,10 @@ using namespace algorithm;
 using namespace dask;
 namespace {
 
-using Keys = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Keys = Given<const std::uint64_t, 1>;
+using Flags = Given<const std::uint8_t, 1>;
 template <typename T>
-using Writable = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Writable = Given<T, 1>;
 
 // points, weights, first row, keys of a given order, labels, next, own, has_own, movers
 template <typename Value>

@@ -19,7 +19,7 @@ namespace dynmeans::bindings {
 using namespace engine;
 namespace {
 
-using Seeds = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Seeds = Given<const std::uint32_t, 1>;
 // Labels of the rows; clusters, passes and cost of each batch.
 using BatchColumns =
     std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<std::int64_t>, Column<double>>;

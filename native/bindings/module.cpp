@@ -12,6 +12,7 @@ using namespace nb::literals;
 using namespace records;
 
 void bind_steps(nb::module_& module);       // step.cpp
+void bind_sequences(nb::module_& module);   // sequence.cpp
 void bind_checks(nb::module_& module);      // checks.cpp
 void bind_moves(nb::module_& module);       // moves.cpp
 void bind_pieces(nb::module_& module);      // dask.cpp
@@ -45,6 +46,7 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     module.def("leave_out", &leave_out, "names"_a);
     module.def("date_from", &date_from, "n_points"_a);
     bind_steps(module);
+    bind_sequences(module);
     bind_checks(module);
     bind_moves(module);
     bind_pieces(module);

@@ -85,8 +85,8 @@ inline const RecordTypes& record_types(nb::handle classes) {
 // What a follower keeps between batches and says of one, and when it has to do without this:
 // batches and identities that wait to be counted, and clusters that are to be warned of.
 struct FollowTypes {
-    RecordType<9> memory{{"clusters", "space", "penalties", "entropy", "n_features",
-                          "feature_names", "lives", "evidence", "plan"}};
+    RecordType<10> memory{{"clusters", "space", "penalties", "entropy", "n_features",
+                           "feature_names", "lives", "evidence", "plan", "method"}};
     RecordType<5> step{{"before", "elapsed", "clustering", "after", "space"}};
     PyTypeObject* lives = nullptr;
     Py_ssize_t most_waiting = 0, most_ids = 0, many_clusters = 0;

@@ -1,8 +1,9 @@
 // Steps for Python: arrays and a state in, records out. The GIL is released while a step runs, and
 // the caller has checked shapes and values; but step_if_small checks for itself and keeps the GIL.
+#include "engine/step.hpp"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>
@@ -13,7 +14,6 @@
 #include "bindings/interrupts.hpp"
 #include "bindings/plain_arrays.hpp"
 #include "bindings/records.hpp"
-#include "engine/sequence.hpp"
 
 namespace dynmeans::bindings {
 
@@ -22,13 +22,7 @@ using namespace algorithm;
 
 namespace {
 
-using GivenWeights = std::optional<GivenFloats>;
-using GivenMoving = std::optional<GivenFloats>;
 constexpr double kLeastElapsed = 1e-12;
-
-const double* data_or_null(const std::optional<GivenFloats>& given) {
-    return given ? given->data() : nullptr;
-}
 
 Sgemm to_sgemm(const std::optional<nb::capsule>& capsule) {
     return capsule ? reinterpret_cast<Sgemm>(capsule->data(capsule->name())) : nullptr;
@@ -73,12 +67,12 @@ StepResult step_in(const AskedOrders& asked, const Points<Value>& batch, const G
 }
 
 template <typename Value>
-nb::object step_records(GivenTable<Value> points, GivenWeights point_weights, nb::handle orders,
+nb::object step_records(Table<Value> points, GivenWeights point_weights, nb::handle orders,
                         nb::handle state, nb::handle given_penalties, GivenMoving moving,
                         double elapsed, bool is_deep, bool is_accelerated, std::size_t n_threads,
                         std::optional<nb::capsule> sgemm, nb::handle records) {
     const RecordTypes& types = record_types(records);
-    const Points<Value> batch = view(points, point_weights);
+    const Points<Value> batch = points_of(points, point_weights);
     const GivenState before = read_state(types, state, batch.n_features);
     const Penalties penalties = read_penalties(types, given_penalties, data_or_null(moving));
     const Execution execution{is_accelerated, to_sgemm(sgemm)};
@@ -187,167 +181,20 @@ nb::object follow_if_small(nb::handle records, nb::handle more_records, nb::hand
     if (!lives.is_valid()) return nb::none();
     const auto kept = [&](std::size_t f) { return nb::borrow(field(f)); };
     nb::object next = more.memory.make({nb::borrow(after), kept(1), kept(2), kept(3), kept(4),
-                                        kept(5), std::move(lives), kept(7), kept(8)});
+                                        kept(5), std::move(lives), kept(7), kept(8), kept(9)});
     nb::object step = more.step.make({nb::borrow(state), nb::borrow(elapsed),
                                       nb::borrow(clustering), nb::borrow(after), kept(1)});
     return nb::make_tuple(std::move(next), std::move(step));
 }
 
-// Many small batches without coming back to Python in between. The lists hold the arrays as the
-// caller has checked them, and keep them alive.
 template <typename Value>
-struct Sequence {
-    std::vector<Points<Value>> points;
-    GivenFloats elapsed;
-    Penalties penalties;
-
-    Sequence(const nb::list& batches, const nb::list& weights, GivenFloats gaps, Penalties given)
-        : elapsed(std::move(gaps)), penalties(given) {
-        for (std::size_t t = 0; t < nb::len(batches); ++t) {
-            PyArrayObject* rows = plain_array<Value, 2>(PyList_GET_ITEM(batches.ptr(), t));
-            PyObject* masses = PyList_GET_ITEM(weights.ptr(), t);
-            PyArrayObject* own = masses == Py_None ? nullptr : plain_array<double, 1>(masses);
-            if (!rows || (masses != Py_None && !own))
-                throw nb::type_error("batches must be tables of one kind of number.");
-            points.push_back({data_of<Value>(rows), own ? data_of<double>(own) : nullptr,
-                              static_cast<std::size_t>(PyArray_DIM(rows, 0)),
-                              static_cast<std::size_t>(PyArray_DIM(rows, 1))});
-        }
-    }
-
-    template <typename OnStep>
-    void run(bool is_accelerated, std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
-             bool is_deep, const OnStep& on_step) const {
-        run_released(n_threads, [&](ThreadPool& pool) {
-            run_sequence(points, elapsed.data(), penalties, is_accelerated, entropy, n_init,
-                         is_deep, pool, on_step);
-        });
-    }
-};
-
-// The steps of a sequence, whose records are made when they are looked at.
-struct KeptSteps {
-    std::vector<StepResult> results;
-    std::vector<nb::object> labels;
-    std::vector<double> times;
-    std::vector<bool> has_weights;
-    std::size_t n_features = 0;
-    bool is_steady = false;
-};
-
-// Points and batches of every identity that was seen.
-nb::tuple lives_of(const KeptSteps& kept) {
-    const std::int64_t next_id = kept.results.empty() ? 0 : kept.results.back().state.next_id;
-    std::vector<double> points(next_id);
-    std::vector<std::int64_t> n_batches(next_id);
-    for (const StepResult& result : kept.results)
-        for (std::size_t k = 0; k < result.ids.size(); ++k) {
-            points[result.ids[k]] += result.counts[k];
-            ++n_batches[result.ids[k]];
-        }
-    return nb::make_tuple(column(std::move(points)), column(std::move(n_batches)));
-}
-
-// All steps without coming back to Python in between: their labels, the most clusters that were
-// remembered, the lives of all identities, and what the records are made of.
-template <typename Value>
-nb::object sequence_steps_of(const nb::list& batches, const nb::list& point_weights,
-                             GivenFloats elapsed, nb::handle penalties, GivenMoving moving,
-                             bool is_accelerated, std::size_t n_threads, std::uint64_t entropy,
-                             std::size_t n_init, bool is_deep, nb::handle records) {
-    const Sequence<Value> sequence(
-        batches, point_weights, elapsed,
-        read_penalties(record_types(records), penalties, data_or_null(moving)));
-    auto kept = std::make_unique<KeptSteps>();
-    kept->n_features = sequence.points.empty() ? 0 : sequence.points[0].n_features;
-    kept->is_steady = moving.has_value();
-    kept->results.reserve(sequence.points.size());
-    std::size_t most_clusters = 0;
-    sequence.run(is_accelerated, n_threads, entropy, n_init, is_deep,
-                 [&](std::size_t, StepResult&& result) {
-                     most_clusters = std::max(most_clusters, result.state.ids.size());
-                     kept->results.push_back(std::move(result));
-                     return engine::view(kept->results.back().state);
-                 });
-    double time = 0.0;
-    nb::list labels;
-    for (std::size_t t = 0; t < kept->results.size(); ++t) {
-        kept->times.push_back(time += elapsed.data()[t]);
-        kept->has_weights.push_back(sequence.points[t].weights != nullptr);
-        kept->labels.push_back(to_labels(std::move(kept->results[t].labels)));
-        labels.append(kept->labels.back());
-    }
-    nb::tuple lives = lives_of(*kept);
-    nb::capsule capsule(kept.release(),
-                        [](void* data) noexcept { delete static_cast<KeptSteps*>(data); });
-    return nb::make_tuple(labels, most_clusters, lives, capsule);
-}
-
-nb::list as_list(nb::handle object) {
-    if (!PyList_CheckExact(object.ptr())) throw nb::type_error("batches must be in a list.");
-    return nb::borrow<nb::list>(object);
-}
-
-// Whether the first of the arrays has float32.
-bool is_single(const nb::list& batches) {
-    return nb::len(batches) > 0 && plain_array<float, 2>(PyList_GET_ITEM(batches.ptr(), 0));
-}
-
-template <typename... Arguments>
-nb::object sequence_steps(const nb::list& batches, const Arguments&... arguments) {
-    return is_single(batches) ? sequence_steps_of<float>(batches, arguments...)
-                              : sequence_steps_of<double>(batches, arguments...);
-}
-
-// The state after step t of a sequence, and its clustering.
-nb::object sequence_records(nb::capsule capsule, std::size_t t, nb::handle records) {
-    const auto& kept = *static_cast<const KeptSteps*>(capsule.data());
-    if (t >= kept.results.size()) throw nb::index_error("there is no such step.");
-    return to_records(record_types(records), StepResult(kept.results[t]), kept.n_features,
-                      kept.has_weights[t], kept.is_steady, t + 1, kept.times[t], kept.labels[t]);
-}
-
-// Only what a judge of the parameters asks for: the labels of all points that weigh something,
-// batch after batch, clusters seen in all batches together, and identities.
-using SequenceLabels = std::tuple<Column<std::int64_t>, std::size_t, std::int64_t>;
-
-template <typename Value>
-SequenceLabels sequence_labels_of(const nb::list& batches, const nb::list& point_weights,
-                                  GivenFloats elapsed, nb::handle penalties, GivenMoving moving,
-                                  bool is_accelerated, std::size_t n_threads, std::uint64_t entropy,
-                                  std::size_t n_init, bool is_deep, nb::handle records) {
-    const Sequence<Value> sequence(
-        batches, point_weights, elapsed,
-        read_penalties(record_types(records), penalties, data_or_null(moving)));
-    std::vector<std::int64_t> labels;
-    std::size_t n_seen = 0;
-    State state;
-    sequence.run(is_accelerated, n_threads, entropy, n_init, is_deep,
-                 [&](std::size_t t, StepResult&& result) {
-                     const double* weights = sequence.points[t].weights;
-                     for (std::size_t i = 0; i < result.labels.size(); ++i)
-                         if (!weights || weights[i] > 0.0) labels.push_back(result.labels[i]);
-                     n_seen += result.ids.size();
-                     state = std::move(result.state);
-                     return engine::view(state);
-                 });
-    return {column(std::move(labels)), n_seen, state.next_id};
-}
-
-template <typename... Arguments>
-SequenceLabels sequence_labels(const nb::list& batches, const Arguments&... arguments) {
-    return is_single(batches) ? sequence_labels_of<float>(batches, arguments...)
-                              : sequence_labels_of<double>(batches, arguments...);
-}
-
-template <typename Value>
-std::tuple<Column<std::int64_t>, Column<double>> predict(GivenTable<Value> points, nb::handle state,
+std::tuple<Column<std::int64_t>, Column<double>> predict(Table<Value> points, nb::handle state,
                                                          nb::handle given_penalties,
                                                          GivenMoving moving, double elapsed,
                                                          bool is_accelerated, std::size_t n_threads,
                                                          std::optional<nb::capsule> sgemm,
                                                          nb::handle records) {
-    const Points<Value> batch = view(points, std::nullopt);
+    const Points<Value> batch = points_of(points, std::nullopt);
     const RecordTypes& types = record_types(records);
     const StateView before = read_state(types, state, batch.n_features).view;
     const Penalties penalties = read_penalties(types, given_penalties, data_or_null(moving));
@@ -384,27 +231,6 @@ void bind_steps(nb::module_& module) {
                "is_deep"_a, "records"_a);
     module.def("follow_if_small", &follow_if_small, "records"_a, "more_records"_a,
                "memory"_a.none(), "points"_a.none(), "elapsed"_a.none());
-    const auto steps = [](nb::handle batches, nb::handle weights, GivenFloats elapsed,
-                          nb::handle penalties, GivenMoving moving, bool is_accelerated,
-                          std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
-                          bool is_deep, nb::handle records) {
-        return sequence_steps(as_list(batches), as_list(weights), elapsed, penalties, moving,
-                              is_accelerated, n_threads, entropy, n_init, is_deep, records);
-    };
-    const auto labels = [](nb::handle batches, nb::handle weights, GivenFloats elapsed,
-                           nb::handle penalties, GivenMoving moving, bool is_accelerated,
-                           std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
-                           bool is_deep, nb::handle records) {
-        return sequence_labels(as_list(batches), as_list(weights), elapsed, penalties, moving,
-                               is_accelerated, n_threads, entropy, n_init, is_deep, records);
-    };
-    module.def("sequence", steps, "batches"_a, "point_weights"_a, "elapsed"_a, "penalties"_a,
-               "moving"_a.none(), "is_accelerated"_a, "n_threads"_a, "entropy"_a, "n_init"_a,
-               "is_deep"_a, "records"_a);
-    module.def("sequence_labels", labels, "batches"_a, "point_weights"_a, "elapsed"_a,
-               "penalties"_a, "moving"_a.none(), "is_accelerated"_a, "n_threads"_a, "entropy"_a,
-               "n_init"_a, "is_deep"_a, "records"_a);
-    module.def("sequence_records", &sequence_records, "steps"_a, "number"_a, "records"_a);
     bind_steps_of<double>(module);
     bind_steps_of<float>(module);
 }

@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from dynmeans.cli.output import progress_bar, say
+from dynmeans.cli.output import say
 from dynmeans.inputs.input_error import InputError
 from paper.aircraft.config import AircraftConfig
 from paper.aircraft.experiment import run_aircraft, write_figures
+from paper.progress_bar import progress_bar
 
 _OUT = Path("experiment-output")
 

@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from dynmeans.files.whole_file import whole_file
-from dynmeans.plots.series import new_figure, save_figure
+from dynmeans.plots.figures import new_figure
 from paper.aircraft.config import PLAIN, SCALED, WEEK, AircraftConfig
 from paper.aircraft.data import AircraftData, prepare_data
 from paper.aircraft.run import flight_places, run_flows, write_page
@@ -36,6 +36,7 @@ from paper.flows.flow_map import map_size, plot_flow_map
 from paper.flows.flows import Flow, find_flows
 from paper.results_file import Results, ResultsFile, read_results
 from paper.run_tasks import run_tasks
+from paper.series import save_figure
 
 OnProgress = Callable[[str], Callable[[float, float], None] | None]
 

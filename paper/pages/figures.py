@@ -5,10 +5,11 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from dynmeans.datasets.moving_gaussians import NOISES
-from dynmeans.plots.series import Series, draw_series, new_figure, save_figure
+from dynmeans.plots.figures import new_figure
 from paper.pages.study_tables import SYMBOLS, limit_means, robustness_means
 from paper.pages.tables import read_rows, times
 from paper.results_file import RESULTS
+from paper.series import Series, draw_series, save_figure
 from paper.synthetic.claims import NAMES as METHOD_NAMES
 from paper.synthetic.experiment import write_figures
 
@@ -70,6 +71,8 @@ def vanishing_figure() -> None:
             lines.append(Series(name, x, y, error, color, marker))
         draw_series(ax, lines)
         ax.set_xscale("log")
+        ax.set_xticks(x, [f"{value:g}" for value in x])
+        ax.set_xticks([], minor=True)
         ax.set_ylim(0, 1)
         ax.set_xlabel("T_Q")
         ax.set_ylabel("tracking accuracy, 5 clusters")

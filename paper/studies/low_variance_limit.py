@@ -15,11 +15,11 @@ import pyarrow as pa
 from dynmeans import ClusterState, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.mixture.gibbs import gibbs
-from dynmeans.mixture.low_variance import low_variance_mixture
 from dynmeans.mixture.model import BatchPrior, batch_prior
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.mixture import MixtureState
 from dynmeans.records.stream import LabeledStream
+from paper.low_variance import low_variance_mixture
 from paper.results_file import Row
 from paper.studies.rows import run_study
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from dynmeans.cli.output import progress_bar, say
+from dynmeans.cli.output import say
+from paper.progress_bar import progress_bar
 from paper.synthetic.config import SyntheticConfig
 from paper.synthetic.experiment import run_synthetic, write_figures
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dynmeans.plots.figures import new_figure
 from dynmeans.plots.score_map import plot_score_map
-from dynmeans.plots.series import Series, draw_histogram, draw_series, new_figure, save_figure
 from dynmeans.records.penalties import Penalties
 from paper.results_file import Results
+from paper.series import Series, draw_histogram, draw_series, save_figure
 from paper.synthetic.claims import NAMES, ORIGINS, full_name, speed_claims
 from paper.synthetic.config import PAPER_PENALTIES, Setting, SyntheticConfig
 from paper.synthetic.summary import (

@@ -12,7 +12,6 @@ from dynmeans.engine.step import step as step
 from dynmeans.estimators.ddp_mixture import DDPMixture as DDPMixture
 from dynmeans.estimators.dp_means import DPMeans as DPMeans
 from dynmeans.estimators.dynamic_means import DynamicMeans as DynamicMeans
-from dynmeans.estimators.followed import Followed as Followed
 from dynmeans.estimators.river_clusterer import RiverDynamicMeans as RiverDynamicMeans
 from dynmeans.estimators.tuning import TuningResult as TuningResult
 from dynmeans.estimators.tuning import tune as tune

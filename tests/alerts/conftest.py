@@ -6,7 +6,7 @@ import threading
 from http.server import HTTPServer
 
 import pytest
-from alert_cases import Hook
+from run_cases import Hook
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from alert_cases import CONFIG, FAR, NEAR, Hook, rules_file
+from run_cases import CONFIG, FAR, NEAR, Hook, rules_file
 
 from dynmeans import Run
 from dynmeans.alerts.rules import read_rules

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from alert_cases import CONFIG, FAR, NEAR, Hook, rules_file
+from run_cases import CONFIG, FAR, NEAR, Hook, rules_file
 
 from dynmeans import Run
 from dynmeans.alerts.watch import watching
@@ -88,7 +88,7 @@ def test_a_split_of_families_is_told_after_a_stop_between_keeping_and_telling(
     for window in windows:
         # The first look at every window ends where its alerts would have been stored.
         with monkeypatch.context() as patch:
-            patch.setattr("dynmeans.alerts.watch.add_sent", killed)
+            patch.setattr("dynmeans.runs.store.alert_log.add_sent", killed)
             with pytest.raises(KeyboardInterrupt):
                 taken(tmp_path / "run", rules, [window], at_once=1)
         with Run.open(tmp_path / "run") as run, watching(rules, run, threading.Event()) as look:

@@ -281,7 +281,7 @@ def test_one_of_a_thing_is_told_in_the_singular(tmp_path, monkeypatch, capsys):
         assert main(command) == 0
         told.append(capsys.readouterr().out)
     assert told[0].startswith("1 window, 1 row in ")
-    assert "; 1 cluster now, 1 in all." in told[0]
+    assert "; 1 cluster now, 1 in all, new beyond distance 1." in told[0]
     assert told[1] == "already complete: 1 window. Run: run\n"
     assert "windows   1 (1 step of time)" in told[2]
     assert "labels    1 file, " in told[2]

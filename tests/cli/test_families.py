@@ -91,6 +91,16 @@ def test_confirmed_labels_are_those_of_the_history(run):
     np.testing.assert_array_equal(pd.read_parquet("out.parquet")["cluster_id"], expected)
 
 
+def test_labels_are_confirmed_as_the_run_was_told_when_it_was_made(rows):
+    assert main(["cluster", rows, *USUAL, "-o", "strict", "--min-life", "2", "-q"]) == 0
+    assert main(["labels", "strict", "-o", "out.csv"]) == 0
+    out = pd.read_csv("out.csv")
+    assert out["what"][out["cluster_id"] == -1].tolist() == ["stray"]
+    for option in (["--as-found"], ["--min-life", "1"]):
+        assert main(["labels", "strict", "-o", "out.csv", *option]) == 0
+        assert (pd.read_csv("out.csv")["cluster_id"] >= 0).all()
+
+
 def test_joined_is_listed_when_families_are_asked_for(run, capsys):
     assert main(["events", run, "--families", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)

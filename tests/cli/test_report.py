@@ -159,6 +159,17 @@ def test_report_takes_families_and_who_is_confirmed(run_folder, tmp_path):
     assert data["confirmed"] == {"min_cluster_size": 2.0, "min_life": 3}
 
 
+def test_report_confirms_as_the_run_was_told_when_it_was_made(run_folder, tmp_path):
+    page, strict = tmp_path / "page.html", str(tmp_path / "strict")
+    options = ["--time", "at", "--every", "1", "-f", "x,y", "--new-penalty", "900", "-q"]
+    more = ["--min-life", "3", "-o", strict]
+    assert main(["cluster", str(tmp_path / "ships.csv"), *options, *more]) == 0
+    assert main(["report", strict, "-o", str(page)]) == 0
+    assert page_data(page)["confirmed"] == {"min_cluster_size": 1.0, "min_life": 3}
+    assert main(["report", strict, "-o", str(page), "--min-life", "2"]) == 0
+    assert page_data(page)["confirmed"]["min_life"] == 2
+
+
 def test_report_shows_two_runs_side_by_side(run_folder, tmp_path, capsys):
     page, coarse = tmp_path / "page.html", tmp_path / "coarse"
     options = ["--time", "at", "--every", "1", "-f", "x,y", "--new-penalty", "900", "-q"]

@@ -7,9 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
-from sklearn.cluster import DBSCAN
 
-from dynmeans import DDPMixture, DynamicMeans, Followed, History
+from dynmeans import DDPMixture, DynamicMeans, History
 from dynmeans.plots import plot_timeline, plot_tracks
 
 DAYS = pd.date_range("2026-03-01", periods=3)
@@ -89,13 +88,11 @@ def test_times_of_single_batches_reach_the_history_and_count_as_steps():
     assert model.state_.time == 5.0
 
 
-@pytest.mark.parametrize("make", [lambda: DDPMixture("variational"), lambda: Followed(DBSCAN())])
-def test_others_take_groups_and_give_labels_with_the_index(make):
-    model = make()
-    found = model.fit_sequence(FRAME.groupby("day"), time_step=pd.Timedelta("12h"))
-    labels = found[0] if isinstance(model, DDPMixture) else found
+def test_others_take_groups_and_give_labels_with_the_index():
+    model = DDPMixture("variational")
+    labels, _ = model.fit_sequence(FRAME.groupby("day"), time_step=pd.Timedelta("12h"))
     assert pd.concat(labels).index.tolist() == list("abcdef")
-    state = model.state_ if isinstance(model, DDPMixture) else model.follower_.state_
+    state = model.state_
     assert state.time == 5.0  # one step, and twice two
 
 

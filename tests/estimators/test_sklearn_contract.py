@@ -9,20 +9,17 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.cluster import DBSCAN, KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmeans import DDPMixture, DPMeans, DynamicMeans, Followed, Penalties
+from dynmeans import DDPMixture, DPMeans, DynamicMeans, Penalties
 
 ESTIMATORS = [
     DynamicMeans(),
     DynamicMeans(1.0),
     DynamicMeans(1.0, space="standard"),
     DynamicMeans(Penalties(1.0, max_gap=5, reach=1.5)),
-    Followed(KMeans(n_clusters=3, random_state=0)),
-    Followed(DBSCAN(eps=0.5)),
     DPMeans(),
     DPMeans(1.0),
     DDPMixture(),

@@ -25,9 +25,9 @@ def score_of(stream, penalties, seed, measure=accuracy_global):
     return measure(stream.labels, model.fit_sequence(stream.batches)[0])
 
 
-@pytest.mark.parametrize("method", ["bayesian", "grid"])
-def test_best_is_the_highest_of_the_trials(stream, method):
-    result = tune(stream.batches, stream.labels, method=method, n_trials=18)
+@pytest.mark.parametrize("strategy", ["bayesian", "grid"])
+def test_best_is_the_highest_of_the_trials(stream, strategy):
+    result = tune(stream.batches, stream.labels, strategy=strategy, n_trials=18)
     best = result.trials.loc[result.trials["score"].idxmax()]
     assert result.score == best["score"]
     assert result.penalties.new_penalty == best["new_penalty"]
@@ -91,10 +91,10 @@ def test_most_trials_go_to_the_motion_that_leads(stream):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["bayesian", "grid"])
-def test_trials_do_not_depend_on_the_number_of_processes(stream, method):
+@pytest.mark.parametrize("strategy", ["bayesian", "grid"])
+def test_trials_do_not_depend_on_the_number_of_processes(stream, strategy):
     one, two = (
-        tune(stream.batches, stream.labels, method=method, n_trials=4 * ROUND, n_jobs=n_jobs)
+        tune(stream.batches, stream.labels, strategy=strategy, n_trials=4 * ROUND, n_jobs=n_jobs)
         for n_jobs in (1, 2)
     )
     pd.testing.assert_frame_equal(one.trials, two.trials)
@@ -115,8 +115,8 @@ def test_settings_stay_in_the_ranges_given(stream):
 
 
 def test_result_is_drawn_as_contours_or_dots(stream):
-    for method, title in (("grid", "reach"), ("bayesian", "all trials")):
-        trials = tune(stream.batches, stream.labels, method=method, n_trials=32).trials
+    for strategy, title in (("grid", "reach"), ("bayesian", "all trials")):
+        trials = tune(stream.batches, stream.labels, strategy=strategy, n_trials=32).trials
         assert plot_score_map(trials).get_title().startswith(title)
 
 
@@ -138,7 +138,7 @@ def test_it_is_a_public_name():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"method": "magic"}, "method must be one of bayesian, grid, got 'magic'"),
+        ({"strategy": "magic"}, "strategy must be one of bayesian, grid, got 'magic'"),
         ({"metric": "speed"}, "metric must be one of accuracy_global.* or a callable, got 'speed'"),
         ({"n_trials": 0}, "n_trials must be at least 1, got 0"),
         ({"random_state": -1}, "random_state must be None, an integer"),

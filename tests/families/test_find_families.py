@@ -247,3 +247,15 @@ def test_more_groups_than_are_linked_all_with_all_still_join(monkeypatch):
     families = find_families(*blobs(np.random.default_rng(10), places), level=np.inf)
     assert families.n_families == 1
     assert families.at(0).n_families == 5
+
+
+def test_a_cloud_inside_a_ring_is_not_joined_with_it():
+    rng = np.random.default_rng(0)
+    batches = []
+    for _ in range(25):
+        angles = rng.uniform(0, 2 * np.pi, 150)
+        ring = 6.0 * np.column_stack([np.cos(angles), np.sin(angles)])
+        batches.append(np.concatenate([ring, np.zeros((80, 2))]) + rng.normal(size=(230, 2)))
+    model = DynamicMeans(families=True, random_state=0)
+    model.fit_sequence(batches)
+    assert model.families_.n_families == 2

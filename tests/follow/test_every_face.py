@@ -32,6 +32,7 @@ from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.scale import label_rows
 from dynmeans.scale.groups.key_seeds import seed_of_key
+from dynmeans.spaces.named import SPACES
 
 NAMES = ["x", "y"]
 BASE = {"new_penalty": 40.0, "random_state": 3}
@@ -48,6 +49,7 @@ CASES = {
     "moving": {**BASE, "motion": "steady", "reach": 1.5, "moving": ("x",)},
     "revival": {**BASE, "revival": "exact"},
     "space": {"new_penalty": 0.2, "random_state": 3, "space": "standard"},
+    "method": {**BASE, "method": "dbscan(eps=8.0, min_samples=4)"},
     "n_init": {**BASE, "new_penalty": 4.0, "n_init": 7},
     "order": {**BASE, "new_penalty": 4.0, "order": "row"},
     "search": {**BASE, "new_penalty": 4.0, "search": "deep"},
@@ -58,6 +60,18 @@ CASES = {
     "max_clusters": {**BASE, "max_clusters": 2},
 }
 CONFIRMED = ("min_cluster_size", "min_life")
+# Every space by its name, with a penalty at which the clusters of the stream fall apart in it.
+IN_SPACES = {
+    "raw": ("raw", 40.0),
+    "robust": ("robust", 0.05),
+    "auto": ("auto", 40.0),
+    "geo": ("geo", 900.0**2),
+    "angle": ("angle:200", 300.0),
+    "direction": ("direction", 0.01),
+    "landmarks": ("landmarks:20", 0.3),
+    "mixed": ("2*angle:200(0) + robust(1)", 30.0),
+    "standard": ("standard", 0.2),
+}
 
 
 def _stream():
@@ -384,6 +398,64 @@ def test_a_face_gives_what_the_estimator_gives_or_refuses_the_field_by_name(name
         assert any(one in str(found) for one in given), f"{field} is not named: {found}"
     else:
         np.testing.assert_array_equal(found, expected)
+
+
+def test_every_space_is_tried_in_every_face():
+    assert set(IN_SPACES) == set(SPACES)
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+@pytest.mark.parametrize("space", IN_SPACES)
+@pytest.mark.parametrize("name", FACES)
+def test_a_face_gives_what_the_estimator_gives_in_every_space(name, space, tmp_path):
+    text, penalty = IN_SPACES[space]
+    fields = {"new_penalty": penalty, "random_state": 3, "space": text}
+    face, reference = FACES[name]
+    found = _outcome(face, fields, "space", tmp_path)
+    if isinstance(found, Exception):
+        assert "space" in str(found)
+        return
+    expected = _outcome(reference, fields, "space", tmp_path)
+    assert len(np.unique(found)) > 1
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("space", IN_SPACES)
+def test_a_run_in_one_space_refuses_another_in_one_sentence(space, tmp_path):
+    text, penalty = IN_SPACES[space]
+    recipe = Recipe(new_penalty=penalty, random_state=3, space=text)
+    with Run.create(tmp_path / "run", RunConfig(NAMES, recipe)) as run:
+        run.process(Window(BATCHES[0]))
+        memory = run.memory
+    other = Recipe(
+        new_penalty=penalty, random_state=3, space="angle:7" if space != "raw" else "geo"
+    )
+    with (
+        pytest.raises(ValueError, match="space") as refusal,
+        Run.open(tmp_path / "run", RunConfig(NAMES, other)) as run,
+    ):
+        run.process(Window(BATCHES[1]))
+    assert len(str(refusal.value).splitlines()) == 1
+    with pytest.raises(ValueError, match="space") as refusal:
+        follow(other, memory, Batch(BATCHES[1]))
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", FACES)
+def test_a_mixed_space_by_names_is_served_or_refused_by_name(name, tmp_path):
+    fields = {"new_penalty": 30.0, "random_state": 3}
+    face, _ = FACES[name]
+    outcomes = []
+    for text in ("2*angle:200(x) + robust(y)", IN_SPACES["mixed"][0]):
+        folder = tmp_path / str(len(outcomes))
+        folder.mkdir()
+        outcomes.append(_outcome(face, fields | {"space": text}, "space", folder))
+    found, numbered = outcomes
+    if isinstance(found, Exception):
+        assert "space" in str(found)
+        assert isinstance(numbered, Exception) or "no names" in str(found)
+    else:
+        np.testing.assert_array_equal(found, numbered)
 
 
 def test_a_space_that_is_fitted_serves_all_keys_of_a_group():

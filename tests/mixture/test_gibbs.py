@@ -21,8 +21,8 @@ from xoshiro import Xoshiro
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.mixture.gibbs import gibbs
 from dynmeans.mixture.model import batch_prior
-from dynmeans.mixture.reference_gibbs import label_log_weights, plain_gibbs
 from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.reference_gibbs import label_log_weights, plain_gibbs
 
 
 def p_value(prior, n_samples=20_000):

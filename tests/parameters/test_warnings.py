@@ -175,3 +175,19 @@ def test_two_labelings_are_alike_whatever_their_names():
     assert alikeness(labels, labels[::-1]) == 1
     assert alikeness(labels, np.arange(6)) == 0
     assert alikeness(np.zeros(4, int), np.zeros(4, int)) == 1
+
+
+def test_parts_of_a_bar_and_an_arc_are_doubted_and_another_method_is_named():
+    rng = np.random.default_rng(0)
+    batches = []
+    for _ in range(15):
+        angles = rng.uniform(0.2, 2.9, 200)
+        bar = np.column_stack([rng.uniform(-6, 6, 200), rng.normal(-5, 0.1, 200)])
+        arc = np.column_stack([6 * np.cos(angles), 6 * np.sin(angles)])
+        batches.append(np.concatenate([bar, arc, rng.normal(0, 0.3, (200, 2))]))
+    doubts = [doubt for doubt in suggest_details(batches).doubts if "larger shape" in doubt]
+    assert len(doubts) == 1
+    assert "method='hdbscan'" in doubts[0]
+    assert "--method hdbscan" in doubts[0].told(
+        lambda name, value: f"--{name} {value.strip(chr(39))}"
+    )

@@ -425,8 +425,8 @@ def test_a_reader_who_has_gone_elsewhere_stays_there_when_batches_come(page):
 def test_a_batch_of_plain_numbers_is_taken_too(page):
     page.run(
         "dynmeansReport.append({"
-        "batches: {steps: [12], times: [13], utc_offsets: [0], costs: [0.5], n_points: [2],"
-        " n_seen: [1], n_remembered: [3]}, limits: null,"
+        "batches: {steps: [12], times: [13], utc_offsets: [0], clocks: [13], costs: [0.5],"
+        " n_points: [2], n_seen: [1], n_remembered: [3]}, limits: null,"
         "clusters: {sizes: [1], ids: [9], counts: [2], places: [1.5, 2.5]},"
         "points: {sizes: [2], slots: [0, 0], places: [1, 2, 2, 3]},"
         "events: {sizes: [1], kinds: [0], ids: [9], others: [-1], gaps: [0], displacements: [0]}})"

@@ -96,6 +96,22 @@ def test_another_scale_gives_the_labels_of_the_package_on_the_rows_of_the_page(t
     assert trial.messages() == []
 
 
+def test_time_passes_in_a_trial_as_it_did_in_the_run(driver, tmp_path):
+    rng = np.random.default_rng(1)
+    batches = [rng.normal([[0.0, 0.0], [9.0, 0.0]], 0.1) for _ in range(8)]
+    elapsed = [1.0, 1.0, 4.0, 1.0, 6.0, 1.0, 1.0, 1.0]
+    model = DynamicMeans(penalties=RUN.penalties, random_state=RUN.random_state)
+    _, history = model.fit_sequence(batches, elapsed=elapsed)
+    data = report_data(history, points=batches, times=60.0 * np.cumsum(elapsed))
+    page = Page(driver)
+    page.show_as()
+    page.open(write_report(data.with_trial(RUN), tmp_path / "minutes.html"))
+    page.settle()
+    page.find("#trial summary").click()
+    give(page, "#trial-distance", "1")
+    assert [batch["ids"] for batch in shown(page)] == [record.ids.tolist() for record in history]
+
+
 def test_everything_on_the_page_follows_and_comes_back(trial):
     before = trial.texts("#numbers dd"), trial.text("#scene-title"), shown(trial)
     give(trial, "#trial-distance", "50")

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dynmeans import DynamicMeans
 from dynmeans.engine.batch import Batch
 from dynmeans.follow.begin import begin
 from dynmeans.follow.follow import follow
 from dynmeans.follow.predict import expected
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.input_error import InputError
+from dynmeans.metrics import accuracy_global
 from dynmeans.spaces.geo import EARTH_RADIUS, Geo
 from dynmeans.spaces.landmarks import Landmarks
 from dynmeans.spaces.named import SPACES, find_space, space_from_json
@@ -211,9 +213,47 @@ def test_landmarks_separate_rings_that_no_center_describes():
     turns = rng.uniform(0, 2 * np.pi, 400)
     radii = np.repeat([1.0, 4.0], 200) + rng.normal(0, 0.1, 400)
     rows = np.stack([np.cos(turns), np.sin(turns)], axis=1) * radii[:, None]
-    points = Landmarks(n_landmarks=60).fit(rows).to_points(rows)
+    points = Landmarks().fit(rows).to_points(rows)
     products = points @ points.T
+    assert products[:200, :200].min() > 0.9
+    assert np.abs(products[:200, 200:]).max() < 0.1
+    plain = Landmarks("rbf", n_landmarks=60).fit(rows).to_points(rows)
+    products = plain @ plain.T
     assert products[:200, :200].mean() > 5.0 * products[:200, 200:].mean()
+
+
+def test_an_outlier_is_no_landmark_and_a_row_like_none_lies_in_the_middle():
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(0, 0.1, (200, 2)), rng.normal(3, 0.1, (200, 2))])
+    space = Landmarks(n_landmarks=50).fit(np.concatenate([rows, [[1.5, 1.5], [80.0, 0.0]]]))
+    assert space.rows.max() < 4.0
+    assert len(space.root) == 2
+    assert space.to_points(np.array([[500.0, 500.0]])).tolist() == [[0.0, 0.0]]
+
+
+def test_landmarks_of_few_or_equal_rows_are_learned_too():
+    for rows in ([[1.0, 2.0]], [[1.0, 2.0]] * 5, [[0.0, 0.0], [1.0, 0.0]]):
+        space = Landmarks().fit(np.array(rows))
+        assert np.isfinite(space.to_points(np.array(rows))).all()
+        assert space.to_rows(space.to_points(np.array(rows))).shape == np.shape(rows)
+
+
+def test_moving_rings_keep_their_names_with_landmarks_and_not_without():
+    radii, rng = np.array([0.13, 0.27, 0.4]), np.random.default_rng(0)
+    batches, true, offsets = [], [], np.zeros((3, 2))
+    for t in range(200):
+        offsets = 0.9 * offsets + rng.normal(0, 0.0044, (3, 2))
+        seen = [ring for ring in range(3) if not (ring == 1 and 100 <= t < 104)]
+        rings, turns = np.repeat(seen, 30), rng.uniform(0, 2 * np.pi, 30 * len(seen))
+        lengths = radii[rings] + rng.normal(0, 0.012, len(rings))
+        circles = np.stack([np.cos(turns), np.sin(turns)], axis=1) * lengths[:, None]
+        batches.append(offsets[rings] + circles)
+        true.append(rings)
+    model = DynamicMeans(0.6, space="landmarks", max_gap=8, random_state=0)
+    assert accuracy_global(true, model.fit_sequence(batches)[0]) >= 0.95
+    for penalty in (0.01, 0.05, 0.2):
+        labels, _ = DynamicMeans(penalty, random_state=0).fit_sequence(batches)
+        assert accuracy_global(true, labels) < 0.6
 
 
 def test_precomputed_similarities_are_coordinates_whose_products_they_are():

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynmeans.engine.batch import take_rows
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.step import step_batch
 from dynmeans.records.state import ClusterState
@@ -32,3 +33,8 @@ def check_stream(batches, penalties, orders_of, other=NATIVE, elapsed=(1.0, 0.5,
 def blobs(rng, n, d, n_blobs, spread=1.0, noise=0.15):
     centers = rng.uniform(-spread, spread, (n_blobs, d)) * n_blobs ** (1 / min(d, 3))
     return centers[rng.integers(0, n_blobs, n)] + noise * rng.normal(size=(n, d))
+
+
+def predict_labels(points, state, penalties, execution, elapsed=0.0):
+    """Return the identity and the cost of each point, by any backend."""
+    return take_rows(points, state.n_features).predict(state, penalties, execution, elapsed)

@@ -59,7 +59,7 @@ class Lines:
         is_behind = self._path.exists() and self._path.stat().st_size > self._end
         return {_PARTITION} if is_behind else set()
 
-    def place_of(self, partition: str, offset: Any) -> str:
+    def position_of(self, partition: str, offset: Any) -> str:
         """Return what errors call a line."""
         return f"the line of {str(self._path)!r} that ends at byte {offset}"
 

@@ -19,8 +19,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from dynmeans.alerts.rules import TARGETS, Rule
-from dynmeans.runs.store.digests import checked_rows, row_digest
-from dynmeans.runs.store.schema import DATABASE, database_errors, open_database
+from dynmeans.runs.store.alert_log import AlertQueue
 from dynmeans.runs.streams.addresses import open_sink
 from dynmeans.runs.streams.sink import Item
 
@@ -101,28 +100,28 @@ class Courier:
 
     def _work(self) -> None:
         try:
-            connection = open_database(self._folder / DATABASE, writable=True)
+            queue = AlertQueue(self._folder, self._target, self._rules)
             try:
-                self._deliver_all(connection)
+                self._deliver_all(queue)
             finally:
-                connection.close()
+                queue.close()
                 if self._sink is not None:
                     self._sink.close()
         except (OSError, ValueError) as error:  # told to the run when it looks next
             self._error = error
 
-    def _deliver_all(self, connection: Any) -> None:
+    def _deliver_all(self, queue: AlertQueue) -> None:
         pause = _FIRST_PAUSE
         while not self._is_over:
             self._news.clear()
             is_last = self._is_last  # what was stored before it was set is seen below
-            row = self._next(connection)
+            row = queue.first()
             if row is None:
                 if is_last:
                     return
                 self._news.wait()
             elif self._is_told(row):
-                self._mark(connection, row)
+                queue.mark(row)
                 pause = _FIRST_PAUSE
             elif is_last:
                 return
@@ -137,24 +136,6 @@ class Courier:
             self._news.wait(left)
             if not self._is_last:
                 self._news.clear()
-
-    def _next(self, connection: Any) -> Any:
-        marks = ", ".join("?" * len(self._rules))
-        first = (
-            f"SELECT * FROM alerts WHERE is_delivered = 0 AND target = ? AND rule IN ({marks}) "
-            "ORDER BY step, number LIMIT 1"
-        )
-        with database_errors(self._folder / DATABASE):
-            found = connection.execute(first, (self._target, *self._rules)).fetchall()
-        return next(checked_rows(found, "alerts", self._folder), None)
-
-    def _mark(self, connection: Any, row: Any) -> None:
-        done = (*tuple(row)[:-2], 1)
-        with database_errors(self._folder / DATABASE):
-            connection.execute(
-                "UPDATE alerts SET is_delivered = 1, digest = ? WHERE id = ? AND target = ?",
-                (row_digest(done), row["id"], row["target"]),
-            )
 
     def _is_told(self, row: Any) -> bool:
         rule, fields = self._rules[row["rule"]], {"id": row["id"], **json.loads(row["body"])}

@@ -15,13 +15,9 @@ from dynmeans.alerts.rules import TARGETS, Rule, read_rules
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.run import Run
-from dynmeans.runs.store.commit import write_manifest
-from dynmeans.runs.store.digests import row_digest
+from dynmeans.runs.store.alert_log import add_alerts, next_to_look_at
 from dynmeans.runs.store.run_tables import step_records
-from dynmeans.runs.store.schema import N_ALERTS
-from dynmeans.runs.store.sent import add_sent, next_to_send
 
-_PLACE = "alerts"
 _KEPT = "alert_rules"  # the entry of the manifest with what each rule keeps
 
 
@@ -35,7 +31,7 @@ class Watch:
 
     def __init__(self, run: Run, rules: Sequence[Rule], stop: threading.Event) -> None:
         self._run, self._rules, self._stop = run, list(rules), stop
-        first = next_to_send(run.store, _PLACE)
+        first = next_to_look_at(run.store)
         if first is None:
             first = run.status().n_windows  # rules speak of windows to come
             self._keep([], first, {})
@@ -44,7 +40,7 @@ class Watch:
 
     def look(self, *, is_last: bool = False) -> None:
         """Look at the windows committed since the last time; deliver what is due beside the run."""
-        first = next_to_send(self._run.store, _PLACE) or 0
+        first = next_to_look_at(self._run.store) or 0
         back = lookback(self._rules)
         records = self._records(max(0, first - back))
         kept, alerts = dict(self._kept), list[tuple[int, Alert]]()
@@ -117,20 +113,13 @@ class Watch:
             name: {"meaning": _meaning(rules[name]), "kept": {str(k): v for k, v in some.items()}}
             for name, some in kept.items()
         }
-        with self._run.store.transaction() as connection:
-            for number, alert in alerts:
-                for target in TARGETS:
-                    if getattr(rules[alert.rule], target) is None:
-                        continue
-                    body = json.dumps(alert.fields)
-                    row = (alert.id, target, alert.step, number, alert.rule, body, 0)
-                    connection.execute(
-                        "INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                        (*row, row_digest(row)),
-                    )
-            (n_alerts,) = connection.execute("SELECT count(*) FROM alerts").fetchone()
-            write_manifest(connection, {N_ALERTS: n_alerts, _KEPT: entries})
-            add_sent(connection, self._run.store, _PLACE, next_step)
+        rows = [
+            (alert.id, target, alert.step, number, alert.rule, alert.fields)
+            for number, alert in alerts
+            for target in TARGETS
+            if getattr(rules[alert.rule], target) is not None
+        ]
+        add_alerts(self._run.store, rows, next_step, {_KEPT: entries})
 
 
 def _meaning(rule: Rule) -> dict[str, Any]:

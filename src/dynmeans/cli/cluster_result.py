@@ -103,6 +103,8 @@ def _result_fields(result: ClusterResult) -> dict[str, Any]:
         "seconds": round(result.seconds, 3),
         "is_stopped": result.is_stopped,
         "doubts": list(result.suggestion.doubts) if result.suggestion else [],
+        "new_beyond": result.new_beyond,
+        "proposal": result.proposal,
     }
 
 
@@ -116,8 +118,11 @@ def _say_result(result: ClusterResult) -> None:
     say(
         f"{began}{counted(result.n_windows, 'window')}, {counted(result.n_rows, 'row')} in "
         f"{result.seconds:.1f} s ({rate:,.0f} rows/s); {counted(status.n_clusters, 'cluster')} "
-        f"now, {status.n_identities:,} in all. Run: {status.folder}"
+        f"now, {status.n_identities:,} in all, new beyond {result.new_beyond}. "
+        f"Run: {status.folder}"
     )
+    if result.proposal is not None:
+        tell(with_flags(result.proposal, ["cluster"]))
     if status.n_dead_letters:
         letters = counted(status.n_dead_letters, "message")
         tell(f"{letters} could not be read as rows: dynmeans dead-letters {status.folder}")

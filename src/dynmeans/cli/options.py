@@ -28,7 +28,8 @@ MinClusterSize = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Clusters that held fewer points in all are unconfirmed: -1 as cluster_id.",
+        help="Clusters that held fewer points in all are unconfirmed: -1 as cluster_id; by default "
+        "as when the run was made.",
     ),
 ]
 MinLife = Annotated[
@@ -36,7 +37,8 @@ MinLife = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Clusters seen in fewer windows are unconfirmed: -1 as cluster_id.",
+        help="Clusters seen in fewer windows are unconfirmed: -1 as cluster_id; by default as when "
+        "the run was made.",
     ),
 ]
 MinClusterSizeShown = Annotated[

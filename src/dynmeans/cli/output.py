@@ -4,7 +4,7 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.plural import counted
 
 PICTURES = (".png", ".svg", ".pdf")
-Advance = Callable[[float, float], None]  # work done so far, and all of it
 # Bidirectional overrides make a text read otherwise than it is.
 _UNPRINTABLE = {
     number: f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
@@ -126,28 +125,3 @@ def suggestion_bar() -> Iterator[None]:
         finally:
             trials.setLevel(level)
             trials.removeHandler(counter)
-
-
-@contextmanager
-def progress_bar(text: str, unit: str, *, is_quiet: bool = False) -> Iterator[Advance]:
-    """Show done and left with a rate on a terminal's standard error; show nothing elsewhere."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f} %"),
-        TextColumn(f"{{task.fields[rate]:,.0f}} {unit}/s"),
-        TimeRemainingColumn(),
-    )
-    is_shown = console.is_terminal and not is_quiet
-    with Progress(*columns, console=console, disable=not is_shown) as progress:
-        task = progress.add_task(text, total=None, rate=0.0)
-
-        def advance(done: float, total: float) -> None:
-            rate = progress.tasks[0].speed or 0.0
-            progress.update(task, completed=done, total=total, rate=rate)
-
-        yield advance

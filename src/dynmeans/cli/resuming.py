@@ -1,7 +1,6 @@
 """What is said when `dynmeans cluster` is stopped by hand."""
 
 import shlex
-import sqlite3
 from pathlib import Path
 
 from dynmeans.cli.output import printable
@@ -58,15 +57,12 @@ def _folder(words: list[str]) -> str:
 
 
 def _counts(folder: str) -> tuple[int, int] | None:
+    from dynmeans.runs.store.schema import stored_counts
+
     path = Path(folder) / _DATABASE
     if not folder or not path.exists():
         return None
     try:
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        try:
-            found = connection.execute("SELECT count(*), total(n_rows) FROM windows").fetchone()
-        finally:
-            connection.close()
-    except sqlite3.Error:
+        return stored_counts(path)
+    except (OSError, ValueError):
         return None
-    return int(found[0]), int(found[1])

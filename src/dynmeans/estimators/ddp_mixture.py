@@ -75,7 +75,7 @@ class DDPMixture(ClusterMixin, BaseEstimator):
     prior_variance : float, default=1.0
         rho. Variance of new clusters around `prior_mean`, along each axis.
     parameters : MixtureParameters, optional
-        All six as one value in place of them, such as `low_variance_mixture` returns.
+        All six as one value in place of them.
     revival : {"exact", "paper"}, default="exact"
         How the first point of an old cluster sees its position: as uncertain as it is, or known
         exactly, as Eq. 3 is printed. The latter is for Gibbs sampling alone, and its samples are

@@ -80,7 +80,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : array of shape (n_points,)
-        Identity of every row of the last batch.
+        Identity of every row of the last batch; -1 for noise of another `method`.
     cluster_ids_, cluster_centers_, cluster_weights_, cluster_ages_ : arrays
         The remembered clusters, one row each; centers are in the units of the rows.
     cluster_velocities_ : array of shape (n_clusters, n_features)
@@ -141,6 +141,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         moving: Sequence[str | int | bool] | None = None,
         revival: str | None = None,
         space: str | Space = "raw",
+        method: Any = "dynmeans",
         n_init: int = 3,
         order: str = "content",
         search: str = "paper",
@@ -165,6 +166,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         self.moving = moving
         self.revival = revival
         self.space = space
+        self.method = method
         self.n_init = n_init
         self.order = order
         self.search = search

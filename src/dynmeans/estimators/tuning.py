@@ -36,7 +36,7 @@ from dynmeans.spaces.named import find_space
 Setting = dict[str, Any]
 Metric = Callable[[Sequence[Any], Sequence[IntArray]], float]
 
-METHODS = ("bayesian", "grid")
+STRATEGIES = ("bayesian", "grid")
 METRICS = (
     *("accuracy_global", "accuracy_frozen", "accuracy_per_step", "idf1"),
     *("ari_global", "ari_per_step", "ami_global", "ami_per_step"),
@@ -80,7 +80,7 @@ def tune(
     truth: Sequence[Any],
     *,
     metric: str | Metric = "accuracy_global",
-    method: str = "bayesian",
+    strategy: str = "bayesian",
     n_trials: int = 64,
     ranges: Ranges | None = None,
     n_jobs: int = 1,
@@ -98,7 +98,7 @@ def tune(
     metric : str or callable
         Name of a score in `dynmeans.metrics`, or a function of true and found labels; the
         higher, the better.
-    method : {"bayesian", "grid"}
+    strategy : {"bayesian", "grid"}
         A model of the score proposes where to look next, or all points of a grid are tried.
     n_trials : int
         Settings to try; of a grid at most so many.
@@ -131,8 +131,8 @@ def tune(
     >>> result.score > 0.9, len(result.trials)
     (True, 32)
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
+    if strategy not in STRATEGIES:
+        raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}.")
     n_trials = checked_count("n_trials", n_trials)
     score = _checked_metric(metric)
     checked, _ = take_batches(list(batches))
@@ -145,7 +145,7 @@ def tune(
     with Parallel(n_jobs=n_jobs) as parallel:
         tried = (
             _try_grid(run, spaces, motions, n_trials, parallel)
-            if method == "grid"
+            if strategy == "grid"
             else _try_proposals(run, spaces, motions, n_trials, parallel, random_state)
         )
         frame = pd.DataFrame([{**setting, "score": found} for setting, found in tried])
@@ -177,7 +177,7 @@ def _checked(recipe: Recipe, batches: list[Batch]) -> Recipe:
     """Refuse, by name, what is looked for or changes no score; learn the space."""
     looked_for = ("penalties", "new_penalty", "max_gap", "reach", "revival_penalty", "drift")
     recipe.refuse("tune", (*looked_for, "n_clusters"), "It is what tune looks for.")
-    recipe.refuse("tune", ("families", "min_cluster_size", "min_life", "max_clusters"))
+    recipe.refuse("tune", ("method", "families", "min_cluster_size", "min_life", "max_clusters"))
     if recipe.moving is not None and recipe.motion != "steady":
         raise InputError("moving", "needs {motion='steady'}", got=recipe.moving)
     seed = recipe.random_state

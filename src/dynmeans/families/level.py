@@ -68,10 +68,14 @@ def _names_at(families: Families, level: float, labels: IntArray) -> IntArray:
 
 
 def _candidate_levels(families: Families) -> list[float]:
-    """Heights that leave numbers of families in a geometric series, and level 0."""
+    """Heights that leave numbers of families in a geometric series, two at least, and level 0.
+
+    The last two join only if they touch: one cloud inside another is described nearly as well as
+    one, and a single family says nothing.
+    """
     heights = np.sort(families.tree.heights[families.tree.heights > 0])
     n = len(heights)
-    left = np.unique(np.round(np.geomspace(1, n + 1, _N_LEVELS)).astype(np.int64))
+    left = np.unique(np.round(np.geomspace(min(2, n + 1), n + 1, _N_LEVELS)).astype(np.int64))
     return [0.0, *heights[n - left[left <= n]][::-1].tolist()]
 
 

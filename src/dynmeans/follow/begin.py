@@ -10,7 +10,9 @@ import numpy as np
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import entropy_of_seed, one_for_each
 from dynmeans.follow.lives import NOBODY
+from dynmeans.follow.matching import choose_matching
 from dynmeans.follow.memory import Memory
+from dynmeans.follow.methods import OURS, method_text
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
@@ -79,6 +81,7 @@ def begin(
         n_features,
         None if feature_names is None else tuple(map(str, feature_names)),
         NOBODY,
+        method=method_text(recipe.method),
     )
     return settle(recipe, memory, batches, gaps, on_choice, batch_word)
 
@@ -98,7 +101,8 @@ def remembering(
     entropy = draw_entropy(recipe.random_state)
     # A space of more coordinates than features comes with the names of those.
     n_features = clusters.n_features if names is None else len(names)
-    memory = Memory(clusters, space, None, entropy, n_features, names, NOBODY)
+    method = method_text(recipe.method)
+    memory = Memory(clusters, space, None, entropy, n_features, names, NOBODY, method=method)
     penalties = given_penalties(recipe, memory)
     if penalties is None:
         rule = "must be given for clusters that are known"
@@ -134,6 +138,8 @@ def settle(
         here = [batch.in_memory("penalties='auto'") for batch in batches[:n]]
         rows = [into_space(batch, space) for batch in here]
         found = _choice(recipe, memory, rows, gaps[:n], batch_word)
+        if not isinstance(space, Raw):
+            found = replace(found, tell=space.tell)
         on_choice(found)
         penalties = adopted(recipe, memory, found.penalties)
     return replace(memory, penalties=penalties)
@@ -219,6 +225,10 @@ def _choice(
     }
     if not memory.space.has_courses:
         known["motion"] = DEFAULT_MOTION
+    if recipe.method != OURS:
+        if recipe.moving is not None and recipe.motion is None:
+            known["motion"] = "steady"
+        return choose_matching(recipe.method, batches, gaps, memory.entropy, batch_word, **known)
     # Fixed orders; only with its own orders does one batch meet a wanted number of clusters.
     is_own = len(batches) == 1 and wanted is not None and recipe.order == "content"
     return suggest_for(

@@ -23,7 +23,9 @@ from dynmeans.follow.lives import (
     lives_after,
     lives_of,
 )
+from dynmeans.follow.matching import match_batch
 from dynmeans.follow.memory import Memory
+from dynmeans.follow.methods import OURS, clusters_of, method_text
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.batch_times import When
 from dynmeans.inputs.input_error import InputError
@@ -139,6 +141,7 @@ def follow(
     if plan is None or plan.recipe is not recipe or plan.asked is not execution:
         if not memory.is_settled:
             memory = settle(recipe, memory, [batch], [elapsed])
+        _check_method(recipe, memory)
         plan = plan_of(recipe, memory, execution)
     elif type(batch) is Batch and batch.weights is None:
         quick: tuple[Memory, Step] | None = follow_if_small(memory, batch.points, elapsed)
@@ -147,9 +150,15 @@ def follow(
     points = into_space(batch, plan.space)
     before = memory.clusters
     ready = on_course(plan.space, before, plan.penalties, elapsed)
-    after, clustering = step_batch(
-        points, ready, plan.penalties, plan.orders, elapsed, plan.execution
-    )
+    if recipe.method == OURS:
+        after, clustering = step_batch(
+            points, ready, plan.penalties, plan.orders, elapsed, plan.execution
+        )
+    else:
+        here = points.in_memory("method=...")
+        labels = clusters_of(recipe.method, here, memory.entropy)
+        limit = plan.execution.max_clusters
+        after, clustering = match_batch(labels, here, ready, plan.penalties, elapsed, limit)
     after = with_unseen(before, ready, clustering, after)
     evidence = memory.evidence
     if recipe.families:
@@ -164,6 +173,7 @@ def follow(
         lives_after(memory.lives, clustering, after),
         evidence,
         plan,
+        memory.method,
     )
     return kept, Step(before, elapsed, clustering, after, plan.space)
 
@@ -177,7 +187,8 @@ def follow_all(
 ) -> tuple[Memory, Sequence[Step]]:
     """Take in batches one after the other, in one crossing where they are small; the same bits."""
     steps: list[Step] = []
-    if not memory.is_settled or memory.clusters.n_steps > 0 or memory.space.is_curved:
+    is_started = not memory.is_settled or memory.clusters.n_steps > 0
+    if is_started or memory.space.is_curved or recipe.method != OURS:
         for batch, gap in zip(batches, elapsed, strict=True):
             memory, step = follow(recipe, memory, batch, gap, execution)
             steps.append(step)
@@ -220,6 +231,7 @@ def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> P
     )
     is_raw = isinstance(memory.known_space, Raw)
     is_quick = memory.is_settled and is_raw and running is DEFAULT and not recipe.families
+    is_quick &= recipe.method == OURS
     return Plan(
         recipe if memory.is_settled else None,
         execution,
@@ -249,6 +261,12 @@ def _check_agreement(recipe: Recipe, memory: Memory) -> None:
             rule = f"must be {getattr(chosen, name):g}, as the penalties were chosen with"
             hint = "Give {new_penalty} with it to continue with other penalties."
             raise InputError(name, rule, got=value, hint=hint)
+
+
+def _check_method(recipe: Recipe, memory: Memory) -> None:
+    if method_text(recipe.method) != memory.method:
+        rule = f"must be what the memory was made with, {memory.method!r}"
+        raise InputError("method", rule, got=recipe.method)
 
 
 def _with_batch(

@@ -10,6 +10,7 @@ import numpy as np
 from dynmeans.families.evidence import Evidence
 from dynmeans.files.archive import Arrays, pack_archive, read_archive, unpack_archive, write_archive
 from dynmeans.follow.lives import NOBODY, Lives, counted_lives
+from dynmeans.follow.methods import OURS
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.cluster_rows import fields_of
 from dynmeans.records.penalties import Penalties
@@ -45,6 +46,8 @@ class Memory:
         Points and batches of each identity so far.
     evidence : Evidence, optional
         What speaks for identities that belong together, where families are asked for.
+    method : str
+        What found the clusters of each batch.
     """
 
     clusters: ClusterState
@@ -56,6 +59,7 @@ class Memory:
     lives: Lives
     evidence: Evidence | None = None
     plan: Any = None  # what the last recipe came to; made again where it is missing
+    method: str = OURS
 
     @property
     def is_settled(self) -> bool:
@@ -113,6 +117,7 @@ class Memory:
             "penalties": None if self.penalties is None else self.penalties.to_json(),
             "entropy": self.entropy,
             "n_features": self.n_features,
+            "method": self.method,
             "feature_names": None if self.feature_names is None else list(self.feature_names),
         }
         if self.evidence is not None:
@@ -137,6 +142,7 @@ def _made(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
         None if names is None else tuple(map(str, names)),
         NOBODY._replace(counted={int(k): (points, int(n)) for k, points, n in lives}),
         None if evidence is None else Evidence.from_arrays(_under(_EVIDENCE, arrays), evidence),
+        method=str(header["method"]),
     )
 
 

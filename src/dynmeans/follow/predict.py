@@ -3,13 +3,17 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from dynmeans.algorithm.forecast import Forecast, forecast
 from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.follow.begin import into_space
 from dynmeans.follow.courses import on_course
 from dynmeans.follow.follow import plan_of
+from dynmeans.follow.matching import nearest
 from dynmeans.follow.memory import Memory
+from dynmeans.follow.methods import OURS
 from dynmeans.follow.recipe import Recipe
 
 
@@ -23,12 +27,17 @@ def predict(
     """Return the identity and the cost of each row, where the rows lie.
 
     As of the last batch, or as a batch would see it that comes `elapsed` steps later; -1 where a
-    new cluster would be cheaper.
+    new cluster would be cheaper. Of clusters that another method found, the nearest: they may have
+    any shape.
     """
     plan = plan_of(recipe, memory, execution)
     points = into_space(rows, memory.known_space)
+    ready = on_course(plan.space, memory.clusters, plan.penalties, elapsed)
+    if memory.method != OURS:
+        here = points.in_memory("method=...").points
+        return nearest(here.astype(np.float64), ready, plan.penalties, elapsed)
     found: tuple[Any, Any] = points.predict(
-        on_course(plan.space, memory.clusters, plan.penalties, elapsed),
+        ready,
         plan.penalties,
         plan.execution,
         elapsed,

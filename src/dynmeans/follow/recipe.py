@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dynmeans.follow.methods import OURS, checked_method, method_text
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number, checked_range
 from dynmeans.records.orders import BY, SEARCHES
@@ -207,6 +208,16 @@ class Recipe:
         'features with a period; "direction", by cosine; "landmarks", by a kernel; or groups of '
         'features, "0.1*geo(lat,lon) + angle:24(hour)".',
     )
+    method: Any = _field(
+        OURS,
+        checked_method,
+        str,
+        "What finds the clusters of a batch: ours; a clusterer of scikit-learn, as an object or by "
+        'name, such as "dbscan(eps=0.3)" or "hdbscan" (whose clusters have at least 0.6 times the '
+        'root of a batch\'s rows, unless told), noise -1; or "detections", where '
+        "every row is an object of its own. Clusters of another one are matched one to one to "
+        "those remembered.",
+    )
     n_init: int = _field(
         3,
         _count,
@@ -294,6 +305,11 @@ class Recipe:
                 got=self.n_clusters,
             )
 
+        if self.method != OURS:
+            where = f"method={method_text(self.method)!r}"
+            unused = ("n_clusters", "revival", "n_init", "order", "search", "families")
+            self.refuse(where, unused, "It is for the clusters of method='dynmeans'.")
+
     @property
     def is_auto(self) -> bool:
         """Whether penalties will be chosen on the first batches."""
@@ -305,6 +321,11 @@ class Recipe:
         if self.n_clusters is not None and not self.families:
             return None
         return given_penalties(self.penalties, self.new_penalty)
+
+    @property
+    def has_unconfirmed(self) -> bool:
+        """Whether an identity may have to wait until it is confirmed."""
+        return self.min_cluster_size > 1 or self.min_life > 1
 
     def changed(self) -> dict[str, Any]:
         """Return the fields that are not at their default."""
@@ -322,6 +343,9 @@ class Recipe:
         """Return every field that is not at its default, as JSON values."""
         if isinstance(self.random_state, np.random.RandomState):
             raise InputError("random_state", "must be an integer to be stored, got a RandomState")
+        if not isinstance(self.method, str):
+            rule = "must be a clusterer of scikit-learn with plain values to be stored"
+            raise InputError("method", rule, got=self.method)
         plain = self.changed()
         if isinstance(self.penalties, Penalties):
             plain["penalties"] = self.penalties.to_json()

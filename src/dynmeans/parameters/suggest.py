@@ -183,7 +183,7 @@ def suggest_for(
         setting = _searched(trials, hint)
     else:
         setting, tried = _searched_on_fewer(trials, hint)
-    doubts = find_doubts(trials, setting, hint)
+    doubts = find_doubts(trials, setting, hint, is_joined=families)
     chosen, is_followed = trials.candidate(setting), trials.is_followed(setting)
     return Suggestion(
         *(chosen, (*tried, *trials.candidates.values()), trials.points.n_batches, n_points),

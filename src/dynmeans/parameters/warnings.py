@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted, plural
 from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import REACHES, Setting, Trials
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
 
 _MOST = 0.5  # of the clusters of all batches
 _MANY = 0.2  # of the points: fewer may be outliers, which are alone by right
@@ -18,12 +19,20 @@ _ALIKE = 0.7  # adjusted Rand index of two labelings that say the same
 _TINY = 1e-300
 _WIDTHS = 8.0  # largest variance of clusters over the smallest, less a tenth of the points each
 _MANY_POINTS = 10.0  # that tell a variance
+# Half a Gaussian has a contact of 3.5 with the other half, a part of a bar 6, a Gaussian with one
+# five deviations away 12.5.
+_IN_CONTACT = 8.0
+_FEWEST_IN_CONTACT, _MOST_IN_CONTACT = 5, 2000  # points of a cluster, clusters of a batch
+_MANY_TOUCH = 0.35  # of the points
 
 
 def find_doubts(
-    trials: Trials, chosen: Setting, hint: Hint | None = None
+    trials: Trials, chosen: Setting, hint: Hint | None = None, *, is_joined: bool = False
 ) -> tuple[ArgumentText, ...]:
-    """Say in a sentence or two each what is wrong with the choice, if anything is."""
+    """Say in a sentence or two each what is wrong with the choice, if anything is.
+
+    Where clusters will be joined (`is_joined`) they may touch.
+    """
     doubts = [
         _one_feature(trials.points),
         _one_cluster(trials, chosen) if hint is None else None,
@@ -32,6 +41,7 @@ def find_doubts(
         _single_points(trials, chosen),
         _no_scale(trials, chosen),
         _unlike_widths(trials, chosen),
+        None if is_joined else _touching(trials, chosen),
     ]
     if trials.points.n_batches > 1:
         doubts.append(_farthest_move(trials, chosen))
@@ -92,7 +102,7 @@ def _no_scale(trials: Trials, chosen: Setting) -> ArgumentText | None:
         "a slightly other {new_penalty}, or the rows in another order, would cut the points "
         f"otherwise (agreement {min(found):.2f}, where 1 is the same): they may have no clusters "
         "of this scale. Look at a picture, join identities (families), say about how many there "
-        "are with {n_clusters}, or follow the clusters of another clusterer (Followed)."
+        "are with {n_clusters}, or try {method='hdbscan'}."
     )
 
 
@@ -119,8 +129,47 @@ def _unlike_widths(trials: Trials, chosen: Setting) -> ArgumentText | None:
     return ArgumentText(
         f"clusters are unlike: the widest spread {np.sqrt(high / max(low, _TINY)):.2g} times as "
         "far as the densest, and one {new_penalty} cuts the wide ones or joins the dense ones. "
-        "Join identities (families), or follow the clusters of another clusterer (Followed)."
+        "Join identities (families), or try {method='hdbscan'}."
     )
+
+
+def _touching(trials: Trials, chosen: Setting) -> ArgumentText | None:
+    """Parts of a bar, an arc or one cloud lie against each other; clusters of their own do not."""
+    points = trials.points
+    labels, _, _ = trials.labels(chosen)
+    n_touching = n_looked_at = 0.0
+    for rows in np.split(np.arange(len(labels)), points.starts[1:-1]):
+        n, contacts = _contacts(points.rows[rows], labels[rows])
+        n_looked_at += n.sum()
+        n_touching += n[contacts < _IN_CONTACT].sum()
+    if n_touching <= _MANY_TOUCH * max(n_looked_at, 1.0):
+        return None
+    return ArgumentText(
+        "{:.0f} % of the points are in clusters that lie against the next one like parts of a "
+        "larger shape. Join identities (families), or try {method='hdbscan'}.",
+        100.0 * n_touching / n_looked_at,
+    )
+
+
+def _contacts(rows: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Points of each cluster of a batch, and its squared distance to the next over 2 variances.
+
+    The variance is that of its points along the line between the two.
+    """
+    names, places, n = np.unique(labels, return_inverse=True, return_counts=True)
+    many = np.flatnonzero(n >= _FEWEST_IN_CONTACT)
+    if not 2 <= len(many) <= _MOST_IN_CONTACT:
+        return np.empty(0), np.empty(0)
+    means = np.column_stack([np.bincount(places, column) for column in rows.T]) / n[:, None]
+    squares = cdist(means[many], means[many], "sqeuclidean")
+    np.fill_diagonal(squares, np.inf)
+    lines = np.zeros_like(means)
+    lines[many] = means[many[squares.argmin(axis=1)]] - means[many]
+    along = np.einsum("ij,ij->i", rows - means[places], lines[places])
+    variances = np.bincount(places, along**2, len(names))[many] / (n[many] - 1.0)
+    nearest = squares.min(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a line of length 0 has no contact
+        return n[many].astype(np.float64), nearest**2 / (2.0 * variances)
 
 
 def alikeness(labels: IntArray, others: IntArray) -> float:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from dynmeans.parameters.candidate_data import CandidateData
+from dynmeans.plots.figures import new_figure
 from dynmeans.plots.identity_colors import identity_rgba
-from dynmeans.plots.series import new_figure
 
 
 def draw_candidates(tried: Sequence[CandidateData]) -> Figure:

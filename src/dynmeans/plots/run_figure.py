@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from dynmeans.inputs.input_error import InputError
 from dynmeans.plots.cluster_numbers import plot_cluster_numbers
 from dynmeans.plots.costs import plot_costs
-from dynmeans.plots.series import new_figure
+from dynmeans.plots.figures import new_figure
 from dynmeans.plots.timeline import plot_timeline
 from dynmeans.plots.tracks import plot_tracks
 from dynmeans.records.history import History

@@ -23,10 +23,12 @@ from dynmeans.plots.arguments import (
     tidy,
 )
 from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
+from dynmeans.plots.map_axes import draw_earth, map_columns, ways_on_map
 from dynmeans.plots.name_heights import spread_heights
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.step_record import StepRecord
+from dynmeans.spaces.globe import seam_of, unwrapped
 
 MAX_NAMES = 40  # More numbers than these cannot be told apart in one figure.
 _INK = "#222222"
@@ -63,6 +65,7 @@ class TrackData:
     labels: IntArray
     axis_labels: tuple[str, str]  # What the two coordinates are
     names: Mapping[int, str]  # Names of clusters that have one
+    seam: float | None = None  # on a map, the longitude from which it is drawn
 
 
 def plot_tracks(
@@ -76,7 +79,8 @@ def plot_tracks(
 ) -> Axes:
     """Draw the centers of one batch, the tails they leave, and the batch's points.
 
-    Clusters that keep a course get an arrow to where they are expected a step later.
+    Clusters that keep a course get an arrow to where they are expected a step later. Features that
+    are a longitude and a latitude, by their names and ranges, are drawn as a map.
 
     Parameters
     ----------
@@ -126,12 +130,19 @@ def _track_data(
     tail = checked_integer("tail", tail, at_least=0)
     last = checked_step(step, len(history))
     record = history[last]
+    batch, labels = checked_batch(points, record)
     columns = checked_features(features, record.centers.shape[1])
+    lon_lat = map_columns(history, columns, batch)
+    columns = lon_lat or columns
     records = [history[index] for index in range(max(0, last - tail), last + 1)]
     places = [_project(earlier.centers, earlier.time, columns) for earlier in records]
+    drawn, seam = _project(batch, record.time, columns), None
+    if lon_lat is not None:
+        seam = seam_of(np.concatenate([*places, drawn])[:, 0], 360.0)
+        for rows in (*places, drawn):
+            rows[:, 0] = unwrapped(rows[:, 0], seam, 360.0)
     unseen_ids, unseen_centers = _last_places(records, places)
     tail_ids, tail_segments, tail_ages, tail_skips = _tails(records, places)
-    batch, labels = checked_batch(points, record)
     named = history.feature_names
     names = tuple(named[column] if named else f"feature {column}" for column in columns)
     return TrackData(
@@ -146,10 +157,11 @@ def _track_data(
         tail_ages=tail_ages,
         tail_skips=tail_skips,
         arrows=_arrows(record, columns),
-        points=_project(batch, record.time, columns),
+        points=drawn,
         labels=labels,
         axis_labels=(names[0], names[1]) if len(names) == 2 else ("time", names[0]),
         names=history.cluster_names,
+        seam=seam,
     )
 
 
@@ -215,15 +227,19 @@ def _draw_tracks(data: TrackData, ax: Axes) -> None:
         is_chosen = data.tail_skips == is_skip
         ages, colors = data.tail_ages[is_chosen], identity_rgba(data.tail_ids[is_chosen])
         colors[:, 3] = 1.0 - 0.85 * ages / (data.tail_ages.max(initial=0) + 1)
-        lines = LineCollection(
-            list(data.tail_segments[is_chosen]), colors=colors, linestyles=style, zorder=2
-        )
+        segments = list(data.tail_segments[is_chosen])
+        if data.seam is not None:
+            segments = ways_on_map(segments, data.seam)
+            colors = np.repeat(colors, 2, axis=0)
+        lines = LineCollection(segments, colors=colors, linestyles=style, zorder=2)
         lines.set_linewidth(2.2)
-        ax.add_collection(lines)
+        ax.add_collection(lines, autolim=data.seam is None)
     if len(data.arrows):
         (x, y), (u, v) = data.centers.T, data.arrows.T
         ax.quiver(x, y, u, v, angles="xy", scale_units="xy", scale=1, color=_INK, **_ARROW)
     _draw_centers(data, ax)
+    if data.seam is not None:
+        draw_earth(ax)
     _draw_names(data, ax)
     n = len(data.ids)
     note = f", the {MAX_NAMES} largest numbered" if n > MAX_NAMES else ""

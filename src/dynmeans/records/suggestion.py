@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from dynmeans.inputs.argument_text import ArgumentText
@@ -37,6 +37,10 @@ class Candidate:
     n_identities: int
 
 
+def _plain_distance(squared: float) -> str:
+    return f"{math.sqrt(squared):.3g}"
+
+
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     """What `suggest_details` found.
@@ -57,6 +61,10 @@ class Suggestion:
         Why the choice should not be trusted, a sentence or two each; empty where nothing is wrong.
     batch_word : str
         What a batch is called where it came from: "window" where rows were cut into windows.
+    is_matched : bool
+        Whether the clusters are those of another clusterer, and only matched.
+    tell : callable
+        Says a squared distance in the unit of the space.
     """
 
     chosen: Candidate
@@ -68,6 +76,8 @@ class Suggestion:
     is_followed: bool = True
     doubts: tuple[ArgumentText, ...] = ()
     batch_word: str = "batch"
+    is_matched: bool = False
+    tell: Callable[[float], str] = _plain_distance
 
     @property
     def penalties(self) -> Penalties:
@@ -101,13 +111,12 @@ class Suggestion:
 
     def _parameters_in_words(self) -> list[ArgumentText]:
         p = self.penalties
-        distance = math.sqrt(p.new_penalty)
         words = [
             ArgumentText(
-                "{new_penalty} {:.4g}: a point farther than {:.3g} from every cluster starts a new "
-                "one.",
+                f"{{new_penalty}} {{:.4g}}: a {'cluster' if self.is_matched else 'point'} farther "
+                "than {} from every cluster starts a new one.",
                 p.new_penalty,
-                distance,
+                self.tell(p.new_penalty),
             )
         ]
         if self.n_batches == 1:
@@ -128,9 +137,9 @@ class Suggestion:
         )
         words.append(
             ArgumentText(
-                "{reach} {:.3g}: one that has moved by up to {:.3g} {} is recognized.",
+                "{reach} {:.3g}: one that has moved by up to {} {} is recognized.",
                 p.reach,
-                math.sqrt(max(p.reach, 0.0)) * distance,
+                self.tell(max(p.reach, 0.0) * p.new_penalty),
                 f"since the last {self.batch_word}" if p.motion == "still" else "off its course",
             )
         )
@@ -143,7 +152,10 @@ class Suggestion:
         return words
 
     def _reason_in_words(self) -> str:
-        return "describes the points most briefly" if self.is_followed else "is the safest"
+        if self.is_matched:
+            return "The distance is half of the usual one between neighbors."
+        why = "describes the points most briefly" if self.is_followed else "is the safest"
+        return f"{counted(len(self.candidates), 'choice')} were tried; this one {why}."
 
     def _result_in_words(self) -> ArgumentText:
         is_one = self.n_batches == 1
@@ -155,8 +167,7 @@ class Suggestion:
         return ArgumentText(
             f"So the {batches} given ({points}) hold {clusters} on "
             f"average, {counted(self.chosen.n_identities, 'identity')} in all. "
-            f"{counted(len(self.candidates), 'choice')} were tried; this one "
-            f"{self._reason_in_words()}."
+            f"{self._reason_in_words()}"
         )
 
 

@@ -1,18 +1,18 @@
 """The coordinates of the player: the features, and the two directions of largest spread."""
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dynmeans.engine.blas import one_thread
 from dynmeans.records.arrays import FloatArray
-from dynmeans.report.data import TIME_AXIS, Axis
+from dynmeans.report.data import TIME_AXIS, Axis, ReportData
+from dynmeans.spaces.geo import earth_features
+from dynmeans.spaces.globe import seam_of
+from dynmeans.spaces.space import Space
 
 # How many features can be axes, at best and where room is short.
 FEATURE_NUMBERS = (8, 6, 4, 2, 0)
-_LONGITUDE = ("lon", "long", "lng", "longitude", "londeg", "longitudedeg")
-_LATITUDE = ("lat", "latitude", "latdeg", "latitudedeg")
 
 
 def axis_numbers(n_features: int) -> list[tuple[int, int]]:
@@ -49,23 +49,36 @@ class Projection:
         return np.asarray(rows @ self.matrix)
 
 
-def lon_lat_axes(axes: tuple[Axis, ...], places: FloatArray) -> tuple[int, int] | None:
-    """Find longitude and latitude in degrees among the axes, by their names and their range.
+def in_space(data: ReportData, space: Space) -> ReportData:
+    """Return the report of rows clustered in this space, as learned.
 
-    Examples
-    --------
-    >>> axes = Axis("LAT", "feature"), Axis("Longitude", "feature")
-    >>> lon_lat_axes(axes, np.array([[37.6, -122.4], [37.8, -122.2]]))
-    (1, 0)
+    It says which features are angles, which are places on the Earth, and what a distance is
+    measured in. Longitude and latitude are drawn as a map in any space, where names and ranges say
+    so.
     """
-    words = [re.sub("[^a-z]", "", axis.name.lower()) for axis in axes]
-    found = []
-    for names, highest in ((_LONGITUDE, 360.0), (_LATITUDE, 90.0)):
-        rows = [row for row, word in enumerate(words) if word in names]
-        if len(rows) != 1 or np.abs(places[:, rows]).max(initial=0.0) > highest:
-            return None
-        found += rows
-    return found[0], found[1]
+    axes = list(data.axes)
+    shown = [row for row, axis in enumerate(axes) if axis.kind == "feature"]
+    places = np.concatenate([data.clusters.places, data.points.places])
+    at = space.lon_lat()
+    if at is None and len(places):
+        names, ranges = [axes[row].name for row in shown], places[:, shown]
+        at = earth_features(names, ranges.min(axis=0).tolist(), ranges.max(axis=0).tolist())
+    at = None if at is None or max(at) >= len(shown) else at
+    n_features = len(axes) if data.matrix is None else len(data.matrix)
+    periods = dict(enumerate(space.periods(n_features))) | ({} if at is None else {at[0]: 360.0})
+    for row in shown:
+        if period := periods.get(row):
+            axes[row] = _cut(axes[row], places[:, row], period)
+    view = data.view if at is None else at
+    return replace(data, axes=tuple(axes), lon_lat=at, view=view, unit=space.unit)
+
+
+def _cut(axis: Axis, values: FloatArray, period: float) -> Axis:
+    """Say where a circle is cut open, and from which number on its values are written."""
+    is_half = np.max(values, initial=0.0) <= 0.5 * period
+    is_signed = np.min(values, initial=0.0) < 0 or (is_half and period == 360.0)
+    start = -0.5 * period if is_signed else 0.0
+    return replace(axis, period=period, seam=seam_of(values, period), start=start)
 
 
 def make_projection(

@@ -11,20 +11,20 @@ from dynmeans.records.arrays import IntArray
 from dynmeans.records.history import History
 from dynmeans.report.arguments import (
     BatchPoints,
-    BatchTimes,
     Times,
     checked_names,
     checked_points_of,
     checked_times,
     described_parameters,
 )
-from dynmeans.report.axes import Projection, axis_numbers, lon_lat_axes, make_projection
+from dynmeans.report.axes import Projection, axis_numbers, in_space, make_projection
 from dynmeans.report.columns import RecordTables, point_columns
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import EVENT_BYTES, batch_bytes, point_bytes, row_bytes
 from dynmeans.report.score_meanings import described_scores
 from dynmeans.report.thinning import MAX_BATCHES, choose_clusters, choose_rows, points_per_batch
 from dynmeans.runs.reading.sampling import Sample
+from dynmeans.spaces.raw import RAW
 
 # Of the page's 5 MB: the rest is its text, its code and the words of the report.
 DATA_BYTES = 4_500_000
@@ -87,11 +87,10 @@ def report_data(
     thinned = _thinned(given, n_points)
     projection = _projection(names, n_kept, thinned, tables)
     clusters = tables.clusters(ids, projection)
-    lon_lat = lon_lat_axes(projection.axes, clusters.places)
     data = ReportData(
         title=str(title),
         axes=projection.axes,
-        view=projection.view if lon_lat is None else lon_lat,
+        view=projection.view,
         batches=tables.batches(when, [batch.n_rows for batch in given]),
         clusters=clusters,
         points=point_columns(thinned, clusters, projection),
@@ -100,19 +99,10 @@ def report_data(
         parameters=described_parameters(parameters or {}),
         scores=described_scores(scores or {}),
         notes=(),
-        seconds_per_step=_seconds_per_step(tables, when),
-        lon_lat=lon_lat,
         matrix=projection.matrix,
     )
-    return replace(data, notes=_notes(history, sum(len(batch.labels) for batch in given), data))
-
-
-def _seconds_per_step(tables: RecordTables, when: BatchTimes) -> float | None:
-    """Compare dates with the history's own time."""
-    if not when.is_dated or len(tables.records) < 2:
-        return None
-    steps = np.diff([record.time for record in tables.records])
-    return float(np.median(np.diff(when.values) / steps))
+    notes = _notes(history, sum(len(batch.labels) for batch in given), data)
+    return replace(in_space(data, RAW), notes=notes)
 
 
 def _fitted(tables: RecordTables, n_features: int, room: float) -> tuple[int, IntArray, float]:

@@ -56,6 +56,7 @@ class RecordTables:
             steps=whole([record.step for record in self.records]),
             times=times.values,
             utc_offsets=times.utc_offsets,
+            clocks=np.array([record.time for record in self.records], dtype=np.float64),
             costs=np.array([_cost(record) for record in self.records]),
             n_points=whole(n_points),
             n_seen=whole([len(record.ids) for record in self.records]),

@@ -17,10 +17,17 @@ NO_SLOT = -1
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A coordinate in which points and centers can be drawn: a feature, or a principal axis."""
+    """A coordinate in which points and centers can be drawn: a feature, or a principal axis.
+
+    One with a `period` comes round again, and is drawn from its `seam` on; values are written as
+    numbers from `start`.
+    """
 
     name: str
     kind: str
+    period: float | None = None
+    seam: float = 0.0
+    start: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +39,7 @@ class BatchColumns:
     times: FloatArray
     # Minutes by which a clock at the data's place is ahead of UTC; 0 if not `is_dated`.
     utc_offsets: IntArray
+    clocks: FloatArray  # Steps of time taken in, its own included
     costs: FloatArray  # L_t
     # n_points, n_seen, n_remembered: points in the batch, clusters with points in it, clusters in
     # memory after it.
@@ -136,10 +144,10 @@ class ReportData:
         Which clusters belong together, at every level.
     min_cluster_size, min_life : float, int
         Clusters that held fewer points, or were seen in fewer batches, are shown as unconfirmed.
-    seconds_per_step : float, optional
-        How long a step of time is, where times are dates.
     lon_lat : tuple of int, optional
         The axes that are longitude and latitude, in degrees.
+    unit : str
+        What a distance is measured in; empty for the unit of the data.
     descriptions : mapping of int to tuple of str
         What sets clusters apart, a sentence each.
     matrix : FloatArray of shape (n_features, n_axes), optional
@@ -166,8 +174,8 @@ class ReportData:
     families: FamilyLevels | None = None
     min_cluster_size: float = 1.0
     min_life: int = 1
-    seconds_per_step: float | None = None
     lon_lat: tuple[int, int] | None = None
+    unit: str = ""
     descriptions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     matrix: FloatArray | None = None
     trial: Trial | None = None

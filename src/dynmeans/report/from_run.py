@@ -9,12 +9,14 @@ from typing import Any
 
 from dynmeans.inputs.plural import counted
 from dynmeans.records.history import History
+from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
 from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
 from dynmeans.runs.look.profiles import describe_clusters
+from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.truth_counts import score_run
 from dynmeans.runs.run import Run
@@ -63,6 +65,8 @@ def run_report(
     history = History(feature_names=run.config.features)
     for record, _ in zip(run.history(labels=False), samples, strict=False):
         history.add(record)
+    assert run.memory is not None, "a run with windows has one"
+    space = run.memory.known_space
     column = truth or run.config.source.get("truth")
     scores = score_run(run, column, input, trust=trust) if column else None
     data = report_data(
@@ -72,7 +76,10 @@ def run_report(
         scores=scores,
         title=title or _title(run),
     )
-    data = data.with_trial(_trial(run))
+    data = in_space(data, space)
+    recipe = run.config.recipe
+    size, life = recipe.min_cluster_size, recipe.min_life
+    data = data.with_confirmed(min_cluster_size=size, min_life=life).with_trial(_trial(run))
     data = data.with_names(run.edits.shown_names() | dict(names or {}))
     data = data.with_edits(run.edits.merged, run.edits.pinned)
     if run.config.sample_size:
@@ -84,7 +91,9 @@ def run_report(
             "chosen by a hash of their numbers."
         )
         data = replace(data, notes=(rule, *data.notes))
-    return replace(data, notes=(*data.notes, *_left_out(run.status())))
+    proposal = proposed_space(run)
+    proposed = () if proposal is None else (str(proposal),)
+    return replace(data, notes=(*data.notes, *_left_out(run.status()), *proposed))
 
 
 def run_page(run: Run, **options: Any) -> str:
@@ -111,6 +120,7 @@ def _parameters(run: Run) -> dict[str, object]:
     """Name what the run was made with; of the input only its name, for pages are passed on."""
     config, penalties = run.config, run.penalties
     used = {} if penalties is None else {name: getattr(penalties, name) for name in _PENALTIES}
+    used["new_beyond"] = new_beyond(run)
     asked = config.recipe.to_json() | {"n_init": config.recipe.n_init, "penalties": None}
     given = {"features": list(config.features), **asked, **used, **config.source}
     fields = {name: value for name, value in given.items() if value is not None}

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynmeans.plots.earth import earth
 from dynmeans.plots.identity_colors import DARK_PALETTE, MARKERS, PALETTE, UNASSIGNED_COLOR
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.events import KINDS
 from dynmeans.report.arguments import BatchTimes
-from dynmeans.report.data import Backdrop, ReportData
+from dynmeans.report.data import Axis, Backdrop, ReportData
 from dynmeans.report.family_levels import FamilyLevels
 
 FORMAT = "dynmeans.report"
@@ -45,7 +46,7 @@ def pack_report(data: ReportData) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "title": data.title,
-        "axes": [{"name": axis.name, "kind": axis.kind} for axis in data.axes],
+        "axes": [_packed_axis(axis) for axis in data.axes],
         "view": list(data.view),
         "is_dated": data.batches.is_dated,
         "kinds": list(KINDS),
@@ -69,8 +70,9 @@ def pack_report(data: ReportData) -> dict[str, Any]:
         "backdrop": _packed_backdrop(data.backdrop),
         "families": _packed_families(data.families),
         "confirmed": {"min_cluster_size": data.min_cluster_size, "min_life": data.min_life},
-        "seconds_per_step": data.seconds_per_step,
         "lon_lat": None if data.lon_lat is None else list(data.lon_lat),
+        "earth": earth() if data.lon_lat is not None and data.backdrop is None else None,
+        "unit": data.unit,
         "chunks": [pack_chunk(data)],
     }
 
@@ -86,6 +88,7 @@ def pack_chunk(data: ReportData) -> dict[str, Any]:
             "steps": _packed(batches.steps, "<u4"),
             "times": _packed(batches.times, "<f8"),
             "utc_offsets": _packed(batches.utc_offsets, "<i2"),
+            "clocks": _packed(batches.clocks, "<f8"),
             "costs": _packed(batches.costs, "<f8"),
             "n_points": _packed(batches.n_points, "<u4"),
             "n_seen": _packed(batches.n_seen, "<u4"),
@@ -114,6 +117,15 @@ def pack_chunk(data: ReportData) -> dict[str, Any]:
             "displacements": _packed(events.displacements, "<f4"),
         },
     }
+
+
+def _packed_axis(axis: Axis) -> dict[str, Any]:
+    around = (
+        {}
+        if axis.period is None
+        else {"period": axis.period, "seam": axis.seam, "start": axis.start}
+    )
+    return {"name": axis.name, "kind": axis.kind, **around}
 
 
 def _packed_backdrop(backdrop: Backdrop | None) -> dict[str, Any] | None:

@@ -40,6 +40,7 @@ SCRIPTS = (
     "picture/camera.js",
     "picture/scene.js",
     "picture/names.js",
+    "picture/earth.js",
     "picture/courses.js",
     "picture/scene_axes.js",
     "picture/point_layer.js",

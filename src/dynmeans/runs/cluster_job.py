@@ -20,6 +20,7 @@ from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, refuse_unfollowed
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.input import Input
+from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
@@ -42,7 +43,7 @@ OnRefusal = Callable[[Suggestion, list[Batch], list[float]], None]
 
 @dataclass(frozen=True, slots=True)
 class ClusterResult:
-    """What one call did."""
+    """What one call did; `new_beyond` is lambda as a distance, in the unit of the space."""
 
     status: RunStatus
     n_windows: int
@@ -54,6 +55,8 @@ class ClusterResult:
     suggestion: Suggestion | None = None
     missing: Mapping[str, int] = field(default_factory=dict)
     is_stopped: bool = False
+    new_beyond: str = ""
+    proposal: ArgumentText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +292,8 @@ class _Work:
             suggestion=begun.choice,
             missing=missing,
             is_stopped=is_stopped,
+            new_beyond=new_beyond(run),
+            proposal=proposed_space(run),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:

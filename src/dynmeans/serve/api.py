@@ -20,6 +20,7 @@ from dynmeans.records.events import KINDS
 from dynmeans.runs.edits import UNDO
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.run_tables import count_events
+from dynmeans.serve.beside import Beside
 from dynmeans.serve.feed import RunFeed
 from dynmeans.serve.metrics import metrics_text
 from dynmeans.serve.openapi import MOST_ROWS, TOTAL, openapi
@@ -35,6 +36,7 @@ class Api:
 
     def __init__(self, feed: RunFeed) -> None:
         self._feed = feed
+        self.beside = Beside(feed)
         self.n_readers = 0
 
     def routes(self) -> list[Route]:
@@ -54,6 +56,7 @@ class Api:
             Route("/api/names", self.rename, methods=["POST"]),
             Route("/api/edits", self.edits),
             Route("/api/edits", self.edit, methods=["POST"]),
+            Route("/api/runs", self.again, methods=["POST"]),
         ]
 
     async def page(self, request: Request) -> Response:
@@ -148,6 +151,11 @@ class Api:
         else:
             raise HTTPException(422, "kind must be merge, pin or undo")
         return _json(asdict(done))
+
+    async def again(self, request: Request) -> Response:
+        """Cluster the run's rows with other settings, in a folder beside it."""
+        address = await self.beside.begin(await _body(request), request.app, make_app)
+        return _json({"address": address})
 
     async def stream(self, request: Request) -> Response:
         """Server-sent events: windows as they are committed, and edits as they are made."""

@@ -19,7 +19,13 @@ from dynmeans.report.from_run import run_report
 from dynmeans.report.packing import pack_chunk
 from dynmeans.report.render_page import render_report
 from dynmeans.runs.run import Run
-from dynmeans.runs.store.schema import DATABASE, database_errors, open_database
+from dynmeans.runs.store.schema import (
+    DATABASE,
+    data_version,
+    database_errors,
+    how_far,
+    open_database,
+)
 
 _LOOK_SECONDS = 0.1
 _KEPT_CHUNKS = 32
@@ -65,7 +71,7 @@ class RunFeed:
         place, version = _place_of(path), None
         with contextlib.closing(open_database(path)) as connection:
             while _place_of(path) == place:
-                (now,) = connection.execute("PRAGMA data_version").fetchone()
+                now = data_version(connection)
                 if now != version:
                     version = now
                     with database_errors(path):
@@ -73,10 +79,7 @@ class RunFeed:
                 await asyncio.sleep(_LOOK_SECONDS)
 
     def _look(self, connection: sqlite3.Connection) -> None:
-        (run_id,) = connection.execute("SELECT run_id FROM identity").fetchone()
-        (last,) = connection.execute("SELECT max(step) FROM windows").fetchone()
-        (n_edits,) = connection.execute("SELECT count(*) FROM edits").fetchone()
-        now = run_id, -1 if last is None else last, n_edits
+        now = how_far(connection)
         if now[0] != self.run_id:
             self._chunks.clear()
         if now != (self.run_id, self.last_step, self.n_edits):

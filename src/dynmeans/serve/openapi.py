@@ -102,6 +102,17 @@ def openapi() -> dict[str, Any]:
                     who=_WHO,
                 ),
             },
+            "/api/runs": {
+                "post": _change(
+                    "Cluster the run's rows with other settings, in a run beside it; `address` is "
+                    "where that is shown. What is not given stays; max_gap null is for ever.",
+                    new_penalty={"type": "number"},
+                    max_gap={"type": ["number", "null"]},
+                    reach={"type": "number"},
+                    motion={"enum": ["still", "steady"]},
+                    search={"enum": ["deep", "paper"]},
+                )
+            },
         },
     }
 

@@ -12,6 +12,8 @@ from dynmeans.records.arrays import FloatArray
 from dynmeans.spaces.space import Space, array_module
 from dynmeans.spaces.trigonometry import sin_and_cos
 
+_UNITS = {24.0: "h", 360.0: "degrees", 7.0: "days", 12.0: "months", 60.0: "min", 365.25: "days"}
+
 
 @dataclass(frozen=True, slots=True)
 class Angle(Space):
@@ -49,6 +51,15 @@ class Angle(Space):
         except ValueError as error:
             rule = "'angle' takes a period above 0, as in angle:24"
             raise InputError("space", rule, got=f"angle:{text}") from error
+
+    @property
+    def unit(self) -> str:  # type: ignore[override]
+        """What the period is that of, for the usual ones."""
+        return _UNITS.get(self.period, "")
+
+    def periods(self, n_features: int) -> tuple[float | None, ...]:
+        """Return the period, for every feature."""
+        return (self.period,) * n_features
 
     @property
     def _radius(self) -> float:

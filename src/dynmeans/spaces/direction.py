@@ -56,4 +56,4 @@ class Direction(Space):
 
     def tell(self, squared: float) -> str:
         """Say the cosine between rows at this squared distance."""
-        return f"cosine {1.0 - 0.5 * squared:.3g}"
+        return f"cosine {1.0 - 0.5 * min(squared, 4.0):.3g}"

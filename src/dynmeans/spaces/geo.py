@@ -1,6 +1,7 @@
 """geo: latitude and longitude become places on the globe, in kilometers."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,7 +16,8 @@ from dynmeans.spaces.trigonometry import sin_and_cos
 
 EARTH_RADIUS = 6371.0088  # km, the mean of the IUGG
 _DEGREE = math.pi / 180.0
-_LATITUDES, _LONGITUDES = ("lat",), ("lon", "lng", "long")
+_LATITUDES = ("lat", "latitude", "latdeg")
+_LONGITUDES = ("lon", "lng", "long", "longitude", "londeg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Geo(Space):
                 ", ".join(names),
                 hint="For more features: space='geo(lat,lon) + standard(speed)'.",
             )
-        return Geo(is_longitude(names[0]) and is_latitude(names[1]))
+        return Geo(earth_features(names, (0.0, 0.0), (0.0, 0.0)) == (0, 1))
 
     def could_become(self, learned: Space) -> bool:
         """Say whether `learned` is of this kind: names may have told the order."""
@@ -69,6 +71,14 @@ class Geo(Space):
     def coordinates_of(self, features: tuple[int, ...]) -> tuple[int, ...]:
         """Return all three: a course on the globe has latitude and longitude."""
         return (0, 1, 2)
+
+    def periods(self, n_features: int) -> tuple[float | None, ...]:
+        """Return 360 degrees for the longitude."""
+        return (360.0, None) if self.longitude_first else (None, 360.0)
+
+    def lon_lat(self) -> tuple[int, int]:
+        """Return which is which."""
+        return (0, 1) if self.longitude_first else (1, 0)
 
     def to_points(self, rows: Any) -> Any:
         """Return places in kilometers from the center of the Earth, in the rows' precision."""
@@ -128,16 +138,26 @@ class Geo(Space):
         return cls(bool(value["longitude_first"]))
 
 
-def is_latitude(name: str) -> bool:
-    """Say whether a column is named like a latitude."""
-    return _begins_a_word(name, _LATITUDES)
+def earth_features(
+    names: Sequence[str], lowest: Sequence[float], highest: Sequence[float]
+) -> tuple[int, int] | None:
+    """Find longitude and latitude in degrees among features, by their names and ranges.
+
+    Examples
+    --------
+    >>> earth_features(["LAT", "start Longitude"], [37.6, -122.4], [37.8, -122.2])
+    (1, 0)
+    >>> earth_features(["lat", "lon"], [0.0, 0.0], [91.0, 5.0]) is None
+    True
+    """
+    found = []
+    for words, most in ((_LONGITUDES, 360.0), (_LATITUDES, 90.0)):
+        rows = [row for row, name in enumerate(names) if _has_word(name, words)]
+        if len(rows) != 1 or max(-lowest[rows[0]], highest[rows[0]]) > most:
+            return None
+        found += rows
+    return found[0], found[1]
 
 
-def is_longitude(name: str) -> bool:
-    """Say whether a column is named like a longitude."""
-    return _begins_a_word(name, _LONGITUDES)
-
-
-def _begins_a_word(name: str, beginnings: tuple[str, ...]) -> bool:
-    words = name.lower().replace("-", "_").split("_")
-    return any(word.startswith(beginnings) for word in words)
+def _has_word(name: str, words: tuple[str, ...]) -> bool:
+    return any(word in words for word in re.findall("[a-z]+", name.lower()))

@@ -1,4 +1,4 @@
-"""landmarks: a kernel's own geometry, by similarities to rows kept from the beginning (Nystrom)."""
+"""landmarks: shapes that no center describes, by similarities to rows kept from the beginning."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,34 +9,40 @@ import numpy as np
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.arrays import BatchArray, FloatArray
+from dynmeans.spaces.diffusion import dense_landmarks, spectral_map
 from dynmeans.spaces.kernels import KERNELS, squared_distances
 from dynmeans.spaces.space import Space
 
 Kernel = Callable[[FloatArray, FloatArray], FloatArray]
-PRECOMPUTED = "precomputed"
+PRECOMPUTED, DIFFUSION = "precomputed", "diffusion"
+_BLOCK = 4096  # rows whose similarities are held at a time
 _MAX_ROWS = 4000  # first rows that landmarks are chosen from
 _LEAST_SHARE = 1e-9  # of the kernel's trace: what is left to describe below this is rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Landmarks(Space):
-    """Points whose inner products are those of a kernel, for shapes that no center describes.
+    """Points by similarities to landmarks, for shapes that no center describes.
 
-    Rows become similarities to `n_landmarks` rows of the beginning, turned so that their inner
-    products are the kernel's: exact between landmarks, close for rows that landmarks describe.
+    With "diffusion" rows that chains of near landmarks join lie at one place, on a sphere: rings,
+    crescents, whatever is connected; a row that is like no landmark lies in the middle. With any
+    other kernel the inner products of points are the kernel's (Nystrom): exact between landmarks,
+    close for rows that landmarks describe.
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "cosine", "precomputed"} or callable
+    kernel : {"diffusion", "rbf", "laplacian", "cosine", "precomputed"} or callable
         Similarity of rows: by name, or a function of two arrays of rows that returns a matrix; one
         cannot be kept in a file by name, and must be given again. "precomputed": a row holds the
         similarities of a thing (a text, a node, a set) to the landmarks, which `similarities` holds
         among each other.
     n_landmarks : int
-        Rows to keep.
+        Rows to keep; with "diffusion" k-means centers of the first rows, without those that hold
+        few.
     width : float, optional
         Distance at which "rbf" and "laplacian" have fallen to exp(-1/2) and exp(-1); by default a
-        tenth of the median distance between first rows.
+        tenth of the median distance between first rows. With "diffusion" that of an "rbf"; by
+        default the one at which landmarks fall apart into groups most clearly.
     similarities : array of shape (n_landmarks, n_landmarks), optional
         With "precomputed".
 
@@ -45,26 +51,26 @@ class Landmarks(Space):
     >>> rng = np.random.default_rng(0)
     >>> around = rng.uniform(0, 2 * np.pi, 300)
     >>> ring = np.stack([np.cos(around), np.sin(around)], axis=1) * np.repeat([1, 4], 150)[:, None]
-    >>> space = Landmarks(n_landmarks=40).fit(ring)
-    >>> points = space.to_points(ring)
-    >>> points.shape, bool(abs(points[0] @ points[200]) < 0.1)
-    ((300, 40), True)
+    >>> points = Landmarks(n_landmarks=60).fit(ring).to_points(ring)
+    >>> points.shape, bool(np.linalg.norm(points[0] - points[149]) < 0.1)
+    ((300, 2), True)
+    >>> bool(np.linalg.norm(points[0] - points[150]) > 1.4)
+    True
     """
 
     name: ClassVar[str] = "landmarks"
-    unit: ClassVar[str] = "of the kernel"
     has_courses: ClassVar[bool] = False
 
-    kernel: str | Kernel = "rbf"
-    n_landmarks: int = 100
+    kernel: str | Kernel = DIFFUSION
+    n_landmarks: int = 200
     width: float | None = None
     similarities: FloatArray | None = None
     rows: FloatArray | None = None
-    root: FloatArray | None = None  # inverse Cholesky factor of the landmarks' similarities
+    root: FloatArray | None = None  # from similarities to coordinates, a row for each of these
 
     def __post_init__(self) -> None:
         """Check what was given."""
-        known = (*KERNELS, PRECOMPUTED)
+        known = (DIFFUSION, *KERNELS, PRECOMPUTED)
         if not callable(self.kernel) and self.kernel not in known:
             rule = f"of landmarks must be one of {', '.join(known)}, or a function of two arrays"
             raise InputError("kernel", rule, got=self.kernel)
@@ -81,7 +87,7 @@ class Landmarks(Space):
         """Read the number of landmarks and the width: ``landmarks:60`` or ``landmarks:60,0.4``."""
         numbers = [part for part in text.split(",") if part]
         try:
-            n_landmarks = int(numbers[0]) if numbers else 100
+            n_landmarks = int(numbers[0]) if numbers else 200
             return cls(n_landmarks=n_landmarks, width=float(numbers[1]) if numbers[1:] else None)
         except ValueError as error:
             rule = "'landmarks' takes how many, and a width, as in landmarks:60,0.4"
@@ -93,11 +99,15 @@ class Landmarks(Space):
         return self.root is not None
 
     def fit(self, rows: BatchArray, weights: FloatArray | None = None) -> Space:
-        """Choose landmarks by pivoted Cholesky: each is the row that the others describe least."""
+        """Choose landmarks where rows are many, or those that the others describe least."""
         if self.is_fitted:
             return self
         first = np.unique(np.asarray(rows, np.float64), axis=0)  # the same in any order of rows
         first = first[:: -(-len(first) // _MAX_ROWS)]
+        if self.kernel == DIFFUSION:
+            kept = dense_landmarks(first, self.n_landmarks)
+            width, root = spectral_map(kept, self.width)
+            return Landmarks(DIFFUSION, self.n_landmarks, width, None, kept, root)
         width = self._usual_width(first) if self.width is None else self.width
         kernel = self._of_width(width)
         chosen = _pivots(first, kernel, self.n_landmarks)
@@ -107,20 +117,33 @@ class Landmarks(Space):
         )
 
     def n_coordinates(self, n_features: int) -> int:
-        """One for each landmark."""
+        """One for each landmark, or each group of them."""
         return self.n_landmarks if self.root is None else len(self.root)
 
     def to_points(self, rows: Any) -> Any:
         """Return coordinates by the landmarks, in the precision of the rows."""
         assert self.root is not None, "fitted"
-        if self.rows is None:
-            near = np.asarray(rows, np.float64)
-        else:
-            near = self._of_width(self.width)(np.asarray(rows, np.float64), self.rows)
+        values = np.asarray(rows)
+        points = np.empty((len(values), len(self.root)))
+        for start in range(0, len(values), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            points[block] = self._mapped(values[block].astype(np.float64))
+        return points.astype(values.dtype)
+
+    def _mapped(self, rows: FloatArray) -> FloatArray:
+        assert self.root is not None
+        near = rows if self.rows is None else self._of_width(self.width)(rows, self.rows)
         points = np.zeros((len(rows), len(self.root)))
         for column, factors in zip(near.T, self.root.T, strict=True):
             points += column[:, None] * factors  # in a fixed order: BLAS has none
-        return points.astype(np.asarray(rows).dtype)
+        if self.kernel != DIFFUSION:
+            return points
+        lengths = np.sqrt((points * points).sum(axis=1, keepdims=True))
+        return np.asarray(points / np.where(lengths > 0, lengths, 1.0))
+
+    def tell(self, squared: float) -> str:
+        """Say the similarity of rows at this squared distance, 1 for those that are alike."""
+        return f"similarity {1.0 - 0.5 * squared:.3g}"
 
     def to_rows(self, centers: FloatArray) -> FloatArray:
         """Return the landmark nearest to each center; similarities to all, if precomputed."""
@@ -137,7 +160,9 @@ class Landmarks(Space):
         return np.zeros_like(self.to_rows(centers))
 
     def _of_width(self, width: float | None) -> Kernel:
-        return self.kernel if callable(self.kernel) else KERNELS[self.kernel](width)
+        if callable(self.kernel):
+            return self.kernel
+        return KERNELS["rbf" if self.kernel == DIFFUSION else self.kernel](width)
 
     def _usual_width(self, rows: FloatArray) -> float | None:
         if callable(self.kernel) or self.kernel not in ("rbf", "laplacian"):

@@ -125,6 +125,34 @@ class Mixed(Space):
             found += [start + c for c in group.space.coordinates_of(inside)] if inside else []
         return tuple(found)
 
+    def periods(self, n_features: int) -> tuple[float | None, ...]:
+        """Return those of all groups, in the order of the rows."""
+        found: list[float | None] = [None] * n_features
+        for group in self.groups:
+            of_group = group.space.periods(len(group.features))
+            for column, period in zip(self._columns(group), of_group, strict=True):
+                found[column] = period
+        return tuple(found)
+
+    def lon_lat(self) -> tuple[int, int] | None:
+        """Return those of the first group on the globe."""
+        for group in self.groups:
+            if at := group.space.lon_lat():
+                columns = self._columns(group)
+                return columns[at[0]], columns[at[1]]
+        return None
+
+    def tell(self, squared: float) -> str:
+        """Say how far each group alone may be apart at this squared distance.
+
+        Examples
+        --------
+        >>> from dynmeans.spaces.named import find_space
+        >>> find_space("0.1*geo(0,1) + angle:24(2)").tell(4.0)
+        '20 km or 2 h'
+        """
+        return " or ".join(g.space.tell(squared / g.weight**2) for g in self.groups)
+
     def to_points(self, rows: Any) -> Any:
         """Return the points of all groups side by side."""
         numbers = array_module(rows)
@@ -165,6 +193,14 @@ class Mixed(Space):
         return {"name": self.name, "groups": groups}
 
     def _columns(self, group: Group) -> list[int]:
+        for feature in group.features:
+            if isinstance(feature, str):
+                raise InputError(
+                    "space",
+                    "names the feature {!r}, and these rows have no names",
+                    feature,
+                    hint="Name features by number, from 0: geo(0,1).",
+                )
         return [int(feature) for feature in group.features]
 
     def _starts(self) -> list[tuple[Group, int]]:
@@ -179,7 +215,7 @@ class Mixed(Space):
         ]
 
     def _check_features(self, n_features: int) -> None:
-        named = sorted(int(f) for group in self.groups for f in group.features)
+        named = sorted(column for group in self.groups for column in self._columns(group))
         if named != list(range(n_features)):
             raise InputError(
                 "space",

@@ -73,6 +73,14 @@ class Space(ABC):
         """Return the coordinates that features become, for those who name features by number."""
         return features
 
+    def periods(self, n_features: int) -> tuple[float | None, ...]:
+        """Return after which length each feature comes round again; None where it does not."""
+        return (None,) * n_features
+
+    def lon_lat(self) -> tuple[int, int] | None:
+        """Return the features that are longitude and latitude on the globe, if two are."""
+        return None
+
     @abstractmethod
     def to_points(self, rows: Any) -> Any:
         """Return the points of rows, in the precision of the rows; refuse rows it cannot map."""
@@ -98,7 +106,7 @@ class Space(ABC):
         >>> find_space("geo").tell(144.0), find_space("raw").tell(9.0)
         ('12 km', 'distance 3')
         """
-        distance = f"{math.sqrt(squared):.3g}"
+        distance = short_number(math.sqrt(squared))
         return f"{distance} {self.unit}" if self.unit else f"distance {distance}"
 
     def to_json(self) -> dict[str, Any]:
@@ -109,6 +117,18 @@ class Space(ABC):
     def from_json(cls, value: dict[str, Any]) -> Self:
         """Read what `to_json` gave."""
         return cls()
+
+
+def short_number(value: float) -> str:
+    """Write a number to three digits.
+
+    Examples
+    --------
+    >>> short_number(1537.2), short_number(0.01234), short_number(3.0)
+    ('1,540', '0.0123', '3')
+    """
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.10g}" if 1e-4 <= abs(rounded) < 1e7 else f"{value:.3g}"
 
 
 def points_where_they_lie(space: Space, rows: Any) -> Any:

@@ -6,7 +6,7 @@ import signal
 import dask.array as da
 import numpy as np
 import pytest
-from dask_mishaps import before_rounds, crowd, kill_a_worker
+from dask_streams import before_rounds, crowd, kill_a_worker
 
 from dynmeans import ClusterState, DynamicMeans, Penalties, VisitingOrders, step
 from dynmeans.engine.dask.chunks import RowsChangedError, checksum

@@ -14,7 +14,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from dask_mishaps import before_rounds, crowd, kill_a_worker
+from dask_streams import before_rounds, crowd, kill_a_worker
 from distributed import Client
 
 from dynmeans import ClusterState, DynamicMeans, Penalties, VisitingOrders, step

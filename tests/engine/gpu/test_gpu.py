@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from gpu_streams import GPU, NATIVE, REFERENCE, blobs, check_stream
-from predictions import predict_labels
+from gpu_streams import GPU, NATIVE, REFERENCE, blobs, check_stream, predict_labels
 
 from dynmeans.engine.batch import Batch, take_batch
 from dynmeans.engine.execution import Execution

@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from gpu_streams import GPU, NATIVE, blobs, check_stream
-from predictions import predict_labels
+from gpu_streams import GPU, NATIVE, blobs, check_stream, predict_labels
 
 from dynmeans import DynamicMeans
 from dynmeans.engine.batch import Batch, take_batch

@@ -9,13 +9,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from attack.targets import Case
-from dynmeans import Penalties
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.cluster_job import ClusterJob
+from dynmeans.runs.input import Input
 from dynmeans.runs.reading.sources.remote_files import shown_remote, without_secrets
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.streams.addresses import is_address, parse_address
 
-_PENALTIES = Penalties(1.0, max_gap=5, reach=1.5)
 _KAFKA = (
     "sasl.password", "sasl.oauthbearer.client.secret", "ssl.key.pem", "ssl.key.password",
     "ssl.keystore.password", "sasl.oauthbearer.config", "ssl.certificate.pem", "SASL.Password",
@@ -57,8 +57,8 @@ def _attack(rng: random.Random) -> None:
     options = WindowOptions(("x",), count=5)
     told = [without_secrets(f"it failed at '{text}' (404)")] if not is_address(text) else []
     try:
-        job = ClusterJob(text, Path("/nowhere"), options, {"new_penalty": 1.0}, {})
-        told.append(json.dumps(job._config(None, _PENALTIES).to_fields()))
+        job = ClusterJob(Input(text), options, Recipe(new_penalty=1.0), Path("/nowhere"))
+        told.append(json.dumps(job.config(None).to_fields()))
         if is_address(text):
             address = parse_address(text)
             told += [str(address), repr(address), address.hidden(f"no {address.password!r}")]

@@ -1,7 +1,8 @@
 """Files of alert rules: read and matched, or refused in one line; nobody is told.
 
 `alert-groups` takes the same windows in with other groups to a commit, and stops between them: the
-alerts are the same, as of a file and of a stream.
+alerts are the same, as of a file and of a stream. Once windows are really committed in groups; then
+the run of single windows is looked at as if groups of it were there, which is much faster.
 """
 
 import json
@@ -10,7 +11,9 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +28,8 @@ from dynmeans.follow.recipe import Recipe
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
+from dynmeans.runs.store.commit import write_manifest
+from dynmeans.runs.store.schema import N_ALERTS
 
 _FEATURES = ("x", "y")
 
@@ -102,7 +107,10 @@ _WHEN = (
 )  # fmt: skip
 
 
-def _groups(rng: random.Random) -> None:
+_N_VEILED = 40
+
+
+def _groups(rng: random.Random) -> int:
     numbers = np.random.default_rng(rng.randrange(2**32))
     places = numbers.uniform(0, 9, (4, 2))
     windows = []
@@ -117,24 +125,50 @@ def _groups(rng: random.Random) -> None:
         f'[[rule]]\nname = "r{k}"\n{when}\ncommand = ["true"]\n' for k, when in enumerate(chosen)
     )
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
-    with tempfile.TemporaryDirectory(dir=memory) as place:
+    with tempfile.TemporaryDirectory(dir=memory) as place, _no_couriers():
         folder = Path(place)
         (folder / "rules.toml").write_text(rules)
+        read = read_rules(folder / "rules.toml", _FEATURES)
         ones = [1] * len(windows)
-        expected = _alerts_of(folder / "ones", windows, ones, is_stopped=False)
-        groups = [rng.randint(1, 5) for _ in windows]
-        found = _alerts_of(folder / "groups", windows, groups, is_stopped=rng.random() < 0.5)
+        with _alerts_of(folder / "ones", windows, ones, read, is_stopped=False) as (run, expected):
+            for _ in range(_N_VEILED):
+                _check(rng, expected, windows, partial(_veiled, run, read))
+        _check(rng, expected, windows, partial(_committed, folder / "groups", windows, read))
+    return _N_VEILED + 1
+
+
+def _check(rng: random.Random, expected: list[Any], windows: list[Window], take: Any) -> None:
+    groups = [rng.randint(1, 5) for _ in windows]
+    found = take(groups, is_stopped=rng.random() < 0.5)
     assert found == expected, f"{found} in groups of {groups}, {expected} one by one"
 
 
+@contextmanager
+def _no_couriers() -> Iterator[None]:
+    """Nobody is told, and families are found once for each window."""
+    kept = watch.couriers_of, watch.families_of_run
+    known: dict[tuple[Any, ...], Any] = {}
+
+    def families(run: Run, **choice: Any) -> Any:
+        key = (run.folder, *choice.items())
+        if key not in known:
+            known[key] = kept[1](run, **choice)
+        return known[key]
+
+    watch.couriers_of, watch.families_of_run = lambda *_: [], families
+    try:
+        yield
+    finally:
+        watch.couriers_of, watch.families_of_run = kept
+
+
+@contextmanager
 def _alerts_of(
-    folder: Path, windows: list[Window], groups: list[int], *, is_stopped: bool
-) -> list[tuple[object, ...]]:
-    """Take windows in by groups, and look after each; return what is to be told."""
+    folder: Path, windows: list[Window], groups: list[int], rules: Any, *, is_stopped: bool
+) -> Iterator[tuple[Run, list[Any]]]:
+    """Take windows in by groups, and look after each; give the run and what is to be told."""
     config = RunConfig(_FEATURES, Recipe(new_penalty=1.0, max_gap=3, reach=1.5, random_state=0))
     run, done, stop = Run.create(folder, config), 0, threading.Event()
-    rules = read_rules(folder.parent / "rules.toml", _FEATURES)
-    tell, watch.couriers_of = watch.couriers_of, lambda *_: []
     try:
         look = watch.Watch(run, rules, stop).look
         for n in groups:
@@ -146,8 +180,43 @@ def _alerts_of(
             run.process(windows[done : done + n], commit_seconds=1e9)
             done += n
             look()
-        columns = "id, target, step, number, rule, body"
-        return [tuple(row) for row in run.store.query(f"SELECT {columns} FROM alerts ORDER BY id")]
+        yield run, _stored(run)
     finally:
-        watch.couriers_of = tell
         run.close()
+
+
+def _committed(
+    folder: Path, windows: list[Window], rules: Any, groups: list[int], *, is_stopped: bool
+) -> list[Any]:
+    with _alerts_of(folder, windows, groups, rules, is_stopped=is_stopped) as (_, found):
+        return found
+
+
+class _Veiled(watch.Watch):
+    """Sees the first windows of a run only."""
+
+    n_seen = 0
+
+    def _records(self, first: int, last: int | None = None) -> list[StepRecord]:
+        end = self.n_seen - 1
+        return super()._records(first, end if last is None else min(last, end))
+
+
+def _veiled(run: Run, rules: Any, groups: list[int], *, is_stopped: bool) -> list[Any]:
+    """Look at a whole run again, as if it had come in groups."""
+    with run.store.transaction() as connection:
+        connection.execute("DELETE FROM alerts")
+        write_manifest(connection, {N_ALERTS: 0, "alert_rules": {}, "sent": {"alerts": 0}})
+    look, n_windows = _Veiled(run, rules, threading.Event()), run.status().n_windows
+    for n in groups:
+        n_seen = min(look.n_seen + n, n_windows)
+        if is_stopped:
+            look = _Veiled(run, rules, threading.Event())
+        look.n_seen = n_seen
+        look.look()
+    return _stored(run)
+
+
+def _stored(run: Run) -> list[Any]:
+    columns = "id, target, step, number, rule, body"
+    return [tuple(row) for row in run.store.query(f"SELECT {columns} FROM alerts ORDER BY id")]

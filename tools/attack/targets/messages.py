@@ -63,7 +63,7 @@ def _read(
     for stop_after in [*stops, None]:
         stop = threading.Event()
         with Run.open(folder) as run:
-            stream = _Given(bodies, stop, stop_after)
+            stream = Given(bodies, stop, stop_after)
             windows = StreamWindows(stream, options, run, stop=stop, until_idle=0.0)
             try:
                 is_refused, _ = refused(
@@ -79,38 +79,51 @@ def _read(
         return {
             "refused": False,
             "labels": [labels[name].to_pylist() for name in ("step", "row_id", "cluster_id")],
-            "letters": [(letter["place"], letter["body"]) for letter in run.dead_letters()],
+            "letters": [(letter["position"], letter["body"]) for letter in run.dead_letters()],
             "counts": (status.n_rows, status.n_dropped, status.n_late, status.n_dead_letters),
         }
 
 
-class _Given:
-    """Messages in memory, numbered from 0."""
+class Given:
+    """Messages in memory, numbered from 0, in the partitions that letters name."""
 
-    def __init__(self, bodies: list[Any], stop: threading.Event, stop_after: int | None) -> None:
+    def __init__(
+        self, bodies: list[Any], stop: threading.Event, stop_after: int | None, letters: str = ""
+    ) -> None:
         self._bodies, self._stop, self._stop_after = bodies, stop, stop_after
-        self._next = 0
+        self._partitions = letters or "a" * len(bodies)
+        # With several, what is behind must not depend on where a poll begins.
+        self._n_most = 3 if len(set(self._partitions)) == 1 else 1
+        self._next, self._after = 0, dict[str, int]()
 
     def open(self, after: Mapping[str, Any], inbox: Any) -> None:
-        place = after.get("all")
-        self._next = 0 if place is None else place + 1
+        """Begin after the given number of each partition."""
+        self._after = {p: place for p, place in after.items() if place is not None}
+        self._next = min((self._after.get(p, -1) + 1 for p in set(self._partitions)), default=0)
 
     def poll(self, seconds: float) -> list[Message] | None:
-        begin, self._next = self._next, min(self._next + 3, len(self._bodies))
+        """Give the next messages; None where it is not at its end."""
+        begin, self._next = self._next, min(self._next + self._n_most, len(self._bodies))
         if self._stop_after is not None and self._next >= self._stop_after:
             self._next = max(begin, self._stop_after)
             self._stop.set()
-        found = [Message("all", i, i, self._bodies[i]) for i in range(begin, self._next)]
-        return None if self._stop.is_set() and not found else found  # stopped, and not at its end
+        parts = self._partitions
+        chosen = [i for i in range(begin, self._next) if i > self._after.get(parts[i], -1)]
+        found = [Message(parts[i], i, i, self._bodies[i]) for i in chosen]
+        if not found and (self._stop.is_set() or self._next < len(self._bodies)):
+            return None  # stopped, or read before, and not at its end
+        return found
 
     def behind(self) -> set[str]:
-        return set() if self._next >= len(self._bodies) else {"all"}
+        """Name the partitions that have more."""
+        return set(self._partitions[self._next :])
 
-    def place_of(self, partition: str, offset: Any) -> str:
+    def position_of(self, partition: str, offset: Any) -> str:
+        """Name a message by its number."""
         return f"message {offset}"
 
     def close(self) -> None:
-        pass
+        """There is nothing to close."""
 
 
 def _options(rng: random.Random) -> WindowOptions:
@@ -166,32 +179,44 @@ def _kinds(rng: random.Random) -> None:
 
 def _watermarks(rng: random.Random) -> None:
     """A row far ahead and alone is a letter; one after a gap that all rows make is none."""
-    now, bodies, n_odd, last = 1_700_000_000.0, list[str](), 0, 0
+    parts = rng.choice(("a", "a", "ab", "aab"))
+    now, bodies, letters, n_odd, n_bad = 1_700_000_000.0, list[str](), "", 0, 0
+    since = dict.fromkeys(parts, 0)  # rows of a partition after which nothing was odd
     for i in range(rng.randint(4, 24)):
         now += rng.uniform(0, 9)
-        is_odd, is_gap = rng.random() < 0.1 and i - last > 2, rng.random() < 0.03 and i - last > 2
-        if is_odd or is_gap:
-            last, n_odd = i, n_odd + is_odd
-        if is_gap and not is_odd:
+        part = rng.choice(parts)
+        letters += part
+        if rng.random() < 0.05:
+            n_bad += 1
+            bodies.append("no row")
+            continue
+        is_odd = rng.random() < 0.1 and since[part] > 2
+        since[part] = 0 if is_odd else since[part] + 1
+        n_odd += is_odd
+        if rng.random() < 0.03 and min(since.values()) > 2:
             now += rng.uniform(0.1, 30) * _YEAR
-        t = now + rng.uniform(1.1, 90) * _YEAR if is_odd else now
+            since = dict.fromkeys(parts, 0)
+        years = rng.uniform(1.1, 90) if rng.random() < 0.7 else rng.uniform(2100, 6000)
+        t = now + years * _YEAR if is_odd else now
         bodies.append(json.dumps({"t": t, "x": float(i), "y": 0.0}))
-    # After the last message nothing says whether it is odd.
-    bodies += [json.dumps({"t": now + 1 + j, "x": 0.0, "y": 0.0}) for j in range(2)]
+    # After the last message of a partition nothing says whether it is odd.
+    ends = [part for part in sorted(since) for _ in range(2)]
+    letters += "".join(ends)
+    bodies += [json.dumps({"t": now + 1 + j, "x": 0.0, "y": 0.0}) for j in range(len(ends))]
     options = WindowOptions(
-        ("x", "y"), time="t", every="10s", time_unit="s", lateness=rng.choice(["0", "5s"])
+        ("x", "y"), time="t", every="10s", time_unit="s", lateness=rng.choice(["0", "5s", "60s"])
     )
-    whole = _windows(rng, bodies, options, n_stops=0)
-    broken = _windows(rng, bodies, options, n_stops=rng.randint(1, 5))
+    whole = _windows(rng, bodies, options, n_stops=0, letters=letters)
+    broken = _windows(rng, bodies, options, n_stops=rng.randint(1, 5), letters=letters)
     assert broken == whole, f"{broken} after stops, {whole} in one pass"
-    told = [reason for _, reason in whole["letters"]]
-    assert all("max_ahead" in reason for reason in told), told
-    assert len(told) == n_odd, f"{len(told)} letters, {n_odd} odd rows"
+    told = [reason for _, reason in whole["letters"] if "not JSON" not in reason]
+    assert all("years after" in reason for reason in told), told
+    assert len(whole["letters"]) == n_odd + n_bad, f"{whole}, {n_odd} odd rows, {n_bad} bad"
     n_rows = sum(len(names) for _, names, _ in whole["windows"])
-    assert n_rows + len(told) == len(bodies), f"{n_rows} rows and {len(told)} letters of all"
+    assert n_rows + n_odd + n_bad == len(bodies), f"{n_rows} rows and {n_odd}, {n_bad} of all"
 
 
-class _Kept:
+class Kept:
     """Stands for a run: what is committed with each window, and given back after a stop."""
 
     def __init__(self) -> None:
@@ -200,26 +225,33 @@ class _Kept:
         self.windows: dict[int, Any] = {}
 
     def inbox(self) -> None:
-        return None
+        """All can be read twice."""
 
     def note_letters(self, position: Any, letters: Any) -> bool:
+        """Commit between two windows."""
         self.commit(position, letters)
         return True
 
     def commit(self, position: Any, letters: Any) -> None:
+        """Keep what a stop must not lose."""
         self.position = json.loads(json.dumps(position))
-        self.letters += [(letter.place, letter.reason) for letter in letters]
+        self.letters += [(letter.position, letter.reason) for letter in letters]
 
 
 def _windows(
-    rng: random.Random, bodies: list[Any], options: WindowOptions, *, n_stops: int
+    rng: random.Random,
+    bodies: list[Any],
+    options: WindowOptions,
+    *,
+    n_stops: int,
+    letters: str = "",
 ) -> dict[str, Any]:
     """Read all messages, and forget what was not committed at some of them."""
-    kept, n_windows = _Kept(), 0
+    kept, n_windows = Kept(), 0
     for k in range(n_stops + 1):
         stop, is_killed = threading.Event(), k < n_stops and rng.random() < 0.5
         after = None if k == n_stops else rng.randint(1, len(bodies))
-        stream = _Given(bodies, stop, None if is_killed else after)
+        stream = Given(bodies, stop, None if is_killed else after, letters)
         windows = StreamWindows(stream, options, kept, stop=stop, until_idle=0.0)
         try:
             for window in windows:

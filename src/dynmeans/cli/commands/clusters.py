@@ -10,7 +10,7 @@ from dynmeans.cli import options
 if TYPE_CHECKING:
     from dynmeans.runs.look.profiles import Profiles
 
-FILES = (".csv", ".parquet")
+FILES = (".csv", ".parquet", ".geojson")
 
 
 def clusters(
@@ -39,7 +39,13 @@ def clusters(
     ] = 20,
     path: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write all of them: .csv or .parquet."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write all of them: .csv or .parquet; .geojson for their tracks and hulls on a "
+            "map.",
+        ),
     ] = None,
     input: options.InputMoved = None,
     trust: options.Trust = False,
@@ -59,6 +65,7 @@ def clusters(
     from dynmeans.cli.output import check_folder, print_json, say
     from dynmeans.inputs.input_error import InputError
     from dynmeans.inputs.plural import counted
+    from dynmeans.runs.export.geojson import write_geojson
     from dynmeans.runs.export.profile_files import write_profiles
     from dynmeans.runs.look.profiles import describe_clusters
     from dynmeans.runs.look.run_families import families_of_run
@@ -67,7 +74,7 @@ def clusters(
     if path is not None:
         check_folder("path", path)
         if path.suffix not in FILES:
-            raise InputError("path", "must end in .csv or .parquet", got=str(path))
+            raise InputError("path", "must end in .csv, .parquet or .geojson", got=str(path))
     columns = [name.strip() for text in describe or [] for name in text.split(",")]
     with Run.open(run_folder) as run:
         families = None
@@ -82,7 +89,9 @@ def clusters(
             trust=trust,
             network=network,
         )
-    if path is not None:
+        if path is not None and path.suffix == ".geojson":
+            write_geojson(run, path)
+    if path is not None and path.suffix != ".geojson":
         write_profiles(found, path)
     if as_json:
         print_json(found.to_arrow().to_pylist())

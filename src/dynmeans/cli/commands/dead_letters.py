@@ -43,4 +43,4 @@ def dead_letters(
             print_json(list(run.dead_letters()))
         else:
             for letter in run.dead_letters():
-                say(f"{letter['place']}: {letter['reason']}")
+                say(f"{letter['position']}: {letter['reason']}")

@@ -32,7 +32,11 @@ def labels(
     min_life: options.MinLife = None,
     is_as_found: Annotated[
         bool,
-        typer.Option("--as-found", help="Without the names, mergers and pins of dynmeans edit."),
+        typer.Option(
+            "--as-found",
+            help="Every cluster under its own number, whether confirmed or not, without the names, "
+            "mergers and pins of dynmeans edit.",
+        ),
     ] = False,
     trust: options.Trust = False,
     network: options.NetworkAgain = False,
@@ -64,10 +68,9 @@ def labels(
         families = confirmed = None
         if is_families or level is not None or n_families is not None:
             families = families_of_run(run, level=level, n_families=n_families)
-        if min_cluster_size is not None or min_life is not None:
-            confirmed = confirmed_of_run(
-                run, min_cluster_size=min_cluster_size or 1, min_life=min_life or 1
-            )
+        is_given = min_cluster_size is not None or min_life is not None
+        if is_given or (run.config.recipe.has_unconfirmed and not is_as_found):
+            confirmed = confirmed_of_run(run, min_cluster_size=min_cluster_size, min_life=min_life)
         view = LabelView(families, confirmed, Edits() if is_as_found else run.edits)
         done = export_labels(
             run,

@@ -115,7 +115,8 @@ def report(
 
     def gather(folder: Path, own: dict[str, Any]) -> "ReportData":
         data = _run_data(folder, {**reading, **own}, families if has_families else None)
-        data = data.with_confirmed(min_cluster_size=min_cluster_size or 1, min_life=min_life or 1)
+        size, life = min_cluster_size or data.min_cluster_size, min_life or data.min_life
+        data = data.with_confirmed(min_cluster_size=size, min_life=life)
         data = data if axes is None else _with_axes(data, axes)
         return data if lines is None else _with_lines(data, lines)
 

@@ -83,7 +83,7 @@ def suggest(
 
 
 def _draw(found: "Suggestion", picture: Path) -> None:
-    from dynmeans.plots.series import new_figure
+    from dynmeans.plots.figures import new_figure
     from dynmeans.plots.suggestion import plot_suggestion
 
     figure, (ax,) = new_figure((8, 5), 1, 1)

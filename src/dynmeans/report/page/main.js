@@ -61,7 +61,7 @@ function start() {
     store.notify();
     looks.notify();
   };
-  window.dynmeansReport = { append, update, trial, store, view, player, details, downloads, csv: csvText };
+  window.dynmeansReport = { append, update, trial, store, view, player, details, downloads, csv: csvText, trace: traceWays };
 }
 
 if (byId(OTHER_DATA)) showBeside();

@@ -6,7 +6,7 @@ from typing import Any
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.ordered_rows import OrderedRows
-from dynmeans.runs.reading.rows import Place
+from dynmeans.runs.reading.rows import Position
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.sources.remote_files import CUT
 from dynmeans.runs.reading.sources.source import Source
@@ -69,12 +69,12 @@ def _check_same(run: Run, opened: Callable[[], Source]) -> None:
     if expected is None:
         return
     options = WindowOptions.from_fields(run.config.features, run.config.source, on_missing="drop")
-    place = Place(position["rows_read"], position.get("last_row"), position.get("last_time"))
+    stopped = Position(position["rows_read"], position.get("last_row"), position.get("last_time"))
     with opened() as source:
         try:
             rows = OrderedRows(source, options)
-            for _ in rows.read(place, expected):
-                if rows.last.rows_read >= place.rows_read:
+            for _ in rows.read(stopped, expected):
+                if rows.last.rows_read >= stopped.rows_read:
                     break
         except ValueError as error:
             raise InputError(

@@ -7,6 +7,7 @@ import numpy as np
 
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.runs.run import Run
+from dynmeans.spaces.globe import shortest, unwrapped
 
 # From identities to what is described: themselves, those that people merged, or families.
 Shown = Callable[[IntArray], IntArray]
@@ -51,26 +52,48 @@ def lives_of(run: Run, shown: Shown) -> Lives:
 def moments(
     run: Run, ids: IntArray, shown: Shown
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Counts, means, variances, and standardized differences to all other rows."""
+    """Counts, means, variances, and standardized differences to all other rows.
+
+    A feature that comes round again is averaged the short way round, and has no differences: on a
+    circle nothing lies above or below.
+    """
     n, d = len(ids), len(run.config.features)
     counts, sums, squares = np.zeros(n), np.zeros((n, d)), np.zeros((n, d))
-    center: FloatArray | None = None
+    periods = periods_of(run)
+    is_round = np.array([period is not None for period in periods])
+    center, lowest = np.full((n, d), np.nan), np.full(d, np.inf)
     for sample in run.samples():
         points = sample.points.astype(np.float64)
         if not len(points):
             continue
-        center = points.mean(axis=0) if center is None else center  # squares of small numbers
         rows = np.searchsorted(ids, shown(sample.cluster_ids))
+        if np.isnan(center[:, ~is_round]).any():
+            center[:, ~is_round] = points[:, ~is_round].mean(axis=0)  # squares of small numbers
+        is_first = np.isnan(center[rows]) & is_round
+        center[rows] = np.where(is_first, points, center[rows])
+        lowest = np.minimum(lowest, points.min(axis=0))
+        away = shortest(points - center[rows], periods)
         np.add.at(counts, rows, 1.0)
-        np.add.at(sums, rows, points - center)
-        np.add.at(squares, rows, (points - center) ** 2)
+        np.add.at(sums, rows, away)
+        np.add.at(squares, rows, away**2)
     with np.errstate(invalid="ignore", divide="ignore"):
         means, variances = _mean_and_variance(counts, sums, squares)
         rest = counts.sum() - counts, sums.sum(axis=0) - sums, squares.sum(axis=0) - squares
         other_means, other_variances = _mean_and_variance(*rest)
         differences = (means - other_means) / np.sqrt(0.5 * (variances + other_variances))
-    differences[~np.isfinite(differences)] = np.nan
-    return counts, means + (0.0 if center is None else center), variances, differences
+    differences[~np.isfinite(differences) | is_round] = np.nan
+    means = means + center
+    for column, period in enumerate(periods):
+        if period is not None:
+            start = -0.5 * period if lowest[column] < 0 else 0.0
+            means[:, column] = unwrapped(means[:, column], start, period)
+    return counts, means, variances, differences
+
+
+def periods_of(run: Run) -> tuple[float | None, ...]:
+    """After which length each feature comes round again, in the space of the run."""
+    n_features, memory = len(run.config.features), run.memory
+    return (None,) * n_features if memory is None else memory.known_space.periods(n_features)
 
 
 def _mean_and_variance(
@@ -86,13 +109,13 @@ def typical_rows(
     """Keep the rows nearest to the mean of each, window after window."""
     spreads = np.nansum(variances, axis=0) / max(np.count_nonzero(variances[:, 0] >= 0), 1)
     scale = np.where(spreads > 0, np.sqrt(spreads), 1.0)
-    nearest = np.full((len(ids), N_TYPICAL), np.inf)
+    nearest, periods = np.full((len(ids), N_TYPICAL), np.inf), periods_of(run)
     typical = np.full((len(ids), N_TYPICAL, means.shape[1]), np.nan)
     windows = [[""] * N_TYPICAL for _ in ids]
     for sample in run.samples():
         rows = np.searchsorted(ids, shown(sample.cluster_ids))
         points = sample.points.astype(np.float64)
-        distances = np.sum(((points - means[rows]) / scale) ** 2, axis=1)
+        distances = np.sum((shortest(points - means[rows], periods) / scale) ** 2, axis=1)
         for i in np.flatnonzero(distances < nearest[rows, -1]):
             row = rows[i]
             place = int(np.searchsorted(nearest[row], distances[i], side="right"))

@@ -1,11 +1,11 @@
 """What an export says of labels: names, who is confirmed, and the family of each."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.confirmed import confirmed_ids
 from dynmeans.records.families import Families
@@ -54,10 +54,13 @@ class LabelView:
 AS_STORED = LabelView()
 
 
-def confirmed_of_run(run: Run, *, min_cluster_size: float = 1, min_life: int = 1) -> IntArray:
-    """Return the identities that held enough points and were seen in enough windows."""
-    min_cluster_size = checked_number("min_cluster_size", min_cluster_size, at_least=0)
-    min_life = checked_count("min_life", min_life)
+def confirmed_of_run(
+    run: Run, *, min_cluster_size: float | None = None, min_life: int | None = None
+) -> IntArray:
+    """Return the identities that are confirmed, by default as the recipe of the run says."""
+    recipe = run.config.recipe
+    given: dict[str, Any] = {"min_cluster_size": min_cluster_size, "min_life": min_life}
+    recipe = replace(recipe, **{name: n for name, n in given.items() if n is not None})
     records = list(run.history(labels=False))
     ids, counts = [record.ids for record in records], [record.counts for record in records]
-    return confirmed_ids(ids, counts, min_cluster_size, min_life)
+    return confirmed_ids(ids, counts, recipe.min_cluster_size, recipe.min_life)

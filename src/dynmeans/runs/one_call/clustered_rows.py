@@ -14,6 +14,7 @@ from dynmeans.records.families import Families
 from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
+from dynmeans.runs.export.geojson import write_geojson
 from dynmeans.runs.export.label_files import export_labels
 from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
 from dynmeans.runs.look.profiles import describe_clusters
@@ -116,10 +117,8 @@ class ClusteredRows:
     @property
     def confirmed_labels(self) -> Any:
         """`labels` with -1 for identities that are not confirmed."""
-        recipe = self._job.recipe
         with self.run() as run:
-            least = recipe.min_cluster_size
-            ids = confirmed_of_run(run, min_cluster_size=least, min_life=recipe.min_life)
+            ids = confirmed_of_run(run)
         return self._labels(lambda found: np.where(np.isin(found, ids), found, -1))
 
     @cached_property
@@ -218,6 +217,11 @@ class ClusteredRows:
             )
         return Path(path)
 
+    def write_geojson(self, path: str | os.PathLike[str]) -> Path:
+        """Write the tracks and hulls of clusters on a map as GeoJSON, cut at the date line."""
+        with self.run() as run:
+            return write_geojson(run, path)
+
     def report(
         self, path: str | os.PathLike[str] = "report.html", title: str | None = None
     ) -> Path:
@@ -257,9 +261,10 @@ class ClusteredRows:
             return summary_table(self._lines(), run.clusters(frame="arrow"))
 
     def _lines(self) -> list[str]:
-        lines = summary_lines(self.status, self._job.windows, self.penalties, self.suggestion)
-        left_out = self.left_out_text()
-        return [*lines, left_out] if left_out else lines
+        told = self.penalties, self.suggestion, self._done.new_beyond
+        lines = summary_lines(self.status, self._job.windows, *told)
+        more = (self._done.proposal, self.left_out_text())
+        return lines + [str(text) for text in more if text]
 
     def left_out_text(self) -> str:
         """Say how many rows have no label, and why; nothing if there are none."""

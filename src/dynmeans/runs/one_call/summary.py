@@ -13,7 +13,11 @@ _UNREAD = "{:,} whose {} is missing or unread (see {time_format})"
 
 
 def summary_lines(
-    status: RunStatus, options: WindowOptions, penalties: Penalties, suggestion: Suggestion | None
+    status: RunStatus,
+    options: WindowOptions,
+    penalties: Penalties,
+    suggestion: Suggestion | None,
+    new_beyond: str,
 ) -> list[str]:
     """Return one line on what was found, and one on the penalties."""
     length = f" of {options.every}" if options.every else ""
@@ -26,7 +30,8 @@ def summary_lines(
         return [found, suggestion.explanation]
     return [
         found,
-        f"Penalties as given or stored: new_penalty {penalties.new_penalty:.6g}, max_gap "
+        f"Penalties as given or stored: new_penalty {penalties.new_penalty:.6g} (new beyond "
+        f"{new_beyond}), max_gap "
         f"{penalties.max_gap:.3g}, reach {penalties.reach:.3g}.",
     ]
 

@@ -78,7 +78,7 @@ class FarAhead:
         return InputError(
             "max_ahead",
             ": {} is {} after all rows around it; one row may be {} ahead",
-            self._rows.place_of(row.number),
+            self._rows.position_of(row.number),
             told,
             allowed,
             hint="Correct the clock that it came from, or allow for more.",

@@ -25,25 +25,25 @@ def parse_line(line: str | bytes, number: int) -> dict[str, Any]:
     return parse_object(line, f"line {number} of the input")
 
 
-def parse_object(text: str | bytes, place: str) -> dict[str, Any]:
-    """Return the JSON object that a text holds, or say what is wrong at `place`."""
+def parse_object(text: str | bytes, position: str) -> dict[str, Any]:
+    """Return the JSON object that a text holds, or say what is wrong at `position`."""
     if len(text) > MAX_LINE:
-        raise ValueError(f"{place} is longer than {MAX_LINE:,} bytes.")
+        raise ValueError(f"{position} is longer than {MAX_LINE:,} bytes.")
     try:
         record = json.loads(text)
     except UnicodeDecodeError as error:
-        raise ValueError(f"{place} is not JSON: it is not UTF-8.") from error
+        raise ValueError(f"{position} is not JSON: it is not UTF-8.") from error
     except json.JSONDecodeError as error:
         # The place within the line alone: the error counts lines of its own.
         what = f"{error.msg.removesuffix(' at')} at character {error.colno}"
         rule = "Each line must be one JSON object; a table in CSV must be a file"
-        raise ValueError(f"{place} is not JSON: {what}. {rule}.") from error
+        raise ValueError(f"{position} is not JSON: {what}. {rule}.") from error
     except RecursionError as error:
-        raise ValueError(f"{place} is nested too deeply.") from error
+        raise ValueError(f"{position} is nested too deeply.") from error
     except ValueError as error:  # thousands of digits
-        raise ValueError(f"{place} holds a number that is too long.") from error
+        raise ValueError(f"{position} holds a number that is too long.") from error
     if not isinstance(record, dict):
-        raise ValueError(f"{place} must be a JSON object, got {shown(record)}.")
+        raise ValueError(f"{position} must be a JSON object, got {shown(record)}.")
     return record
 
 

@@ -47,10 +47,10 @@ class LiveRows:
     def __init__(
         self,
         options: WindowOptions,
-        place_of: Callable[[Any], str],
+        position_of: Callable[[Any], str],
         kinds: Mapping[str, Any] | None = None,
     ) -> None:
-        self._options, self.place_of = options, place_of
+        self._options, self.position_of = options, position_of
         self._zone = parse_zone(options.timezone)
         self._features: tuple[str, ...] | None = None
         self.time_is_number: bool | None = None
@@ -88,14 +88,16 @@ class LiveRows:
         for name in missing:
             if is_number_to_a_reader(record.get(name)) and name not in needed:
                 rule = ": {} has {} for {!r}, which is text"
-                place, told = self.place_of(number), shown(record[name])
-                raise InputError("features", rule, place, told, name, hint="Send it as a number.")
+                position, told = self.position_of(number), shown(record[name])
+                raise InputError(
+                    "features", rule, position, told, name, hint="Send it as a number."
+                )
         if missing:
             if options.on_missing == "error":
                 raise InputError(
                     "",
                     "{} has no finite value for {}",
-                    self.place_of(number),
+                    self.position_of(number),
                     ", ".join(map(repr, missing)),
                     hint="{on_missing='drop'} leaves such rows out, and counts them.",
                 )
@@ -132,8 +134,8 @@ class LiveRows:
         for row, value in zip(rows, values, strict=True):
             if value is not None and not -(2**63) <= value < 2**63:
                 rule = ": {} has {}, an integer of more than 64 bits"
-                place = self.place_of(row.number)
-                raise InputError(name, rule, place, shown(value), hint="Send it as text.")
+                position = self.position_of(row.number)
+                raise InputError(name, rule, position, shown(value), hint="Send it as text.")
         return np.array([unknown if value is None else value for value in values])
 
     def _unsaid(self, record: dict[str, Any]) -> list[str]:
@@ -170,11 +172,11 @@ class LiveRows:
             form = " or ".join(map(repr, self._options.time_forms))
             wanted = f" of the form {form}" if form else ""
             rule = ": {} has {}, which is no time{}"
-            raise InputError("time", rule, self.place_of(number), shown(value), wanted)
-        self._bounds.check_one(time, self.place_of(number))
+            raise InputError("time", rule, self.position_of(number), shown(value), wanted)
+        self._bounds.check_one(time, self.position_of(number))
         if self._options.batch is None and latest[0] > -math.inf:
-            row = np.array([time]), np.array([self.place_of(number)])
-            self._bounds.check_jump((latest[0], self.place_of(latest[1])), *row)
+            row = np.array([time]), np.array([self.position_of(number)])
+            self._bounds.check_jump((latest[0], self.position_of(latest[1])), *row)
         return time
 
     def _read_time(self, value: Any) -> float | None:

@@ -39,7 +39,7 @@ class OpenWindows:
             raise InputError(
                 "batch",
                 ": {} has {}; windows are named by integers of at most 2**53, or all by text",
-                self._rows.place_of(row.number),
+                self._rows.position_of(row.number),
                 shown(row.batch),
             )
         return key
@@ -59,7 +59,7 @@ class OpenWindows:
         return InputError(
             "",
             "{} belongs to the window {!r}, which is closed",
-            self._rows.place_of(row.number),
+            self._rows.position_of(row.number),
             self._rows.cut.name_of(key, None),
             hint="Allow for more disorder with {lateness}, or leave late rows out with "
             "{on_late='drop'}; they are counted.",

@@ -23,7 +23,7 @@ from dynmeans.runs.reading.columns import (
     time_expression,
 )
 from dynmeans.runs.reading.rolling_digest import RollingDigest
-from dynmeans.runs.reading.rows import Place, Rows
+from dynmeans.runs.reading.rows import Position, Rows
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.text_checks import check_day_order, check_numbers, check_times
 from dynmeans.runs.reading.time_bounds import TimeBounds
@@ -51,55 +51,55 @@ class OrderedRows:
             self._bounds = TimeBounds(options, is_number=self.time_is_number, row=row)
         self._before: tuple[float, int] | None = None
         self.n_rows, self.is_sorted = self._survey()
-        self.last = Place(0)
+        self.last = Position(0)
         self._digest: RollingDigest | None = None
 
-    def read(self, place: Place, expected: dict[str, int] | None = None) -> Iterator[Rows]:
-        """Stream the rows after `place`, without those to be dropped.
+    def read(self, position: Position, expected: dict[str, int] | None = None) -> Iterator[Rows]:
+        """Stream the rows after `position`, without those to be dropped.
 
         With the digest that is `expected` of the rows before it, those are read again and compared;
         without, only the last of them.
         """
-        if self.n_rows < place.rows_read:
+        if self.n_rows < position.rows_read:
             raise ValueError(
                 f"the input has {counted(self.n_rows, 'row')}, but the run has read "
-                f"{place.rows_read:,}."
+                f"{position.rows_read:,}."
             )
         # A run of a release without digests is resumed without one.
-        self._digest = RollingDigest() if expected is not None or not place.rows_read else None
-        if place.last_time is not None and place.last_row is not None:
-            self._before = place.last_time, place.last_row
+        self._digest = RollingDigest() if expected is not None or not position.rows_read else None
+        if position.last_time is not None and position.last_row is not None:
+            self._before = position.last_time, position.last_row
         # One row more: it shows whether the source is still the one that was read before.
-        done = 0 if expected is not None else max(place.rows_read - 1, 0)
+        done = 0 if expected is not None else max(position.rows_read - 1, 0)
         order = "" if self.is_sorted else self._order()
         for table in self._source.batches(self._selection(), order=order, skip=done):
             rows = self._rows_of(table, done)
-            n_before, done = place.rows_read - done, done + table.num_rows
+            n_before, done = position.rows_read - done, done + table.num_rows
             if n_before > 0:
-                rows = self._after(place, rows, table, n_before, expected)
+                rows = self._after(position, rows, table, n_before, expected)
             self._check_jump(rows)
             self.last = self._last_of(table, done)
             yield rows
 
     def _after(
         self,
-        place: Place,
+        position: Position,
         rows: Rows,
         table: Any,
         n_before: int,
         expected: dict[str, int] | None,
     ) -> Rows:
         """Compare the rows before the place with what was read then; return those after it."""
-        n = int(np.searchsorted(rows.places, place.rows_read))
+        n = int(np.searchsorted(rows.places, position.rows_read))
         is_reached = n_before <= table.num_rows
         if expected is not None:
-            begin = place.rows_read - n_before
-            self.feed(rows.cut(0, n), min(begin + table.num_rows, place.rows_read))
+            begin = position.rows_read - n_before
+            self.feed(rows.cut(0, n), min(begin + table.num_rows, position.rows_read))
         if is_reached:
-            self._check_same(table.slice(n_before - 1, 1), place)
+            self._check_same(table.slice(n_before - 1, 1), position)
             if self._digest is not None and self._digest.value != expected:
                 raise ValueError(
-                    f"the input has changed: its first {place.rows_read:,} rows are not those "
+                    f"the input has changed: its first {position.rows_read:,} rows are not those "
                     "that the run has read. Rows that were already read cannot be edited."
                 )
         return rows.cut(n, len(rows.places))
@@ -178,22 +178,22 @@ class OrderedRows:
             hint="{on_missing='drop'} leaves such rows out, and counts them.",
         )
 
-    def _check_same(self, last: Any, place: Place) -> None:
+    def _check_same(self, last: Any, position: Position) -> None:
         """See that the row where the run stopped is still where it was."""
-        if place.last_row is None:
+        if position.last_row is None:
             return
-        found = self._last_of(last, place.rows_read)
-        if found != place:
+        found = self._last_of(last, position.rows_read)
+        if found != position:
             raise ValueError(
                 f"the input has changed before the place where the run stopped: row "
-                f"{place.last_row} was last, row {found.last_row} is there now. Rows cannot be "
+                f"{position.last_row} was last, row {found.last_row} is there now. Rows cannot be "
                 "added to the past."
             )
 
-    def _last_of(self, table: Any, rows_read: int) -> Place:
+    def _last_of(self, table: Any, rows_read: int) -> Position:
         last = table.num_rows - 1
         time = table.column("time")[last].as_py() if "time" in self._expressions else None
-        return Place(rows_read, table.column("number")[last].as_py(), time)
+        return Position(rows_read, table.column("number")[last].as_py(), time)
 
     def _named_expressions(self) -> dict[str, str]:
         options, columns = self._options, self._source.columns

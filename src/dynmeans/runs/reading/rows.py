@@ -37,7 +37,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Position:
     """Where an earlier pass stopped: rows read, and the last of them, if it is known."""
 
     rows_read: int

@@ -8,7 +8,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.plural import counted
 from dynmeans.runs.reading.cuts import Key, make_cut, steps_between
 from dynmeans.runs.reading.ordered_rows import OrderedRows
-from dynmeans.runs.reading.rows import Place, Rows
+from dynmeans.runs.reading.rows import Position, Rows
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import Window, WindowOptions
 
@@ -94,9 +94,9 @@ class Windows:
                 "digest": self._rows.digest_value(),
             }
 
-    def _place(self) -> Place:
+    def _place(self) -> Position:
         known = (self.position.get(name) for name in ("last_row", "last_time"))
-        return Place(self.position["rows_read"], *known)
+        return Position(self.position["rows_read"], *known)
 
     def _is_held(self, parts: list[Rows]) -> bool:
         count = self._options.count

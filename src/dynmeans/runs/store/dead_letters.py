@@ -18,15 +18,15 @@ MOST_BYTES = 65_536
 class DeadLetter:
     """One message that is no row."""
 
-    place: str  # Where it stands in its source
+    position: str  # Where it stands in its source
     reason: str  # What is wrong with it
     body: bytes  # The message, up to 64 KiB of it
     n_bytes: int  # Its whole size
 
 
-def dead_letter(place: str, reason: str, body: bytes) -> DeadLetter:
+def dead_letter(position: str, reason: str, body: bytes) -> DeadLetter:
     """Make one of a message."""
-    return DeadLetter(place, reason, body[:MOST_BYTES], len(body))
+    return DeadLetter(position, reason, body[:MOST_BYTES], len(body))
 
 
 def insert_letters(connection: sqlite3.Connection, letters: Sequence[DeadLetter]) -> None:
@@ -35,7 +35,7 @@ def insert_letters(connection: sqlite3.Connection, letters: Sequence[DeadLetter]
         return
     (last,) = connection.execute("SELECT max(number) FROM dead_letters").fetchone()
     for number, letter in enumerate(letters, 0 if last is None else last + 1):
-        row = (number, letter.place, letter.reason, letter.body, letter.n_bytes)
+        row = (number, letter.position, letter.reason, letter.body, letter.n_bytes)
         marks = "INSERT INTO dead_letters VALUES (?, ?, ?, ?, ?, ?)"
         connection.execute(marks, (*row, row_digest(row)))
 
@@ -46,7 +46,7 @@ def read_letters(store: "Store") -> Iterator[dict[str, Any]]:
         body = row["body"].decode("utf-8", "backslashreplace")
         yield {
             "number": row["number"],
-            "place": row["place"],
+            "position": row["position"],
             "reason": row["reason"],
             "n_bytes": row["n_bytes"],
             "body": body,

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 DATABASE = "run.sqlite"
@@ -48,7 +48,7 @@ CREATE TABLE edits (
     text TEXT, who TEXT NOT NULL, at TEXT NOT NULL, digest BLOB NOT NULL
 );
 CREATE TABLE dead_letters (
-    number INTEGER PRIMARY KEY, place TEXT NOT NULL, reason TEXT NOT NULL, body BLOB NOT NULL,
+    number INTEGER PRIMARY KEY, position TEXT NOT NULL, reason TEXT NOT NULL, body BLOB NOT NULL,
     n_bytes INTEGER NOT NULL, digest BLOB NOT NULL
 );
 CREATE TABLE inbox (
@@ -135,6 +135,26 @@ def holds_nothing(connection: sqlite3.Connection) -> bool:
     """Say whether a run has neither a window nor a message that was received."""
     tables = ("windows", "inbox", "dead_letters")
     return not any(connection.execute(f"SELECT 1 FROM {t} LIMIT 1").fetchone() for t in tables)
+
+
+def stored_counts(path: Path) -> tuple[int, int]:
+    """Return how many windows a run holds, and how many rows these have."""
+    with database_errors(path), closing(open_database(path)) as connection:
+        found = connection.execute("SELECT count(*), total(n_rows) FROM windows").fetchone()
+    return int(found[0]), int(found[1])
+
+
+def how_far(connection: sqlite3.Connection) -> tuple[str, int, int]:
+    """Return the id of a run, its last window, -1 if it has none, and how many edits it has."""
+    (run_id,) = connection.execute("SELECT run_id FROM identity").fetchone()
+    (last,) = connection.execute("SELECT max(step) FROM windows").fetchone()
+    (n_edits,) = connection.execute("SELECT count(*) FROM edits").fetchone()
+    return run_id, -1 if last is None else last, n_edits
+
+
+def data_version(connection: sqlite3.Connection) -> int:
+    """Return a number that is another one once something was committed."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
 @contextmanager

@@ -156,7 +156,7 @@ class KafkaTopic:
         """Return the partitions that were not read to their end."""
         return self._behind or set()
 
-    def place_of(self, partition: str, offset: Any) -> str:
+    def position_of(self, partition: str, offset: Any) -> str:
         """Name a message."""
         return f"offset {offset} of partition {partition}"
 

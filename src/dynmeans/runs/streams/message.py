@@ -35,7 +35,7 @@ class Stream(Protocol):
     def behind(self) -> set[str]:
         """Return partitions that hold messages that were not read yet, as far as is known."""
 
-    def place_of(self, partition: str, offset: Any) -> str:
+    def position_of(self, partition: str, offset: Any) -> str:
         """Return what errors call a message."""
 
     def close(self) -> None:

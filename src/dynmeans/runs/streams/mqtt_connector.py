@@ -151,7 +151,7 @@ class MqttTopic:
         """There is one sequence only; it holds nothing back."""
         return set()
 
-    def place_of(self, partition: str, offset: Any) -> str:
+    def position_of(self, partition: str, offset: Any) -> str:
         """Name a message."""
         return f"message {offset}"
 

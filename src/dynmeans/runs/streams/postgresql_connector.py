@@ -207,7 +207,7 @@ class PostgresqlTable:
         """There is one sequence only; it holds nothing back."""
         return set()
 
-    def place_of(self, partition: str, offset: Any) -> str:
+    def position_of(self, partition: str, offset: Any) -> str:
         """Name a row."""
         return f"row {offset[0]}"
 

@@ -117,7 +117,7 @@ class RedisStream:
         """There is one sequence only; it holds nothing back."""
         return set()
 
-    def place_of(self, partition: str, offset: Any) -> str:
+    def position_of(self, partition: str, offset: Any) -> str:
         """Name an entry."""
         return f"entry {_text(offset)}"
 

@@ -51,7 +51,7 @@ class Forwarder:
     def __init__(self, run: Run, address: str, kind: str, stop: threading.Event) -> None:
         self._run, self._kind = run, kind
         self._sink: Sink = open_sink(address, stop)
-        self._place = f"{kind} {parse_address(address)}"
+        self._sent_to = f"{kind} {parse_address(address)}"
         self._name = run.folder.resolve().name
         self._pause, self._next_try = FIRST_PAUSE, 0.0
 
@@ -59,13 +59,13 @@ class Forwarder:
         """Send the windows that were not sent yet; False if the place is away."""
         if time.monotonic() < self._next_try and not is_last:
             return False
-        for step, items in self._windows(next_to_send(self._run.store, self._place) or 0):
+        for step, items in self._windows(next_to_send(self._run.store, self._sent_to) or 0):
             for begin in range(0, len(items), _AT_ONCE):
                 if not self._sink.send(self._name, items[begin : begin + _AT_ONCE]):
                     self._next_try = time.monotonic() + self._pause
                     self._pause = min(2 * self._pause, LONGEST_PAUSE)
                     return False
-            note_sent(self._run.store, self._place, step + 1)
+            note_sent(self._run.store, self._sent_to, step + 1)
         self._pause = FIRST_PAUSE
         return True
 

@@ -72,8 +72,8 @@ class StreamWindows:
         position: Mapping[str, Any] = run.position or {}
         self._stream, self._options, self._run = stream, options, run
         self._stop, self._until_idle = stop or threading.Event(), until_idle
-        place_of = lambda number: stream.place_of(*number)  # noqa: E731
-        self._rows = LiveRows(options, place_of, position.get("kinds"))
+        position_of = lambda number: stream.position_of(*number)  # noqa: E731
+        self._rows = LiveRows(options, position_of, position.get("kinds"))
         self._far = FarAhead(self._rows, options, position.get("latest", {}))
         # Rows that were held back as far ahead: read again, they are not counted yet.
         self._unsettled = dict(position.get("held", {}))
@@ -86,9 +86,9 @@ class StreamWindows:
         self._n_messages = position.get("messages_read", 0)
         self._is_any_row = bool(position)
         self._names: set[Any] = set()
-        # Offsets of rows that were sent twice: read again, they are that still, though the window
-        # of the first may be closed by then.
-        self._repeated = {p: list(read) for p, read in position.get("repeated", {}).items()}
+        # Offsets of rows that were far ahead or sent twice: read again, they are that still, though
+        # others have come so far by then, or the window of the first is closed.
+        self._left_out = {p: list(read) for p, read in position.get("left_out", {}).items()}
         self._letters: list[DeadLetter] = []
         self.n_late, self.n_dropped = position.get("n_late", 0), position.get("n_dropped", 0)
         self.n_repeated = 0
@@ -147,8 +147,10 @@ class StreamWindows:
         is_again = is_again and self._unsettled.get(partition) != offset
         before = self._after.get(partition)
         self._after[partition] = offset
-        if not is_again:
-            self._n_messages += self._unsettled.pop(partition, None) != offset
+        if is_again and offset in self._left_out.get(partition, ()):
+            return
+        if not is_again and self._unsettled.pop(partition, None) != offset:
+            self._n_messages += 1
             self._read_to[partition] = offset
         row = self._read_row(message, before, is_again)
         if row is None:
@@ -174,6 +176,7 @@ class StreamWindows:
         message, is_again = self._unplaced.pop(id(row))
         try:
             if not is_taken:
+                self._leave_out(message)
                 raise self._far.error(row)
             self._place(row, message, is_again)
         except ValueError as error:
@@ -191,8 +194,12 @@ class StreamWindows:
                 raise self._open.late_error(key, row)
             self.n_late += not is_again
             return
-        if self._options.unique_ids and self._is_repeated(row, message):
-            return
+        if self._options.unique_ids:
+            if row.id in self._names:
+                self.n_repeated += 1
+                self._leave_out(message)
+                return
+            self._names.add(row.id)
         self._open.add(key, row)
         if row.time is not None:
             partition = message.partition
@@ -202,15 +209,8 @@ class StreamWindows:
                 key=lambda latest: latest[0],
             )
 
-    def _is_repeated(self, row: LiveRow, message: Message) -> bool:
-        repeated = self._repeated.setdefault(message.partition, [])
-        if row.id not in self._names and message.offset not in repeated:
-            self._names.add(row.id)
-            return False
-        self.n_repeated += 1
-        if message.offset not in repeated:
-            repeated.append(message.offset)
-        return True
+    def _leave_out(self, message: Message) -> None:
+        self._left_out.setdefault(message.partition, []).append(message.offset)
 
     def _note_lateness(self, is_late: bool) -> None:
         """Say so, once, where most rows come too late."""
@@ -230,13 +230,13 @@ class StreamWindows:
         if isinstance(body, Mapping):
             record = dict(body)
         else:
-            record = parse_object(body, self._stream.place_of(*number))
+            record = parse_object(body, self._stream.position_of(*number))
         latest = max(self._latest.values(), key=lambda latest: latest[0], default=(-math.inf, 0))
         row = self._rows.read(record, number, latest)
         self._is_any_row = True
         if row is None:
             return None
-        check_row(row, self._options, self._stream.place_of(*number))
+        check_row(row, self._options, self._stream.position_of(*number))
         name = message.name if self._options.id is None else _text(row.id)
         return replace(row, id=name, truth=_text(row.truth), before=before)
 
@@ -249,8 +249,8 @@ class StreamWindows:
         if isinstance(body, Mapping):
             body = json.dumps(dict(body), default=str)
         data = body.encode("utf-8", "replace") if isinstance(body, str) else body
-        place = self._stream.place_of(message.partition, message.offset)
-        self._letters.append(dead_letter(place, str(error), data))
+        position = self._stream.position_of(message.partition, message.offset)
+        self._letters.append(dead_letter(position, str(error), data))
         if len(self._letters) >= _MOST_LETTERS:
             self._note()
 
@@ -297,24 +297,24 @@ class StreamWindows:
         position |= {"messages_read": self._n_messages, "kinds": self._rows.kinds}
         held = self._unsettled | {p: row.number[1] for p, row in self._far.held.items()}
         position |= {"latest": dict(self._far.latest)} | ({"held": held} if held else {})
-        self._repeated = {
+        self._left_out = {
             p: [offset for offset in offsets if p in after and not _is_before(offset, after[p])]
-            for p, offsets in self._repeated.items()
+            for p, offsets in self._left_out.items()
         }
-        if any(self._repeated.values()):
-            position["repeated"] = self._repeated
+        if any(self._left_out.values()):
+            position["left_out"] = self._left_out
         pending = {"n_late": self.n_late, "n_dropped": self.n_dropped}
         return position | {name: n for name, n in pending.items() if n}
 
 
-def check_row(row: LiveRow, options: WindowOptions, place: str) -> None:
+def check_row(row: LiveRow, options: WindowOptions, position: str) -> None:
     """Refuse a row that its window could not hold: others would be lost with it."""
     if not all(-MAX_COORDINATE <= value <= MAX_COORDINATE for value in row.point):
-        raise ValueError(f"{place} has a value of more than {MAX_COORDINATE:g}.")
+        raise ValueError(f"{position} has a value of more than {MAX_COORDINATE:g}.")
     if row.weight is not None and not 0 <= row.weight <= MAX_WEIGHT:
-        raise ValueError(f"{place} has a weight that is not between 0 and {MAX_WEIGHT:g}.")
+        raise ValueError(f"{position} has a weight that is not between 0 and {MAX_WEIGHT:g}.")
     if options.unique_ids and row.id is None:
-        raise ValueError(f"{place} has no value for {options.id!r}, which names the rows.")
+        raise ValueError(f"{position} has no value for {options.id!r}, which names the rows.")
 
 
 def _text(value: Any) -> str | None:

@@ -239,7 +239,7 @@ def _checked(recipe: Recipe) -> Recipe:
     pairs = ("max_gap", "reach", "revival_penalty", "drift", "motion", "moving", "revival")
     recipe.refuse("fit_anytime", pairs, "Its rows have no order in time.")
     recipe.refuse("fit_anytime", ("n_init", "order"), "A random subset is visited in one order.")
-    recipe.refuse("fit_anytime", ("families", "min_cluster_size", "min_life"))
+    recipe.refuse("fit_anytime", ("method", "families", "min_cluster_size", "min_life"))
     return replace(recipe, n_init=1)
 
 

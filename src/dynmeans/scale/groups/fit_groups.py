@@ -195,7 +195,7 @@ def _checked(recipe: Recipe, state: object) -> Recipe:
     if recipe.is_auto:
         raise InputError("penalties", f"must be given in {where}", got=AUTO, hint=auto)
     confirming = ("families", "min_cluster_size", "min_life")
-    recipe.refuse(where, ("n_clusters", "order", *confirming))
+    recipe.refuse(where, ("method", "n_clusters", "order", *confirming))
     if not find_space(recipe.space).is_fitted:
         hint = "Give a space that is fitted, the same for all keys: find_space(...).fit(rows)."
         raise InputError("space", f"is not learned in {where}", got=recipe.space, hint=hint)

@@ -71,4 +71,16 @@ function watchDrag(element, callback) {
   });
 }
 
+// What the server of the page answers, or in `error` why it does not.
+async function sendJson(address, body) {
+  try {
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(`api/${address}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const told = await answer.json().catch(() => ({})); // A proxy's own page is no JSON.
+    return answer.ok ? told : { error: told.error ?? `the server answered ${answer.status}.` };
+  } catch {
+    return { error: "the server did not answer." };
+  }
+}
+
 const wantsLessMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -15,6 +15,7 @@ class ReportStore {
     this.clusters = new Map();
     this.largest = 1; // points of the largest cluster in any batch
     this.usualTime = 1; // between two batches
+    this.timePerStep = 1; // of the clock by which clusters are remembered
     this.limits = header.axes.map(() => [Infinity, -Infinity]);
     this.listeners = [];
     this.readEdits();
@@ -30,11 +31,13 @@ class ReportStore {
     const first = this.batches.length;
     this.addBatches(chunk.batches);
     const added = this.batches.slice(first);
-    const places = placeReader(chunk.limits, this.header.axes.length);
+    const places = placeReader(chunk.limits, this.header.axes);
     this.addClusters(chunk.clusters, added, places);
     this.addPoints(chunk.points, added, places);
     this.addEvents(chunk.events, added);
-    this.usualTime = median(this.batches.slice(1).map((batch, row) => batch.time - this.batches[row].time)) ?? 1;
+    const pairs = this.batches.slice(1).map((batch, row) => [batch, this.batches[row]]);
+    this.usualTime = median(pairs.map(([batch, before]) => batch.time - before.time)) ?? 1;
+    this.timePerStep = median(pairs.map(([batch, before]) => (batch.time - before.time) / (batch.clock - before.clock))) ?? 1;
     settle();
     this.notify();
   }
@@ -47,6 +50,7 @@ class ReportStore {
     const times = readColumn(columns.times, Float64Array);
     const steps = readColumn(columns.steps, Uint32Array);
     const offsets = readColumn(columns.utc_offsets, Int16Array);
+    const clocks = readColumn(columns.clocks, Float64Array);
     const costs = readColumn(columns.costs, Float64Array);
     const nPoints = readColumn(columns.n_points, Uint32Array);
     const nSeen = readColumn(columns.n_seen, Uint32Array);
@@ -57,6 +61,7 @@ class ReportStore {
         step: steps[row],
         time,
         offset: offsets[row],
+        clock: clocks[row],
         cost: costs[row],
         nPoints: nPoints[row],
         nSeen: nSeen[row],
@@ -130,11 +135,6 @@ class ReportStore {
         if (value > limits[1]) limits[1] = value;
       }
     });
-  }
-
-  // A step of the history's time on the axis of time.
-  get timePerStep() {
-    return this.header.seconds_per_step ?? (this.header.is_dated ? this.usualTime : 1);
   }
 
   get last() {
@@ -223,15 +223,16 @@ function forEachBatch(sizes, batches, callback) {
 }
 
 // Packed places are steps of 1/65535 from low to high; plain arrays are the places themselves.
-function placeReader(limits, nAxes) {
+// Those of an axis that comes round again go from its seam on.
+function placeReader(limits, axes) {
   return (column, n) => {
     const isPlain = isPlainColumn(column);
     const values = readColumn(column, isPlain ? Float32Array : Uint16Array);
-    return Array.from({ length: nAxes }, (_, axis) => {
+    return axes.map((look, axis) => {
       const steps = values.subarray(axis * n, (axis + 1) * n);
-      if (isPlain) return steps;
+      if (isPlain) return look.period ? steps.map((value) => unwrapped(value, look)) : steps;
       const [low, high] = [limits[0][axis], limits[1][axis]];
-      return Float32Array.from(steps, (step) => low + (step / 65535) * (high - low));
+      return Float32Array.from(steps, (step) => unwrapped(low + (step / 65535) * (high - low), look));
     });
   };
 }

@@ -30,6 +30,7 @@ class TrialPanel {
     byId("trial-back").addEventListener("click", () => this.back());
     byId("trial-command").addEventListener("click", () => this.copy(commandText(run, this.now)));
     byId("trial-python").addEventListener("click", () => this.copy(pythonText(run, this.now)));
+    byId("trial-apply").addEventListener("click", () => this.apply());
     byId("trial-unit").textContent = run.unit ?? "";
     byId("trial-sample").textContent = this.sampleText();
     this.part.addEventListener("toggle", () => this.draw());
@@ -106,6 +107,16 @@ class TrialPanel {
     } catch {
       this.say("Here it is, to copy by hand.");
     }
+  }
+
+  // On a page of `dynmeans serve`: a run of all rows beside this one, shown once it has begun.
+  async apply() {
+    const { newPenalty, maxGap, ...same } = this.now;
+    const settings = { ...same, new_penalty: newPenalty, max_gap: maxGap === Infinity ? null : maxGap };
+    this.say("Clustering all rows…");
+    const { address, error } = await sendJson("runs", settings);
+    if (address) location.assign(address);
+    else this.say(`Not applied: ${error}`);
   }
 
   draw() {

@@ -51,11 +51,10 @@ class Trial {
       weights?.fill(batch.nPoints / size, first, first + size);
       first += size;
     }
-    const perStep = this.store.timePerStep;
     const rows = {
       points, weights, nFeatures: d,
       sizes: Uint32Array.from(batches, (batch) => batch.slots.length),
-      elapsed: Float64Array.from(batches, (batch, t) => (t ? (batch.time - batches[t - 1].time) / perStep : 1)),
+      elapsed: Float64Array.from(batches, (batch, t) => (t ? batch.clock - batches[t - 1].clock : 1)),
     };
     this.worker.postMessage({ rows });
   }
@@ -154,6 +153,7 @@ class Trial {
     return {
       batches: {
         steps: column("step", Uint32Array), times: column("time", Float64Array), utc_offsets: column("offset", Int16Array),
+        clocks: column("clock", Float64Array),
         costs: found.costs, n_points: column("nPoints", Uint32Array), n_seen: found.nSeen, n_remembered: found.nRemembered,
         names: names[0] === undefined ? null : names,
       },

@@ -81,17 +81,8 @@ class Editor {
 
   // What the server answers comes to all pages as an event; here only what went wrong is told.
   async send(address, body) {
-    try {
-      const answer = await fetch(`api/${address}`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
-      if (answer.ok) return this.close("Saved.");
-      const told = await answer.json().catch(() => ({})); // A proxy's own page is no JSON.
-      return this.tell(`Not saved: ${told.error ?? `the server answered ${answer.status}.`}`);
-    } catch {
-      return this.tell("Not saved: the server did not answer.");
-    }
+    const { error } = await sendJson(address, body);
+    if (error) this.tell(`Not saved: ${error}`);
+    else this.close("Saved.");
   }
 }

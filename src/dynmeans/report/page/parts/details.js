@@ -2,6 +2,7 @@
 
 const MAX_LISTED = 10;
 const MAX_LATEST = 10;
+const MAX_TOLD = 4; // features of a center
 const STATUS_TEXT = { seen: "in sight", unseen: "out of sight", forgotten: "forgotten", unborn: "not yet born", unconfirmed: "unconfirmed" };
 
 class Details {
@@ -138,6 +139,7 @@ class Details {
       ["First seen", when(cluster.batches[0])],
       ["Last seen", when(cluster.batches[n - 1])],
       ...(end ? [["Forgotten", when(end.batch.index)]] : []),
+      ...this.centerOf(cluster),
       ...this.courseOf(cluster),
       ...this.familyOf(cluster),
       ...this.editsOf(cluster),
@@ -147,6 +149,17 @@ class Details {
       ["Returns", formatCount(cluster.events.filter((event) => event.kind === "returned").length)],
     ];
     return make("dl", { class: "facts" }, ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+  }
+
+  // Where it is or was last, in the columns of the data.
+  centerOf(cluster) {
+    const { store } = this;
+    const n = cluster.seenUntil(this.view.index);
+    const features = store.header.axes.flatMap(({ kind, name }, axis) => (kind === "feature" ? [[axis, name]] : []));
+    if (!n || !features.length) return [];
+    const { centers } = store.batches[cluster.batches[n - 1]];
+    const told = features.slice(0, MAX_TOLD).map(([axis, name]) => `${name} ${featureText(store, axis, centers[axis][cluster.slots[n - 1]])}`);
+    return [["Center", `${told.join(", ")}${features.length > MAX_TOLD ? ", …" : ""}`]];
   }
 
   courseOf(cluster) {

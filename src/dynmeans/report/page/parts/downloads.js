@@ -66,7 +66,8 @@ class Downloads {
 
 // The rows selected, with their places on all axes.
 function rowTable(store, { batch }, text, selected) {
-  const values = ({ row, id }) => [batch.step, text.batch(batch), id < 0 ? "" : id, ...batch.points.map((axis) => axis[row])];
+  const columns = batch.points.map((axis, number) => (row) => ownValue(axis[row], store.header.axes[number]));
+  const values = ({ row, id }) => [batch.step, text.batch(batch), id < 0 ? "" : id, ...columns.map((of) => of(row))];
   return [["step", "time", "cluster_id", ...store.header.axes.map((axis) => axis.name)], ...selected.map(values)];
 }
 

@@ -31,6 +31,12 @@ function keptInside(domain, whole) {
   return { x: keep(domain.x, whole.x), y: keep(domain.y, whole.y) };
 }
 
+// No farther than a pole, as long as there is room.
+function onTheGlobe({ x, y: [south, north] }) {
+  const by = north - south >= 180 ? -(south + north) / 2 : Math.max(0, -90 - south) - Math.max(0, north - 90);
+  return { x, y: [south + by, north + by] };
+}
+
 // A degree of longitude as wide as it is on the ground, at the middle latitude of the data.
 function trueToScale(domain, latitudes, width, height) {
   const ratio = Math.cos((clamp((latitudes[0] + latitudes[1]) / 2, -85, 85) * Math.PI) / 180);

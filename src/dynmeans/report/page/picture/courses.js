@@ -26,7 +26,8 @@ function drawArrow(context, [x, y], [toX, toY], color) {
 // Speed in the units of the features, or in kilometers on a map; none without a course.
 function speedText(store, batch, slot) {
   if (!batch.velocities) return null;
-  const { lon_lat: map, seconds_per_step: seconds } = store.header;
+  const { lon_lat: map, is_dated: isDated } = store.header;
+  const seconds = isDated ? store.timePerStep : null;
   const along = (axis) => batch.velocities[axis][slot];
   if (map) {
     const latitude = batch.centers[map[1]][slot];

@@ -97,17 +97,15 @@ class Marks {
       if (cluster.id === view.selected) continue;
       const opacity = this.isFaint(cluster.id) ? 0.25 : 1;
       let row = cluster.seenUntil(view.index) - 1;
-      let here = this.player.pixel(scene.place(cluster, row));
+      let here = scene.place(cluster, row);
       for (; row > 0 && cluster.batches[row - 1] >= first; row -= 1) {
-        const before = this.player.pixel(scene.place(cluster, row - 1));
+        const before = scene.place(cluster, row - 1);
         const shade = Math.floor((TAIL_SHADES * (view.index - cluster.batches[row])) / (view.tail + 1));
         const isNext = store.areNext(cluster.batches[row - 1], cluster.batches[row]);
         const color = looks.color(cluster.id);
         const key = `${color} ${shade} ${isNext} ${opacity}`;
         if (!strokes.has(key)) strokes.set(key, { path: newPath(context), color, shade, isNext, opacity });
-        const { path } = strokes.get(key);
-        path.moveTo(...before);
-        path.lineTo(...here);
+        traceWays(this.player, strokes.get(key).path, before, here);
         here = before;
       }
     }
@@ -125,7 +123,7 @@ class Marks {
   // Where it came from, and, thin, where it will go.
   drawWholeTrack(context, cluster) {
     const { scene, view, looks, ink, store } = this.player;
-    const places = cluster.batches.map((_, row) => this.player.pixel(scene.place(cluster, row)));
+    const places = cluster.batches.map((_, row) => scene.place(cluster, row));
     const n = cluster.seenUntil(view.index);
     const color = looks.color(cluster.id);
     context.lineJoin = context.lineCap = "round";
@@ -135,7 +133,9 @@ class Marks {
         context.lineWidth = row < n ? past : future;
         context.globalAlpha = row < n ? 1 : 0.7;
         context.setLineDash(store.areNext(cluster.batches[row - 1], cluster.batches[row]) ? [] : [2, 6]);
-        line(context, ...places[row - 1], ...places[row]);
+        const path = newPath(context);
+        traceWays(this.player, path, places[row - 1], places[row]);
+        context.stroke(path);
       }
     }
     context.setLineDash([]);
@@ -144,7 +144,7 @@ class Marks {
     context.fillStyle = ink.card;
     for (const end of new Set([places[0], places[places.length - 1]])) {
       const path = newPath(context);
-      looks.trace(path, cluster.id, ...end, end === places[0] ? 4 : 2.6);
+      looks.trace(path, cluster.id, ...this.player.pixel(end), end === places[0] ? 4 : 2.6);
       context.fill(path);
       context.stroke(path);
     }
@@ -158,11 +158,9 @@ class Marks {
     const marks = all.map((cluster) => {
       const row = cluster.seenUntil(view.index) - 1;
       const isSeen = cluster.batches[row] === view.index;
-      const [toX, toY] = scene.place(cluster, row);
+      const to = scene.place(cluster, row);
       const old = before && isSeen ? slotOf(before, cluster.id) : -1;
-      const [fromX, fromY] = old < 0 ? [toX, toY] : scene.center(before, old);
-      const x = this.player.toX(fromX + share * (toX - fromX));
-      const y = this.player.toY(fromY + share * (toY - fromY));
+      const [x, y] = this.player.pixel(old < 0 ? to : scene.between(scene.center(before, old), to, share));
       return { id: cluster.id, x, y, count: cluster.counts[row], isSeen, slot: cluster.slots[row] };
     });
     return marks.sort((a, b) => a.isSeen - b.isSeen || a.count - b.count || a.id - b.id);
@@ -194,7 +192,7 @@ class Marks {
   }
 
   placeCenters(batch, share) {
-    const { view, store, from, toX, toY } = this.player;
+    const { view, store, scene, from, toX, toY } = this.player;
     const n = batch.ids.length;
     if (this.xs.length < n) [this.xs, this.ys] = [new Float32Array(n), new Float32Array(n)];
     const before = from && share < 1 ? store.batches[from.index] : null;
@@ -204,7 +202,7 @@ class Marks {
       const past = values && before ? before.centers[axis] : null;
       for (let slot = 0; slot < n; slot += 1) {
         let value = values ? values[slot] : batch.time;
-        if (past && olds[slot] >= 0) value = past[olds[slot]] + share * (value - past[olds[slot]]);
+        if (past && olds[slot] >= 0) value = scene.glided(past[olds[slot]], value, share, axis);
         places[slot] = to(value);
       }
     }

@@ -101,7 +101,7 @@ class Player {
   fitted([x, y]) {
     const { left, right, top, bottom } = this.box;
     const domain = { x, y };
-    return this.isMap ? trueToScale(domain, this.store.limits[this.view.y], right - left, bottom - top) : domain;
+    return this.isMap ? onTheGlobe(trueToScale(domain, this.store.limits[this.view.y], right - left, bottom - top)) : domain;
   }
 
   // From 0 where the picture leaves the last batch to 1 where it has come to this one.

@@ -74,6 +74,16 @@ class Scene {
     return [this.value(batch, batch.points, row, x), this.value(batch, batch.points, row, y)];
   }
 
+  // On the way from one place to another, the short way round where an axis comes round again.
+  between(from, to, share) {
+    return [this.view.x, this.view.y].map((axis, j) => this.glided(from[j], to[j], share, axis));
+  }
+
+  glided(from, to, share, axis) {
+    const look = this.store.header.axes[axis] ?? {};
+    return look.period ? unwrapped(from + share * shortest(to - from, look), look) : from + share * (to - from);
+  }
+
   // The clusters of the batch, and those seen in the batches before it that leave a tail.
   clusters(index, tail) {
     this.stamp += 1;

@@ -34,6 +34,7 @@ class Frame {
     context.beginPath();
     context.rect(left, top, right - left, bottom - top);
     context.clip();
+    drawEarth(this.player, context);
     drawBackdrop(this.player, context);
     context.restore();
   }
@@ -64,7 +65,8 @@ function drawAxes(player, context, height) {
   context.textAlign = "center";
   for (const [value, name] of axisTicks(player, view.x, domain.x, (box.right - box.left) / 90)) {
     const x = Math.round(player.toX(value)) + 0.5;
-    line(context, x, box.top, x, box.bottom);
+    const end = (edge, pole) => (player.isMap ? clamp(player.toY(pole), box.top, box.bottom) : edge);
+    line(context, x, end(box.top, 90), x, end(box.bottom, -90));
     context.fillText(name, x, box.bottom + 12);
   }
   context.fillStyle = ink.ink;
@@ -79,14 +81,16 @@ function drawAxes(player, context, height) {
 
 function axisTicks(player, axis, [low, high], n) {
   if (axis === TIME_AXIS) return player.text.ticks(low, high, n);
-  const [east, north] = player.store.header.lon_lat ?? [];
-  const signs = axis === east ? "EW" : axis === north ? "NS" : null;
-  return roundTicks(low, high, n).map((value) => [value, signs ? degrees(value, signs) : formatNumber(value, 6)]);
+  const { store } = player;
+  const look = store.header.axes[axis];
+  const isLatitude = axis === store.header.lon_lat?.[1];
+  if (!isLatitude && !look.period) return roundTicks(low, high, n).map((value) => [value, formatNumber(value, 6)]);
+  return roundTicksOf(look, low, high, n, isLatitude).map((value) => [value, featureText(store, axis, value)]);
 }
 
 function degrees(value, [positive, negative]) {
-  const sign = value === 0 ? "" : ` ${value > 0 ? positive : negative}`;
-  return `${formatNumber(Math.abs(value), 7)}°${sign}`;
+  const sign = value === 0 || Math.abs(value) === 180 ? "" : ` ${value > 0 ? positive : negative}`;
+  return `${formatNumber(Math.abs(value), 5)}°${sign}`;
 }
 
 // Coasts and the like, where the axes are theirs.

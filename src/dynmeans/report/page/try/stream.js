@@ -66,7 +66,7 @@ function reportOf(found, cut, choice, settings, chosen) {
   const chunk = {
     batches: {
       steps: base64(Uint32Array.from(windows.keys())), times: base64(Float64Array.from(windows, ({ number, begin }) => (choice.time ? begin : number))),
-      utc_offsets: base64(new Int16Array(windows.length)), costs: base64(found.costs), n_points: sizes,
+      utc_offsets: base64(new Int16Array(windows.length)), clocks: base64(Float64Array.from(windows, ({ number }) => number)), costs: base64(found.costs), n_points: sizes,
       n_seen: base64(found.nSeen), n_remembered: base64(found.nRemembered), names: null,
     },
     limits,
@@ -99,7 +99,7 @@ function headerOf({ name, features, scales, isScaled, isDated, time, every }, { 
     format: "dynmeans.report", version: 1, title: `Clusters of ${name}`, looks, kinds,
     axes: features.map((feature) => ({ name: feature, kind: "feature" })),
     view: isMap ? lonLat : features.length > 1 ? [0, 1] : [-1, 0],
-    is_dated: isDated, seconds_per_step: time ? every : null, lon_lat: isMap ? lonLat : null,
+    is_dated: isDated, lon_lat: isMap ? lonLat : null,
     parameters: [["new_penalty", String(Number(newPenalty.toPrecision(6)))], ["max_gap", String(maxGap)], ["reach", String(reach)], ["motion", motion], ["search", search], ["windows", window]],
     scores: [], cluster_names: {}, merged: {}, pinned: [], descriptions: {}, backdrop: null, families: null,
     engine: {

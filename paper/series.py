@@ -1,6 +1,5 @@
 """Lines with bands and histograms: what figures of experiments are made of."""
 
-import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,22 +74,6 @@ def draw_histogram(ax: Axes, values: FloatArray, color: str, unit: str) -> None:
         label = f"{name} {value:.3g} {unit}"
         handles.append(Line2D([], [], color="black", lw=1.2, ls=line, label=label))
     tidy(ax, handles, n_columns=2)
-
-
-class ShownFigure(Figure):
-    """A figure that a notebook shows by itself, whether pyplot was loaded or not."""
-
-    def _repr_png_(self) -> bytes:
-        data = io.BytesIO()
-        self.savefig(data, format="png")
-        return data.getvalue()
-
-
-def new_figure(size: tuple[float, float], n_rows: int, n_columns: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure of `size` in inches and its axes, row by row."""
-    figure = ShownFigure(figsize=size, layout="constrained")
-    axes = figure.subplots(n_rows, n_columns, squeeze=False)
-    return figure, list(axes.ravel())
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> list[Path]:

@@ -14,10 +14,10 @@ import pytest
 from dynmeans import ClusterState, DDPMixture, Penalties, step
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.mixture.gibbs import gibbs
-from dynmeans.mixture.low_variance import low_variance_mixture
 from dynmeans.mixture.model import batch_prior
-from dynmeans.mixture.reference_gibbs import plain_gibbs
 from dynmeans.records.mixture import MixtureState
+from paper.low_variance import low_variance_mixture
+from paper.reference_gibbs import plain_gibbs
 
 RHO = 1.0
 REVIVAL = Penalties(1.0, revival_penalty=0.3, drift=0.5)

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from dynmeans.plots.series import Series, draw_histogram, draw_series, new_figure, save_figure
+from dynmeans.plots.figures import new_figure
+from paper.series import Series, draw_histogram, draw_series, save_figure
 
 LINE = Series(
     "one", np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([0.5, 1.0]), "#0072B2", "o"

@@ -1,0 +1,22 @@
+"""Figures that nobody has to close, and that a notebook shows."""
+
+import io
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+
+class ShownFigure(Figure):
+    """A figure that a notebook shows by itself, whether pyplot was loaded or not."""
+
+    def _repr_png_(self) -> bytes:
+        data = io.BytesIO()
+        self.savefig(data, format="png")
+        return data.getvalue()
+
+
+def new_figure(size: tuple[float, float], n_rows: int, n_columns: int) -> tuple[Figure, list[Axes]]:
+    """Return a figure of `size` in inches and its axes, row by row."""
+    figure = ShownFigure(figsize=size, layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, squeeze=False)
+    return figure, list(axes.ravel())

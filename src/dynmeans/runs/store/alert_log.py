@@ -1,0 +1,71 @@
+"""Alerts in the database of a run: kept until each was delivered."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dynmeans.runs.store.commit import write_manifest
+from dynmeans.runs.store.digests import checked_rows, row_digest
+from dynmeans.runs.store.schema import DATABASE, N_ALERTS, database_errors, open_database
+from dynmeans.runs.store.sent import add_sent, next_to_send
+from dynmeans.runs.store.store import Store
+
+_ADDRESS = "alerts"  # what is noted as sent under it
+
+
+def next_to_look_at(store: Store) -> int | None:
+    """Return the first window that no rule looked at; None if none ever did."""
+    return next_to_send(store, _ADDRESS)
+
+
+def add_alerts(
+    store: Store, rows: Iterable[tuple[Any, ...]], next_step: int, entries: Mapping[str, Any]
+) -> None:
+    """Keep alerts and entries of the manifest; all windows before `next_step` were looked at.
+
+    A row is: id, target, step, number, rule, fields.
+    """
+    with store.transaction() as connection:
+        for *row, fields in rows:
+            values = (*row, json.dumps(fields), 0)
+            connection.execute(
+                "INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (*values, row_digest(values)),
+            )
+        (n_alerts,) = connection.execute("SELECT count(*) FROM alerts").fetchone()
+        write_manifest(connection, {N_ALERTS: n_alerts, **entries})
+        add_sent(connection, store, _ADDRESS, next_step)
+
+
+class AlertQueue:
+    """The alerts of some rules that wait for one target, over a connection of their own."""
+
+    def __init__(self, folder: Path, target: str, rules: Iterable[str]) -> None:
+        self._folder, self._target, self._rules = folder, target, tuple(rules)
+        self._connection: sqlite3.Connection = open_database(folder / DATABASE, writable=True)
+
+    def first(self) -> Any:
+        """Return the first row that waits, or None."""
+        marks = ", ".join("?" * len(self._rules))
+        first = (
+            f"SELECT * FROM alerts WHERE is_delivered = 0 AND target = ? AND rule IN ({marks}) "
+            "ORDER BY step, number LIMIT 1"
+        )
+        with database_errors(self._folder / DATABASE):
+            found = self._connection.execute(first, (self._target, *self._rules)).fetchall()
+        return next(checked_rows(found, "alerts", self._folder), None)
+
+    def mark(self, row: Any) -> None:
+        """Note that an alert was delivered."""
+        done = (*tuple(row)[:-2], 1)
+        with database_errors(self._folder / DATABASE):
+            self._connection.execute(
+                "UPDATE alerts SET is_delivered = 1, digest = ? WHERE id = ? AND target = ?",
+                (row_digest(done), row["id"], row["target"]),
+            )
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()

@@ -1,0 +1,59 @@
+"""Messages that are read a second time after a stop: what was left out of the run stays so."""
+
+import json
+import threading
+
+import pytest
+from attack.targets.messages import Given, Kept
+
+from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.stopping import StoppedError
+from dynmeans.runs.streams.watermark import StreamWindows
+
+OPTIONS = WindowOptions(("x",), time="t", every="10s", time_unit="s", lateness="0")
+START, YEAR = 1_700_000_000, 366 * 86400
+
+
+def bodies_of(*times):
+    """One message a time, in seconds after the start; None is a message that is no row."""
+    return ["no row" if t is None else json.dumps({"t": START + t, "x": 0.0}) for t in times]
+
+
+def read(bodies, stops, letters):
+    """Read up to each stop, then to the end; return the rows of all windows and the letters.
+
+    Messages come one by one where there are two partitions.
+    """
+    kept, taken = Kept(), list[int]()
+    for after in [*stops, None]:
+        stop = threading.Event()
+        stream = Given(bodies, stop, after, letters)
+        try:
+            for window in StreamWindows(stream, OPTIONS, kept, stop=stop, until_idle=0.0):
+                kept.commit(window.position, window.dead_letters)
+                taken += window.row_ids.tolist()
+        except StoppedError:
+            continue
+    return sorted(taken), [place for place, _ in sorted(kept.letters)]
+
+
+@pytest.mark.parametrize("years", [5, 3000], ids=["far-ahead", "thousands-of-years"])
+def test_a_row_ahead_that_is_read_again_and_stopped_at_is_told_once(years):
+    bodies = bodies_of(0, 1, years * YEAR, 3, 4, 12, 13)
+    assert read(bodies, [4, 3, 3, 5], "aaaaaab") == ([0, 1, 3, 4, 5, 6], ["message 2"])
+
+
+def test_a_message_that_is_no_row_after_a_row_ahead_is_told_once():
+    bodies = bodies_of(0, 1, 5 * YEAR, None, 3, 4, 12, 13)
+    assert read(bodies, [4, 3, 4, 6], "aaaaaaab") == (
+        [0, 1, 4, 5, 6, 7],
+        ["message 2", "message 3"],
+    )
+
+
+def test_a_row_that_was_ahead_stays_out_after_a_gap_that_goes_beyond_it():
+    # The second partition is behind, so that all windows of the first are open at the stop.
+    bodies = bodies_of(0, 1, 5 * YEAR, 3, 9 * YEAR, 9 * YEAR + 1, 0, 9 * YEAR + 2, 9 * YEAR + 3)
+    expected = ([0, 1, 3, 4, 5, 6, 7, 8], ["message 2"])
+    assert read(bodies, [], "aaaaaabbb") == expected
+    assert read(bodies, [6], "aaaaaabbb") == expected
