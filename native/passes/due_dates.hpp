@@ -104,8 +104,8 @@ class DueDates {
         keep_centers(assignment);
         reaches_.resize(highest.size());
         for (std::size_t k = 0; k < highest.size(); ++k) {
-            reaches_[k] = std::sqrt(std::max(highest[k], kTiny)) * (1.0 + kSlack);
-            radii_[k] = reaches_[k] * kRoom;
+            radii_[k] = std::sqrt(std::max(highest[k], kTiny)) * kRoom;
+            reaches_[k] = radii_[k] * (1.0 + kSlack);
         }
     }
 
