@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "numeric/bins.hpp"
+#include "numeric/quads.hpp"
 #include "numeric/simd.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
@@ -131,6 +132,7 @@ class PointAdder {
 
     template <int Sign = 1, typename Value>
     void add(const Points<Value>& points, std::size_t i, double* sums) {
+        if (is_plane(points)) return sums_.columns.add_quad<Sign>(quad_of(points, i), 0, sums);
         write_terms(points, i);
         sums_.columns.add_row<Sign>(terms_.data(), sums);
     }
@@ -142,12 +144,30 @@ class PointAdder {
 
     template <typename Value>
     void move(const Points<Value>& points, std::size_t i, double* from, double* to) {
+        if (is_plane(points)) {
+            const Quad terms = quad_of(points, i);
+            sums_.columns.add_quad<-1>(terms, 0, from);
+            return sums_.columns.add_quad<1>(terms, 0, to);
+        }
         write_terms(points, i);
         sums_.columns.add_row<-1>(terms_.data(), from);
         sums_.columns.add_row<1>(terms_.data(), to);
     }
 
   private:
+    // The terms of a point of two features and no weight fill four lanes.
+    template <typename Value>
+    bool is_plane(const Points<Value>& points) const {
+        return points.n_features == 2 && !sums_.has_weights;
+    }
+
+    template <typename Value>
+    static Quad quad_of(const Points<Value>& points, std::size_t i) {
+        const double x = points.values[2 * i], y = points.values[2 * i + 1];
+        const Pair<double> square = add_pairs(two_product(x, x), two_product(y, y));
+        return Quad{x, y, square.value, square.rest};
+    }
+
     template <typename Value>
     void write_terms(const Points<Value>& points, std::size_t i) {
         const std::size_t d = points.n_features;

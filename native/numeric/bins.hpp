@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <vector>
 
 #include "numeric/double_double.hpp"
@@ -120,13 +121,7 @@ class Bins {
         }
         if constexpr (kSimd > 4)
             if (c + 4 <= n) {
-                Quad x = load_quad(terms + c);
-                for (std::size_t at = c; at < size(); at += n) {
-                    const Quad shift = load_quad(&shifts_[at]), h = (x + shift) - shift;
-                    const Quad sum = load_quad(sums + at) + static_cast<double>(Sign) * h;
-                    std::memcpy(sums + at, &sum, sizeof sum);
-                    x -= h;
-                }
+                add_quad<Sign>(load_quad(terms + c), c, sums);
                 c += 4;
             }
         for (; c < n; ++c) {
@@ -136,6 +131,21 @@ class Bins {
                 sums[b * n + c] += Sign * h;
                 x -= h;
             }
+        }
+    }
+
+    // The same for four columns from c on.
+    template <int Sign>
+    void add_quad(Quad x, std::size_t c, double* sums) const {
+        for (std::size_t at = c; at < size(); at += n_columns_) {
+            const Quad shift = load_quad(&shifts_[at]), h = (x + shift) - shift;
+            Quad sum = load_quad(sums + at);
+            if constexpr (Sign > 0)
+                sum += h;
+            else
+                sum -= h;
+            std::memcpy(sums + at, &sum, sizeof sum);
+            x -= h;
         }
     }
 

@@ -58,10 +58,11 @@ class DueQueue {
 
     // Takes out the entries that are due at `now`, which never goes back.
     void take_due(DueKey now, std::vector<std::uint32_t>& due) {
-        if (size_ == 0) return;
+        if (size_ == 0 || now < least_) return;
         const std::size_t n_before = due.size();
         const std::size_t last = buckets_.size() == 1 ? 0 : bucket_of(now);
         present_ = std::max(present_, now);
+        if (last == 0) least_ = kNever;
         for (std::size_t b = 0; b <= last; ++b) {
             std::vector<Entry> entries;
             entries.swap(buckets_[b]);
@@ -99,12 +100,14 @@ class DueQueue {
 
   private:
     static constexpr std::size_t kFlat = 64;  // entries that lie in one bucket, in no order
+    static constexpr DueKey kNever = std::numeric_limits<DueKey>::max();
 
     std::size_t bucket_of(DueKey key) const {
         return key <= present_ ? 0 : bit_width(key ^ present_);
     }
 
     void put(const Entry& entry) {
+        least_ = std::min(least_, entry.key);
         buckets_[buckets_.size() == 1 ? 0 : bucket_of(entry.key)].push_back(entry);
     }
 
@@ -117,6 +120,7 @@ class DueQueue {
 
     std::vector<std::vector<Entry>> buckets_;
     DueKey present_ = key_of(static_cast<float>(kFirstTime));
+    DueKey least_ = kNever;  // no entry is due before
     std::size_t size_ = 0;
 };
 
