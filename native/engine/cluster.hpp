@@ -57,13 +57,14 @@ class Clusterer {
 
     // Moves of whole sets and passes, in turn, from the best run on.
     void search_deeper(const Row* order, Solution& best) {
-        const auto continue_best = [&](const Solution& start) {
-            const std::size_t n_before = best.cost_trace.size();
+        const auto continue_best = [&](const Solution& start, std::size_t n_kept,
+                                       std::size_t most) {
+            const std::vector<double> kept(best.cost_trace.begin(),
+                                           best.cost_trace.begin() + n_kept);
             pool_.interrupts().check();
-            continue_from(start, best.cost_trace, order, kNoLimit);
-            if (!has_fallen(cost_trace_[n_before], best.cost_trace.back())) return false;
-            if (has_risen(cost_trace_))
-                continue_from(start, best.cost_trace, order, cost_trace_.size() - 1);
+            continue_from(start, kept, order, most);
+            if (!has_fallen(cost_trace_[n_kept], kept.back())) return false;
+            if (has_risen(cost_trace_)) continue_from(start, kept, order, cost_trace_.size() - 1);
             store(best);
             return true;
         };

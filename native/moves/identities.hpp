@@ -8,76 +8,97 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <queue>
+#include <utility>
 #include <vector>
 
 #include "moves/sets.hpp"
 
 namespace dynmeans::moves {
 
-// Chooses a column for each row, no two the same and kNone for none, for the lowest sum of gains,
-// which are never above 0: one row at a time along the shortest augmenting path.
+// Chooses a column for each row, no two the same and kNone for none, for the lowest sum of gains:
+// one row at a time along the shortest augmenting path (Dijkstra's method on the reduced gains;
+// ties go to the lowest column). Only pairs that gain are looked at, and beside them each row has a
+// column of its own, at no gain, that stands for none.
 class Matching {
   public:
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-    void find(const std::vector<double>& gains, std::size_t n_rows, std::size_t n_columns,
-              std::vector<std::size_t>& chosen) {
-        n_columns_ = n_columns;
-        n_all_ = n_columns + n_rows;  // columns of zeros stand for none
+    struct Pair {
+        std::size_t column;
+        double gain;
+    };
+
+    // The pairs of row r are those from starts[r] on, by column.
+    void find(const std::vector<Pair>& pairs, const std::vector<std::size_t>& starts,
+              std::size_t n_columns, std::vector<std::size_t>& chosen) {
+        const std::size_t n_rows = starts.size() - 1, n_all = n_columns + n_rows;
         u_.assign(n_rows, 0.0);
-        v_.assign(n_all_, 0.0);
-        holder_.assign(n_all_, kNone);
-        for (std::size_t row = 0; row < n_rows; ++row) augment(row, gains);
+        v_.assign(n_all, 0.0);
+        holders_.assign(n_all, kNone);
+        lengths_.assign(n_all, CenterOrder::kNever);
+        is_settled_.assign(n_all, 0);
+        came_from_.resize(n_all);
+        for (std::size_t row = 0; row < n_rows; ++row) augment(row, pairs, starts, n_columns);
         chosen.assign(n_rows, kNone);
         for (std::size_t c = 0; c < n_columns; ++c)
-            if (holder_[c] != kNone && gains[holder_[c] * n_columns + c] < 0.0)
-                chosen[holder_[c]] = c;
+            if (holders_[c] != kNone) chosen[holders_[c]] = c;
     }
 
   private:
-    void augment(std::size_t row, const std::vector<double>& gains) {
-        slack_.assign(n_all_, CenterOrder::kNever);
-        came_from_.assign(n_all_, kNone);
-        is_used_.assign(n_all_, 0);
+    using Waiting = std::pair<double, std::size_t>;  // length and column
+
+    void augment(std::size_t row, const std::vector<Pair>& pairs,
+                 const std::vector<std::size_t>& starts, std::size_t n_columns) {
+        waiting_ = {};
         std::size_t column = kNone, r = row;
+        double length = 0.0;
         while (true) {
-            std::size_t nearest = kNone;
-            for (std::size_t c = 0; c < n_all_; ++c) {
-                if (is_used_[c]) continue;
-                const double gain = c < n_columns_ ? gains[r * n_columns_ + c] : 0.0;
-                const double reduced = gain - u_[r] - v_[c];
-                if (reduced < slack_[c]) {
-                    slack_[c] = reduced;
-                    came_from_[c] = column;
-                }
-                if (nearest == kNone || slack_[c] < slack_[nearest]) nearest = c;
-            }
-            const double delta = slack_[nearest];
-            u_[row] += delta;
-            for (std::size_t c = 0; c < n_all_; ++c) {
-                if (is_used_[c]) {
-                    u_[holder_[c]] += delta;
-                    v_[c] -= delta;
-                } else {
-                    slack_[c] -= delta;
-                }
-            }
-            column = nearest;
-            if (holder_[column] == kNone) break;
-            is_used_[column] = 1;
-            r = holder_[column];
+            for (std::size_t p = starts[r]; p < starts[r + 1]; ++p)
+                reach(pairs[p].column, length + (pairs[p].gain - u_[r] - v_[pairs[p].column]),
+                      column);
+            reach(n_columns + r, length + (0.0 - u_[r] - v_[n_columns + r]), column);
+            do {
+                length = waiting_.top().first;
+                column = waiting_.top().second;
+                waiting_.pop();
+            } while (length != lengths_[column]);  // it was reached on a shorter path since
+            r = holders_[column];
+            if (r == kNone) break;
+            is_settled_[column] = 1;
+            settled_.push_back(column);
+        }
+        u_[row] += length;
+        for (const std::size_t c : settled_) {
+            u_[holders_[c]] += length - lengths_[c];
+            v_[c] -= length - lengths_[c];
         }
         while (column != kNone) {
             const std::size_t before = came_from_[column];
-            holder_[column] = before == kNone ? row : holder_[before];
+            holders_[column] = before == kNone ? row : holders_[before];
             column = before;
         }
+        for (const std::size_t c : reached_) {
+            lengths_[c] = CenterOrder::kNever;
+            is_settled_[c] = 0;
+        }
+        reached_.clear();
+        settled_.clear();
     }
 
-    std::size_t n_columns_ = 0, n_all_ = 0;
-    std::vector<double> u_, v_, slack_;  // the dual prices of rows and columns
-    std::vector<std::size_t> holder_, came_from_;
-    std::vector<std::uint8_t> is_used_;
+    void reach(std::size_t c, double length, std::size_t from) {
+        if (is_settled_[c] || !(length < lengths_[c])) return;
+        lengths_[c] = length;
+        came_from_[c] = from;
+        reached_.push_back(c);
+        waiting_.push({length, c});
+    }
+
+    std::vector<double> u_, v_, lengths_;  // the dual prices of rows and columns; of paths
+    std::vector<std::size_t> holders_, came_from_, reached_, settled_;
+    std::vector<std::uint8_t> is_settled_;
+    std::priority_queue<Waiting, std::vector<Waiting>, std::greater<Waiting>> waiting_;
 };
 
 template <typename Value>
@@ -157,40 +178,47 @@ class Identities {
     }
 
     bool match_group(double least) {
-        const std::size_t n_rows = rows_.size(), n_columns = columns_.size();
-        gains_.assign(n_rows * n_columns, 0.0);
+        gains_.clear();
+        starts_.assign(1, 0);
         double before = 0.0, after = 0.0;
-        for (std::size_t r = 0; r < n_rows; ++r)
-            for (const Pair& pair : pairs_[rows_[r]]) {
+        for (const std::uint32_t k : rows_) {
+            for (const Pair& pair : pairs_[k]) {
                 const std::size_t c =
                     std::lower_bound(columns_.begin(), columns_.end(), pair.cluster) -
                     columns_.begin();
-                gains_[r * n_columns + c] = std::min(pair.gain, 0.0);
-                if (static_cast<Slot>(pair.cluster) != sets_.owner(rows_[r])) continue;
-                before += pair.gain;
+                if (pair.gain < 0.0) gains_.push_back({c, pair.gain});
+                if (static_cast<Slot>(pair.cluster) == sets_.owner(k)) before += pair.gain;
             }
-        if (!choose_lowest(n_rows, n_columns)) matching_.find(gains_, n_rows, n_columns, chosen_);
-        for (std::size_t r = 0; r < n_rows; ++r)
-            if (chosen_[r] != Matching::kNone) after += gains_[r * n_columns + chosen_[r]];
+            std::sort(gains_.begin() + starts_.back(), gains_.end(),
+                      [](const auto& x, const auto& y) { return x.column < y.column; });
+            starts_.push_back(gains_.size());
+        }
+        if (!choose_lowest()) matching_.find(gains_, starts_, columns_.size(), chosen_);
+        for (std::size_t r = 0; r < rows_.size(); ++r)
+            for (std::size_t p = starts_[r]; p < starts_[r + 1]; ++p)
+                if (gains_[p].column == chosen_[r]) after += gains_[p].gain;
         if (!(before - after > least)) return false;
         for (const std::uint32_t k : rows_) sets_.own(k, kNew);
-        for (std::size_t r = 0; r < n_rows; ++r)
+        for (std::size_t r = 0; r < rows_.size(); ++r)
             if (chosen_[r] != Matching::kNone)
                 sets_.own(rows_[r], static_cast<Slot>(columns_[chosen_[r]]));
         return true;
     }
 
     // Each row its lowest; false if two rows have the same.
-    bool choose_lowest(std::size_t n_rows, std::size_t n_columns) {
-        chosen_.assign(n_rows, Matching::kNone);
-        is_wanted_.assign(n_columns, 0);
-        for (std::size_t r = 0; r < n_rows; ++r) {
-            const double* gains = gains_.data() + r * n_columns;
-            const std::size_t lowest = std::min_element(gains, gains + n_columns) - gains;
-            if (!(gains[lowest] < 0.0)) continue;
-            if (is_wanted_[lowest]) return false;
-            is_wanted_[lowest] = 1;
-            chosen_[r] = lowest;
+    bool choose_lowest() {
+        chosen_.assign(rows_.size(), Matching::kNone);
+        is_wanted_.assign(columns_.size(), 0);
+        for (std::size_t r = 0; r < rows_.size(); ++r) {
+            double lowest = 0.0;
+            for (std::size_t p = starts_[r]; p < starts_[r + 1]; ++p) {
+                if (!(gains_[p].gain < lowest)) continue;
+                lowest = gains_[p].gain;
+                chosen_[r] = gains_[p].column;
+            }
+            if (chosen_[r] == Matching::kNone) continue;
+            if (is_wanted_[chosen_[r]]) return false;
+            is_wanted_[chosen_[r]] = 1;
         }
         return true;
     }
@@ -200,7 +228,8 @@ class Identities {
     std::vector<std::vector<std::uint32_t>> sets_of_;  // by cluster
     std::vector<std::uint8_t> is_done_, is_in_, is_wanted_;
     std::vector<std::uint32_t> rows_, columns_;
-    std::vector<double> gains_;
+    std::vector<Matching::Pair> gains_;  // of the group, by row
+    std::vector<std::size_t> starts_;    // of each row
     std::vector<std::size_t> chosen_;
     Matching matching_;
 };

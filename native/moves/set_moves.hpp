@@ -18,14 +18,29 @@ class SetMoves {
     SetMoves(const SetMoves&) = delete;  // the moves point to the sets
     SetMoves& operator=(const SetMoves&) = delete;
 
-    // Continues from `found`, which it replaces. continue_from(start) makes the passes, and returns
-    // whether they went below `found`.
+    // Continues from `found`, which it replaces. continue_from(start, n_kept, most) makes passes
+    // until the trace, of which so many costs are kept, has `most`; it returns whether they went
+    // below those kept. Few passes follow a round; they converge once no more rounds do.
     template <typename ContinueFrom>
     void search_deeper(const Points<Value>& points, const Remembered& remembered,
                        double new_penalty, const BatchSums& sums, const Row* order, Solution& found,
                        const ContinueFrom& continue_from) {
         start(points, remembered, new_penalty, sums);
-        while (make(found, order) && continue_from(start_)) {
+        const std::vector<double>& trace = found.cost_trace;
+        bool is_last = false, has_converged = true;
+        while (!is_last || !has_converged) {
+            if (!is_last && make(found, order)) {
+                const std::size_t n = trace.size();
+                const double before = trace.back();
+                if (!continue_from(start_, n, n + 1 + kFewPasses)) return;
+                has_converged = !has_fallen(trace.back(), trace[trace.size() - 2]);
+                is_last = !(trace.back() < before * (1.0 - kWorthARound));
+            } else if (has_converged) {
+                return;
+            } else {
+                continue_from(found, trace.size() - 1, kNoLimit);
+                has_converged = true;
+            }
         }
     }
 
@@ -37,7 +52,7 @@ class SetMoves {
     // Makes each kind of move once. Writes the labels, members and sums they come to, and returns
     // true, if there was any.
     bool make(const Solution& found, const Row* order) {
-        sets_.take(found, order);
+        sets_.take(found, order, start_);
         if (sets_.size() == 0) return false;
         const double least = kNoFall * found.cost_trace.back();
         bool has_changed = identities_.make(least);
@@ -52,6 +67,9 @@ class SetMoves {
     const Solution& after() const { return start_; }  // what a round came to, if it moved anything
 
   private:
+    static constexpr std::size_t kFewPasses = 4;
+    static constexpr double kWorthARound = 1e-3;  // of L_t
+
     Sets<Value> sets_;
     Identities<Value> identities_;
     Splits<Value> splits_;

@@ -27,8 +27,9 @@ using namespace numeric;
 using namespace records;
 using namespace algorithm;
 
-constexpr Slot kNew = -1;            // the owner of a set that is a new cluster
-constexpr std::size_t kSample = 64;  // members of a set that are always listed
+constexpr Slot kNew = -1;  // the owner of a set that is a new cluster
+// Members of a set that are always listed, and of one that may be two.
+constexpr std::size_t kFirstSample = 64, kSecondSample = 1024, kAll = SIZE_MAX;
 
 template <typename Value>
 class Sets {
@@ -43,19 +44,23 @@ class Sets {
         remembered_ = &remembered;
         new_penalty_ = new_penalty;
         sums_ = &sums;
+        were_one_.clear();
         adder_.emplace(sums);
         row_.resize(points.n_features);
         free_order_.build(remembered.centers, remembered.n_clusters, points.n_features);
         spreads_.resize(remembered.n_clusters);
         widest_ = 0.0;
+        least_offset_ = CenterOrder::kNever;
         for (std::size_t j = 0; j < remembered.n_clusters; ++j) {
             spreads_[j] = 1.0 / remembered.gamma[j];
             widest_ = std::max(widest_, spreads_[j]);
+            least_offset_ = std::min(least_offset_, remembered.offsets[j]);
         }
     }
 
-    // The sets of what was found so far: the slots with members, in their order.
-    void take(const Solution& found, const Row* order) {
+    // The sets of what was found so far: the slots with members, in their order. `before` is what
+    // the last round came to, if there was one.
+    void take(const Solution& found, const Row* order, const Solution& before) {
         order_ = order;
         labels_ = found.labels.data();
         owners_.clear();
@@ -84,7 +89,14 @@ class Sets {
         }
         has_sets_ = false;
         missing_.clear();
-        list_samples();
+        are_one_.assign(size(), 0);
+        if (!were_one_.empty()) recall_ones(found, before);
+        for (std::size_t k = 0; k < size(); ++k) {
+            if (members_.size() == k) members_.emplace_back();
+            members_[k].clear();
+        }
+        n_listed_ = 0;
+        list(kFirstSample);
     }
 
     std::size_t size() const { return owners_.size(); }  // sets that were emptied included
@@ -109,19 +121,20 @@ class Sets {
     // As many as are listed: all of a small set.
     const Members& listed(std::size_t k) const { return members_[k]; }
 
-    const Members& all(std::size_t k) {
-        if (!are_all_listed_) list_all();
-        return members_[k];
-    }
-
-    // Where the points of a batch lie elsewhere, and only the first members of each set are here:
-    // false for a set of which more are needed, and remembers which. What was found then counts
-    // for nothing until they are here.
-    bool has_all(std::size_t k) {
-        if (all(k).size() == n_members_[k]) return true;
+    // Lists as many members of set k, or all. Where the points of a batch lie elsewhere, and only
+    // the first members of each set are here: false for a set of which more are needed, and
+    // remembers which. What was found then counts for nothing until they are here.
+    bool has(std::size_t k, std::size_t most) {
+        const std::size_t wanted = std::min(most, n_members_[k]);
+        if (members_[k].size() < wanted && n_listed_ < most) list(most);
+        if (members_[k].size() >= wanted) return true;
         missing_.push_back(k);
         return false;
     }
+
+    // A set that is not two stays so as long as nobody enters, leaves, or changes its identity.
+    bool is_known_as_one(std::size_t k) const { return are_one_[k] != 0; }
+    void know_as_one(std::size_t k) { are_one_[k] = 1; }
     bool has_missing() const { return !missing_.empty(); }
     // Slots of the sets that are missing, and where the points of each slot went, if nowhere else.
     std::vector<std::int64_t> missing_slots() const {
@@ -212,13 +225,13 @@ class Sets {
         double distance = CenterOrder::kNever, offset = CenterOrder::kNever;
     };
     FreeBound free_bound(const double* place) const {
-        double nearest = CenterOrder::kNever, offset = CenterOrder::kNever;
-        for (std::size_t j = 0; j < is_taken_.size(); ++j) {
-            if (is_taken_[j]) continue;
-            nearest = std::min(nearest, squared_distance(place, remembered_->center(j), d()));
-            offset = std::min(offset, remembered_->offsets[j]);
-        }
-        return {std::sqrt(nearest), offset};
+        const double far = 16.0 * new_penalty_ * (widest_ + 1.0);
+        double nearest = far;
+        free_order_.visit_within(place, far, [&](std::size_t j) {
+            if (!is_taken_[j])
+                nearest = std::min(nearest, squared_distance(place, remembered_->center(j), d()));
+        });
+        return {std::sqrt(nearest), least_offset_};
     }
 
     // No set that weighs w or more with its mean within a radius of the place has a lower term,
@@ -234,6 +247,7 @@ class Sets {
     void own(std::size_t k, Slot owner) {
         if (owners_[k] != kNew) is_taken_[owners_[k]] = 0;
         if (owner != kNew) is_taken_[owner] = 1;
+        if (owners_[k] != owner) are_one_[k] = 0;
         owners_[k] = owner;
     }
 
@@ -303,10 +317,12 @@ class Sets {
             const std::uint32_t k = has_sets_ ? sets_of_rows_[i] : set_of_row(i);
             into.labels[i] = k == kNobody ? kUnlabeled : slots[heirs_[k]];
         }
+        were_one_.assign(next, 0);
         into.n_members.assign(next, 0);
         into.bins.assign(next * width(), 0.0);
         for (std::size_t k = 0; k < size(); ++k) {
             if (slots[k] == kUnlabeled) continue;
+            were_one_[slots[k]] = are_one_[k];
             into.n_members[slots[k]] = static_cast<std::int64_t>(n_members_[k]);
             std::copy_n(bins(k), width(), into.bins.begin() + slots[k] * width());
         }
@@ -334,6 +350,7 @@ class Sets {
         owners_.push_back(kNew);
         n_members_.push_back(0);
         n_.push_back(0.0);
+        are_one_.push_back(0);
         bins_.resize(bins_.size() + width(), 0.0);
         means_.resize(means_.size() + d());
         if (members_.size() < size()) members_.emplace_back();
@@ -342,6 +359,7 @@ class Sets {
     }
 
     void refresh(std::size_t k) {
+        are_one_[k] = 0;
         n_[k] = weight_of(bins(k), n_members_[k]);
         find_mean(k);
     }
@@ -352,39 +370,44 @@ class Sets {
         for (std::size_t j = 0; j < d(); ++j) mean[j] /= n_[k];
     }
 
-    void list_samples() {
-        are_all_listed_ = true;
-        if (members_.size() < size()) members_.resize(size());
+    // Lists the first members of each set, up to so many. A set that has changed is wholly listed.
+    void list(std::size_t most) {
+        n_listed_ = most;
+        std::vector<std::uint8_t> is_short(size());
         std::size_t n_left = 0;
         for (std::size_t k = 0; k < size(); ++k) {
+            const std::size_t wanted = std::min(n_members_[k], most);
+            is_short[k] = members_[k].size() < wanted;
+            if (!is_short[k]) continue;
+            n_left += wanted;
             members_[k].clear();
-            n_left += std::min(n_members_[k], kSample);
-            are_all_listed_ &= n_members_[k] <= kSample;
+            members_[k].reserve(wanted);
         }
-        for (Position p = 0; n_left > 0; ++p) {
+        for (Position p = 0; n_left > 0 && p < points_->n_points; ++p) {
             const Slot slot = labels_[order_[p]];
-            if (slot == kUnlabeled) continue;
+            if (slot == kUnlabeled || !is_short[set_of_slot_[slot]]) continue;
             Members& members = members_[set_of_slot_[slot]];
-            if (members.size() == kSample) continue;
+            if (members.size() == most) continue;
             members.push_back(p);
             --n_left;
         }
     }
 
-    // Before any set has changed that is not wholly listed.
-    void list_all() {
-        are_all_listed_ = true;
-        std::vector<std::uint8_t> is_short(size());
-        for (std::size_t k = 0; k < size(); ++k) {
-            is_short[k] = members_[k].size() < n_members_[k];
-            if (!is_short[k]) continue;
-            members_[k].clear();
-            members_[k].reserve(n_members_[k]);
+    // Sets of the same members and identity as in the last round.
+    void recall_ones(const Solution& found, const Solution& before) {
+        constexpr Slot kSeveral = kUnlabeled - 1;
+        came_from_.assign(found.counts.size(), kUnlabeled);  // the slot of all members
+        for (std::size_t i = 0; i < found.labels.size(); ++i) {
+            if (labels_[i] == kUnlabeled) continue;
+            Slot& from = came_from_[labels_[i]];
+            if (from != before.labels[i]) from = from == kUnlabeled ? before.labels[i] : kSeveral;
         }
-        for (Position p = 0; p < points_->n_points; ++p) {
-            const Slot slot = labels_[order_[p]];
-            if (slot != kUnlabeled && is_short[set_of_slot_[slot]])
-                members_[set_of_slot_[slot]].push_back(p);
+        const auto n_old = static_cast<Slot>(remembered_->n_clusters);
+        for (std::size_t s = 0; s < came_from_.size(); ++s) {
+            const Slot from = came_from_[s], slot = static_cast<Slot>(s);
+            if (from < 0 || before.n_members[from] != found.n_members[s]) continue;
+            if (from == slot || (from >= n_old && slot >= n_old))
+                are_one_[set_of_slot_[s]] = were_one_[from];
         }
     }
 
@@ -395,7 +418,7 @@ class Sets {
     std::optional<PointAdder> adder_;
     CenterOrder free_order_;
     std::vector<double> spreads_;  // 1/gamma
-    double widest_ = 0.0;
+    double widest_ = 0.0, least_offset_ = CenterOrder::kNever;
     const Row* order_ = nullptr;
     const Slot* labels_ = nullptr;
     std::vector<Slot> owners_;
@@ -404,11 +427,13 @@ class Sets {
     std::vector<std::uint8_t> is_taken_;
     std::vector<std::uint32_t> set_of_slot_;
     std::vector<Members> members_;
-    std::vector<std::uint32_t> heirs_;         // whom a set became part of; itself: nobody
-    std::vector<std::uint32_t> sets_of_rows_;  // once `has_sets_`
-    std::vector<std::size_t> missing_;         // sets of which not all members are here
-    std::vector<Slot> slots_;                  // of each set, once written
-    bool are_all_listed_ = true, has_sets_ = false;
+    std::vector<std::uint32_t> heirs_;              // whom a set became part of; itself: nobody
+    std::vector<std::uint32_t> sets_of_rows_;       // once `has_sets_`
+    std::vector<std::size_t> missing_;              // sets of which not all members are here
+    std::vector<Slot> slots_, came_from_;           // of each set, once written
+    std::vector<std::uint8_t> are_one_, were_one_;  // sets, and slots of the last round
+    std::size_t n_listed_ = 0;
+    bool has_sets_ = false;
 };
 
 }  // namespace dynmeans::moves

@@ -30,7 +30,8 @@ class SinglePoints {
 
   private:
     using Position = typename Sets<Value>::Position;
-    static constexpr std::size_t kFew = 16;  // points
+    static constexpr std::size_t kFew = 16;     // points
+    static constexpr std::size_t kMany = 1000;  // sets, of which no lists are made
     static constexpr std::uint32_t kNobody = Sets<Value>::kNobody;
 
     void collect() {
@@ -133,7 +134,7 @@ class SinglePoints {
                 best = {paid, static_cast<std::uint32_t>(b)};
         };
         const double reach = saved * (1.0 / w + least_inverse_);  // squared
-        if (has_changed_[k]) {
+        if (has_changed_[k] || has_near_.size() > kMany) {
             order_.visit_within(y, reach, [&](std::size_t b) {
                 if (!has_changed_[b]) consider(b);
             });

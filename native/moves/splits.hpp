@@ -1,6 +1,6 @@
 // A move of the deeper search: one set becomes two, by two means of it (Lloyd's), if L_t falls and
-// the two are clearer than two halves of an even spread: see algorithm/splits.py. The first members
-// in the visiting order are asked before the whole of a large set is.
+// the two are clearer than two halves of an even spread: see algorithm/splits.py. Samples,
+// the first members in the visiting order, are asked before the whole of a large set is.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class Splits {
   private:
     using Members = typename Sets<Value>::Members;
     using Position = typename Sets<Value>::Position;
-    static constexpr int kSampleTurns = 8, kTurns = 4;
+    static constexpr int kFirstTurns = 8, kTurns = 4;
 
     bool split(std::size_t k, double least) {
         if (sets_.n_members(k) < 2 || !find_halves(k, least)) return false;
@@ -60,14 +60,22 @@ class Splits {
     }
 
     bool find_halves(std::size_t k, double least) {
-        const std::size_t n_listed = std::min(sets_.n_members(k), kSample);
-        if (!find_seeds(k, n_listed, least)) return false;
-        if (!turn(k, sets_.listed(k), n_listed, kSampleTurns)) return false;
-        if (!is_clear(sets_.listed(k), n_listed)) return false;
-        if (n_listed == sets_.n_members(k)) return true;
-        if (!sets_.has_all(k)) return false;
-        const Members& all = sets_.all(k);
-        return turn(k, all, all.size(), kTurns) && is_clear(all, all.size());
+        const std::size_t n_members = sets_.n_members(k);
+        if (sets_.is_known_as_one(k) || !find_seeds(k, std::min(n_members, kFirstSample), least))
+            return false;
+        int turns = kFirstTurns;
+        for (const std::size_t most : {kFirstSample, kSecondSample, kAll}) {
+            if (!sets_.has(k, most)) return false;
+            const std::size_t n = std::min(most, n_members);
+            const Members& members = sets_.listed(k);
+            if (!turn(k, members, n, turns) || !is_clear(members, n)) {
+                sets_.know_as_one(k);
+                return false;
+            }
+            if (n == n_members) break;
+            turns = kTurns;
+        }
+        return true;
     }
 
     // The member farthest from the center, and the one farthest from that; false where no split

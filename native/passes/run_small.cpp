@@ -19,9 +19,10 @@ Solution run(const Points<Value>& points, Orders& orders, const Remembered& reme
     while (orders.advance()) batch.run(orders, best);
     if (orders.is_deep) {
         thread_local moves::SetMoves<Value> known;
-        known.search_deeper(
-            points, remembered, penalties.new_penalty, sums, orders.listed(), best,
-            [&](const Solution& start) { return batch.continue_best(start, best); });
+        known.search_deeper(points, remembered, penalties.new_penalty, sums, orders.listed(), best,
+                            [&](const Solution& start, std::size_t n_kept, std::size_t most) {
+                                return batch.continue_best(start, n_kept, most, best);
+                            });
     }
     return best;
 }

@@ -59,13 +59,14 @@ class SmallBatch {
         best.cost_trace = cost_trace_;
     }
 
-    // Passes in the last order after moves of whole sets; the result replaces `best` and is
-    // cheaper, or nothing happens and false is returned.
-    bool continue_best(const Solution& start, Solution& best) {
-        const std::size_t n_before = best.cost_trace.size();
-        continue_from(start, best.cost_trace, kNoLimit);
-        if (!has_fallen(cost_trace_[n_before], best.cost_trace.back())) return false;
-        if (has_risen(cost_trace_)) continue_from(start, best.cost_trace, cost_trace_.size() - 1);
+    // Passes in the last order from a start on, after so many costs of `best`; the result replaces
+    // it and is cheaper than those, or nothing happens and false is returned.
+    bool continue_best(const Solution& start, std::size_t n_kept, std::size_t most,
+                       Solution& best) {
+        const std::vector<double> kept(best.cost_trace.begin(), best.cost_trace.begin() + n_kept);
+        continue_from(start, kept, most);
+        if (!has_fallen(cost_trace_[n_kept], kept.back())) return false;
+        if (has_risen(cost_trace_)) continue_from(start, kept, cost_trace_.size() - 1);
         slots_.keep(best);
         best.cost_trace = cost_trace_;
         return true;

@@ -76,6 +76,48 @@ def test_sets_larger_than_their_sample_agree(seed):
         state = found[0][1]
 
 
+def assert_every_way_agrees(points, state, penalties, orders):
+    found = [
+        step(points, state, penalties, orders=orders, search="deep", **how)[::-1]
+        for how in ({"backend": "reference"}, {}, {"acceleration": "none"})
+    ]
+    for other in found[1:]:
+        assert_same([other], found[:1])
+    return found[0][1]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_sets_larger_than_every_sample_agree_over_many_rounds(seed):
+    """Clouds that overlap: sets are asked again, changed or not, and new ones take freed names."""
+    rng = np.random.default_rng(seed)
+    places, n = 1.2 * rng.uniform(size=(8, 2)), 4000
+    state, penalties = ClusterState.empty(2), Penalties(0.12, max_gap=6.8, reach=1.01)
+    for _ in range(3):
+        points = places[rng.integers(4 + 4 * seed, size=n)] + 0.06 * rng.normal(size=(n, 2))
+        places = places + 0.05 * rng.normal(size=places.shape)
+        state = assert_every_way_agrees(points, state, penalties, [rng.permutation(n)])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_crowds_in_reach_of_a_crowd_of_remembered_clusters_agree(seed):
+    """One group of pairs: identities are moved aside along paths, and ties lie on a lattice."""
+    rng = np.random.default_rng(seed)
+    n = 120
+    points = 5.0 * rng.uniform(size=(n, 2))
+    if seed == 2:
+        points = np.round(points * 4) / 4
+    state = ClusterState(
+        np.arange(n),
+        points + 0.3 * rng.normal(size=(n, 2)) * (seed < 2),
+        rng.choice([1.0, 3.0], n),
+        rng.choice([1.0, 2.0], n),
+        next_id=n,
+        counts=np.ones(n),
+    )
+    penalties = Penalties(0.3, max_gap=6.8, reach=1.5)
+    assert_every_way_agrees(points, state, penalties, [rng.permutation(n)])
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_shuffled_rows_are_searched_alike(seed):
     """Orders by content, ties on a lattice."""

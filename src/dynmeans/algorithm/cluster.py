@@ -1,5 +1,6 @@
 """Algorithm 2, Cluster: alternate labels and parameters until the cost stops falling."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,8 +54,12 @@ def make_passes(
     penalties: Penalties,
     order: IntArray,
     start: Solution,
+    most: float = math.inf,
 ) -> Solution:
-    """Alternate labels and parameters from a start on, until the cost stops falling."""
+    """Alternate labels and parameters from a start on, until the cost stops falling.
+
+    Or until its trace has so many entries.
+    """
     before = start
     while True:
         labels = assign_labels(points, before.labels, before.centers, state, penalties, order)
@@ -65,6 +70,6 @@ def make_passes(
         if has_risen(cost_trace):
             return before
         after = Solution(labels, counts, centers, cost_trace)
-        if not fell or np.array_equal(labels, before.labels):
+        if not fell or np.array_equal(labels, before.labels) or len(cost_trace) == most:
             return after
         before = after

@@ -1,9 +1,10 @@
 """The deeper search: what moves of whole sets find after Algorithm 2 has stopped.
 
-After the passes have converged: identities by assignment, splits, merges, single points; then
-passes again, until nothing lowers L_t. Every move is taken only if it lowers L_t, the passes lower
-it by Theorem 1, and there are finitely many divisions of a batch: so the search ends, and never
-above what Algorithm 2 reached (decision 0017).
+After the passes have converged: identities by assignment, splits, merges, single points; then a
+few passes, and so on. Where a round finds nothing the passes converge, and another looks at that;
+a round that brings next to nothing is the last. Every move is taken only if it lowers L_t, the
+passes lower it by Theorem 1, and there are finitely many divisions of a batch: so the search ends,
+and never above what Algorithm 2 reached (decision 0017).
 """
 
 from dynmeans.algorithm.assign_params import assign_params
@@ -18,6 +19,9 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
+FEW_PASSES = 4  # after a round
+WORTH_A_ROUND = 1e-3  # of L_t: by how much a round must lower it for another to follow
+
 
 def search_deeper(
     points: FloatArray,
@@ -29,16 +33,25 @@ def search_deeper(
 ) -> Solution:
     """Continue from where Algorithm 2 stopped; the trace of the cost goes on."""
     batch = Batch(points, point_weights, state, penalties, order)
-    while len(order):
-        labels = _move_sets(Sets(batch, found.labels), NO_FALL * found.cost)
-        if labels is None:
+    is_last, has_converged = len(order) == 0, True
+    while not (is_last and has_converged):
+        labels = None if is_last else _move_sets(Sets(batch, found.labels), NO_FALL * found.cost)
+        if labels is not None:
+            counts, centers = assign_params(points, point_weights, labels, state, penalties)
+            cost = clustering_cost(points, point_weights, labels, counts, centers, state, penalties)
+            if not cost < found.cost * (1.0 - NO_FALL):
+                return found
+            trace, before = [*found.cost_trace, cost], found.cost
+            moved = Solution(labels, counts, centers, trace)
+            most = len(trace) + FEW_PASSES
+            found = make_passes(points, point_weights, state, penalties, order, moved, most)
+            has_converged = not found.cost < found.cost_trace[-2] * (1.0 - NO_FALL)
+            is_last = not found.cost < before * (1.0 - WORTH_A_ROUND)
+        elif has_converged:
             return found
-        counts, centers = assign_params(points, point_weights, labels, state, penalties)
-        cost = clustering_cost(points, point_weights, labels, counts, centers, state, penalties)
-        if not cost < found.cost * (1.0 - NO_FALL):
-            return found
-        moved = Solution(labels, counts, centers, [*found.cost_trace, cost])
-        found = make_passes(points, point_weights, state, penalties, order, moved)
+        else:
+            found = make_passes(points, point_weights, state, penalties, order, found)
+            has_converged = True
     return found
 
 

@@ -6,6 +6,8 @@ that cost less than lambda matter. They fall into groups that share nothing, and
 no search: every set of the group wants another cluster.
 """
 
+import heapq
+
 import numpy as np
 
 from dynmeans.algorithm.sets import NEW, Sets
@@ -72,47 +74,63 @@ def _match(gains: FloatArray) -> list[int]:
     """Choose a column for each row, no two the same and -1 for none, for the lowest sum of gains.
 
     Where every row has a lowest of its own, that is it; else the Hungarian method, one row at a
-    time along the shortest augmenting path. Columns of zeros stand for none.
+    time along the shortest augmenting path. Only pairs that gain are looked at, and beside them
+    each row has a column of its own, at no gain, that stands for none.
     """
     n_rows, n_columns = gains.shape
     lowest = [int(c) if gains[r, c] < 0.0 else -1 for r, c in enumerate(gains.argmin(axis=1))]
     wanted = [c for c in lowest if c >= 0]
     if len(set(wanted)) == len(wanted):
         return lowest
-    costs = np.hstack([gains, np.zeros((n_rows, n_rows))])
-    u, v = np.zeros(n_rows), np.zeros(n_columns + n_rows)  # the dual prices of rows and columns
-    holder = np.full(len(v), -1)
+    pairs = [
+        [*((c, float(row[c])) for c in np.flatnonzero(row < 0.0).tolist()), (n_columns + r, 0.0)]
+        for r, row in enumerate(gains)
+    ]
+    matching = _Matching(n_columns + n_rows)
     for row in range(n_rows):
-        _augment(row, costs, u, v, holder)
+        matching.augment(row, pairs)
     chosen = [-1] * n_rows
-    for c in range(n_columns):
-        if holder[c] >= 0 and gains[holder[c], c] < 0.0:
-            chosen[holder[c]] = c
+    for c, holder in enumerate(matching.holders[:n_columns]):
+        if holder >= 0:
+            chosen[holder] = c
     return chosen
 
 
-def _augment(row: int, costs: FloatArray, u: FloatArray, v: FloatArray, holder: FloatArray) -> None:
-    """Find a column for one more row, moving the others aside along the shortest path."""
-    n_columns = len(v)
-    slack, came_from = np.full(n_columns, np.inf), np.full(n_columns, -1)
-    is_used = np.zeros(n_columns, dtype=bool)
-    column, r = -1, row
-    while True:
-        reduced = costs[r] - u[r] - v
-        is_nearer = ~is_used & (reduced < slack)
-        slack[is_nearer], came_from[is_nearer] = reduced[is_nearer], column
-        nearest = int(np.argmin(np.where(is_used, np.inf, slack)))
-        delta = slack[nearest]
-        u[row] += delta
-        u[holder[is_used]] += delta
-        v[is_used] -= delta
-        slack[~is_used] -= delta
-        column = nearest
-        if holder[column] < 0:
-            break
-        is_used[column] = True
-        r = int(holder[column])
-    while column >= 0:
-        before = int(came_from[column])
-        holder[column] = holder[before] if before >= 0 else row
-        column = before
+class _Matching:
+    """Who holds each column, and the dual prices of rows and columns."""
+
+    def __init__(self, n_columns: int) -> None:
+        self.holders, self.v = [-1] * n_columns, [0.0] * n_columns
+        self.u: list[float] = []
+
+    def augment(self, row: int, pairs: list[list[tuple[int, float]]]) -> None:
+        """Find a column for one more row, moving others aside along the shortest path.
+
+        Dijkstra's method on the reduced gains; ties go to the lowest column.
+        """
+        self.u.append(0.0)
+        lengths: dict[int, float] = {}
+        came_from: dict[int, int] = {}
+        settled: dict[int, int] = {}
+        waiting: list[tuple[float, int]] = []
+        column, r, length = -1, row, 0.0
+        while True:
+            for c, gain in pairs[r]:
+                longer = length + (gain - self.u[r] - self.v[c])
+                if c not in settled and longer < lengths.get(c, np.inf):
+                    lengths[c], came_from[c] = longer, column
+                    heapq.heappush(waiting, (longer, c))
+            length, column = heapq.heappop(waiting)
+            while length != lengths[column]:  # it was reached on a shorter path since
+                length, column = heapq.heappop(waiting)
+            if (r := self.holders[column]) < 0:
+                break
+            settled[column] = r
+        self.u[row] += length
+        for c, holder in settled.items():
+            self.u[holder] += length - lengths[c]
+            self.v[c] -= length - lengths[c]
+        while column >= 0:
+            before = came_from[column]
+            self.holders[column] = self.holders[before] if before >= 0 else row
+            column = before

@@ -15,8 +15,9 @@ from dynmeans.algorithm.sets import NEW, Sets
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.records.arrays import FloatArray, IntArray
 
-SAMPLE = 64  # members, the first in the visiting order, that decide whether the others are asked
-SAMPLE_TURNS, TURNS = 8, 4
+# So many members, the first in the visiting order, decide whether more are asked.
+SAMPLES = (64, 1024)
+FIRST_TURNS, TURNS = 8, 4
 
 
 class _Halves:
@@ -105,17 +106,16 @@ def _split(sets: Sets, k: int, least: float) -> bool:
 
 
 def _halves_of(sets: Sets, k: int) -> _Halves | None:
-    """Return set k in two, where that is clear in a sample of it and in the whole."""
+    """Return set k in two, where that is clear in samples of it and in the whole."""
     points, rows = sets.batch.points, sets.members[k]
-    sample = rows[:SAMPLE]
     if len(rows) < 2:
         return None
-    a = points[sample[np.argmax(squared_distances(points[sample], sets.center(k)))]]
-    b = points[sample[np.argmax(squared_distances(points[sample], a))]]
-    halves = _Halves(sets, sample, a, b, SAMPLE_TURNS)
-    if not halves.are_two or not halves.is_clear():
-        return None
-    if len(rows) == len(sample):
-        return halves
-    halves = _Halves(sets, rows, halves.means[0], halves.means[1], TURNS)
-    return halves if halves.are_two and halves.is_clear() else None
+    first, turns = points[rows[: SAMPLES[0]]], FIRST_TURNS
+    a = first[np.argmax(squared_distances(first, sets.center(k)))]
+    b = first[np.argmax(squared_distances(first, a))]
+    for n_asked in (*(n for n in SAMPLES if n < len(rows)), len(rows)):
+        halves = _Halves(sets, rows[:n_asked], a, b, turns)
+        if not halves.are_two or not halves.is_clear():
+            return None
+        (a, b), turns = halves.means, TURNS
+    return halves

@@ -1,6 +1,6 @@
 """ReportData: all a page shows, as arrays; nothing here knows how it is packed or drawn."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -133,10 +133,16 @@ class ReportData:
         How well, where the truth is known.
     notes : tuple of str
         What the page leaves out, and by which rule.
+    story : tuple of str
+        What happened, in sentences for the top of the page.
+    totals : tuple of int
+        Points, batches and returns of the whole history, shown or not.
     cluster_names : mapping of int to str
         What clusters are called beside their numbers; those without are numbers alone.
     merged : mapping of int to int
         The cluster that each merged one is shown as.
+    links : sequence of (int, int, float)
+        A forgotten cluster, one born in its place, and the steps between: perhaps the same.
     pinned : frozenset of int
         Clusters that are confirmed, however small or short-lived.
     backdrop : Backdrop, optional
@@ -167,8 +173,11 @@ class ReportData:
     parameters: tuple[tuple[str, str], ...]
     scores: tuple[Score, ...]
     notes: tuple[str, ...]
+    story: tuple[str, ...] = ()
+    totals: tuple[int, int, int] | None = None
     cluster_names: Mapping[int, str] = field(default_factory=dict)
     merged: Mapping[int, int] = field(default_factory=dict)
+    links: Sequence[tuple[int, int, float]] = ()
     pinned: frozenset[int] = frozenset()
     backdrop: Backdrop | None = None
     families: FamilyLevels | None = None

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dynmeans.inputs.plural import counted
 from dynmeans.records.history import History
 from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
@@ -15,17 +14,29 @@ from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
+from dynmeans.runs.look.links import link_words, links_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
-from dynmeans.runs.look.status import RunStatus
+from dynmeans.runs.look.story import story_of
 from dynmeans.runs.look.truth_counts import score_run
+from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
 from dynmeans.runs.streams.addresses import is_address
 
 # lambda, N_Q and k_tau as given or chosen, and what they come to.
 _PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival", "motion")
 # What of the source a command must name to cut the same rows into the same windows.
-_ASKED = ("time", "every", "count", "batch", "timezone", "time_unit", "time_format", "weight")
+_ASKED = (
+    "text",
+    "time",
+    "every",
+    "count",
+    "batch",
+    "timezone",
+    "time_unit",
+    "time_format",
+    "weight",
+)
 
 
 def run_report(
@@ -93,7 +104,12 @@ def run_report(
         data = replace(data, notes=(rule, *data.notes))
     proposal = proposed_space(run)
     proposed = () if proposal is None else (str(proposal),)
-    return replace(data, notes=(*data.notes, *_left_out(run.status()), *proposed))
+    links = links_of_run(run)
+    assert run.penalties is not None
+    words = link_words(links, run.penalties.max_gap)
+    told = (*proposed, *([] if words is None else [str(words)]))
+    data = replace(data, links=[(k.cluster_id, k.other_id, k.gap) for k in links])
+    return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run)))
 
 
 def run_page(run: Run, **options: Any) -> str:
@@ -106,23 +122,14 @@ def write_run_page(run: Run, path: str | os.PathLike[str], **options: Any) -> Pa
     return write_report(run_report(run, **options), path)
 
 
-def _left_out(status: RunStatus) -> list[str]:
-    """Say how many rows are not on the page because they were not clustered."""
-    counts = (
-        (status.n_dropped, "because a value is missing"),
-        (status.n_late, "because they came too late"),
-        (status.n_dead_letters, "because they could not be read"),
-    )
-    return [f"{counted(n, 'row')} left out {reason}." for n, reason in counts if n]
-
-
 def _parameters(run: Run) -> dict[str, object]:
     """Name what the run was made with; of the input only its name, for pages are passed on."""
     config, penalties = run.config, run.penalties
     used = {} if penalties is None else {name: getattr(penalties, name) for name in _PENALTIES}
     used["new_beyond"] = new_beyond(run)
     asked = config.recipe.to_json() | {"n_init": config.recipe.n_init, "penalties": None}
-    given = {"features": list(config.features), **asked, **used, **config.source}
+    names = (f.rpartition("[")[0] if is_of_vector(f) else f for f in config.features)
+    given = {"features": list(dict.fromkeys(names)), **asked, **used, **config.source}
     fields = {name: value for name, value in given.items() if value is not None}
     if "input" in fields:
         fields["input"] = Path(str(fields["input"])).name
@@ -134,17 +141,15 @@ def _trial(run: Run) -> Trial | None:
     recipe, memory, penalties = run.config.recipe, run.memory, run.penalties
     assert memory is not None, "a run without windows has no report"
     assert penalties is not None
-    spreads = getattr(memory.known_space, "spread", None)
-    is_scaled = memory.known_space.name == "raw" or spreads is not None
-    if not is_scaled or not isinstance(recipe.random_state, int):
+    if not isinstance(recipe.random_state, int):
         return None
     return Trial(
         penalties,
         recipe.random_state,
         recipe.n_init,
         recipe.search,
-        spreads=spreads,
-        space=memory.known_space.name,
+        learned=memory.known_space,
+        space=recipe.space if isinstance(recipe.space, str) else memory.known_space.name,
         command=_command(run),
     )
 
@@ -156,7 +161,8 @@ def _command(run: Run) -> str:
     for name in _ASKED:
         if source.get(name) is not None:
             words += [f"--{name.replace('_', '-')}", str(source[name])]
-    words += ["--features", ",".join(run.config.features)]
+    if source.get("text") is None:
+        words += ["--features", ",".join(run.config.features)]
     if isinstance(run.config.recipe.space, str) and run.config.recipe.space != "raw":
         words += ["--space", run.config.recipe.space]
     return shlex.join(words)

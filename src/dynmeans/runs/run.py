@@ -22,7 +22,7 @@ from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
-from dynmeans.runs.editing import Editing
+from dynmeans.runs.edits import Editing
 from dynmeans.runs.look.edited_tables import with_edits, with_names
 from dynmeans.runs.look.status import RunStatus, status_of
 from dynmeans.runs.reading.sampling import Sample
@@ -211,7 +211,7 @@ class Run(Editing, Closing):
         return Inbox(self._store)
 
     def dead_letters(self) -> Iterator[dict[str, Any]]:
-        """Yield the messages that could not be read as rows: number, place, reason, body."""
+        """Yield the messages that could not be read as rows: number, position, reason, body."""
         return read_letters(self._store)
 
     def labels(
@@ -237,13 +237,18 @@ class Run(Editing, Closing):
         """Return the committed Parquet files of labels, oldest first."""
         return self._store.parts()
 
-    def clusters(self, *, frame: str = "pandas") -> Any:
+    def clusters(
+        self, *, status: str | None = None, limit: int | None = None, frame: str = "pandas"
+    ) -> Any:
         """One row for each cluster: life, size, status and last center in the source's units.
 
+        With `status` of those that are "seen", "unseen" or "forgotten", with `limit` of the newest.
         Also what people made of it: `name`, `shown_as`, which differs from `cluster_id` where it
         was merged, and `is_pinned`.
         """
-        table = run_tables.clusters_table(self._store, self.config.features, self.state)
+        with self._store.snapshot():
+            wanted = self.config.features, self.state, status, limit
+            table = run_tables.clusters_table(self._store, *wanted)
         return _as_frame(with_edits(table, self.edits), frame)
 
     def events(
@@ -286,6 +291,10 @@ class Run(Editing, Closing):
         """Yield up to `config.sample_size` rows of every window, chosen by a hash of the number."""
         n_features = len(self.config.features)
         return run_tables.samples_of(self._store, n_features, first_step, last_step)
+
+    def window_names(self) -> dict[int, str | None]:
+        """Return the name of each window by its step."""
+        return run_tables.window_names(self._store)
 
     def status(self) -> RunStatus:
         """Say how far the run is."""

@@ -1,5 +1,6 @@
 """What a cluster is: where its rows lie, what sets it apart, and a few rows that are like it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from dynmeans.records.families import Families
 from dynmeans.runs.look.kept_rows import Lives, Shown, lives_of, moments, typical_rows
 from dynmeans.runs.look.telling_values import Telling, telling_values
 from dynmeans.runs.look.truth_counts import TruthCounts, count_truth
+from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
 
 _N_APART = 3  # features named in a table
@@ -76,6 +78,11 @@ class Profiles:
         values = self.differences[row]
         order = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")
         return [(self.features[j], float(values[j])) for j in order if np.isfinite(values[j])]
+
+    def told(self, row: int, values: FloatArray) -> list[str]:
+        """Write values to two digits of the cluster's deviation: more would say nothing of it."""
+        spreads = self.deviations[row, : len(values)].tolist()
+        return [_rounded(value, dev) for value, dev in zip(values.tolist(), spreads, strict=True)]
 
     def to_arrow(self) -> pa.Table:
         """One row for each: means, deviations, what sets it apart, telling values, truth."""
@@ -157,14 +164,16 @@ def describe_clusters(
     majority = None
     if truth is not None:
         majority = _majority(ids, shown, count_truth(run, truth, **reading))
+    # The numbers of a vector mean nothing to people one by one.
+    told = [j for j, name in enumerate(run.config.features) if not is_of_vector(name)]
     return Profiles(
         lives=lives,
-        features=run.config.features,
+        features=tuple(run.config.features[j] for j in told),
         n_kept=counts.astype(np.int64),
-        means=means,
-        deviations=np.sqrt(variances),
-        differences=differences,
-        typical=typical,
+        means=means[:, told],
+        deviations=np.sqrt(variances[:, told]),
+        differences=differences[:, told],
+        typical=typical[:, :, told],
         typical_windows=windows,
         telling={name: telling_values(run, name, shown, **reading) for name in describe},
         truth=None if majority is None else majority[0],
@@ -188,3 +197,10 @@ def _majority(ids: IntArray, shown: Shown, counts: TruthCounts) -> tuple[list[An
             most[row], found[row] = number, values[value].item()
     np.divide(most, totals, out=shares, where=totals > 0)
     return found, shares
+
+
+def _rounded(value: float, deviation: float) -> str:
+    if not 0 < deviation < 1e9 or abs(value) >= 1e9:
+        return f"{value:.6g}"
+    decimals = 1 - math.floor(math.log10(deviation))
+    return f"{round(value, decimals) + 0.0:.{min(max(decimals, 0), 9)}f}"

@@ -21,7 +21,7 @@ def batch_expression(source: Source, column: str) -> tuple[str, bool]:
     Numbers with a decimal point are integers too, if they are whole: a column of integers with a
     gap often comes as such. As text, 10.0 would come before 2.0.
     """
-    dtype = source.columns[column]
+    dtype = source.named[column]
     if not is_number(dtype) or dtype == "BOOLEAN":
         _warn_of_order(source, plain_expression(column, dtype))
         return plain_expression(column, dtype), False
@@ -35,7 +35,7 @@ def batch_expression(source: Source, column: str) -> tuple[str, bool]:
             "must hold whole numbers of at most 2**53, or text, but row {} of the input (from 0) "
             "has {!r}",
             *odd[0],
-            hint="Numbers that are times go with {time} and {every}.",
+            hint="For numbers that are times use {time} and {every}.",
         )
     return f"CASE WHEN isfinite({number}) THEN CAST({number} AS BIGINT) END", True
 

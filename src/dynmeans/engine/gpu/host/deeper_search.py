@@ -4,12 +4,14 @@ The moves are those of compiled code. They need the sums of all sets, which are 
 each set the first members in the visiting order; of a set that may be two, all of them.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from dynmeans.algorithm.cluster import NO_FALL
-from dynmeans.algorithm.splits import SAMPLE
+from dynmeans.algorithm.deeper_search import FEW_PASSES, WORTH_A_ROUND
+from dynmeans.algorithm.splits import SAMPLES
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.gpu.host.bins import BatchBins, Magnitudes
 from dynmeans.engine.gpu.host.cluster import Found, alternate
@@ -20,6 +22,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
+_SAMPLE = SAMPLES[0]
 _SPARE = 96  # more that are asked for: keys lie evenly, but not quite
 
 
@@ -30,22 +33,34 @@ def search_deeper(
     memory = Memory.of(state, penalties)
     passes = Passes(rows, memory, penalties.new_penalty)
     magnitudes = rows.magnitudes()
-    while True:
-        n_members = rows.sum_up(len(found.counts))
+
+    def continue_from(start: Found, n_members: IntArray, most: float = math.inf) -> Found:
+        return alternate(passes, n_members, bins, state, penalties, start, most, keeps_labels=True)
+
+    is_last, has_converged = False, True
+    while not (is_last and has_converged):
+        n_members, trace = rows.sum_up(len(found.counts)), found.cost_trace
         if not n_members.any():
             return found
-        moved = _Moves(rows, n_members, found, magnitudes, memory, state, penalties).make()
-        if moved is None:
+        moves = _Moves(rows, n_members, found, magnitudes, memory, state, penalties)
+        moved = None if is_last else moves.make()
+        if moved is not None:
+            before = rows.labels.copy()
+            rows.rename(moved.slots_after, moved.listed, moved.labels)
+            n_members = rows.sum_up(len(moved.n_members))
+            after = continue_from(found, n_members, len(trace) + 1 + FEW_PASSES)
+            if not after.cost_trace[len(trace)] < trace[-1] * (1.0 - NO_FALL):
+                rows.labels = before
+                return found
+            found = after
+            has_converged = not found.cost_trace[-1] < found.cost_trace[-2] * (1.0 - NO_FALL)
+            is_last = not found.cost_trace[-1] < trace[-1] * (1.0 - WORTH_A_ROUND)
+        elif has_converged:
             return found
-        before = rows.labels.copy()
-        rows.rename(moved.slots_after, moved.listed, moved.labels)
-        n_members = rows.sum_up(len(moved.n_members))
-        start = Found(found.counts, found.centers, list(found.cost_trace))
-        after = alternate(passes, n_members, bins, state, penalties, start, keeps_labels=True)
-        if not after.cost_trace[len(found.cost_trace)] < found.cost_trace[-1] * (1.0 - NO_FALL):
-            rows.labels = before
-            return found
-        found = after
+        else:
+            found = continue_from(Found(found.counts, found.centers, trace[:-1]), n_members)
+            has_converged = True
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +87,7 @@ class _Moves:
 
     def make(self) -> _Moved | None:
         """Return what the moves come to; None if there was none."""
-        is_whole, rows = self.n_members <= SAMPLE + _SPARE, self.rows
+        is_whole, rows = self.n_members <= _SAMPLE + _SPARE, self.rows
         while True:
             listed = self._members(is_whole)
             numbers = rows.in_memory(listed).astype(np.int64)
@@ -103,9 +118,9 @@ class _Moves:
 
     def _members(self, is_whole: BoolArray) -> Listed:
         """Return the first members of every set, or all, in the visiting order."""
-        wanted = np.where(is_whole, self.n_members, np.minimum(self.n_members, SAMPLE))
+        wanted = np.where(is_whole, self.n_members, np.minimum(self.n_members, _SAMPLE))
         is_asked, found = self.n_members > 0, self.rows.nowhere(0)
-        share = np.where(is_whole, 1.0, (SAMPLE + _SPARE) / np.maximum(self.n_members, 1))
+        share = np.where(is_whole, 1.0, (_SAMPLE + _SPARE) / np.maximum(self.n_members, 1))
         while is_asked.any():
             listed, n_found = self.rows.first_members(is_asked, np.minimum(share, 1.0), wanted)
             found = self.rows.join(found, listed)
