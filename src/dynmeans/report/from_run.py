@@ -15,6 +15,7 @@ from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
+from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
@@ -84,7 +85,9 @@ def run_report(
     data = data.with_edits(run.edits.merged, run.edits.pinned)
     if run.config.sample_size:
         profiles = describe_clusters(run, describe=describe, input=input, trust=trust)
-        data = data.with_descriptions(descriptions(profiles))
+        scales, told = scales_of_run(run), descriptions(profiles)
+        told |= {k: [text, *told.get(k, [])] for k, text in scales.items()}
+        data = replace(data.with_descriptions(told), notes=(*data.notes, *_noted(scales)))
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
             f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "
@@ -104,6 +107,10 @@ def run_page(run: Run, **options: Any) -> str:
 def write_run_page(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write the page of a run to one file; options of `run_report`."""
     return write_report(run_report(run, **options), path)
+
+
+def _noted(scales: dict[int, str]) -> list[str]:
+    return [scales_in_words(scales)] if scales else []
 
 
 def _left_out(status: RunStatus) -> list[str]:

@@ -20,6 +20,7 @@ from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, refuse_unfollowed
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.input import Input
+from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import match_features
@@ -57,6 +58,7 @@ class ClusterResult:
     is_stopped: bool = False
     new_beyond: str = ""
     proposal: ArgumentText | None = None
+    other_scales: str = ""  # Which clusters look like two, or two like one
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +296,7 @@ class _Work:
             is_stopped=is_stopped,
             new_beyond=new_beyond(run),
             proposal=proposed_space(run),
+            other_scales=scales_in_words(scales_of_run(run)),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:

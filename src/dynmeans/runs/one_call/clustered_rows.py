@@ -263,7 +263,7 @@ class ClusteredRows:
     def _lines(self) -> list[str]:
         told = self.penalties, self.suggestion, self._done.new_beyond
         lines = summary_lines(self.status, self._job.windows, *told)
-        more = (self._done.proposal, self.left_out_text())
+        more = (self._done.proposal, self._done.other_scales, self.left_out_text())
         return lines + [str(text) for text in more if text]
 
     def left_out_text(self) -> str:
