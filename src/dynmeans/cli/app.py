@@ -13,6 +13,7 @@ COMMANDS = (
     "cluster",
     "suggest",
     "status",
+    "story",
     "clusters",
     "events",
     "families",

@@ -52,8 +52,8 @@ def _parameter(one: Any, panel: str, defaults: Fields) -> inspect.Parameter:
     about = one.metadata
     default = defaults.get(one.name, one.default)
     kind = list[str] if about["type"] is list else about["type"]
-    is_needed = default == ()
-    if not is_needed and about["type"] is not bool:
+    default = None if default == () else default
+    if about["type"] is not bool:
         kind = kind | None
     choices = about.get("choices")
     option = typer.Option(
@@ -66,7 +66,7 @@ def _parameter(one: Any, panel: str, defaults: Fields) -> inspect.Parameter:
     return inspect.Parameter(
         one.name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if is_needed else default,
+        default=default,
         annotation=Annotated[kind, option],
     )
 

@@ -138,6 +138,16 @@ Archive = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+NamedBy = Annotated[
+    str | None,
+    typer.Option(
+        "--describe",
+        metavar="COLUMN",
+        help="Name clusters by the values or words of this column that tell them; --text by "
+        "default.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 NThreads = Annotated[
     int | None,
     typer.Option(help="Threads of a step; never changes the result.", rich_help_panel=PARAMETERS),

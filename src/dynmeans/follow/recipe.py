@@ -205,8 +205,8 @@ class Recipe:
         'points: "raw", as they are; "standard", each feature brought to mean 0 and spread 1; '
         '"robust", to median 0 and quartile range 1; "auto", standard where one feature spreads '
         'more than ten times as far as another; "geo", latitude and longitude, in km; "angle:24", '
-        'features with a period; "direction", by cosine; "landmarks", by a kernel; or groups of '
-        'features, "0.1*geo(lat,lon) + angle:24(hour)".',
+        'features with a period; "direction", by cosine, on leading axes with "direction:30"; '
+        '"landmarks", by a kernel; or groups of features, "0.1*geo(lat,lon) + angle:24(hour)".',
     )
     method: Any = _field(
         OURS,

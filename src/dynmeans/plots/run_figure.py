@@ -9,12 +9,13 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.plots.cluster_numbers import plot_cluster_numbers
 from dynmeans.plots.costs import plot_costs
 from dynmeans.plots.figures import new_figure
+from dynmeans.plots.shares import plot_shares
 from dynmeans.plots.timeline import plot_timeline
 from dynmeans.plots.tracks import plot_tracks
 from dynmeans.records.history import History
 from dynmeans.runs.run import Run
 
-KINDS = ("all", "tracks", "timeline", "costs", "numbers")
+KINDS = ("all", "tracks", "timeline", "costs", "numbers", "shares")
 
 
 def check_kind(kind: str) -> None:
@@ -37,6 +38,8 @@ def run_figure(run: Run, kind: str = "all") -> Figure:
         plot_cluster_numbers(history, ax=axes[2])
     if kind in ("all", "costs"):
         plot_costs(history, ax=axes[3])
+    if kind == "shares":
+        plot_shares(history, ax=axes[0])
     return figure
 
 

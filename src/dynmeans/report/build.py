@@ -95,14 +95,23 @@ def report_data(
         clusters=clusters,
         points=point_columns(thinned, clusters, projection),
         events=tables.events(ids),
-        n_clusters=len(np.unique(tables.ids)),
+        n_clusters=len(np.unique(np.concatenate([record.ids for record in history]))),
         parameters=described_parameters(parameters or {}),
         scores=described_scores(scores or {}),
         notes=(),
         matrix=projection.matrix,
+        totals=_totals(history, sum(batch.n_rows for batch in given), n_shown),
     )
     notes = _notes(history, sum(len(batch.labels) for batch in given), data)
     return replace(in_space(data, RAW), notes=notes)
+
+
+def _totals(history: History, n_points_shown: int, n_shown: int) -> tuple[int, int, int]:
+    """Count points, batches and returns of the whole history."""
+    records = list(history)
+    before = sum(float(record.counts.sum()) for record in records[: len(records) - n_shown])
+    returns = sum(event.kind == "returned" for record in records for event in record.events)
+    return round(before) + n_points_shown, len(records), returns
 
 
 def _fitted(tables: RecordTables, n_features: int, room: float) -> tuple[int, IntArray, float]:

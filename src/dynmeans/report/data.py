@@ -133,6 +133,10 @@ class ReportData:
         How well, where the truth is known.
     notes : tuple of str
         What the page leaves out, and by which rule.
+    story : tuple of str
+        What happened, in sentences for the top of the page.
+    totals : tuple of int
+        Points, batches and returns of the whole history, shown or not.
     cluster_names : mapping of int to str
         What clusters are called beside their numbers; those without are numbers alone.
     merged : mapping of int to int
@@ -167,6 +171,8 @@ class ReportData:
     parameters: tuple[tuple[str, str], ...]
     scores: tuple[Score, ...]
     notes: tuple[str, ...]
+    story: tuple[str, ...] = ()
+    totals: tuple[int, int, int] | None = None
     cluster_names: Mapping[int, str] = field(default_factory=dict)
     merged: Mapping[int, int] = field(default_factory=dict)
     pinned: frozenset[int] = frozenset()

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dynmeans.inputs.plural import counted
 from dynmeans.records.history import History
 from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
@@ -18,15 +17,26 @@ from dynmeans.report.trial import Trial
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
-from dynmeans.runs.look.status import RunStatus
+from dynmeans.runs.look.story import story_of
 from dynmeans.runs.look.truth_counts import score_run
+from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
 from dynmeans.runs.streams.addresses import is_address
 
 # lambda, N_Q and k_tau as given or chosen, and what they come to.
 _PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival", "motion")
 # What of the source a command must name to cut the same rows into the same windows.
-_ASKED = ("time", "every", "count", "batch", "timezone", "time_unit", "time_format", "weight")
+_ASKED = (
+    "text",
+    "time",
+    "every",
+    "count",
+    "batch",
+    "timezone",
+    "time_unit",
+    "time_format",
+    "weight",
+)
 
 
 def run_report(
@@ -96,7 +106,7 @@ def run_report(
         data = replace(data, notes=(rule, *data.notes))
     proposal = proposed_space(run)
     proposed = () if proposal is None else (str(proposal),)
-    return replace(data, notes=(*data.notes, *_left_out(run.status()), *proposed))
+    return replace(data, notes=(*data.notes, *proposed), story=tuple(story_of(run)))
 
 
 def run_page(run: Run, **options: Any) -> str:
@@ -113,23 +123,14 @@ def _noted(scales: dict[int, str]) -> list[str]:
     return [scales_in_words(scales)] if scales else []
 
 
-def _left_out(status: RunStatus) -> list[str]:
-    """Say how many rows are not on the page because they were not clustered."""
-    counts = (
-        (status.n_dropped, "because a value is missing"),
-        (status.n_late, "because they came too late"),
-        (status.n_dead_letters, "because they could not be read"),
-    )
-    return [f"{counted(n, 'row')} left out {reason}." for n, reason in counts if n]
-
-
 def _parameters(run: Run) -> dict[str, object]:
     """Name what the run was made with; of the input only its name, for pages are passed on."""
     config, penalties = run.config, run.penalties
     used = {} if penalties is None else {name: getattr(penalties, name) for name in _PENALTIES}
     used["new_beyond"] = new_beyond(run)
     asked = config.recipe.to_json() | {"n_init": config.recipe.n_init, "penalties": None}
-    given = {"features": list(config.features), **asked, **used, **config.source}
+    names = (f.rpartition("[")[0] if is_of_vector(f) else f for f in config.features)
+    given = {"features": list(dict.fromkeys(names)), **asked, **used, **config.source}
     fields = {name: value for name, value in given.items() if value is not None}
     if "input" in fields:
         fields["input"] = Path(str(fields["input"])).name
@@ -163,7 +164,8 @@ def _command(run: Run) -> str:
     for name in _ASKED:
         if source.get(name) is not None:
             words += [f"--{name.replace('_', '-')}", str(source[name])]
-    words += ["--features", ",".join(run.config.features)]
+    if source.get("text") is None:
+        words += ["--features", ",".join(run.config.features)]
     if isinstance(run.config.recipe.space, str) and run.config.recipe.space != "raw":
         words += ["--space", run.config.recipe.space]
     return shlex.join(words)

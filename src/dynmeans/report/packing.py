@@ -63,6 +63,8 @@ def pack_report(data: ReportData) -> dict[str, Any]:
             for score in data.scores
         ],
         "notes": list(data.notes),
+        "story": list(data.story),
+        "totals": None if data.totals is None else list(data.totals),
         "cluster_names": {str(k): name for k, name in data.cluster_names.items()},
         "merged": {str(k): shown for k, shown in data.merged.items()},
         "pinned": sorted(data.pinned),

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,9 +23,11 @@ from dynmeans.runs.input import Input
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
+from dynmeans.runs.look.telling_values import name_by_words
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.text_columns import open_table
 from dynmeans.runs.reading.window import Window, WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
@@ -34,6 +36,7 @@ from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
 from dynmeans.runs.streams.addresses import open_stream
 from dynmeans.runs.streams.watermark import StreamWindows
+from dynmeans.spaces.direction import MANY_FEATURES, N_AXES
 
 # From the rows of the source, if they are known, those read before, and the names of the features,
 # to what sees each window.
@@ -96,6 +99,9 @@ class ClusterJob:
     recipe: Recipe  # How windows are clustered
     out: Path  # Folder of the run
     after: AfterCommit = NOTHING  # What is done with windows once they are committed
+    # Of `space` and `search`, those that nobody gave: where rows are vectors, they suit these
+    of_vectors: Sequence[str] = ()
+    describe: str | None = None  # Column whose values or words name the clusters
 
     def start(
         self,
@@ -117,7 +123,24 @@ class ClusterJob:
             check_may_create(self.out, overwrite)  # before rows are read and parameters chosen
         work = _Work(self, stop or threading.Event(), shown, time.monotonic())
         with self.open_source() as source, work.opened(source, is_there, overwrite) as opened:
-            return work.done(source, *opened, n_threads=n_threads, is_resumed=is_there)
+            done = work.done(source, *opened, n_threads=n_threads, is_resumed=is_there)
+            if done.suggestion is not None and done.suggestion.doubts:
+                opened[0].store.note({"doubts": list(map(str, done.suggestion.doubts))})
+            self._name(opened[0], source, done)
+            return done
+
+    def _name(self, run: Run, source: Source | None, done: ClusterResult) -> None:
+        """Name clusters by the words of a column, where one was named for that."""
+        if (column := self.describe or self.windows.text) is None or not done.n_windows:
+            return
+        if source is None:
+            raise InputError("describe", "is for files and frames")
+        if source.reading.distinct:  # labels go by the numbers of all rows
+            reading = replace(source.reading, distinct=False)
+            with Source(self.input.rows, reading=reading) as whole:
+                name_by_words(run, column, whole)
+        else:
+            name_by_words(run, column, source)
 
     def choose(self) -> tuple[Suggestion, int]:
         """Choose penalties on the first windows, without a run; also count the rows left out.
@@ -134,18 +157,28 @@ class ClusterJob:
         """Open the table to read it; there is none to open for a live source."""
         if self.input.is_live:
             return nullcontext()
-        text_column = self.windows.text_column
-        return Source(self.input.rows, reading=self.input.reading, text_column=text_column)
+        n_learned = None
+        if self.windows.text is not None and self._is_there(None, False):
+            with Run.open(self.out) as run:
+                n_learned = run.config.source.get("n_learned")
+        return open_table(self.input.rows, self.input.reading, self.windows, n_learned)
 
     def config(self, source: Source | None) -> RunConfig:
         """Return the configuration of the run."""
-        wanted = self.windows.features
+        wanted = self.windows.wanted
+        fields = {**self.windows.to_fields(), **self.input.reading.to_fields()}
+        recipe = self.recipe
         if source is None:
             features = tuple(name.strip() for text in wanted for name in text.split(","))
         else:
-            features = match_features(wanted, source.columns, is_text_allowed=True)
-        fields = {**self.windows.to_fields(), **self.input.reading.to_fields()}
-        return RunConfig(features, self.recipe, {"input": self.input.name, **fields})
+            columns = match_features(wanted, source.named, is_text_allowed=True)
+            vectors = source.vectors(columns)
+            features = tuple(one for name in columns for one in vectors.get(name, [name]))
+            if self.of_vectors and len(vectors) == len(columns):
+                n = len(features) if source.n_learned is None else 0  # words have leading axes
+                recipe = replace(recipe, **_usual_of_vectors(n, self.of_vectors))
+            fields["n_learned"] = source.n_learned
+        return RunConfig(features, recipe, {"input": self.input.name, **fields})
 
     def _is_there(self, resume: bool | None, overwrite: bool) -> bool:
         """Say whether there is a run to resume; one without a window is made again."""
@@ -174,6 +207,12 @@ class ClusterJob:
     def _is_empty(self) -> bool:
         with Run.open(self.out) as run:
             return run.is_empty
+
+
+def _usual_of_vectors(n_features: int, names: Sequence[str]) -> dict[str, Any]:
+    """Return what suits vectors: their directions, on leading axes if they have many, and deep."""
+    space = "direction" if n_features <= MANY_FEATURES else f"direction:{N_AXES}"
+    return {name: value for name, value in (("space", space), ("search", "deep")) if name in names}
 
 
 def _windows(job: ClusterJob, source: Source | None, position: Mapping[str, Any] | None) -> Any:

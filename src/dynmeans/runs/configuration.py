@@ -52,7 +52,8 @@ class RunConfig:
         if not isinstance(self.recipe, Recipe):
             raise TypeError(f"recipe must be a Recipe, got {type(self.recipe).__name__}.")
         if not self.features:
-            raise InputError("features", "must name at least one column, got none")
+            rule, hint = "must name at least one column, got none", "Text goes with {text=...}."
+            raise InputError("features", rule, hint=hint)
         if len(set(self.features)) < len(self.features):
             listed = ", ".join(self.features)
             raise InputError("features", "must not repeat a column, got {}", listed)

@@ -6,7 +6,7 @@ log, replayed into a view. Every function here may be called while another proce
 
 import getpass
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +19,7 @@ from dynmeans.records.arrays import IntArray
 from dynmeans.runs.store.edit_log import append_edits, read_edits
 from dynmeans.runs.store.store import Store
 
+WORDS = "words"  # of the manifest: names that clusters have until people give them others
 NAME, MERGE, PIN, UNDO = KINDS = ("name", "merge", "pin", "undo")
 MOST_CHARACTERS = 200
 
@@ -107,8 +108,10 @@ def replay(log: Iterable[Edit]) -> Edits:
 
 
 def edits_of(store: Store) -> Edits:
-    """Read the edits of a run."""
-    return _replayed(read_edits(store))
+    """Read the edits of a run; who has no name from people has that of its words, if any."""
+    edits = _replayed(read_edits(store))
+    words = {int(k): name for k, name in (store.manifest(WORDS) or {}).items()}
+    return replace(edits, names=MappingProxyType(words | dict(edits.names))) if words else edits
 
 
 def name_clusters(store: Store, names: Mapping[int, str], *, who: str | None = None) -> list[Edit]:

@@ -63,6 +63,8 @@ class Input:
             )
         if self.is_live and (names := self.reading.changed()):
             raise InputError(names[0], "is for files, not for live sources")
+        if self.is_live and windows.text is not None:
+            raise InputError("text", "is for files and frames: rows that come live need {features}")
         patterns = [name for name in windows.features if set(name) & set("*?[")]
         if self.is_live and patterns:
             rule = "must be names where rows come one by one, not a pattern such as {!r}"

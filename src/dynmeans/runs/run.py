@@ -287,6 +287,10 @@ class Run(Editing, Closing):
         n_features = len(self.config.features)
         return run_tables.samples_of(self._store, n_features, first_step, last_step)
 
+    def window_names(self) -> dict[int, str | None]:
+        """Return the name of each window by its step."""
+        return run_tables.window_names(self._store)
+
     def status(self) -> RunStatus:
         """Say how far the run is."""
         return status_of(self._store)

@@ -6,15 +6,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.arrays import FloatArray
+from dynmeans.inputs.numbers import checked_count
+from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.spaces.space import Space
+
+# Vectors of more features are mostly noise to a distance: their leading axes tell them apart.
+MANY_FEATURES, N_AXES = 32, 30
+_MAX_ROWS = 10_000  # that axes are learned on
+_GRID = 2.0**24  # coarser than what processors differ in
 
 
 @dataclass(frozen=True, slots=True)
 class Direction(Space):
     """x becomes x / |x|: text and image embeddings, shares, anything compared by its cosine.
 
-    Exact: the squared distance of two points is 2 - 2 cos of the angle between the rows.
+    Exact: the squared distance of two points is 2 - 2 cos of the angle between the rows. With
+    `n_axes`, as in ``direction:30``, unit rows are seen on their leading axes, as learned on the
+    first rows, and are unit rows there: what embeddings of hundreds of features need.
 
     Examples
     --------
@@ -23,37 +31,101 @@ class Direction(Space):
     [[0.6, 0.8]]
     >>> space.tell(1.2)
     'cosine 0.4'
+    >>> rows = np.random.default_rng(0).normal(size=(50, 100)) + 5 * np.eye(2, 100)[[0, 1] * 25]
+    >>> Direction(n_axes=2).fit(rows).to_points(rows).shape
+    (50, 2)
     """
 
     name: ClassVar[str] = "direction"
     unit: ClassVar[str] = "chord of unit vectors"
     has_courses: ClassVar[bool] = False
 
+    n_axes: int | None = None
+    axes: tuple[tuple[float, ...], ...] | None = None  # for each feature, its part in each axis
+
+    def __post_init__(self) -> None:
+        """Check the number of axes."""
+        if self.n_axes is not None:
+            checked_count("n_axes", self.n_axes)
+
+    @classmethod
+    def from_text(cls, text: str) -> "Direction":
+        """Read the number of axes: ``direction:30``."""
+        if text and not text.isdecimal():
+            rule = "'direction' takes a number of axes, as in direction:30"
+            raise InputError("space", rule, got=f"direction:{text}")
+        return cls(int(text) if text else None)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether axes are known, where they are asked for."""
+        return self.n_axes is None or self.axes is not None
+
+    def fit(self, rows: BatchArray, weights: FloatArray | None = None) -> Space:
+        """Learn the leading axes of unit rows."""
+        if self.is_fitted:
+            return self
+        assert self.n_axes is not None
+        first = np.unique(np.asarray(rows, np.float64), axis=0)  # the same in any order of rows
+        unit = _unit(first[:: -(-len(first) // _MAX_ROWS)])
+        _, vectors = np.linalg.eigh(unit.T @ unit)
+        axes = vectors[:, ::-1][:, : self.n_axes]
+        largest = np.abs(axes).argmax(axis=0)
+        axes = axes * np.sign(axes[largest, np.arange(axes.shape[1])])
+        kept = (np.round(axes * _GRID) / _GRID).tolist()
+        return Direction(self.n_axes, tuple(map(tuple, kept)))
+
+    def n_coordinates(self, n_features: int) -> int:
+        """One for each axis, or for each feature."""
+        return n_features if self.axes is None else len(self.axes[0])
+
     def to_points(self, rows: Any) -> Any:
         """Return unit rows, in the precision they came in; a row of zeros has no direction."""
-        # Scaled by the largest value first: squares of very small or large ones stay in range.
-        largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
-        if np.any(largest == 0):
-            row = int(np.argmin(largest))
-            raise InputError(
-                "space",
-                "'direction' needs rows that are not all zeros; row {} is",
-                row,
-                hint="Leave such rows out: they point nowhere.",
-            )
-        scaled = rows / largest
-        # Not by einsum: the order of its additions depends on the processor.
-        return scaled / np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
+        points = _unit(rows)
+        if self.axes is None:
+            return points
+        seen = np.zeros((len(points), len(self.axes[0])))
+        for column, parts in zip(points.T, np.array(self.axes), strict=True):
+            seen += column[:, None] * parts  # in a fixed order: BLAS has none
+        return _unit(seen).astype(points.dtype)
 
     def to_rows(self, centers: FloatArray) -> FloatArray:
         """Return centers of length 1; one in the middle of all directions stays where it is."""
+        if self.axes is not None:
+            centers = centers @ np.array(self.axes).T
         lengths = np.sqrt(np.sum(np.square(centers), axis=1, keepdims=True))
         return np.asarray(centers / np.where(lengths > 0, lengths, 1.0))
 
     def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
-        """Return the moves as they are: points are unit rows."""
-        return moves
+        """Return the moves as they are, in the features: points are unit rows."""
+        return moves if self.axes is None else np.asarray(moves @ np.array(self.axes).T)
 
     def tell(self, squared: float) -> str:
         """Say the cosine between rows at this squared distance."""
         return f"cosine {1.0 - 0.5 * min(squared, 4.0):.3g}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the axes, where there are any."""
+        return {"name": self.name, "n_axes": self.n_axes, "axes": self.axes}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Direction":
+        """Read what `to_json` gave."""
+        axes = value.get("axes")
+        return cls(value.get("n_axes"), None if axes is None else tuple(map(tuple, axes)))
+
+
+def _unit(rows: Any) -> Any:
+    # Scaled by the largest value first: squares of very small or large ones stay in range.
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    if np.any(largest == 0):
+        row = int(np.argmin(largest))
+        raise InputError(
+            "space",
+            "'direction' needs rows that are not all zeros; row {} is",
+            row,
+            hint="Leave such rows out: they point nowhere.",
+        )
+    scaled = rows / largest
+    # Not by einsum: the order of its additions depends on the processor.
+    return scaled / np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))

@@ -16,7 +16,7 @@ from dynmeans.runs.reading.window import WindowOptions
 
 @with_options(
     {WindowOptions: options.CUT, ReadingOptions: options.SOURCE, Recipe: options.PARAMETERS},
-    defaults={"random_state": SEED, "on_missing": None},
+    defaults={"random_state": SEED, "on_missing": None, "space": None, "search": None},
 )
 def cluster(
     input: Annotated[
@@ -35,6 +35,7 @@ def cluster(
     archive: options.Archive = None,
     labels_to: options.LabelsTo = None,
     events_to: options.EventsTo = None,
+    describe: options.NamedBy = None,
     n_threads: options.NThreads = None,
     resume: options.Resume = None,
     overwrite: options.Overwrite = False,
@@ -79,6 +80,8 @@ def cluster(
         Recipe(**chosen(Recipe, fields | {"moving": split(fields["moving"])})),
         out,
         after_commit(labels_to, events_to, alerts, keep, archive),
+        [name for name in ("space", "search") if fields[name] is None],
+        describe,
     )
     is_quiet = quiet or as_json
     told = Shown(

@@ -121,5 +121,5 @@ def _lines(found: "Profiles", row: int) -> list[str]:
     facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.telling.items()}
     for window, values in zip(found.typical_windows[row][:1], found.typical[row], strict=False):
         told = ", ".join(f"{n} {v:.4g}" for n, v in zip(found.features, values, strict=True))
-        facts["typical"] = f"{told} ({window})"
+        facts["typical"] = f"{told} ({window})" if told else ""
     return lines + [f"    {fact:<7} {text}" for fact, text in facts.items() if text]

@@ -15,7 +15,7 @@ def plot(
         typer.Option("--output", "-o", metavar="FILE", help="File to write: .png, .svg or .pdf."),
     ] = Path("run.png"),
     kind: Annotated[
-        str, typer.Option("--kind", "-k", help="all, tracks, timeline, costs or numbers.")
+        str, typer.Option("--kind", "-k", help="all, tracks, timeline, costs, numbers or shares.")
     ] = "all",
     as_json: options.AsJson = False,
 ) -> None:

@@ -10,6 +10,7 @@ from dynmeans.runs.reading.rows import Position
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.sources.remote_files import CUT
 from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.reading.text_columns import open_table
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
 
@@ -43,10 +44,12 @@ def open_rows(run: Run, input: Any = None, *, trust: bool = False, network: bool
             str(sql)[:200],
             hint="{trust=True} runs it: one SELECT over the input, which reaches no other file.",
         )
-    text_column = fields.get("time") if fields.get("time_format") else None
     reading = ReadingOptions.from_fields(fields, network=network)
-    _check_same(run, lambda: Source(input, reading=reading, text_column=text_column))
-    return Source(input, reading=replace(reading, distinct=False), text_column=text_column)
+    options = WindowOptions.from_fields(run.config.features, fields, on_missing="drop")
+    n_learned = fields.get("n_learned")
+    _check_same(run, options, lambda: open_table(input, reading, options, n_learned))
+    reading = replace(reading, distinct=False)
+    return Source(input, reading=reading, text_column=options.text_column)
 
 
 def _check_numbered(run: Run) -> None:
@@ -62,13 +65,12 @@ def _check_numbered(run: Run) -> None:
         )
 
 
-def _check_same(run: Run, opened: Callable[[], Source]) -> None:
+def _check_same(run: Run, options: WindowOptions, opened: Callable[[], Source]) -> None:
     """Refuse rows that are not those the run has read; rows after them are none of its."""
     position = run.position or {}
     expected = position.get("digest")
     if expected is None:
         return
-    options = WindowOptions.from_fields(run.config.features, run.config.source, on_missing="drop")
     stopped = Position(position["rows_read"], position.get("last_row"), position.get("last_time"))
     with opened() as source:
         try:

@@ -22,15 +22,12 @@ class Lives(NamedTuple):
     n_windows: IntArray
     first_windows: list[str]
     last_windows: list[str]
+    window_names: dict[int, str | None]
 
 
 def lives_of(run: Run, shown: Shown) -> Lives:
     """Count points and windows of each cluster that was ever seen."""
-    known = run.clusters(frame="arrow")
-    names: dict[int, str | None] = {}
-    for end in ("first", "last"):
-        steps, windows = (known[f"{end}_{what}"].to_pylist() for what in ("step", "window"))
-        names |= dict(zip(steps, windows, strict=True))
+    names = run.window_names()
     found: dict[int, list[float]] = {}  # points, windows, first and last step
     for record in run.history(labels=False):
         keys = shown(record.ids)
@@ -46,6 +43,7 @@ def lives_of(run: Run, shown: Shown) -> Lives:
         np.array(windows, dtype=np.int64),
         [names.get(int(step)) or str(step) for step in first],
         [names.get(int(step)) or str(step) for step in last],
+        names,
     )
 
 

@@ -14,6 +14,7 @@ from dynmeans.records.families import Families
 from dynmeans.runs.look.kept_rows import Lives, Shown, lives_of, moments, typical_rows
 from dynmeans.runs.look.telling_values import Telling, telling_values
 from dynmeans.runs.look.truth_counts import TruthCounts, count_truth
+from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
 
 _N_APART = 3  # features named in a table
@@ -157,14 +158,16 @@ def describe_clusters(
     majority = None
     if truth is not None:
         majority = _majority(ids, shown, count_truth(run, truth, **reading))
+    # The numbers of a vector mean nothing to people one by one.
+    told = [j for j, name in enumerate(run.config.features) if not is_of_vector(name)]
     return Profiles(
         lives=lives,
-        features=run.config.features,
+        features=tuple(run.config.features[j] for j in told),
         n_kept=counts.astype(np.int64),
-        means=means,
-        deviations=np.sqrt(variances),
-        differences=differences,
-        typical=typical,
+        means=means[:, told],
+        deviations=np.sqrt(variances[:, told]),
+        differences=differences[:, told],
+        typical=typical[:, :, told],
         typical_windows=windows,
         telling={name: telling_values(run, name, shown, **reading) for name in describe},
         truth=None if majority is None else majority[0],

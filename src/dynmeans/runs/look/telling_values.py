@@ -1,11 +1,13 @@
 """Values and words that tell one cluster from the others: a class-based TF-IDF, in DuckDB."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from dynmeans.runs.edits import WORDS
 from dynmeans.runs.export.labeled_rows import labeled_rows
 from dynmeans.runs.export.original_rows import open_rows
 from dynmeans.runs.look.kept_rows import Shown
@@ -15,27 +17,46 @@ from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
 
 N_TELLING = 5
-# Text of more different values than this is taken apart into words.
-_MOST_VALUES = 1_000
+N_OF_WINDOW = N_OF_NAME = 3
+_MOST_NAMES = 5_000
+# Text of more different values than this is taken apart into words; and so is text of which most
+# values come once, unless it is a short list.
+_MOST_VALUES, _SHORT_LIST = 1_000, 50
 _WORDS = r"[\p{L}\p{N}_]{2,}"
 _LONGEST = 100  # characters of a value
 _FEW = 10  # terms of a cluster, of which a single one may tell it
-# Frequency in a cluster, times the logarithm of how rare the term is: with A terms in a cluster on
-# average and f of this one in all, log(1 + A / f). What is as frequent elsewhere tells nothing.
+# Share of a cluster's rows, times the logarithm of how rare the term is: with A rows in a cluster
+# on average and f of them with this term in all, log(1 + A / f). A term that is not at least twice
+# as frequent here as elsewhere tells nothing: so stop words go, in any language.
 _SCORES = f"""
-WITH of_cluster AS (SELECT cluster_id, sum(n) AS size FROM terms GROUP BY cluster_id),
-     of_term AS (SELECT term, sum(n) AS f FROM terms GROUP BY term),
-     total AS (
-        SELECT avg(size) AS a, sum(size) AS all_terms, count(*) AS n_clusters FROM of_cluster
-     ),
+WITH of_term AS (SELECT term, sum(n) AS f FROM terms GROUP BY term),
+     total AS (SELECT avg(size) AS a, sum(size) AS n_rows, count(*) AS n_clusters FROM sizes),
      scored AS (
         SELECT cluster_id, term, n / size AS share, n / size * ln(1 + a / f) AS score
-        FROM terms JOIN of_cluster USING (cluster_id) JOIN of_term USING (term), total
-        WHERE (n / size > 1.1 * f / all_terms OR n_clusters = 1) AND (n > 1 OR size < {_FEW})
+        FROM terms JOIN sizes USING (cluster_id) JOIN of_term USING (term), total
+        WHERE (n_clusters = 1 OR n / size >= 2 * (f - n) / (n_rows - size))
+          AND (n > 1 OR size < {_FEW})
      )
 SELECT cluster_id, term, share, score FROM scored
 QUALIFY row_number() OVER (PARTITION BY cluster_id ORDER BY score DESC, term) <= {N_TELLING}
 ORDER BY cluster_id, score DESC, term
+"""
+# The same for each window of a cluster; what is new to its life counts for more.
+_SCORES_OF_WINDOWS = f"""
+WITH of_window AS (SELECT cluster_id, step, sum(n) AS size FROM texts GROUP BY ALL),
+     of_life AS (SELECT cluster_id, term, sum(n) AS life FROM terms GROUP BY ALL),
+     of_term AS (SELECT term, sum(n) AS f FROM terms GROUP BY term),
+     total AS (SELECT sum(size) AS n_rows, count(*) AS n_clusters FROM sizes),
+     scored AS (
+        SELECT cluster_id, step, term, of_window.size, n / of_window.size AS share,
+               share * ln(1 + share * sizes.size / life) AS score
+        FROM terms JOIN sizes USING (cluster_id) JOIN of_window USING (cluster_id, step)
+        JOIN of_life USING (cluster_id, term) JOIN of_term USING (term), total
+        WHERE (n_clusters = 1 OR life / sizes.size >= 2 * (f - life) / (n_rows - sizes.size))
+          AND (n > 1 OR of_window.size < {_FEW})
+     )
+SELECT cluster_id, step, any_value(size), list(term ORDER BY score DESC, term)[:{N_OF_WINDOW}]
+FROM scored GROUP BY cluster_id, step ORDER BY cluster_id, step
 """
 
 
@@ -44,9 +65,10 @@ class Telling:
     """What a column says about clusters."""
 
     are_words: bool  # Whether values were taken apart into words
-    # For each cluster the most telling values or words, the share of its rows (or words) that have
-    # it, and the score.
+    # For each cluster the most telling values or words, the share of its rows that have it, and
+    # the score; and the steps that saw it, its rows there, and what tells it then.
     terms: dict[int, list[tuple[str, float, float]]]
+    of_windows: dict[int, list[tuple[int, int, list[str]]]]
 
     def values_of(self, cluster_id: int) -> list[str]:
         """Return the most telling values or words of a cluster."""
@@ -67,14 +89,26 @@ def telling_values(
     Counting is done by DuckDB, on disk where it is much. `shown` turns identities into the
     clusters or families that are described.
     """
-    with open_rows(run, input, trust=trust, network=network) as source:
-        check_column("describe", column, source.columns)
-        dtype = source.columns[column]
-        rows = labeled_rows(source, run, f"{_term(column, dtype)} AS term")
-        schema = pa.schema([("term", pa.string()), ("cluster_id", pa.int64())])
-        stream = pa.RecordBatchReader.from_batches(schema, _shown_rows(rows, shown))
-        with Source(stream) as counted, source_errors():
-            return _counted(counted.connection, dtype == TEXT)
+    reading = {"input": input, "trust": trust, "network": network}
+    with (
+        open_rows(run, **reading) as source,
+        _terms(source, run, column, shown) as (connection, are_words),
+    ):
+        return _telling(connection, are_words)
+
+
+def name_by_words(run: Run, column: str, source: Source) -> None:
+    """Name the clusters of a run by what tells them, until people give them names."""
+    with _terms(source, run, column, lambda ids: ids) as (connection, are_words):
+        found = _telling(connection, are_words).terms
+    names = {str(k): _name(terms) for k, terms in list(found.items())[:_MOST_NAMES]}
+    run.lock()
+    run.store.note({WORDS: names})
+
+
+def _name(terms: list[tuple[str, float, float]]) -> str:
+    best = terms[0][2]
+    return ", ".join(term for term, _, score in terms[:N_OF_NAME] if 3 * score >= best)
 
 
 def _term(column: str, dtype: str) -> str:
@@ -85,29 +119,54 @@ def _term(column: str, dtype: str) -> str:
     return name if dtype == TEXT else f"left(CAST({name} AS VARCHAR), {_LONGEST})"
 
 
+@contextmanager
+def _terms(source: Source, run: Run, column: str, shown: Shown) -> Iterator[tuple[Any, bool]]:
+    """Count rows by cluster, step and term, once for the text of a row; say whether it was words.
+
+    Tables: `texts` and `terms` with n rows each, and `sizes`, the rows of each cluster.
+    """
+    check_column("describe", column, source.named)
+    dtype = source.named[column]
+    rows = labeled_rows(source, run, f"{_term(column, dtype)} AS term")
+    kinds = [("term", pa.string()), ("step", pa.int64()), ("cluster_id", pa.int64())]
+    stream = pa.RecordBatchReader.from_batches(pa.schema(kinds), _shown_rows(rows, shown))
+    with Source(stream) as counted, source_errors():
+        connection = counted.connection
+        connection.execute(
+            "CREATE TEMP TABLE texts AS SELECT cluster_id, step, term, count(*) AS n "
+            "FROM dynmeans_rows WHERE trim(term) <> '' GROUP BY ALL"
+        )
+        numbers = "SELECT count(DISTINCT term), coalesce(sum(n), 0) FROM texts"
+        n_values, n_rows = connection.execute(numbers).fetchone()
+        is_free = n_values > _SHORT_LIST and 2 * n_values > n_rows
+        are_words = dtype == TEXT and (n_values > _MOST_VALUES or is_free)
+        words = f"list_distinct(regexp_extract_all(lower(term), '{_WORDS}'))"
+        each = f"unnest({words})" if are_words else "term"
+        connection.execute(
+            "CREATE TEMP TABLE terms AS SELECT cluster_id, step, term, sum(n) AS n FROM "
+            f"(SELECT cluster_id, step, n, {each} AS term FROM texts) GROUP BY ALL; "
+            "CREATE TEMP TABLE sizes AS SELECT cluster_id, sum(n) AS size FROM texts GROUP BY ALL"
+        )
+        yield connection, are_words
+
+
 def _shown_rows(rows: pa.RecordBatchReader, shown: Shown) -> Iterator[pa.RecordBatch]:
     for batch in rows:
-        ids = batch.column(2)
-        is_there = ids.is_valid()
-        terms, known = batch.column(0).filter(is_there).cast(pa.string()), ids.filter(is_there)
-        merged = pa.array(shown(known.to_numpy()))
-        yield pa.RecordBatch.from_arrays([terms, merged], names=["term", "cluster_id"])
+        is_there = batch.column(2).is_valid()
+        terms, steps, ids = (batch.column(j).filter(is_there) for j in range(3))
+        merged = pa.array(shown(ids.to_numpy()))
+        columns = [terms.cast(pa.string()), steps, merged]
+        yield pa.RecordBatch.from_arrays(columns, names=["term", "step", "cluster_id"])
 
 
-def _counted(connection: Any, is_text: bool) -> Telling:
-    connection.execute(
-        "CREATE TEMP TABLE terms AS SELECT cluster_id, term, count(*) AS n FROM dynmeans_rows "
-        "WHERE trim(term) <> '' GROUP BY ALL"
-    )
-    n_values = connection.execute("SELECT count(DISTINCT term) FROM terms").fetchone()[0]
-    are_words = is_text and n_values > _MOST_VALUES
-    if are_words:
-        connection.execute(
-            "CREATE OR REPLACE TEMP TABLE terms AS SELECT cluster_id, term, sum(n) AS n FROM "
-            f"(SELECT cluster_id, n, unnest(regexp_extract_all(lower(term), '{_WORDS}')) AS term "
-            "FROM terms) GROUP BY ALL"
-        )
+def _telling(connection: Any, are_words: bool) -> Telling:
     found: dict[int, list[tuple[str, float, float]]] = {}
-    for k, term, share, score in connection.execute(_SCORES).fetchall():
-        found.setdefault(k, []).append((term[:_LONGEST], float(share), float(score)))
-    return Telling(are_words, found)
+    windows: dict[int, list[tuple[int, int, list[str]]]] = {}
+    for_life = "(SELECT cluster_id, term, sum(n) AS n FROM terms GROUP BY ALL)"
+    with source_errors():
+        rows = connection.execute(_SCORES.replace("FROM terms JOIN", f"FROM {for_life} JOIN"))
+        for k, term, share, score in rows.fetchall():
+            found.setdefault(k, []).append((term[:_LONGEST], float(share), float(score)))
+        for k, step, n, terms in connection.execute(_SCORES_OF_WINDOWS).fetchall():
+            windows.setdefault(k, []).append((step, int(n), [term[:_LONGEST] for term in terms]))
+    return Telling(are_words, found, windows)

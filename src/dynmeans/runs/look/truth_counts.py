@@ -37,8 +37,8 @@ def count_truth(
     if run.config.source.get("truth") == column and input is None:
         return _counted(label_stream(run, ["step", "truth", "cluster_id"]))
     with open_rows(run, input, trust=trust, network=network) as source:
-        check_column("truth", column, source.columns)
-        expression = plain_expression(column, source.columns[column])
+        check_column("truth", column, source.named)
+        expression = plain_expression(column, source.named[column])
         names = "truth", "step", "cluster_id", "distance"
         rows = labeled_rows(source, run, f"{expression} AS truth")
         renamed = (pa.RecordBatch.from_arrays(b.columns, names=names) for b in rows)

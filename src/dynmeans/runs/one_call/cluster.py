@@ -16,14 +16,14 @@ from dynmeans.runs.configuration import SEED
 from dynmeans.runs.input import Input
 from dynmeans.runs.one_call.clustered_rows import ClusteredRows
 from dynmeans.runs.one_call.scratch import ScratchFolder
-from dynmeans.runs.one_call.tables import origin_of
+from dynmeans.runs.one_call.tables import VECTOR, origin_of, vectors_of, with_vectors
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 
 _OF_LIVE = ("hold_last", "lateness", "on_late", "max_ahead", "unique_ids")
 _OF_WINDOWS = tuple(one.name for one in fields(WindowOptions) if one.name not in _OF_LIVE)
 _OF_READING = tuple(one.name for one in fields(ReadingOptions))
-_OWN = ("frame", "out", "overwrite", "n_threads")
+_OWN = ("frame", "out", "overwrite", "n_threads", "vectorizer", "describe")
 _UNITS = {"h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
 
 
@@ -34,7 +34,8 @@ class RowsLeftOutWarning(UserWarning):
 def cluster(
     frame: Any,
     *,
-    features: Sequence[str] | str,
+    features: Sequence[str] | str | Any = (),
+    text: str | None = None,
     time: str | None = None,
     every: str | timedelta | float | None = None,
     id: str | None = None,
@@ -42,6 +43,8 @@ def cluster(
     out: str | Path | None = None,
     overwrite: bool = False,
     n_threads: int | None = None,
+    vectorizer: Any = None,
+    describe: str | None = None,
     **options: Any,
 ) -> ClusteredRows:
     """Find the clusters in the rows of a frame, window by window, and follow each for life.
@@ -50,8 +53,13 @@ def cluster(
     ----------
     frame : pandas or polars frame, Arrow table or dataset, DuckDB relation, or path
         The rows; a path as `dynmeans cluster` takes it: CSV, Parquet, Arrow, a pattern, a folder.
-    features : list of str
-        Numeric columns to cluster by; patterns such as ``x_*`` work too.
+    features : list of str, or array of shape (n_rows, n_features)
+        Numeric columns to cluster by; patterns such as ``x_*``, fields such as ``sensor.temp`` and
+        columns of lists or arrays work too. Or an array beside the frame, such as embeddings.
+    text : str, optional
+        In place of `features`, a column of text: rows are clustered by their words (TF-IDF on its
+        leading directions), as learned on the first 10,000 rows, and clusters are named by the
+        words that tell them.
     time : str, optional
         Column of times, or a level of a pandas index; rows are read in order of time.
     every : str, timedelta or float, optional
@@ -69,13 +77,20 @@ def cluster(
         Whether an existing run is replaced.
     n_threads : int, optional
         Threads of a step; the result never depends on it.
+    vectorizer : object with a method `transform`, optional
+        What makes vectors of `text` in place of our own words: a fitted model.
+    describe : str, optional
+        Column whose values or words name the clusters; `text` by default. Names that people give
+        win.
     **options
         Every other field of `runs.Recipe`, as of `DynamicMeans`: ``n_clusters``, ``space``,
         ``motion``, ``families``, ``n_init``, ``random_state`` (0 by default) and the rest; of
         `runs.WindowOptions`: ``count``, ``batch``, ``timezone``, ``time_unit``, ``time_format``,
         ``weight``, ``truth`` and ``on_missing``; of `runs.ReadingOptions`: ``sql``, ``table``,
         ``decimal``, ``encoding``, ``distinct`` and ``network``. Rows that lack a value are left
-        out and counted, with a warning; ``on_missing="error"`` refuses them.
+        out and counted, with a warning; ``on_missing="error"`` refuses them. Where rows are
+        vectors (an array, a column of lists, text), `space` is "direction" and `search` "deep"
+        unless you say otherwise.
 
     Returns
     -------
@@ -96,15 +111,24 @@ def cluster(
     >>> found.clusters[["cluster_id", "n_windows", "status"]].values.tolist()
     [[0, 20, 'seen'], [1, 20, 'seen']]
     """
-    given = {"time": time, "every": _length(every), "id": id, "penalties": penalties, **options}
+    given = {"text": text, "time": time, "every": _length(every), "id": id, **options}
+    given["penalties"] = penalties
     _check_names(options)
     scratch = ScratchFolder()
-    named = (features,) if isinstance(features, str) else tuple(map(str, features))
+    array = None if isinstance(features, str | list | tuple) else features
+    wanted = (VECTOR,) if array is not None else features
+    if vectorizer is not None:
+        wanted, given["text"] = (VECTOR,), None
+    named = (wanted,) if isinstance(wanted, str) else tuple(map(str, wanted))
     chosen = {"features": named, "on_missing": "drop"} | _chosen(given, _OF_WINDOWS)
     windows = WindowOptions(**chosen)
     reading = ReadingOptions(**_chosen(given, _OF_READING))
     others = (getattr(windows, name) for name in ("time", "batch", "weight", "id", "truth"))
-    origin = origin_of(frame, [*named, *filter(None, others)], scratch.path)
+    origin = origin_of(frame, [*named, *filter(None, (*others, text, describe))], scratch.path)
+    if vectorizer is not None:
+        array = vectors_of(origin, vectorizer, text)
+    if array is not None:
+        origin = with_vectors(origin, array)
     if reading.sql is not None:
         origin = replace(origin, index=None)  # its rows are others than the frame's
     job = ClusterJob(
@@ -112,6 +136,8 @@ def cluster(
         windows,
         Recipe(**{"random_state": SEED} | _chosen(given, FIELDS)),
         scratch.path / "run" if out is None else Path(out),
+        of_vectors=[name for name in ("space", "search") if name not in options],
+        describe=describe or text,
     )
     done = job.start(overwrite=overwrite, n_threads=n_threads)
     found = ClusteredRows(job, origin, done, scratch)

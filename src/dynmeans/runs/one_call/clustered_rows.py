@@ -1,12 +1,14 @@
 """ClusteredRows: what `dynmeans.cluster` found, in the form in which the rows came."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
@@ -16,16 +18,20 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
 from dynmeans.runs.export.geojson import write_geojson
 from dynmeans.runs.export.label_files import export_labels
+from dynmeans.runs.look.edited_tables import names_of
 from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.look.status import RunStatus
+from dynmeans.runs.look.story import story_of
+from dynmeans.runs.look.telling_values import telling_values
 from dynmeans.runs.one_call.inline import display, framed, summary_table
 from dynmeans.runs.one_call.scratch import ScratchFolder
 from dynmeans.runs.one_call.summary import left_out_text, summary_lines
-from dynmeans.runs.one_call.tables import Origin
+from dynmeans.runs.one_call.tables import LABEL, Origin, with_dates
 from dynmeans.runs.one_call.views import view
 from dynmeans.runs.reading.columns import quote_name
+from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
 
 _ASK = "Call dynmeans.cluster(..., families=True)."
@@ -42,8 +48,11 @@ class ClusteredRows:
         Identity of every row: a pandas series on the frame's own index, a series of polars, an
         Arrow array; for a path or a relation a pandas series by number of row, or by `id`. Null
         where a row was left out.
+    rows : data frame
+        One row for each row of the frame: cluster, name, and family where these were asked for.
     clusters, events : data frames
-        One row for each cluster, and for each thing that happened to one.
+        One row for each cluster, and for each thing that happened to one. Windows are dates, with
+        a time zone where the times of the frame have one.
     history : History
         The record of every window.
     confirmed_labels : series or array
@@ -126,7 +135,23 @@ class ClusteredRows:
         """Identity of every row, null where it was left out."""
         return self._labels(lambda found: found)
 
+    @property
+    def rows(self) -> Any:
+        """Cluster of every row, its name, and its family where these were asked for."""
+        labels, is_known, keys = self._by_row(lambda found: found)
+        columns = {LABEL: pa.array(labels, mask=~is_known)}
+        with self.run() as run:
+            if run.edits.names:
+                names = names_of(labels, run.edits)
+                columns["name"] = pc.if_else(pa.array(is_known), names, None)
+        if self.families is not None:
+            columns["family_id"] = pa.array(self.families.of(labels), mask=~is_known)
+        return self._origin.indexed(pa.table(columns), keys)
+
     def _labels(self, shown: Callable[[IntArray], IntArray]) -> Any:
+        return self._origin.labels(*self._by_row(shown))
+
+    def _by_row(self, shown: Callable[[IntArray], IntArray]) -> tuple[IntArray, Any, Any]:
         assert self.status.position is not None
         n_rows = self.status.position["rows_read"] + self.n_duplicates
         key = self._job.windows.id
@@ -137,19 +162,19 @@ class ClusteredRows:
                 labels[rows], is_known[rows] = shown(table["cluster_id"].to_numpy()), True
         is_unnamed = self._origin.library == "pandas" and self._origin.index is None
         keys = self._keys(key) if key is not None and is_unnamed else None
-        return self._origin.labels(labels, is_known, keys)
+        return labels, is_known, keys
 
     @cached_property
     def clusters(self) -> Any:
         """One row for each cluster: life, size, status and last center."""
         with self.run() as run:
-            return self._origin.frame(run.clusters(frame="arrow"))
+            return self._frame(run.clusters(frame="arrow"))
 
     @cached_property
     def events(self) -> Any:
         """One row for each event: when, what, and to which cluster."""
         with self.run() as run:
-            return self._origin.frame(run.events(frame="arrow"))
+            return self._frame(run.events(frame="arrow"))
 
     @cached_property
     def history(self) -> History:
@@ -187,11 +212,39 @@ class ClusteredRows:
                 describe=columns,
                 truth=truth or run.config.source.get("truth"),
                 families=self.families if families else None,
-                input=self._job.input.rows,
-                trust=True,
-                network=self._job.input.reading.network,
+                **self._reading(),
             )
-        return self._origin.frame(found.to_arrow())
+        return self._frame(found.to_arrow())
+
+    def words(self, column: str | None = None) -> Any:
+        """Say what tells each cluster in each window: one row each, with its rows and words.
+
+        Parameters
+        ----------
+        column : str, optional
+            A column of the input; by default the text, or that which names clusters.
+        """
+        column = column or self._job.describe
+        if column is None:
+            raise InputError("column", "must name a column of text or values, got none")
+        with self.run() as run:
+            edits, reading = run.edits, self._reading()
+            names = run.window_names()
+            found = telling_values(run, column, edits.shown, **reading).of_windows
+        told = [(k, step, n, words) for k, rows in found.items() for step, n, words in rows]
+        table = {
+            LABEL: pa.array([k for k, *_ in told], pa.int64()),
+            "name": pa.array([edits.name_of(k) for k, *_ in told], pa.string()),
+            "window": pa.array([names.get(step) for _, step, _, _ in told], pa.string()),
+            "n_rows": pa.array([n for _, _, n, _ in told], pa.int64()),
+            "words": pa.array([", ".join(words) for *_, words in told], pa.string()),
+        }
+        return self._frame(pa.table(table))
+
+    def story(self) -> str:
+        """Say what happened, in a few sentences made from facts."""
+        with self.run() as run:
+            return "\n".join(story_of(run))
 
     def name_cluster(self, cluster_id: int, name: str, *, who: str | None = None) -> None:
         """Give a cluster a name, shown wherever it is; stored in the run with who and when."""
@@ -223,17 +276,27 @@ class ClusteredRows:
             return write_geojson(run, path)
 
     def report(
-        self, path: str | os.PathLike[str] = "report.html", title: str | None = None
+        self,
+        path: str | os.PathLike[str] = "report.html",
+        title: str | None = None,
+        *,
+        describe: str | Sequence[str] = (),
     ) -> Path:
-        """Write the page that plays the clusters: one file, for any browser."""
+        """Write the page that plays the clusters: one file, for any browser.
+
+        `describe` names columns whose values or words tell what each cluster is; by default the
+        text.
+        """
         with self.run() as run:
-            written: Path = view("report")(run, path, **self._shown(title))
+            written: Path = view("report")(run, path, **self._shown(title, describe))
         return written
 
-    def show(self, height: int = 760, title: str | None = None) -> None:
+    def show(
+        self, height: int = 760, title: str | None = None, *, describe: str | Sequence[str] = ()
+    ) -> None:
         """Show the report in a notebook."""
         with self.run() as run:
-            page = view("page")(run, **self._shown(title))
+            page = view("page")(run, **self._shown(title, describe))
         display(framed(page, height))
 
     def plot(self, kind: str = "all") -> Any:
@@ -241,8 +304,8 @@ class ClusteredRows:
 
         Parameters
         ----------
-        kind : {"all", "tracks", "timeline", "numbers", "costs"}
-            What to draw.
+        kind : {"all", "tracks", "timeline", "numbers", "costs", "shares"}
+            What to draw; "shares" is a bump chart of the largest clusters.
 
         Returns
         -------
@@ -252,8 +315,8 @@ class ClusteredRows:
             return view("figure")(run, kind)
 
     def __repr__(self) -> str:
-        """Say what was found in a line."""
-        return f"ClusteredRows({self._lines()[0]})"
+        """Say what was found, in a few lines."""
+        return self.summary()
 
     def _repr_html_(self) -> str:
         """Show a notebook what was found, and the largest clusters."""
@@ -271,14 +334,38 @@ class ClusteredRows:
         counts = self.status.n_dropped, self.missing, self.n_duplicates
         return left_out_text(*counts, self._job.windows.time)
 
-    def _shown(self, title: str | None) -> dict[str, Any]:
+    def _frame(self, table: pa.Table) -> Any:
+        """Return a table in the library of the rows, windows as dates."""
+        zone = self._zone
+        return self._origin.frame(with_dates(table, zone))
+
+    @cached_property
+    def _zone(self) -> str | None:
+        """The zone of dates; None where those of the frame have none."""
+        windows, table = self._job.windows, self._origin.table
+        if windows.timezone != "UTC":
+            return windows.timezone
+        kind = table.schema.field(windows.time).type if windows.time in _names_of(table) else None
+        return "UTC" if getattr(kind, "tz", None) else None
+
+    def _reading(self) -> dict[str, Any]:
+        network = self._job.input.reading.network
+        return {"input": self._job.input.rows, "trust": True, "network": network}
+
+    def _shown(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
         """Say how the page is made: from which rows, and under which heading."""
         is_named = isinstance(self._job.input.rows, str) or self._is_kept
         heading = title or (None if is_named else "Clusters over time")
-        return {"input": self._job.input.rows, "title": heading, "trust": True}
+        columns = [describe] if isinstance(describe, str) else list(describe)
+        told = columns or list(filter(None, [self._job.describe]))
+        shown = {"input": self._job.input.rows, "title": heading, "trust": True}
+        return {**shown, "describe": told}
 
     def _keys(self, key: str) -> Any:
-        with self._job.open_source() as source:
-            assert source is not None
+        with Source(self._job.input.rows, reading=self._job.input.reading) as source:
             parts = [batch.column(0).to_pandas() for batch in source.batches(quote_name(key))]
         return np.concatenate(parts)
+
+
+def _names_of(table: Any) -> list[str]:
+    return list(table.schema.names) if hasattr(table, "schema") else []

@@ -3,19 +3,22 @@
 import importlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
+from dynmeans.runs.reading.columns import missing_column
+from dynmeans.runs.reading.text_columns import as_vectors
 
-LABEL = "cluster_id"
+LABEL, VECTOR = "cluster_id", "vector"
 _WRITTEN = (str, int, float, np.number, Decimal, datetime, type(None))
 
 
@@ -42,6 +45,15 @@ class Origin:
         column = pa.array(labels, mask=~is_known)
         return _polars().Series(LABEL, column) if self.library == "polars" else column
 
+    def indexed(self, table: pa.Table, keys: Any = None) -> Any:
+        """Return a table with a row for each row of the frame, on the frame's own index."""
+        found = self.frame(table)
+        if self.library == "pandas":
+            found.index = (
+                self.index if self.index is not None else keys if keys is not None else found.index
+            )
+        return found
+
     def _series(self, labels: IntArray, is_known: Any, keys: Any) -> Any:
         pd = importlib.import_module("pandas")
         index = keys if self.index is None else self.index
@@ -49,6 +61,32 @@ class Origin:
             return pd.Series(labels, index=index, name=LABEL)
         values = pd.arrays.IntegerArray(np.asarray(labels), ~is_known)
         return pd.Series(values, index=index, name=LABEL)
+
+
+def with_dates(table: pa.Table, zone: str | None) -> pa.Table:
+    """Return a table whose windows are dates, where their names are; with a zone if there is one.
+
+    Examples
+    --------
+    >>> table = with_dates(pa.table({"window": ["2026-03-01T06:00:00+00:00", None]}), None)
+    >>> table["window"].to_pylist()
+    [datetime.datetime(2026, 3, 1, 6, 0), None]
+    """
+    for name in ("window", "first_window", "last_window"):
+        if name not in table.column_names:
+            continue
+        try:
+            when = [
+                None if t is None else datetime.fromisoformat(t) for t in table[name].to_pylist()
+            ]
+        except ValueError:
+            return table
+        home = ZoneInfo(zone or "UTC")
+        aware = [t if t is None or t.tzinfo else t.replace(tzinfo=home) for t in when]
+        kept = aware if zone else [t and t.astimezone(home).replace(tzinfo=None) for t in aware]
+        column = pa.array(kept, pa.timestamp("us", zone))
+        table = table.set_column(table.schema.get_field_index(name), name, column)
+    return table
 
 
 def origin_of(frame: Any, named: Iterable[str], folder: Path) -> Origin:
@@ -74,6 +112,46 @@ def origin_of(frame: Any, named: Iterable[str], folder: Path) -> Origin:
         f"{type(frame).__module__}.{kind}",
         hint="An array becomes a frame with pandas.DataFrame(array, columns=[...]).",
     )
+
+
+def with_vectors(origin: Origin, array: Any) -> Origin:
+    """Return the rows with one more column, which holds a row of the array for each."""
+    rows = np.asarray(array)
+    n_rows = None if isinstance(origin.table, str) else _n_rows(origin.table)
+    if n_rows is None:
+        hint = "Read the rows into a frame first, or name a column of vectors."
+        raise InputError("features", "as an array goes with a frame, not with a path", hint=hint)
+    if rows.ndim != 2 or len(rows) != n_rows or rows.dtype.kind not in "fiu":
+        raise InputError(
+            "features",
+            "must be names of columns, or an array of numbers with one row for each of {:,} rows",
+            n_rows,
+            got=f"an array of shape {rows.shape} and type {rows.dtype}",
+        )
+    kept = rows.astype(np.float32 if rows.dtype.itemsize <= 4 else np.float64)
+    table = origin.table if isinstance(origin.table, pa.Table) else origin.table.to_table()
+    if VECTOR in table.column_names:
+        raise InputError("frame", "must not have a column {!r} beside an array", VECTOR)
+    return replace(origin, table=table.append_column(VECTOR, as_vectors(kept)))
+
+
+def vectors_of(origin: Origin, vectorizer: Any, text: str | None) -> Any:
+    """Return what a model makes of a column of text."""
+    if not hasattr(vectorizer, "transform"):
+        rule = "must have a method transform, from a list of texts to an array"
+        raise InputError("vectorizer", rule, got=vectorizer)
+    if text is None or isinstance(origin.table, str):
+        rule = "needs {text}, a column of a frame"
+        raise InputError("vectorizer", rule, hint="Read a file into a frame first.")
+    table = origin.table if isinstance(origin.table, pa.Table) else origin.table.to_table()
+    if text not in table.column_names:
+        raise missing_column("text", text, table.column_names)
+    found = vectorizer.transform([value or "" for value in table[text].to_pylist()])
+    return found.toarray() if hasattr(found, "toarray") else found
+
+
+def _n_rows(table: Any) -> int:
+    return int(table.num_rows if hasattr(table, "num_rows") else table.count_rows())
 
 
 def _on_disk(rows: Path) -> Any:

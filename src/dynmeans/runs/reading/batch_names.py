@@ -21,7 +21,7 @@ def batch_expression(source: Source, column: str) -> tuple[str, bool]:
     Numbers with a decimal point are integers too, if they are whole: a column of integers with a
     gap often comes as such. As text, 10.0 would come before 2.0.
     """
-    dtype = source.columns[column]
+    dtype = source.named[column]
     if not is_number(dtype) or dtype == "BOOLEAN":
         _warn_of_order(source, plain_expression(column, dtype))
         return plain_expression(column, dtype), False

@@ -35,14 +35,20 @@ def match_features(
         # A name may itself hold a comma: it is looked up whole first.
         for name in [pattern] if pattern in columns else pattern.split(","):
             name = name if name in columns else name.strip()
+            vector = name.rpartition("[")[0]  # embedding[3], as a run names its numbers
+            name = vector if is_vector(columns.get(vector, "")) else name
             matches = [name] if name in columns else [c for c in columns if fnmatchcase(c, name)]
             if not matches:
                 raise missing_column("features", name, columns)
             found |= dict.fromkeys(matches)
     for name in found:
-        if not (is_number(columns[name]) or (is_text_allowed and columns[name] == TEXT)):
+        kind = columns[name]
+        if not (is_number(kind) or is_vector(kind) or (is_text_allowed and kind == TEXT)):
             rule = "must be numeric columns, but {!r} is {}"
-            raise InputError("features", rule, name, columns[name])
+            hint = ""
+            if kind.startswith(("STRUCT", "MAP")):
+                hint = ArgumentText("Name a field of it, such as {!r}.", f"{name}.x")
+            raise InputError("features", rule, name, kind, hint=hint)
     return tuple(found)
 
 
@@ -73,6 +79,22 @@ def _is_like(column: str, name: str) -> bool:
 def is_number(dtype: str) -> bool:
     """Say whether DuckDB's type is a number."""
     return dtype.partition("(")[0] in _NUMBERS
+
+
+def is_vector(dtype: str) -> bool:
+    """Say whether DuckDB's type is a list or an array of numbers.
+
+    Examples
+    --------
+    >>> is_vector("DOUBLE[]"), is_vector("FLOAT[384]"), is_vector("VARCHAR[]")
+    (True, True, False)
+    """
+    return dtype.endswith("]") and is_number(dtype.partition("[")[0]) and dtype.count("[") == 1
+
+
+def is_of_vector(feature: str) -> bool:
+    """Say whether a feature is a number of a vector, such as ``embedding[3]``."""
+    return feature.endswith("]") and feature.rpartition("[")[2][:-1].isdecimal()
 
 
 def is_integer(dtype: str) -> bool:

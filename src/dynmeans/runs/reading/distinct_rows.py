@@ -6,13 +6,14 @@ from typing import Any
 from dynmeans.runs.reading.columns import quote_name
 
 
-def leave_duplicates_out(connection: Any, numbered: str, row: str, columns: Iterable[str]) -> int:
-    """Say how many of the rows of `numbered` come again, and make it a view without them.
+def leave_duplicates_out(
+    connection: Any, numbered: str, rows: str, row: str, columns: Iterable[str]
+) -> int:
+    """Say how many of `rows` come again, and make `numbered` a view without them.
 
     The first of equal rows stays, and all keep their numbers, which stand in column `row`. What
     is too much for DuckDB's memory goes to disk.
     """
-    rows = f"SELECT *, row_number() OVER () - 1 AS {row} FROM dynmeans_rows"
     names = ", ".join(map(quote_name, columns))
     connection.execute(
         "CREATE TEMP TABLE dynmeans_firsts AS "

@@ -52,6 +52,7 @@ class LiveRows:
     ) -> None:
         self._options, self.position_of = options, position_of
         self._zone = parse_zone(options.timezone)
+        self._nested = [name for name in options.columns if "." in name]
         self._features: tuple[str, ...] | None = None
         self.time_is_number: bool | None = None
         self.missing: Counter[str] = Counter()
@@ -74,6 +75,8 @@ class LiveRows:
         years after it.
         """
         options = self._options
+        if self._nested:
+            record = record | {name: _nested(record, name) for name in self._nested}
         if self._features is None:
             if options.on_missing == "drop" and (lacking := self._unsaid(record)):
                 self.missing.update(lacking)
@@ -204,6 +207,16 @@ def _microseconds(value: float, unit: str) -> int:
     product = min(max(value * TIME_UNITS[unit], -_MOST_MICROS), _MOST_MICROS)
     whole = math.trunc(product)
     return whole + (abs(product - whole) >= 0.5) * (1 if product > 0 else -1)
+
+
+def _nested(record: Mapping[str, Any], name: str) -> Any:
+    """Return a value by its name, or that of a field within, such as ``sensor.temp``."""
+    if name in record:
+        return record[name]
+    value: Any = record
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def _is_missing(value: Any) -> bool:

@@ -34,7 +34,9 @@ class OrderedRows:
     """Reads a table in order of window and time; equal times in the order of the table."""
 
     def __init__(self, source: Source, options: WindowOptions) -> None:
-        self.features = match_features(options.features, source.columns, is_text_allowed=True)
+        self._wanted = match_features(options.wanted, source.named, is_text_allowed=True)
+        self._vectors = source.vectors(self._wanted)
+        self.features = tuple(one for c in self._wanted for one in self._vectors.get(c, [c]))
         self.time_is_number = self._is_batch_integer = False
         self._source, self._options = source, options
         source.set_timezone(options.timezone)
@@ -42,7 +44,7 @@ class OrderedRows:
         check_day_order(source, options)
         check_times(source, options, self._expressions.get("time", ""))
         weights = [] if options.weight is None else [options.weight]
-        for argument, names in (("features", self.features), ("weight", weights)):
+        for argument, names in (("features", self._wanted), ("weight", weights)):
             check_numbers(source, argument, names, is_dropped=options.on_missing == "drop")
         self.missing: Counter[str] = Counter()
         self._bounds: TimeBounds | None = None
@@ -71,8 +73,7 @@ class OrderedRows:
             self._before = position.last_time, position.last_row
         # One row more: it shows whether the source is still the one that was read before.
         done = 0 if expected is not None else max(position.rows_read - 1, 0)
-        order = "" if self.is_sorted else self._order()
-        for table in self._source.batches(self._selection(), order=order, skip=done):
+        for table in self._source.batches(self._selection(), order=self.order, skip=done):
             rows = self._rows_of(table, done)
             n_before, done = position.rows_read - done, done + table.num_rows
             if n_before > 0:
@@ -121,22 +122,31 @@ class OrderedRows:
         self._before = times[-1].item(), int(rows.numbers[-1])
 
     def _selection(self) -> str:
-        dtypes = {self._source.columns[name] for name in self.features}
+        named = self._source.named
+        dtypes = {named[name].partition("[")[0] for name in self._wanted}
         dtype = "FLOAT" if dtypes == {"FLOAT"} else "DOUBLE"
         decimal = self._source.reading.decimal
         features = [
-            f"{number_expression(name, self._source.columns[name], dtype, decimal)} AS f{j}"
-            for j, name in enumerate(self.features)
+            f"TRY_CAST({quote_name(name)} AS {dtype}[{len(self._vectors[name])}]) AS f{j}"
+            if name in self._vectors
+            else f"{number_expression(name, named[name], dtype, decimal)} AS f{j}"
+            for j, name in enumerate(self._wanted)
         ]
         others = [f"{sql} AS {quote_name(name)}" for name, sql in self._expressions.items()]
         return ", ".join([f"{self._source.row} AS number", *features, *others])
 
     def _rows_of(self, table: Any, place: int) -> Rows:
         n = table.num_rows
-        dtype = table.column("f0").type.to_pandas_dtype()
+        first = table.column("f0").type
+        dtype = (first.value_type if self._wanted[0] in self._vectors else first).to_pandas_dtype()
         points = np.empty((n, len(self.features)), dtype=dtype)
-        for j in range(len(self.features)):
-            points[:, j] = _as_numpy(table.column(f"f{j}"))
+        begin = 0
+        for j, name in enumerate(self._wanted):
+            width = len(self._vectors.get(name, "1"))
+            column = table.column(f"f{j}")
+            values = _vectors_of(column, width) if name in self._vectors else _as_numpy(column)
+            points[:, begin : begin + width] = values.reshape(n, width)
+            begin += width
         # The one look at every value: what passes here is not checked again.
         is_in_range = are_in_range(points)
         is_whole = np.ones(n, dtype=bool)
@@ -157,9 +167,12 @@ class OrderedRows:
 
     def _leave_out(self, table: Any, points: BatchArray, is_whole: Any) -> None:
         """Count what rows lack that are dropped; or refuse the first of them."""
-        is_lacking = {
-            name: ~np.isfinite(points[:, j]) & ~is_whole for j, name in enumerate(self.features)
-        }
+        is_lacking = {}
+        begin = 0
+        for name in self._wanted:
+            end = begin + len(self._vectors.get(name, "1"))
+            is_lacking[name] = ~np.isfinite(points[:, begin:end]).all(axis=1) & ~is_whole
+            begin = end
         for name in ("time", "weight", "batch"):
             if name in self._expressions:
                 is_there = table.column(name).is_valid().to_numpy(zero_copy_only=False)
@@ -196,7 +209,7 @@ class OrderedRows:
         return Position(rows_read, table.column("number")[last].as_py(), time)
 
     def _named_expressions(self) -> dict[str, str]:
-        options, columns = self._options, self._source.columns
+        options, columns = self._options, self._source.named
         expressions: dict[str, str] = {}
         for name in ("time", "batch", "weight", "id", "truth"):
             column = getattr(options, name)
@@ -223,7 +236,11 @@ class OrderedRows:
             expressions[name] = expression
         return expressions
 
-    def _order(self) -> str:
+    @property
+    def order(self) -> str:
+        """SQL of the order in which rows are read; empty where they are in order."""
+        if self.is_sorted:
+            return ""
         keys = [sql for name, sql in self._expressions.items() if name in ("batch", "time")]
         if self._options.batch is not None:
             keys.reverse()  # window first, time within it
@@ -262,6 +279,17 @@ def _values(name: str, column: Any) -> Any:
     if name == "truth" and column.null_count and column.type.equals("int64"):
         column = column.fill_null(-1)  # unlabeled, as in dynmeans.metrics
     return _as_numpy(column)
+
+
+def _vectors_of(column: Any, width: int) -> Any:
+    """Return vectors as rows; NaN where there is none."""
+    found = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    values = _as_numpy(found.flatten()).reshape(-1, width)
+    if not found.null_count:
+        return values
+    rows = np.full((len(found), width), np.nan, dtype=values.dtype)
+    rows[found.is_valid().to_numpy(zero_copy_only=False)] = values
+    return rows
 
 
 def _as_numpy(column: Any) -> Any:

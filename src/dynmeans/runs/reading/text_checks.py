@@ -34,7 +34,7 @@ def check_times(source: Source, options: WindowOptions, expression: str) -> None
     form must be another.
     """
     name, forms = options.time, options.time_forms
-    if name is None or (not forms and source.columns[name] != TEXT):
+    if name is None or (not forms and source.named[name] != TEXT):
         return
     column = quote_name(name)
     is_bad = f"{column} IS NOT NULL AND {expression} IS NULL"
@@ -61,7 +61,7 @@ def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dro
     a digit in it is refused all the same, and so is a column without any number.
     """
     for name in names:
-        if source.columns[name] != TEXT:
+        if source.named[name] != TEXT:
             continue
         decimal = source.reading.decimal
         is_bad = no_number_condition(name, decimal)

@@ -116,9 +116,15 @@ class WindowOptions:
 
     features: tuple[str, ...] = option(
         (),
-        "Numeric columns to cluster by: 'a,b,c', or patterns such as 'x_*'; may be repeated.",
+        "Numeric columns to cluster by: 'a,b,c', patterns such as 'x_*', columns of vectors, or "
+        "fields such as sensor.temp; may be repeated.",
         list,
         flag="-f",
+    )
+    text: str | None = option(
+        None,
+        "In place of `features`, a column of text: rows are clustered by their words, as learned "
+        "on the first 10,000 rows, and clusters are named by the words that tell them.",
     )
     time: str | None = option(None, "Column of times; rows are read in order of time.", flag="-t")
     every: str | None = option(
@@ -179,6 +185,8 @@ class WindowOptions:
             forms = tuple(self.time_format)
             object.__setattr__(self, "time_format", forms[0] if len(forms) == 1 else forms or None)
         self._check_ways()
+        if self.text is not None and self.features:
+            raise InputError("text", "goes without {features}: give one of them")
         if self.unique_ids and self.id is None:
             raise InputError("unique_ids", "needs a column of names", hint="Give {id=...}.")
         if self.every is not None and self.time is None:
@@ -210,6 +218,11 @@ class WindowOptions:
         return tuple(dict.fromkeys([*features, *(name for name in others if name)]))
 
     @property
+    def wanted(self) -> tuple[str, ...]:
+        """The columns to cluster by, as they are named; of text, its vectors."""
+        return self.features if self.text is None else (f"{self.text} vector",)
+
+    @property
     def time_forms(self) -> tuple[str, ...]:
         """The forms that times may have, if they are given."""
         given = self.time_format
@@ -232,4 +245,5 @@ class WindowOptions:
     ) -> "WindowOptions":
         """Read what a run has stored."""
         known = [one.name for one in fields(cls) if one.name in stored]
+        features = () if stored.get("text") else features
         return cls(tuple(features), **{name: stored[name] for name in known} | others)

@@ -13,6 +13,7 @@ from dynmeans.files.whole_counts import whole_counts
 from dynmeans.records.events import Event
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
+from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.digests import damaged, rows_digest
 from dynmeans.runs.store.label_parts import Part, read_part
@@ -57,6 +58,23 @@ def events_table(
         and (cluster_id is None or cluster_id in (event.cluster_id, event.other_id))
     ]
     return pa.Table.from_pylist(rows[:limit], schema=_EVENTS)
+
+
+def events_of_kind(store: Store, kind: str) -> list[Any]:
+    """Return step, cluster, other cluster and gap of all events of a kind, the oldest first."""
+    columns = "SELECT step, cluster_id, other_id, gap FROM events"
+    return store.query(f"{columns} WHERE kind = ? ORDER BY step, number", [kind])
+
+
+def window_names(store: Store) -> dict[int, str | None]:
+    """Return the name of each window by its step."""
+    return {row["step"]: row["name"] for row in store.query("SELECT step, name FROM windows")}
+
+
+def alert_counts(store: Store) -> tuple[int, int]:
+    """Return how many alerts there are to deliver or were delivered, and how many of these were."""
+    found = store.query("SELECT count(*), coalesce(sum(is_delivered), 0) FROM alerts")[0]
+    return int(found[0]), int(found[1])
 
 
 def count_events(
@@ -104,7 +122,14 @@ def clusters_table(store: Store, features: Sequence[str], state: ClusterState) -
     columns["status"] = pa.array(
         [_status(ages.get(row["cluster_id"])) for row in rows], type=pa.string()
     )
-    columns |= {f"center_{name}": centers[:, j] for j, name in enumerate(features)}
+    vectors = dict.fromkeys(name.rpartition("[")[0] for name in features if is_of_vector(name))
+    for j, name in enumerate(features):
+        if not is_of_vector(name):
+            columns[f"center_{name}"] = centers[:, j]
+    for vector in vectors:
+        of_it = [j for j, name in enumerate(features) if name.rpartition("[")[0] == vector]
+        kind = pa.list_(pa.float64(), len(of_it))
+        columns[f"center_{vector}"] = pa.array(centers[:, of_it].tolist(), kind)
     return pa.table(columns)
 
 

@@ -3,6 +3,7 @@
 class Facts {
   constructor(store, text) {
     Object.assign(this, { store, text });
+    this.before = this.unshown();
     store.onAppend(() => this.drawNumbers());
     this.draw();
   }
@@ -11,6 +12,9 @@ class Facts {
     const { store } = this;
     byId("title").textContent = store.header.title;
     this.drawNumbers();
+    const story = store.header.story ?? [];
+    byId("story").replaceChildren(...story.map((sentence) => make("p", {}, sentence)));
+    byId("story").hidden = story.length === 0;
     this.drawPairs("parameters", store.header.parameters.map(([name, value]) => [name, "", value]));
     this.drawPairs("scores", store.header.scores.map(({ name, value, meaning }) => [scoreName(name), meaning, scoreText(name, value)]));
     const notes = [...store.header.notes, ...editNotes(store)];
@@ -18,13 +22,25 @@ class Facts {
     byId("notes").hidden = notes.length === 0;
   }
 
+  // Points, batches and returns on this page.
+  counted() {
+    const { batches, events } = this.store;
+    const points = batches.reduce((sum, batch) => sum + batch.nPoints, 0);
+    return [points, batches.length, events.filter((event) => event.kind === "returned").length];
+  }
+
+  // The same of the run before what the page shows.
+  unshown() {
+    const shown = this.counted();
+    return (this.store.header.totals ?? shown).map((n, i) => Math.max(n - shown[i], 0));
+  }
+
   drawNumbers() {
-    const { batches, header, events, last } = this.store;
-    const total = batches.reduce((sum, batch) => sum + batch.nPoints, 0);
-    const returns = events.filter((event) => event.kind === "returned").length;
+    const { batches, header, last } = this.store;
+    const [points, nBatches, returns] = this.counted().map((n, i) => n + this.before[i]);
     const numbers = [
-      ["points", formatCount(total)],
-      ["batches", formatCount(batches.length)],
+      ["points", formatCount(points)],
+      ["batches", formatCount(nBatches)],
       ["clusters", formatCount(Math.max(header.n_clusters, this.store.clusters.size))],
       ["in the last batch", formatCount(batches[last].nSeen)],
       ["returns", formatCount(returns)],

@@ -14,7 +14,14 @@ import pyarrow as pa
 from dynmeans.files.leftovers import hold, sweep
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.closing import Closing
-from dynmeans.runs.reading.columns import TEXT, free_name, missing_column, quote_name, quote_text
+from dynmeans.runs.reading.columns import (
+    TEXT,
+    free_name,
+    is_vector,
+    missing_column,
+    quote_name,
+    quote_text,
+)
 from dynmeans.runs.reading.distinct_rows import leave_duplicates_out
 from dynmeans.runs.reading.sources import locked_duckdb
 from dynmeans.runs.reading.sources.csv_files import files_with_rows
@@ -61,10 +68,14 @@ class Source(Closing):
     ----------
     columns : dict of str to str
         Columns of the table, and DuckDB's type of each.
+    named : dict of str to str
+        These, fields of nested columns as ``sensor.temp``, and vectors that were added.
     row : str
         SQL for the number of a row in its source, from 0.
     n_duplicates : int
         Rows that are left out because they equal an earlier one.
+    n_learned : int or None
+        First rows that taught the vectors of a text, where they were added.
 
     Examples
     --------
@@ -91,6 +102,7 @@ class Source(Closing):
         self._is_locked, self._timezone = False, "UTC"
         self._sniffed: str | None = None
         self.reading, self.n_duplicates = reading, 0
+        self.n_learned: int | None = None
         try:
             with source_errors():
                 self._text_column = text_column
@@ -109,10 +121,13 @@ class Source(Closing):
                 self._connection.execute(f"SET TimeZone = {quote_text(name)}")
             self._timezone = name
 
-    def batches(self, columns: str, *, order: str = "", skip: int = 0) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, columns: str, *, order: str = "", skip: int = 0, limit: int | None = None
+    ) -> Iterator[pa.RecordBatch]:
         """Stream `columns` as Arrow batches; sorting spills to disk when memory is short."""
         sql = f"SELECT {columns} FROM dynmeans_numbered"
         sql += f" ORDER BY {order}" if order else ""
+        sql += f" LIMIT {limit:d}" if limit is not None else ""
         sql += f" OFFSET {skip:d}" if skip else ""
         with source_errors():
             yield from self.connection.sql(sql).to_arrow_reader(ROWS_AT_A_TIME)
@@ -171,14 +186,63 @@ class Source(Closing):
         found = self._connection.execute("DESCRIBE dynmeans_rows").fetchall()
         self.columns = {str(row[0]): str(row[1]) for row in found}
         self.row = quote_name(free_name("dynmeans row", self.columns))
-        self._connection.execute(
-            "CREATE TEMP VIEW dynmeans_numbered AS "
-            f"SELECT *, row_number() OVER () - 1 AS {self.row} FROM dynmeans_rows"
-        )
+        fields = self._nested_fields()
+        rows = f"SELECT *, {fields}row_number() OVER () - 1 AS {self.row} FROM dynmeans_rows"
+        self._connection.execute(f"CREATE TEMP VIEW dynmeans_numbered AS {rows}")
+        self._learn_names(bool(fields))
         if self.reading.distinct:
             self.n_duplicates = leave_duplicates_out(
-                self._connection, "dynmeans_numbered", self.row, self.columns
+                self._connection, "dynmeans_numbered", rows, self.row, self.columns
             )
+
+    def _nested_fields(self) -> str:
+        """Return SQL that gives the fields of nested columns names such as ``sensor.temp``."""
+        if not any(kind.startswith("STRUCT") for kind in self.columns.values()):
+            return ""
+        nothing = self._connection.sql("SELECT * FROM dynmeans_rows LIMIT 0").to_arrow_table()
+        paths = [path for field in nothing.schema for path in _paths(field) if len(path) > 1]
+        named = {".".join(path): ".".join(map(quote_name, path)) for path in paths}
+        return "".join(
+            f"{sql} AS {quote_name(name)}, "
+            for name, sql in named.items()
+            if name not in self.columns
+        )
+
+    def _learn_names(self, has_more: bool = True) -> None:
+        """Learn what can be named: the columns, fields of nested ones, vectors that were added."""
+        self.named = self.columns
+        if has_more:
+            found = self._connection.execute("DESCRIBE dynmeans_numbered").fetchall()
+            self.named = {str(row[0]): str(row[1]) for row in found if f'"{row[0]}"' != self.row}
+
+    def vectors(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Return the columns of vectors among these, with a name for each number of theirs."""
+        return {name: self._numbered(name) for name in names if is_vector(self.named[name])}
+
+    def _numbered(self, name: str) -> list[str]:
+        width = re.search(r"\d+", self.named[name].partition("[")[2])
+        if width is not None:
+            n = int(width[0])
+        else:
+            lengths = self.rows(f"len({quote_name(name)})", where=f"{quote_name(name)} IS NOT NULL")
+            n = lengths[0][0] if lengths else 0
+        return [f"{name}[{j}]" for j in range(n)]
+
+    def add_vectors(self, name: str, vectors: Any) -> None:
+        """Add a column of vectors, one for each row in the order of the source."""
+        self._connection.register("dynmeans_vectors", vectors)
+        self._connection.execute(
+            "ALTER VIEW dynmeans_numbered RENAME TO dynmeans_plain; "
+            "CREATE TEMP VIEW dynmeans_numbered AS SELECT dynmeans_plain.*, "
+            f"dynmeans_vectors.vector AS {quote_name(name)} "
+            "FROM dynmeans_plain POSITIONAL JOIN dynmeans_vectors"
+        )
+        self._learn_names()
+
+    @property
+    def scratch(self) -> Path:
+        """A folder that is removed with the source."""
+        return self._spill
 
     def _check_divided(self, path: str) -> None:
         """Refuse a CSV file in which no separator was found."""
@@ -284,6 +348,13 @@ class Source(Closing):
                         f"CREATE TEMP VIEW {quote_name(view)} AS SELECT * FROM "
                         f"read_parquet([{quote_text(without_patterns(file))}])"
                     )
+
+
+def _paths(field: pa.Field) -> Iterator[tuple[str, ...]]:
+    yield (field.name,)
+    if pa.types.is_struct(field.type):
+        for inner in field.type:
+            yield from ((field.name, *rest) for rest in _paths(inner))
 
 
 def _recoding() -> Any:
