@@ -9,6 +9,7 @@ import pytest
 
 from dynmeans import Clustering, ClusterState, DynamicMeans, History
 from dynmeans.datasets.moving_gaussians import moving_gaussians
+from dynmeans.files import history_file
 from dynmeans.follow.follow import Step
 from dynmeans.spaces.raw import RAW
 
@@ -165,27 +166,34 @@ def test_a_history_with_a_flipped_bit_is_refused_wherever_it_is(tmp_path, histor
             History.load(path)
 
 
-def rewritten(path, rows=None, version="2"):
-    """Write the history again with other rows or another version, without a checksum."""
+def rewritten(path, rows=None, **metadata):
+    """Write the history again with other rows or another version, and the right checksum."""
     table = pq.read_table(path)
     rows = table if rows is None else pa.Table.from_pylist(rows, schema=table.schema)
-    kept = {k: v for k, v in table.schema.metadata.items() if k != b"checksum"}
-    metadata = {**kept, b"dynmeans.history": version.encode()}
-    pq.write_table(rows.replace_schema_metadata(metadata), path)
-
-
-def test_a_history_of_before_there_were_checksums_still_loads(tmp_path, history):
-    path = tmp_path / "history.parquet"
-    history.save(path)
-    rewritten(path, version="1")
-    assert_same(History.load(path), history)
+    more = {"checksum": history_file._MARK + b"0" * 64} | metadata
+    known = table.schema.metadata | {name.encode(): value for name, value in more.items()}
+    known = {name: value for name, value in known.items() if value is not None}
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows.replace_schema_metadata(known), sink)
+    data = sink.getvalue().to_pybytes()
+    path.write_bytes(history_file._signed(data) if b"checksum" in known else data)
 
 
 def test_a_history_that_lost_its_checksum_is_refused(tmp_path, history):
     path = tmp_path / "history.parquet"
     history.save(path)
     rewritten(path)
-    with pytest.raises(ValueError, match="version 1 without a checksum, got version b'2'"):
+    assert_same(History.load(path), history)
+    rewritten(path, checksum=None)
+    with pytest.raises(ValueError, match="it has no checksum"):
+        History.load(path)
+
+
+def test_a_history_of_another_version_is_refused(tmp_path, history):
+    path = tmp_path / "history.parquet"
+    history.save(path)
+    rewritten(path, **{"dynmeans.history": b"2"})
+    with pytest.raises(ValueError, match="reads version b'1', got b'2'"):
         History.load(path)
 
 
@@ -206,7 +214,7 @@ def test_rows_that_no_history_has_are_refused_in_one_line(tmp_path, history, cha
     history.save(path)
     rows = pq.read_table(path).to_pylist()
     rows[0] |= changes
-    rewritten(path, rows, version="1")
+    rewritten(path, rows)
     with pytest.raises(ValueError, match="is not a dynmeans history, or it is damaged") as error:
         History.load(path)
     assert "\n" not in str(error.value)

@@ -38,13 +38,6 @@ def show_progress(
     return live_view(total, done, features)
 
 
-def show_nothing(
-    total: int | None, done: int, features: Sequence[str]
-) -> AbstractContextManager[Any]:
-    """Show nothing."""
-    return nullcontext()
-
-
 def find_families(folder: Path) -> Families:
     """Group the clusters of the run that belong together."""
     with Run.open(folder) as run:

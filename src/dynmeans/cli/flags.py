@@ -12,16 +12,7 @@ _WITHOUT_VALUE = ("", "...", "True", "False")
 
 
 def with_flags(text: str, words: Iterable[str]) -> str:
-    """Name options where a text names arguments.
-
-    Examples
-    --------
-    >>> text = ArgumentText("{max_gap} must be greater than 1, got {!r}.", 0.5)
-    >>> with_flags(text, ["cluster"])
-    '--max-gap must be greater than 1, got 0.5.'
-    >>> with_flags(ArgumentText("{on_missing='drop'} leaves such rows out."), ["cluster"])
-    '--on-missing drop leaves such rows out.'
-    """
+    """Name options where a text names arguments."""
     if not isinstance(text, ArgumentText):
         return text
     flags = _flags_of(words)

@@ -17,13 +17,7 @@ def stamp_of_old_run(words: list[str]) -> int | None:
 
 
 def last_words(words: list[str], old: int | None = None) -> str:
-    """Say what a stopped run holds, and the command that resumes it.
-
-    Examples
-    --------
-    >>> last_words(["cluster", "rows.csv", "-o", "new"])
-    'interrupted before the first window was stored. To start: dynmeans cluster rows.csv -o new'
-    """
+    """Say what a stopped run holds, and the command that resumes it."""
     counts = _counts(_folder(words))
     is_old = old is not None and old == stamp_of_old_run(words)
     if counts is None or is_old:

@@ -21,13 +21,7 @@ _GPU_PAYS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """Backend, acceleration and threads; any choice gives the same bits.
-
-    Examples
-    --------
-    >>> Execution(n_threads=2)
-    Execution(backend='native', acceleration='auto', n_threads=2, max_clusters=None)
-    """
+    """Backend, acceleration and threads; any choice gives the same bits."""
 
     # {"native", "reference", "gpu", "auto"}; compiled code, the specification in NumPy, or kernels
     # on an NVIDIA GPU. "auto" takes a GPU where there is one with room for the batch, and this has

@@ -25,7 +25,7 @@ Made = TypeVar("Made")
 
 _MAGIC = b"PAR1"
 _WANTED = "a dynmeans history"
-_VERSION, _VERSION_WITHOUT_CHECKSUM = b"2", b"1"
+_VERSION = b"1"
 # The checksum is that of the file with zeros in its own place, which this name marks.
 _MARK, _N_HEX = b"dynmeans-sha256=", 64
 # Run-length encoding makes long equal columns almost free on disk, and they are not in memory.
@@ -80,10 +80,13 @@ def write_history(history: "History", path: str | os.PathLike[str]) -> None:
     sink = pa.BufferOutputStream()
     schema = _STEADY_SCHEMA if history.is_steady else _SCHEMA
     pq.write_table(pa.Table.from_pylist(rows, schema=schema.with_metadata(metadata)), sink)
-    data = sink.getvalue().to_pybytes()
-    digest, place = hashlib.sha256(data).hexdigest().encode(), data.rindex(_MARK) + len(_MARK)
     with whole_file(path) as temporary, open(temporary, "wb") as file:
-        file.write(data[:place] + digest + data[place + _N_HEX :])
+        file.write(_signed(sink.getvalue().to_pybytes()))
+
+
+def _signed(data: bytes) -> bytes:
+    digest, place = hashlib.sha256(data).hexdigest().encode(), data.rindex(_MARK) + len(_MARK)
+    return data[:place] + digest + data[place + _N_HEX :]
 
 
 def read_history(
@@ -95,17 +98,13 @@ def read_history(
     """
     data = read_regular_file(path, _MAGIC, _WANTED)
     with refusing_damage(path, _WANTED):
-        has_checksum = _has_right_checksum(data)
+        _check_checksum(data)
         file = pq.ParquetFile(pa.BufferReader(data))
         metadata = file.schema_arrow.metadata or {}
         version = metadata.get(b"dynmeans.history")
-        expected = _VERSION if has_checksum else _VERSION_WITHOUT_CHECKSUM
         is_known = any(map(file.schema_arrow.equals, (_SCHEMA, _STEADY_SCHEMA)))
-        if version != expected or not is_known:
-            raise ValueError(
-                f"this dynmeans reads version {expected.decode()} "
-                f"{'with' if has_checksum else 'without'} a checksum, got version {version!r}."
-            )
+        if version != _VERSION or not is_known:
+            raise ValueError(f"this dynmeans reads version {_VERSION!r}, got {version!r}.")
         _check_size(file.metadata, len(data))
         records = _records(file.read(), int(metadata[b"n_features"]))
         names = json.loads(metadata.get(b"names", b"{}"))
@@ -133,17 +132,15 @@ def _give_dates(records: list[dict[str, Any]], names: dict[str, Any]) -> None:
         record["when"] = datetime.fromisoformat(time) if names["is_dated"] else time
 
 
-def _has_right_checksum(data: bytes) -> bool:
-    """Return whether there is a checksum; a wrong one is refused."""
+def _check_checksum(data: bytes) -> None:
     place = data.rfind(_MARK) + len(_MARK)
     if place < len(_MARK):
-        return False
+        raise ValueError("it has no checksum.")
     digest = hashlib.sha256(data[:place])
     digest.update(b"0" * _N_HEX)
     digest.update(data[place + _N_HEX :])
     if digest.hexdigest().encode() != data[place : place + _N_HEX]:
         raise ValueError("it was changed after it was written: checksum differs.")
-    return True
 
 
 def _check_size(metadata: Any, n_bytes: int) -> None:

@@ -29,23 +29,7 @@ class ScoredPoints(NamedTuple):
 
 
 def check_labels(true: Batches, found: Batches, weights: Batches | None = None) -> ScoredPoints:
-    """Check the labels and weights of all batches, or raise an error that says what is wrong.
-
-    Parameters
-    ----------
-    true, found : iterable of array-like of shape (n_points,)
-        Labels of each batch, integers or strings.
-    weights : iterable of array-like of shape (n_points,), optional
-        Weight of each point, finite and 0 or more.
-
-    Raises
-    ------
-    TypeError
-        If labels are neither integers nor strings, or weights are not numbers.
-    ValueError
-        If batches or rows do not correspond, a weight is negative or not finite, or no
-        point is left to score.
-    """
+    """Check the labels and weights of all batches, or raise an error that says what is wrong."""
     true_batches, found_batches = label_batches("true", true), label_batches("found", found)
     _check_same_rows(true_batches, "found", found_batches)
     steps = np.repeat(np.arange(len(true_batches)), [len(batch) for batch in true_batches])

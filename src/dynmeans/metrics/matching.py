@@ -73,12 +73,7 @@ def _tie_breaks(streams: LabelStreams) -> FloatArray:
 def best_match(rows: IntArray, cols: IntArray, overlaps: FloatArray) -> BoolArray:
     """Tell which pairs to keep so that none shares a row or column and the overlap is largest.
 
-    Parameters
-    ----------
-    rows, cols : IntArray of shape (n_pairs,)
-        The two sides of each pair; no pair is given twice.
-    overlaps : FloatArray of shape (n_pairs,)
-        Gain of each pair, greater than 0. Pairs that are not given gain nothing.
+    No pair is given twice, and each gains more than 0; pairs that are not given gain nothing.
     """
     if not len(overlaps):
         return np.zeros(0, dtype=bool)

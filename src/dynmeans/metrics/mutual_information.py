@@ -35,21 +35,9 @@ def adjusted_mutual_information(
 ) -> FloatArray:
     """(MI - E[MI]) / (mean of both entropies - E[MI]) of the points of each group.
 
-    Parameters
-    ----------
-    groups : IntArray of shape (n_points,)
-        Points are compared within their group: the step, or 0 for all.
-    true_labels, found_labels : IntArray of shape (n_points,)
-        The two partitions; labels are -1 or more.
-    counts : IntArray of shape (n_points,), optional
-        How many points each row stands for; one by default.
-
-    Returns
-    -------
-    FloatArray of shape (n_groups,)
-        One value for each group that has points, in their order. Where chance alone decides,
-        because one side is a single cluster or single points only, it is 1 if both sides are
-        the same and 0 if not.
+    Points are compared within their group; each row stands for one point, or for `counts`. There is
+    one value for each group that has points. Where chance alone decides, because one side is a
+    single cluster or single points only, it is 1 if both sides are the same and 0 if not.
     """
     groups = number_distinct(groups)[1]
     true, true_rows = _count_margin(groups, true_labels, counts)

@@ -34,14 +34,6 @@ def choose_sample(carry: str | Ranking, labels: IntArray, log_posteriors: FloatA
         Identities of the points in each sample.
     log_posteriors : FloatArray of shape (n_samples,)
         Posterior of each sample.
-
-    Examples
-    --------
-    >>> labels = np.array([[0, 0], [0, 1], [0, 0]])
-    >>> choose_sample("best", labels, np.array([-3.0, -2.0, -3.0]))
-    1
-    >>> choose_sample(lambda z: (z == [0, 0]).sum(axis=1), labels, np.array([-3.0, -2.0, -1.0]))
-    2
     """
     if carry == "last":
         return len(labels) - 1

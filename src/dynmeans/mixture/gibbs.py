@@ -48,31 +48,9 @@ def gibbs(
 ) -> GibbsSamples:
     """Draw samples from the posterior of labels and parameters.
 
-    Parameters
-    ----------
-    points : FloatArray of shape (n_points, n_features)
-        The batch.
-    prior : BatchPrior
-        What the model says of it beforehand.
-    n_samples, burn_in, thin : int
-        Of `burn_in + n_samples * thin` sweeps, every `thin`-th after the first `burn_in` is
-        recorded.
-    seed : int
-        Below 2**64; the same seed gives the same samples.
-    start : (labels, centers), optional
-        Where to begin, by slot, with a center for each; by default the points join one by one.
-    progress : callable, optional
-        Called now and then with the share of sweeps done.
-
-    Examples
-    --------
-    >>> from dynmeans.mixture.model import batch_prior
-    >>> from dynmeans.records.mixture import MixtureParameters, MixtureState
-    >>> parameters = MixtureParameters(noise_variance=0.01, prior_variance=9.0)
-    >>> prior = batch_prior(MixtureState.empty(1), parameters)
-    >>> found = gibbs(np.array([[0.0], [0.1], [5.0]]), prior, n_samples=50, seed=0)
-    >>> found.labels[found.log_posteriors.argmax()].tolist()
-    [0, 0, 1]
+    Of `burn_in + n_samples * thin` sweeps, every `thin`-th after the first `burn_in` is recorded.
+    `start` has labels by slot, with a center for each; by default the points join one by one.
+    `progress` is called now and then with the share of sweeps done.
     """
     labels, centers = (None, None) if start is None else start
     drawn, flat_centers, log_posteriors = compiled.gibbs(

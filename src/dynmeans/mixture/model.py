@@ -111,15 +111,6 @@ def batch_prior(
     """Return the prior of a batch that comes `elapsed` steps of time after the last one.
 
     With `revival="paper"` the label step takes old positions as known, as Eq. 3 is printed.
-
-    Examples
-    --------
-    >>> state = MixtureState([0], [4.0], [[1.0]], [0.1], [2.0], next_id=1, n_steps=2, time=2.0)
-    >>> prior = batch_prior(state, MixtureParameters(survival=0.5, motion_variance=0.3))
-    >>> np.exp(prior.log_weights).round(6), prior.variances  # 0.5^2 * 4 and 0.1 + 2 * 0.3
-    (array([1.]), array([0.7]))
-    >>> round(float(np.exp(prior.log_new_weight)), 6)  # 1 + 0.5 + 0.25
-    1.75
     """
     dt = state.ages - 1.0 + elapsed
     motion = parameters.motion_variance * dt
@@ -145,14 +136,7 @@ def log_new_weight(parameters: MixtureParameters, time: float) -> float:
 
 
 def log_first_densities(points: FloatArray, prior: BatchPrior) -> FloatArray:
-    """log(weight) + log density of each point as the first of each cluster; the last is new.
-
-    Examples
-    --------
-    >>> prior = batch_prior(MixtureState.empty(1), MixtureParameters(prior_variance=3.0))
-    >>> log_first_densities(np.zeros((1, 1)), prior)  # log N(0 | 0, 1 + 3)
-    array([[-1.6120857...]])
-    """
+    """log(weight) + log density of each point as the first of each cluster; the last is new."""
     _, means, variances = prior.with_new(1)
     if prior.first_variances is not None:
         variances[:-1] = prior.first_variances

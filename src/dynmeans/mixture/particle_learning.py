@@ -36,18 +36,7 @@ def particle_learning(
     seed: int,
     progress: Progress | None = None,
 ) -> Particles:
-    """Run `n_particles` particles through the points of a batch, in their order.
-
-    Examples
-    --------
-    >>> from dynmeans.mixture.model import batch_prior
-    >>> from dynmeans.records.mixture import MixtureParameters, MixtureState
-    >>> parameters = MixtureParameters(noise_variance=0.01, prior_variance=9.0)
-    >>> prior = batch_prior(MixtureState.empty(1), parameters)
-    >>> found = particle_learning(np.array([[0.0], [0.1], [5.0]]), prior, n_particles=20, seed=0)
-    >>> found.labels[found.log_posteriors.argmax()].tolist()
-    [0, 0, 1]
-    """
+    """Run `n_particles` particles through the points of a batch, in their order."""
     labels, log_posteriors, log_evidence = compiled.particle_learning(
         prior.arrays(points), n_particles, seed, progress
     )

@@ -55,34 +55,8 @@ def variational(
 ) -> VariationalPosterior:
     """Climb from the best of a few particles to a maximum of the ELBO.
 
-    Parameters
-    ----------
-    points : FloatArray of shape (n_points, n_features)
-        The batch.
-    prior : BatchPrior
-        What the model says of it beforehand.
-    truncation : int
-        New clusters there can be.
-    tol : float
-        Stop when an iteration raises the ELBO by at most this share of it.
-    max_iter : int
-        Iterations at most.
-    seed : int
-        Of the particles the climb starts from.
-    progress : callable, optional
-        Called now and then with the share of `max_iter` done.
-
-    Examples
-    --------
-    >>> from dynmeans.mixture.model import batch_prior
-    >>> from dynmeans.records.mixture import MixtureParameters, MixtureState
-    >>> parameters = MixtureParameters(noise_variance=0.01, prior_variance=9.0)
-    >>> prior = batch_prior(MixtureState.empty(1), parameters)
-    >>> found = variational(
-    ...     np.array([[0.0], [0.1], [5.0]]), prior, truncation=5, tol=1e-12, max_iter=100, seed=0
-    ... )
-    >>> len(set(found.labels)), bool(np.all(np.diff(found.bounds) >= -1e-9))
-    (2, True)
+    There can be `truncation` new clusters. It stops when an iteration raises the ELBO by at most
+    the share `tol` of it; `progress` is called now and then with the share of `max_iter` done.
     """
     start = particle_learning(points, prior, n_particles=N_STARTING_PARTICLES, seed=seed)
     labels = _largest_first(start.labels[start.log_posteriors.argmax()], prior.n_old)

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 from matplotlib.figure import Figure
 
-from dynmeans.plots.arguments import checked_history, checked_integer
+from dynmeans.inputs.numbers import checked_count
+from dynmeans.plots.arguments import checked_history
 from dynmeans.plots.tracks import TrackData, _draw_tracks, _track_data
 from dynmeans.records.history import History
 
@@ -64,8 +65,8 @@ def animate(
     ('film.gif', True)
     """
     checked_history(history)
-    fps = checked_integer("fps", fps, at_least=1)
-    dpi = checked_integer("dpi", dpi, at_least=1)
+    fps = checked_count("fps", fps, at_least=1)
+    dpi = checked_count("dpi", dpi, at_least=1)
     path = _checked_path(path)
     frames = _frame_data(history, list(batches), features, tail)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:

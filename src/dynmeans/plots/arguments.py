@@ -32,15 +32,6 @@ def checked_history(history: object) -> History:
     return history
 
 
-def checked_integer(name: str, value: object, at_least: int) -> int:
-    """Return a whole number that is large enough."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be an integer, got {value!r}.")
-    if value < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {value!r}.")
-    return int(value)
-
-
 def checked_step(step: object, n_batches: int) -> int:
     """Return the index of a batch, counted from the oldest."""
     if isinstance(step, bool) or not isinstance(step, int | np.integer):
@@ -139,13 +130,7 @@ def shown_times(times: Sequence[When]) -> list[str]:
 
 
 def batch_edges(times: FloatArray) -> FloatArray:
-    """Give each batch the time that is nearer to it than to any other.
-
-    Examples
-    --------
-    >>> batch_edges(np.array([1.0, 2.0, 4.0])).tolist()
-    [0.5, 1.5, 3.0, 5.0]
-    """
+    """Give each batch the time that is nearer to it than to any other."""
     if len(times) == 1:
         return np.array([times[0] - 0.5, times[0] + 0.5])
     middles = (times[1:] + times[:-1]) / 2

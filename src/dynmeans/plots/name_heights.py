@@ -6,13 +6,7 @@ from dynmeans.records.arrays import FloatArray
 
 
 def spread_heights(heights: FloatArray, distance: float) -> FloatArray:
-    """Move heights as little as possible until neighbors are `distance` apart.
-
-    Examples
-    --------
-    >>> spread_heights(np.array([5.0, 1.0, 5.0]), 1.0).tolist()
-    [4.5, 1.0, 5.5]
-    """
+    """Move heights as little as possible until neighbors are `distance` apart."""
     order = np.argsort(heights, kind="stable")
     ranks = distance * np.arange(len(heights))
     spread = np.empty(len(heights))

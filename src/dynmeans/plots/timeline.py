@@ -13,11 +13,11 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from dynmeans.inputs.numbers import checked_count
 from dynmeans.plots.arguments import (
     axes_or_new,
     batch_edges,
     checked_history,
-    checked_integer,
     name_times,
     plain_name,
     tidy,
@@ -100,7 +100,7 @@ def plot_timeline(history: History, ax: Axes | None = None, max_clusters: int = 
 
 def _timeline_data(history: History, max_clusters: int = 40) -> TimelineData:
     checked_history(history)
-    max_clusters = checked_integer("max_clusters", max_clusters, at_least=1)
+    max_clusters = checked_count("max_clusters", max_clusters, at_least=1)
     steps, counts = defaultdict(list), defaultdict(list)
     for index, record in enumerate(history):
         for k, n in zip(record.ids.tolist(), record.counts.tolist(), strict=True):

@@ -11,12 +11,12 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
+from dynmeans.inputs.numbers import checked_count
 from dynmeans.plots.arguments import (
     axes_or_new,
     checked_batch,
     checked_features,
     checked_history,
-    checked_integer,
     checked_step,
     plain_name,
     shown_times,
@@ -127,7 +127,7 @@ def _track_data(
     features: Sequence[int] = (0, 1),
 ) -> TrackData:
     checked_history(history)
-    tail = checked_integer("tail", tail, at_least=0)
+    tail = checked_count("tail", tail, at_least=0)
     last = checked_step(step, len(history))
     record = history[last]
     batch, labels = checked_batch(points, record)

@@ -12,13 +12,7 @@ MAX_PER_BATCH = 20_000  # More points at once make the player slow, and cannot b
 def choose_clusters(
     ids: IntArray, n_points: FloatArray, costs: FloatArray, budget: float
 ) -> IntArray:
-    """Return the ids with the most points that fit the budget; the largest fits always.
-
-    Examples
-    --------
-    >>> choose_clusters(np.arange(3), np.array([5.0, 9.0, 7.0]), np.array([2.0, 2.0, 2.0]), 5.0)
-    array([1, 2])
-    """
+    """Return the ids with the most points that fit the budget; the largest fits always."""
     order = np.lexsort((ids, -n_points))
     fits = np.cumsum(costs[order]) <= budget
     fits[:1] = True
@@ -26,13 +20,7 @@ def choose_clusters(
 
 
 def points_per_batch(sizes: IntArray, budget: float) -> int:
-    """Return the largest number of points per batch with which all batches fit the budget.
-
-    Examples
-    --------
-    >>> points_per_batch(np.array([2, 10, 10]), 12)
-    5
-    """
+    """Return the largest number of points per batch with which all batches fit the budget."""
     low, high = 0, min(int(sizes.max(initial=0)), MAX_PER_BATCH)
     while low < high:
         middle = (low + high + 1) // 2
@@ -44,13 +32,7 @@ def points_per_batch(sizes: IntArray, budget: float) -> int:
 
 
 def choose_rows(labels: IntArray, n_kept: int) -> IntArray:
-    """Return rows at equal distances, in order of cluster and then of row: each keeps its share.
-
-    Examples
-    --------
-    >>> choose_rows(np.array([7, 3, 7, 3, 7, 7]), 3)
-    array([0, 1, 4])
-    """
+    """Return rows at equal distances, in order of cluster and then of row: each keeps its share."""
     if n_kept >= len(labels):
         return np.arange(len(labels))
     by_cluster = np.argsort(labels, kind="stable")

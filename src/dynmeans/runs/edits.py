@@ -107,28 +107,6 @@ def replay(log: Iterable[Edit]) -> Edits:
     return Edits(every.log, MappingProxyType(names), MappingProxyType(merged), frozenset(pinned))
 
 
-def edits_of(store: Store) -> Edits:
-    """Read the edits of a run; who has no name from people has that of its words, if any."""
-    edits = _replayed(read_edits(store))
-    words = {int(k): name for k, name in (store.manifest(WORDS) or {}).items()}
-    return replace(edits, names=MappingProxyType(words | dict(edits.names))) if words else edits
-
-
-def name_clusters(store: Store, names: Mapping[int, str], *, who: str | None = None) -> list[Edit]:
-    """Give clusters names, an empty one takes it away; if one is refused, none is given."""
-    texts = {k: _checked_name(name) for k, name in names.items()}
-
-    def make(edits: Edits) -> list[dict[str, Any]]:
-        for cluster_id in texts:
-            _check_known(store, cluster_id)
-            if cluster_id in edits.merged:
-                rule = ": {} is shown as {}; name that one, or undo the merger first"
-                raise InputError("cluster", rule, cluster_id, edits.merged[cluster_id])
-        return [{"kind": NAME, "cluster_id": int(k), "text": text} for k, text in texts.items()]
-
-    return _append(store, who, make)
-
-
 def _checked_name(name: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"name must be text, got {name!r}.")
@@ -141,43 +119,6 @@ def _checked_name(name: str) -> str:
     except UnicodeEncodeError as error:
         raise InputError("name", "must be text that UTF-8 can hold", got=text) from error
     return text
-
-
-def merge_clusters(store: Store, kept_id: int, other_id: int, *, who: str | None = None) -> Edit:
-    """Show one cluster, and all that are shown as it, as another."""
-    for cluster_id in (kept_id, other_id):
-        _check_known(store, cluster_id)
-
-    def make(edits: Edits) -> list[dict[str, Any]]:
-        kept, other = (edits.merged.get(k, k) for k in (kept_id, other_id))
-        if kept == other:
-            rule = ": {} and {} are shown as one cluster already"
-            raise InputError("clusters", rule, kept_id, other_id)
-        return [{"kind": MERGE, "cluster_id": int(kept_id), "other_id": int(other_id)}]
-
-    return _append(store, who, make)[0]
-
-
-def pin_cluster(store: Store, cluster_id: int, *, who: str | None = None) -> Edit:
-    """Keep a cluster confirmed, however small or short-lived it is."""
-    _check_known(store, cluster_id)
-    return _append(store, who, lambda _: [{"kind": PIN, "cluster_id": int(cluster_id)}])[0]
-
-
-def undo_edit(store: Store, number: int | None = None, *, who: str | None = None) -> Edit:
-    """Undo an edit, by default the last one that is in force; the log keeps both."""
-
-    def make(edits: Edits) -> list[dict[str, Any]]:
-        undone = edits.undone()
-        open_numbers = [e.number for e in edits.log if e.kind != UNDO and e.number not in undone]
-        if not open_numbers:
-            raise InputError("", "there is no edit to undo")
-        if number is not None and number not in open_numbers:
-            rule = ": there is no edit {} to undo; those in force are {}"
-            raise InputError("number", rule, number, ", ".join(map(str, open_numbers)))
-        return [{"kind": UNDO, "other_id": open_numbers[-1] if number is None else number}]
-
-    return _append(store, who, make)[0]
 
 
 def _append(
@@ -213,3 +154,82 @@ def _check_known(store: Store, cluster_id: int) -> None:
     if not is_id or not list(store.rows("clusters", "WHERE cluster_id = ?", [int(cluster_id)])):
         rule = ": there is no cluster {}; the run has {}, from number 0"
         raise InputError("cluster", rule, cluster_id, counted(store.n_identities, "cluster"))
+
+
+class Editing:
+    """Names, mergers and pins of a run; also while another process writes to it."""
+
+    _store: Store
+
+    @property
+    def edits(self) -> Edits:
+        """Names, mergers and pins that are in force, and the log of all edits.
+
+        A cluster that has no name from people has that of its words, if any.
+        """
+        edits = _replayed(read_edits(self._store))
+        words = {int(k): name for k, name in (self._store.manifest(WORDS) or {}).items()}
+        return replace(edits, names=MappingProxyType(words | dict(edits.names))) if words else edits
+
+    def name_cluster(self, cluster_id: int, name: str, *, who: str | None = None) -> Edit:
+        """Give a cluster a name, which is shown wherever it is; an empty one takes it away.
+
+        Parameters
+        ----------
+        cluster_id : int
+            Its identity.
+        name : str
+            At most 200 characters.
+        who : str, optional
+            Who says so; by default the user of this computer.
+        """
+        return self.name_clusters({cluster_id: name}, who=who)[0]
+
+    def name_clusters(self, names: Mapping[int, str], *, who: str | None = None) -> list[Edit]:
+        """Give several clusters names; if one is refused, none is given."""
+        texts = {k: _checked_name(name) for k, name in names.items()}
+
+        def make(edits: Edits) -> list[dict[str, Any]]:
+            for cluster_id in texts:
+                _check_known(self._store, cluster_id)
+                if cluster_id in edits.merged:
+                    rule = ": {} is shown as {}; name that one, or undo the merger first"
+                    raise InputError("cluster", rule, cluster_id, edits.merged[cluster_id])
+            return [{"kind": NAME, "cluster_id": int(k), "text": text} for k, text in texts.items()]
+
+        return _append(self._store, who, make)
+
+    def merge_clusters(self, kept_id: int, other_id: int, *, who: str | None = None) -> Edit:
+        """Show `other_id`, and all that are shown as it, as `kept_id`; no label is modified."""
+        for cluster_id in (kept_id, other_id):
+            _check_known(self._store, cluster_id)
+
+        def make(edits: Edits) -> list[dict[str, Any]]:
+            kept, other = (edits.merged.get(k, k) for k in (kept_id, other_id))
+            if kept == other:
+                rule = ": {} and {} are shown as one cluster already"
+                raise InputError("clusters", rule, kept_id, other_id)
+            return [{"kind": MERGE, "cluster_id": int(kept_id), "other_id": int(other_id)}]
+
+        return _append(self._store, who, make)[0]
+
+    def pin_cluster(self, cluster_id: int, *, who: str | None = None) -> Edit:
+        """Keep a cluster confirmed, however small or short-lived it is."""
+        _check_known(self._store, cluster_id)
+        pinned = {"kind": PIN, "cluster_id": int(cluster_id)}
+        return _append(self._store, who, lambda _: [pinned])[0]
+
+    def undo_edit(self, number: int | None = None, *, who: str | None = None) -> Edit:
+        """Undo an edit, by default the last one that is in force; the log keeps both."""
+
+        def make(edits: Edits) -> list[dict[str, Any]]:
+            undone = edits.undone()
+            in_force = [e.number for e in edits.log if e.kind != UNDO and e.number not in undone]
+            if not in_force:
+                raise InputError("", "there is no edit to undo")
+            if number is not None and number not in in_force:
+                rule = ": there is no edit {} to undo; those in force are {}"
+                raise InputError("number", rule, number, ", ".join(map(str, in_force)))
+            return [{"kind": UNDO, "other_id": in_force[-1] if number is None else number}]
+
+        return _append(self._store, who, make)[0]

@@ -22,7 +22,7 @@ from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
-from dynmeans.runs.editing import Editing
+from dynmeans.runs.edits import Editing
 from dynmeans.runs.look.edited_tables import with_edits, with_names
 from dynmeans.runs.look.status import RunStatus, status_of
 from dynmeans.runs.reading.sampling import Sample
@@ -211,7 +211,7 @@ class Run(Editing, Closing):
         return Inbox(self._store)
 
     def dead_letters(self) -> Iterator[dict[str, Any]]:
-        """Yield the messages that could not be read as rows: number, place, reason, body."""
+        """Yield the messages that could not be read as rows: number, position, reason, body."""
         return read_letters(self._store)
 
     def labels(

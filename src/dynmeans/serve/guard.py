@@ -30,15 +30,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 class Guard:
     """Lets a request through if it has the token, or comes to this machine by its own name.
 
-    Parameters
-    ----------
-    app : ASGI application
-        What is guarded.
-    token : str, optional
-        Must come with every request, as a bearer token, a cookie, or once in the address.
-    hosts : tuple of str
-        Names of this server that a request without a token may use: a page of another site that
-        resolves to this machine has another name.
+    Without a token a request may use only the `hosts`: a page of another site that resolves to this
+    machine has another name.
     """
 
     def __init__(self, app: App, token: str | None, hosts: tuple[str, ...] = LOOPBACK) -> None:

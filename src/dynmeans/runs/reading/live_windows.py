@@ -130,13 +130,6 @@ class LiveWindows:
         Rows skipped because an earlier pass took them in.
     missing : Counter of str
         How many of the dropped rows lacked each column.
-
-    Examples
-    --------
-    >>> lines = ['{"t": 1, "x": 5}', '{"t": 12, "x": 6}', '{"t": 9, "x": 7}', '{"t": 25, "x": 8}']
-    >>> options = WindowOptions(features=("x",), time="t", every="10", lateness="5")
-    >>> [window.points.ravel().tolist() for window in LiveWindows(lines, options)]
-    [[5.0, 7.0], [6.0], [8.0]]
     """
 
     def __init__(

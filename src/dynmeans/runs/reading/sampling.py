@@ -28,13 +28,6 @@ def choose_rows(first: int, n_rows: int, size: int) -> IntArray:
     """Choose `size` of the rows numbered from `first`: those whose number has the lowest hash.
 
     The choice depends on the numbers alone, so a resumed run keeps the rows it would have kept.
-
-    Examples
-    --------
-    >>> choose_rows(first=1000, n_rows=6, size=3).tolist()
-    [1, 2, 5]
-    >>> choose_rows(first=1000, n_rows=2, size=3).tolist()
-    [0, 1]
     """
     if n_rows <= size:
         return np.arange(n_rows)

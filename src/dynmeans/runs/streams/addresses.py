@@ -86,13 +86,7 @@ class Address:
 
 
 def is_address(text: object) -> bool:
-    """Say whether a text is the address of a place that streams live in.
-
-    Examples
-    --------
-    >>> is_address("redis://localhost/0?stream=rows"), is_address("rows.parquet")
-    (True, False)
-    """
+    """Say whether a text is the address of a place that streams live in."""
     return isinstance(text, str) and "://" in text and text.partition("://")[0] in _connectors()
 
 

@@ -38,19 +38,9 @@ class StreamWindows:
     or comes too late is kept as a dead letter, unless such rows are dropped. On resume the rows
     of windows that were open are read again, and no row is taken in or counted twice.
 
-    Parameters
-    ----------
-    stream : Stream
-        Where messages come from.
-    options : WindowOptions
-        How they are cut.
-    run : Run
-        Has the position, and keeps dead letters and messages that their place does not keep.
-    stop : threading.Event, optional
-        Once set, `StoppedError` is raised; windows that are open are left for the next time.
-    until_idle : float, optional
-        Seconds without a message after which the stream counts as ended: all windows close,
-        unless `options.hold_last` is set. By default it never ends.
+    The run has the position, and keeps dead letters and messages that their place does not keep.
+    Once `stop` is set, `StoppedError` is raised, and open windows are left for the next time. After
+    `until_idle` seconds without a message all windows close, unless `options.hold_last` is set.
 
     Attributes
     ----------

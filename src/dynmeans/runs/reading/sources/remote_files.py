@@ -20,13 +20,7 @@ def is_remote(path: str) -> bool:
 
 
 def shown_remote(address: str) -> str:
-    """Return an address as it is stored and told: without user, password and query.
-
-    Examples
-    --------
-    >>> shown_remote("https://me:secret@example.org/rows.csv?key=secret")
-    'https://***@example.org/rows.csv?***'
-    """
+    """Return an address as it is stored and told: without user, password and query."""
     scheme, _, rest = address.partition("://")
     before, at, rest = rest.rpartition("@")
     if re.search("[?#]", before):  # of a password or of a query, nobody knows
