@@ -58,7 +58,7 @@ def _label_free(rows: list[dict[str, Any]]) -> str:
     lines = [(s, *(_spread(found[s, *way]) for way in _WAYS)) for s in streams]
     means = [np.mean([np.mean(found[s, *way]) for s in streams]) for way in _WAYS]
     lines.append(("**mean**", *(f"**{mean:.3f}**" for mean in means)))
-    return table(("stream", *(f"{search}, {n} orders" for search, n in _WAYS)), lines)
+    return table(("stream", *(f"{search}, n_init={n}" for search, n in _WAYS)), lines)
 
 
 def _spread(accuracies: list[float]) -> str:

@@ -97,7 +97,8 @@ def run_report(
         profiles = describe_clusters(run, describe=describe, input=input, trust=trust)
         scales, told = scales_of_run(run), descriptions(profiles)
         told |= {k: [text, *told.get(k, [])] for k, text in scales.items()}
-        data = replace(data.with_descriptions(told), notes=(*data.notes, *_noted(scales)))
+        notes = (*data.notes, *([scales_in_words(scales)] if scales else ()))
+        data = replace(data.with_descriptions(told), notes=notes)
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
             f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "
@@ -117,10 +118,6 @@ def run_page(run: Run, **options: Any) -> str:
 def write_run_page(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write the page of a run to one file; options of `run_report`."""
     return write_report(run_report(run, **options), path)
-
-
-def _noted(scales: dict[int, str]) -> list[str]:
-    return [scales_in_words(scales)] if scales else []
 
 
 def _parameters(run: Run) -> dict[str, object]:
