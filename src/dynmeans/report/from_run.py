@@ -95,7 +95,7 @@ def run_report(
     data = data.with_edits(run.edits.merged, run.edits.pinned)
     if run.config.sample_size:
         profiles = describe_clusters(run, describe=describe, input=input, trust=trust)
-        scales, told = scales_of_run(run), descriptions(profiles)
+        scales, told = scales_of_run(run, samples[-1:]), descriptions(profiles)
         told |= {k: [text, *told.get(k, [])] for k, text in scales.items()}
         notes = (*data.notes, *([scales_in_words(scales)] if scales else ()))
         data = replace(data.with_descriptions(told), notes=notes)

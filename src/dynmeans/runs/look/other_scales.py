@@ -1,6 +1,6 @@
 """Which clusters look like two, and which two like one, where lambda says otherwise by a bit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from dynmeans.algorithm.sums import squared_distances
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
+from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.run import Run
 
 _FACTOR = 2.0  # of lambda: who would not be sure of it by less is told
@@ -51,13 +52,13 @@ def other_scales(points: FloatArray, labels: IntArray, new_penalty: float) -> di
     return told
 
 
-def scales_of_run(run: Run) -> dict[int, str]:
-    """As `other_scales`, for the rows that a run keeps of its last window."""
-    penalties, memory, last = run.penalties, run.memory, run.status().n_windows - 1
-    if penalties is None or memory is None or last < 0:
-        return {}
-    told: dict[int, str] = {}
-    for sample in run.samples(first_step=last):
+def scales_of_run(run: Run, last: Iterable[Sample] | None = None) -> dict[int, str]:
+    """As `other_scales`, for the rows that a run keeps of its last window, or of this one."""
+    penalties, memory, told = run.penalties, run.memory, dict[int, str]()
+    if penalties is None or memory is None:
+        return told
+    n_windows = run.status().n_windows
+    for sample in run.samples(first_step=max(n_windows - 1, 0)) if last is None else last:
         points = memory.known_space.to_points(np.asarray(sample.points, dtype=np.float64))
         told = other_scales(points, sample.cluster_ids, penalties.new_penalty)
     return told
