@@ -1,6 +1,7 @@
 """A slice of `make attack`: a moment of each target, and the harness itself."""
 
 import json
+from pathlib import Path
 
 import pytest
 from attack import __main__ as attack
@@ -31,6 +32,11 @@ def test_a_moment_of_each_target_is_held(name):
 
 def test_no_target_is_left_out():
     assert {*N_CASES} | ALONE == {*TARGETS}
+
+
+def test_the_page_names_every_target():
+    page = Path(__file__).parents[1].joinpath("docs", "trust.md").read_text()
+    assert [name for name in TARGETS if f"`{name}`" not in page] == []
 
 
 @pytest.mark.parametrize("name", sorted(ALONE))

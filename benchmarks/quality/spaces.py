@@ -119,10 +119,10 @@ def times() -> list[dict[str, Any]]:
     rows = []
     for name, space, inside, plain, penalty in (
         ("geo", "geo", degrees, places, 1000.0**2),
-        ("standard", "standard", three, three, 25.0),
+        ("standard", "standard", three, find_space("standard").fit(three).to_points(three), 1.0),
         ("landmarks", first, near[0], wide, 0.6),
     ):
-        beside = penalty if name == "geo" else 400.0 if name == "standard" else 9.0 * wide.shape[1]
+        beside = 9.0 * wide.shape[1] if name == "landmarks" else penalty
         pairs = [
             (_seconds(inside, space, penalty), _seconds(plain, "raw", beside)) for _ in range(TURNS)
         ]
@@ -134,7 +134,7 @@ def times() -> list[dict[str, Any]]:
 
 
 def _seconds(rows: FloatArray, space: Any, penalty: float) -> float:
-    model = DynamicMeans(penalty, space=space, random_state=0, n_init=1).partial_fit(rows[:1000])
+    model = DynamicMeans(penalty, space=space, random_state=0).partial_fit(rows[:1000])
     started = time.perf_counter()
     model.partial_fit(rows)
     return time.perf_counter() - started

@@ -162,7 +162,9 @@ def test_children_of_a_command_end_with_its_time(tmp_path, monkeypatch):
     )
     command = json.dumps([sys.executable, "-S", str(script)])
     rules = rules_file(tmp_path, rule('"born"', f"command = {command}"))
+    begin = time.monotonic()
     taken(tmp_path / "run", rules, [[NEAR]], at_once=1)
+    assert time.monotonic() < begin + 40  # and not when the child has come to its own end
     child = int(mark.read_text())
     end = time.monotonic() + 5
     while _is_alive(child) and time.monotonic() < end:

@@ -116,7 +116,7 @@ def test_a_refused_batch_leaves_nothing_chosen():
 
 def test_auto_does_not_go_with_the_other_parameterization():
     model = DynamicMeans("auto", revival_penalty=0.1, drift=0.1)
-    with pytest.raises(ValueError, match="goes with max_gap and reach"):
+    with pytest.raises(ValueError, match="takes max_gap and reach"):
         model.fit(STREAM.batches[0])
 
 

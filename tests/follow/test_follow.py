@@ -144,7 +144,7 @@ def test_a_recipe_that_disagrees_with_the_memory_is_refused_by_name(batches, cha
         ({"space": "cubic"}, "space must be one of raw, standard, .*got 'cubic'"),
         ({"random_state": -1}, "random_state must be None, an integer from 0 to 2"),
         ({"penalties": Penalties(1.0, max_gap=5, reach=1.5), "max_gap": 3}, "give either"),
-        ({"drift": 0.5, "revival_penalty": 1.0}, "goes with max_gap and reach"),
+        ({"drift": 0.5, "revival_penalty": 1.0}, "takes max_gap and reach"),
         ({"new_penalty": 1.0, "n_clusters": 3}, "give either n_clusters or new_penalty"),
         ({"penalties": 2.0, "new_penalty": 1.0}, "give either penalties or new_penalty"),
     ],

@@ -201,3 +201,8 @@ def test_the_suggestion_tracks_nearly_as_well_as_the_best_of_a_grid(noise, n_clu
         for reach in (1.01, 1.5)
     )
     assert accuracy(suggest_penalties(stream.batches[:25])) > 0.8 * best
+
+
+def test_a_hint_of_hundreds_of_digits_is_refused():
+    with pytest.raises(ValueError, match="n_clusters must be finite"):
+        DynamicMeans(n_clusters=10**400).fit(np.ones((3, 1)))

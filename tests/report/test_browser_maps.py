@@ -5,6 +5,7 @@ import pytest
 from report_pages import DESKTOP, PHONE, Page
 
 from dynmeans import Run
+from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.report.from_run import run_report, write_run_page
 from dynmeans.runs import Recipe, RunConfig, Window
 
@@ -122,3 +123,23 @@ def test_rows_are_downloaded_as_the_data_write_them(page):
 def test_the_penalty_is_told_in_kilometers_and_hours(storms):
     parameters = dict(run_report(storms[0]).parameters)
     assert parameters["new_beyond"] == "600 km or 120 h"
+
+
+@pytest.mark.skipif(not WASM_MODULE.exists(), reason="built without a compiler for WebAssembly")
+def test_another_scale_is_tried_in_the_unit_of_the_space(page):
+    before = page.run("return dynmeansReport.store.batches.map((b) => [...b.centers[1]])")
+    page.find("#trial summary").click()
+    assert page.text("#trial-unit") == "(600 km or 120 h)"
+    page.run(
+        "const field = document.querySelector('#trial-distance'); field.value = 700;"
+        "field.dispatchEvent(new Event('input', { bubbles: true }));"
+    )
+    page.wait("document.querySelector('#trial-status').textContent.includes('found in')")
+    assert page.text("#trial-unit") == "(700 km or 140 h)"
+    assert page.text("#trial-status").startswith("2 clusters")
+    after = page.run("return dynmeansReport.store.batches.map((b) => [...b.centers[1]])")
+    np.testing.assert_allclose(np.array(after), np.array(before), atol=0.5)
+    speeds = page.run("return dynmeansReport.store.batches[5].velocities.map((axis) => [...axis])")
+    assert max(speeds[1]) == pytest.approx(2.0, abs=0.5), "degrees of longitude in a step"
+    page.click("#trial-python")
+    assert 'space="geo(lat,lon) + 5*angle:24(hour)"' in page.text("#trial-copied")

@@ -53,6 +53,16 @@ def test_a_live_page_grows(page, folder):
     assert page.run("return dynmeansReport.view.index") == 6
 
 
+def test_a_page_shows_the_run_that_replaced_its_own(page, folder):
+    with Run.create(folder, RunConfig(("x", "y"), RECIPE), overwrite=True) as run:
+        run.process(windows(5, first=40))
+    page.wait("window.dynmeansReport && dynmeansReport.store.batches.length === 5")
+    assert "window 40" in page.run("return document.body.textContent")
+    with Run.open(folder) as run:
+        run.process(windows(1, first=45))
+    page.wait("dynmeansReport.store.batches.length === 6")
+
+
 def test_a_live_page_has_no_barriers(page):
     choose(page, 1)
     assert page.barriers() == []

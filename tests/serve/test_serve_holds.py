@@ -15,7 +15,8 @@ from dynmeans import Run
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store import run_tables
-from dynmeans.serve import connections, guard
+from dynmeans.runs.store.store import Store
+from dynmeans.serve import connections, guard, server
 from dynmeans.serve.api import MOST_READERS
 
 CONFIG = RunConfig(("x", "y"), RECIPE)
@@ -91,7 +92,8 @@ def half_sent(address, n, text):
 
 
 def test_half_sent_requests_keep_nobody_out(folder, monkeypatch):
-    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 60)
+    for module in (connections, server):
+        monkeypatch.setattr(module, "MOST_CONNECTIONS", 60)
     with served(folder, TOKEN) as address:
         raws = half_sent(address, 80, b"GET /api/status HTTP/1.1\r\nhost: loc")
         try:
@@ -170,6 +172,37 @@ def test_few_events_are_read_where_few_are_asked_for(folder, monkeypatch):
         every = httpx.get(address + "/api/events?limit=10000&kind=moved&kind=born")
     assert every.json()[:2] == answer.json()
     assert answer.headers["x-total-count"] == str(len(every.json()))
+
+
+@pytest.mark.parametrize("query", ["", "&status=forgotten", "&status=unseen", "&status=seen"])
+def test_few_clusters_and_windows_are_read_where_few_are_asked_for(query, folder, monkeypatch):
+    with Run.open(folder) as run:
+        run.process([Window([[30.0 * (i // 3), 0.0]]) for i in range(90)])
+    read, whole = [], Store.rows
+
+    def counted(store, table, *arguments):
+        for row in whole(store, table, *arguments):
+            read.append(table)
+            yield row
+
+    monkeypatch.setattr(Store, "rows", counted)
+    with served(folder) as address:
+        httpx.get(address + "/api/status")
+        read.clear()
+        answer = httpx.get(address + f"/api/clusters?limit=2{query}")
+        assert read.count("clusters") <= 2
+        assert read.count("windows") <= 4
+        every = httpx.get(address + f"/api/clusters?limit=10000{query}")
+    assert answer.json() == every.json()[:2]
+    assert answer.json()
+    assert answer.headers["x-total-count"] == str(len(every.json()))
+
+
+def test_an_unknown_status_of_clusters_is_refused(folder):
+    with served(folder) as address:
+        answer = httpx.get(address + "/api/clusters?status=gone")
+    assert answer.status_code == 422
+    assert "must be one of seen, unseen, forgotten" in answer.json()["error"]
 
 
 def test_an_integer_of_400_digits_is_refused(folder):

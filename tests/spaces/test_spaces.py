@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -201,6 +202,26 @@ def test_rows_that_cannot_be_mapped_are_refused_in_one_line(space, rows, words):
 def test_what_is_no_space_is_refused_by_name(text):
     with pytest.raises(InputError, match=r"space|period"):
         find_space(text)
+
+
+@pytest.mark.parametrize(
+    ("space", "words"),
+    [
+        ("raw(a)+raw(b)", "the feature 'a', and these rows have no names"),
+        ("..*raw(0)+raw(1)", "a number before each \\*, got '..'"),
+        ("raw(0,1)+raw(1)", "once; 1 is there twice"),
+        ("mixed", "needs its groups, as in 0.1"),
+    ],
+)
+def test_groups_that_make_no_space_are_refused_in_one_line(space, words):
+    with pytest.raises(InputError, match=f"^space .*{words}"):
+        _followed([np.ones((3, 2))], new_penalty=1.0, space=space)
+
+
+def test_a_group_of_a_feature_that_is_not_there_is_refused_as_a_space():
+    frame = pd.DataFrame(np.ones((3, 2)), columns=["x", "y"])
+    with pytest.raises(InputError, match=r"^space must name features, which are x, y, got 'z'"):
+        DynamicMeans(1.0, space="raw(x)+raw(z)").fit(frame)
 
 
 def test_steady_motion_is_refused_where_there_are_no_courses():

@@ -27,7 +27,9 @@ def main(words: list[str] | None = None) -> int:
     for _ in range(options.rounds):
         for name in names:
             seconds = 60 * options.minutes / options.rounds * shares[name] / sum(shares.values())
-            outcome = run_slice(name, options.seed, journal.next_case(name), seconds)
+            first = journal.next_case(name)
+            n_cases = 1 << 60 if options.cases is None else options.cases - first
+            outcome = run_slice(name, options.seed, first, seconds, n_cases)
             journal.add(name, outcome)
             print(journal.line(name, outcome), flush=True)
             for failure in outcome.failures[:3]:
@@ -42,6 +44,7 @@ def _options(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=2, help="how often each target has its turn")
     parser.add_argument("--target", action="append", choices=list(TARGETS), help="default: all")
     parser.add_argument("--seed", type=int, default=0, help="another seed, other cases")
+    parser.add_argument("--cases", type=int, help="of each target and seed; without end by default")
     parser.add_argument("--case", type=int, help="repeat one case of one target, and see it fail")
     parser.add_argument("--journal", default="build/attack", help="folder of what was tried so far")
     return parser.parse_args(words)

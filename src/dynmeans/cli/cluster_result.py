@@ -98,6 +98,7 @@ def _result_fields(result: ClusterResult) -> dict[str, Any]:
         "doubts": list(result.suggestion.doubts) if result.suggestion else [],
         "new_beyond": result.new_beyond,
         "proposal": result.proposal,
+        "links": result.links,
     }
 
 
@@ -114,8 +115,9 @@ def _say_result(result: ClusterResult) -> None:
         f"now, {status.n_identities:,} in all, new beyond {result.new_beyond}. "
         f"Run: {status.folder}"
     )
-    if result.proposal is not None:
-        tell(with_flags(result.proposal, ["cluster"]))
+    for told in (result.proposal, result.links):
+        if told is not None:
+            tell(with_flags(told, ["cluster"]))
     if status.n_dead_letters:
         letters = counted(status.n_dead_letters, "message")
         tell(f"{letters} could not be read as rows: dynmeans dead-letters {status.folder}")

@@ -18,7 +18,7 @@ def after_commit(
 ) -> AfterCommit:
     """Return what the options ask for."""
     if archive is not None and keep is None:
-        raise InputError("archive", "goes with {keep}")
+        raise InputError("archive", "needs {keep}")
     retention = None if keep is None else Retention(parse_seconds("keep", keep), archive)
     followers: tuple[Follower, ...] = ()
     if alerts is not None:

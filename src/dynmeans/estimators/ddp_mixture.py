@@ -241,7 +241,9 @@ class DDPMixture(ClusterMixin, BaseEstimator):
             gaps = one_for_each("elapsed", elapsed, len(given))
             for X, gap, date in zip(given, gaps, when, strict=True):
                 self._take_next(X, checked_elapsed(gap), date)
-                history = history if labels else History(None, self._names())
+                history = (
+                    history if labels else History(None, getattr(self, "feature_names_in_", None))
+                )
                 history.append(self._step, date)
                 labels.append(labels_like(X, self.labels_))
         return labels, history
@@ -292,16 +294,12 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         self._when = when
         keep_step(self, self._step, when)
 
-    def _names(self) -> Any:
-        return getattr(self, "feature_names_in_", None)
-
     def _log_densities(self, X: Any) -> FloatArray:
         check_is_fitted(self, "state_")
         points = check_rows(self, X, n_features=self.state_.n_features, dtypes=np.float64)
         return log_first_densities(np.asarray(points, np.float64), self._prior_now())
 
     def _prior_now(self) -> BatchPrior:
-        """What the model says of a point that comes together with the last batch."""
         return batch_prior(self.state_, self._parameters(), elapsed=0.0)
 
     def _seed(self, n_steps: int) -> int:

@@ -26,18 +26,11 @@ from dynmeans.estimators.checked_rows import (
     start_over,
     steps_until,
 )
-from dynmeans.estimators.early_forgetting import warn_of_early_forgetting
 from dynmeans.estimators.named_batches import labels_like, timed_batches
 from dynmeans.families.find import families_of
 from dynmeans.follow.begin import begin
-from dynmeans.follow.follow import (
-    Step,
-    follow,
-    follow_all,
-    follow_if_small,
-    labels_of,
-    plan_of,
-)
+from dynmeans.follow.early_forgetting import warn_of_early_forgetting
+from dynmeans.follow.follow import Step, follow, follow_all, follow_if_small, labels_of, plan_of
 from dynmeans.follow.lives import confirmed
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.predict import distances, expected, predict
@@ -293,12 +286,12 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
             recipe, execution, window = self._settle()
             start_over(self)
             rows, gaps = check_batches(self, given, elapsed, sample_weight)
-            start = begin(recipe, rows, gaps, feature_names=self._names())
+            start = begin(recipe, rows, gaps, feature_names=self.__dict__.get("feature_names_in_"))
             memory, steps = follow_all(recipe, start, rows, gaps, execution)
             for t, gap in enumerate(gaps[1:]):
                 if gap < 1.0:
                     warn_of_early_forgetting(steps[t], gap, memory.plan.penalties)
-            history = History(None, self._names())
+            history = History(None, self.__dict__.get("feature_names_in_"))
             history.extend(steps, when)
             self._show(memory, steps[-1], when[-1], (recipe, execution, window))
             if self.keep_history is not False:
@@ -455,9 +448,6 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         execution = execution_of(self.backend, self.acceleration, self.n_threads, None)
         return self._recipe(), execution, checked_window(self.keep_history)
 
-    def _names(self) -> Any:
-        return self.__dict__.get("feature_names_in_")
-
     def _followed(self, X: Any, elapsed: float) -> bool:
         """Take in a small batch in one crossing, where the parameters were settled before."""
         own = self.__dict__
@@ -479,7 +469,9 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         settings = recipe, execution, _ = self._settle()
         memory, last = self.__dict__.get("memory_"), self.__dict__.get("_step")
         if memory is None:
-            memory = begin(recipe, [batch], elapsed, feature_names=self._names())
+            memory = begin(
+                recipe, [batch], elapsed, feature_names=self.__dict__.get("feature_names_in_")
+            )
         memory, step = follow(recipe, memory, batch, elapsed, execution)
         if elapsed < 1.0 and last is not None:
             warn_of_early_forgetting(last, elapsed, memory.plan.penalties)

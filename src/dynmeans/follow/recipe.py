@@ -294,7 +294,7 @@ class Recipe:
         if given is None and {"revival_penalty", "drift"} & set(more):
             raise InputError(
                 "penalties",
-                "'auto' goes with {max_gap} and {reach}, not with {revival_penalty} and {drift}, "
+                "'auto' takes {max_gap} and {reach}, not {revival_penalty} and {drift}, "
                 f"got {self.revival_penalty!r} and {self.drift!r}",
             )
         if self.new_penalty is not None and self.n_clusters is not None and not self.families:

@@ -5,9 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from dynmeans.inputs.input_error import InputError
+
 
 def feature_numbers(
-    chosen: Sequence[Any] | None, n_features: int | None, names: Sequence[Any] | None
+    chosen: Sequence[Any] | None,
+    n_features: int | None,
+    names: Sequence[Any] | None,
+    argument: str = "moving",
 ) -> tuple[int, ...] | None:
     """Return the numbers of the chosen features, or say which of them there is not.
 
@@ -23,20 +28,17 @@ def feature_numbers(
     values = list(chosen)
     if values and all(isinstance(value, bool | np.bool_) for value in values):
         if n_features is not None and len(values) != n_features:
-            raise ValueError(
-                f"moving must say yes or no for each of {n_features} features, got {len(values)}."
-            )
+            rule = f"must say yes or no for each of {n_features} features"
+            raise InputError(argument, rule, got=len(values))
         return tuple(np.flatnonzero(values).tolist())
-    return tuple(_number(value, names) for value in values)
+    return tuple(_number(value, names, argument) for value in values)
 
 
-def _number(value: Any, names: Sequence[Any] | None) -> int:
+def _number(value: Any, names: Sequence[Any] | None, argument: str) -> int:
     if not isinstance(value, str):
         return value  # type: ignore[no-any-return] # checked where the penalties are made
     found = [] if names is None else list(names)
     if value not in found:
-        raise ValueError(
-            f"moving must name features, which are {', '.join(found) or 'without names'}, "
-            f"got {value!r}."
-        )
+        rule = "must name features, which are {}"
+        raise InputError(argument, rule, ", ".join(found) or "without names", got=value)
     return found.index(value)

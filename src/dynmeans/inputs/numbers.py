@@ -30,7 +30,10 @@ def checked_number(
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number, got {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # of an integer of hundreds of digits
+        number = math.nan
     if math.isnan(number) or (math.isinf(number) and not infinity_allowed):
         rule = "a number" if infinity_allowed else "finite"
         raise InputError(name, f"must be {rule}", got=value)

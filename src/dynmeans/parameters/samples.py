@@ -4,9 +4,14 @@ import numpy as np
 
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.orders import content_order
+from dynmeans.inputs.argument_text import ArgumentText
+from dynmeans.inputs.plural import counted
+from dynmeans.records.arrays import FloatArray
+from dynmeans.spaces.standard import FEW, ODD, odd_cells, quartiles
 
 # A search over all choices looks at so many points, and a second look around its choice at more.
 N_SEARCHED, N_REFINED = 60_000, 180_000
+_N_TOLD = 4096  # rows that tell the middle half of a feature
 # Up to here nothing is left out.
 N_WHOLE = N_SEARCHED
 
@@ -40,3 +45,43 @@ def _most_of_a_batch(sizes: list[int], n_points: int) -> int:
 def _taken(batch: Batch, n_points: int) -> Batch:
     chosen = np.sort(content_order(batch.points, batch.weights)[:n_points])
     return Batch(batch.points[chosen], None if batch.weights is None else batch.weights[chosen])
+
+
+def _weights(batch: Batch) -> FloatArray:
+    return np.ones(batch.n_points) if batch.weights is None else batch.weights
+
+
+def without_odd_rows(
+    batches: list[Batch], batch_word: str
+) -> tuple[list[Batch], tuple[ArgumentText, ...]]:
+    """Leave out rows with a value so far out that it would decide the scale, and say so."""
+    filled = [batch for batch in batches if batch.has_weight]
+    if not filled:
+        return batches, ()
+    points = np.concatenate([batch.points for batch in filled]).astype(np.float64)
+    weights = np.concatenate([_weights(batch) for batch in filled])
+    told = points[weights > 0]
+    told = told[:: max(1, len(told) // _N_TOLD)]
+    is_odd = odd_cells(points, *quartiles(told, np.ones(len(told))))
+    odd_rows = is_odd.any(axis=1) & (weights > 0)
+    n_odd = int(np.count_nonzero(odd_rows))
+    if not 0 < n_odd <= FEW * len(points):
+        return batches, ()
+    kept, first = [], 0
+    for batch in batches:
+        if not batch.has_weight:
+            kept.append(batch)
+            continue
+        stays = ~odd_rows[first : first + batch.n_points]
+        first += batch.n_points
+        kept.append(
+            Batch(batch.points[stays], None if batch.weights is None else batch.weights[stays])
+        )
+    is_fewer = [n.n_points < batch.n_points for n, batch in zip(kept, batches, strict=True)]
+    lie = "lies" if n_odd == 1 else "lie"
+    doubt = ArgumentText(
+        f"{counted(n_odd, 'row')} of {len(points):,} {lie} more than {ODD:,.0f} times as far out "
+        f"as the middle half of a feature, the first in {batch_word} {is_fewer.index(True) + 1}, "
+        "and had no say in the choice: outliers, or wrong values."
+    )
+    return kept, (doubt,)

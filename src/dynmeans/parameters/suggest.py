@@ -13,7 +13,13 @@ from dynmeans.inputs.numbers import checked_count, checked_number, checked_range
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.leading_axes import leading_axes
-from dynmeans.parameters.samples import N_REFINED, N_SEARCHED, N_WHOLE, sampled
+from dynmeans.parameters.samples import (
+    N_REFINED,
+    N_SEARCHED,
+    N_WHOLE,
+    sampled,
+    without_odd_rows,
+)
 from dynmeans.parameters.search import refine, search, search_near
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import Feed, Setting, Trials
@@ -172,6 +178,7 @@ def suggest_for(
     n_points = sum(batch.n_points for batch in batches)
     looked_at = batches if n_points <= N_WHOLE else sampled(batches, N_REFINED)
     looked_at = [_in_content_order(batch) for batch in looked_at]
+    looked_at, odd = without_odd_rows(looked_at, batch_word)
     axes, gaps = leading_axes([batch.points for batch in looked_at]), list(elapsed)
     if axes is not None:  # Each axis mixes features, so all may move.
         looked_at, moving = _on_axes(looked_at, axes), None
@@ -189,7 +196,7 @@ def suggest_for(
         *(chosen, (*tried, *trials.candidates.values()), trials.points.n_batches, n_points),
         n_looked_at=len(trials.points.rows),
         is_followed=hint is not None or is_followed,
-        doubts=doubts,
+        doubts=(*odd, *doubts),
         batch_word=batch_word,
     )
 

@@ -227,7 +227,7 @@ def _checked_moving(motion: object, moving: Sequence[int] | None) -> tuple[int, 
     features = tuple(sorted({checked_count("moving", feature, at_least=0) for feature in moving}))
     if not features:
         raise InputError(
-            "moving", "must name a feature", got=moving, hint="For none, leave it out."
+            "moving", "must name a feature", got=moving, hint="Leave it out to let all move."
         )
     return features
 

@@ -1,6 +1,6 @@
 """ReportData: all a page shows, as arrays; nothing here knows how it is packed or drawn."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -141,6 +141,8 @@ class ReportData:
         What clusters are called beside their numbers; those without are numbers alone.
     merged : mapping of int to int
         The cluster that each merged one is shown as.
+    links : sequence of (int, int, float)
+        A forgotten cluster, one born in its place, and the steps between: perhaps the same.
     pinned : frozenset of int
         Clusters that are confirmed, however small or short-lived.
     backdrop : Backdrop, optional
@@ -175,6 +177,7 @@ class ReportData:
     totals: tuple[int, int, int] | None = None
     cluster_names: Mapping[int, str] = field(default_factory=dict)
     merged: Mapping[int, int] = field(default_factory=dict)
+    links: Sequence[tuple[int, int, float]] = ()
     pinned: frozenset[int] = frozenset()
     backdrop: Backdrop | None = None
     families: FamilyLevels | None = None

@@ -1,10 +1,7 @@
 """What each cluster of a run is, in sentences for the panel and the search of a page."""
 
-import math
-
 import numpy as np
 
-from dynmeans.records.arrays import FloatArray
 from dynmeans.runs.look.profiles import Profiles
 
 # Of the page's 5 MB; clusters with the most points come first.
@@ -27,7 +24,7 @@ def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[i
 
 
 def _apart(profiles: Profiles, row: int) -> list[str]:
-    means = dict(zip(profiles.features, _told(profiles, row, profiles.means[row]), strict=True))
+    means = dict(zip(profiles.features, profiles.told(row, profiles.means[row]), strict=True))
     return [
         f"{name} {means[name]}, {abs(by):.1f} standard deviations "
         f"{'above' if by > 0 else 'below'} the others"
@@ -60,18 +57,5 @@ def _typical(profiles: Profiles, row: int) -> list[str]:
     values = profiles.typical[row, 0, :_N_FEATURES]
     if not len(values) or not np.isfinite(values).all():
         return []
-    told = zip(profiles.features[:_N_FEATURES], _told(profiles, row, values), strict=True)
+    told = zip(profiles.features[:_N_FEATURES], profiles.told(row, values), strict=True)
     return ["typical: " + ", ".join(f"{name} {value}" for name, value in told)]
-
-
-def _told(profiles: Profiles, row: int, values: FloatArray) -> list[str]:
-    """Write values to two digits of the cluster's deviation: more would say nothing about it."""
-    spread = profiles.deviations[row, : len(values)].tolist()
-    return [_rounded(value, dev) for value, dev in zip(values.tolist(), spread, strict=True)]
-
-
-def _rounded(value: float, deviation: float) -> str:
-    if not 0 < deviation < 1e9 or abs(value) >= 1e9:
-        return f"{value:.6g}"
-    decimals = 1 - math.floor(math.log10(deviation))
-    return f"{round(value, decimals) + 0.0:.{min(max(decimals, 0), 9)}f}"

@@ -14,6 +14,7 @@ from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
+from dynmeans.runs.look.links import link_words, links_of_run
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
@@ -95,10 +96,10 @@ def run_report(
     data = data.with_edits(run.edits.merged, run.edits.pinned)
     if run.config.sample_size:
         profiles = describe_clusters(run, describe=describe, input=input, trust=trust)
-        scales, told = scales_of_run(run, samples[-1:]), descriptions(profiles)
-        told |= {k: [text, *told.get(k, [])] for k, text in scales.items()}
+        scales, texts = scales_of_run(run, samples[-1:]), descriptions(profiles)
+        texts |= {k: [text, *texts.get(k, [])] for k, text in scales.items()}
         notes = (*data.notes, *([scales_in_words(scales)] if scales else ()))
-        data = replace(data.with_descriptions(told), notes=notes)
+        data = replace(data.with_descriptions(texts), notes=notes)
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
             f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "
@@ -107,7 +108,12 @@ def run_report(
         data = replace(data, notes=(rule, *data.notes))
     proposal = proposed_space(run)
     proposed = () if proposal is None else (str(proposal),)
-    return replace(data, notes=(*data.notes, *proposed), story=tuple(story_of(run)))
+    links = links_of_run(run)
+    assert run.penalties is not None
+    words = link_words(links, run.penalties.max_gap)
+    told = (*proposed, *([] if words is None else [str(words)]))
+    data = replace(data, links=[(k.cluster_id, k.other_id, k.gap) for k in links])
+    return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run)))
 
 
 def run_page(run: Run, **options: Any) -> str:
@@ -139,17 +145,15 @@ def _trial(run: Run) -> Trial | None:
     recipe, memory, penalties = run.config.recipe, run.memory, run.penalties
     assert memory is not None, "a run without windows has no report"
     assert penalties is not None
-    spreads = getattr(memory.known_space, "spread", None)
-    is_scaled = memory.known_space.name == "raw" or spreads is not None
-    if not is_scaled or not isinstance(recipe.random_state, int):
+    if not isinstance(recipe.random_state, int):
         return None
     return Trial(
         penalties,
         recipe.random_state,
         recipe.n_init,
         recipe.search,
-        spreads=spreads,
-        space=memory.known_space.name,
+        learned=memory.known_space,
+        space=recipe.space if isinstance(recipe.space, str) else memory.known_space.name,
         command=_command(run),
     )
 

@@ -61,7 +61,7 @@ SCRIPTS = (
     "main.js",
 )
 # Of a page on which other scales can be tried; the worker has scripts of its own.
-ENGINE_SCRIPTS = ("engine/trial.js", "engine/panel.js")
+ENGINE_SCRIPTS = ("engine/spaces.js", "engine/trial.js", "engine/panel.js")
 WORKER_SCRIPTS = ("engine/engine.js", "engine/worker.js")
 LIVE_SCRIPTS = ("live/editing.js", "live/live.js")  # of a page that a server feeds
 

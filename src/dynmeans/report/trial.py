@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynmeans.engine.checks import entropy_of_seed
-from dynmeans.records.arrays import FloatArray
 from dynmeans.records.penalties import Penalties
+from dynmeans.spaces.angle import Angle
+from dynmeans.spaces.geo import Geo
+from dynmeans.spaces.mixed import Mixed
+from dynmeans.spaces.raw import RAW, Raw
+from dynmeans.spaces.space import Space
+from dynmeans.spaces.standard import Standard
 
 if TYPE_CHECKING:
     from dynmeans.report.data import ReportData
 
+_NO_MAP = "Other scales cannot be tried on this page: it has no map of the space {!r}."
 _TOO_MANY = (
     "Other scales cannot be tried on this page: it holds {shown} of the {all} features by which "
     "the rows were clustered."
@@ -26,9 +32,8 @@ class Trial:
     random_state: int = 0  # Seed of the visiting orders
     n_init: int = 3  # Visiting orders tried on every batch
     search: str = "paper"  # {"deep", "paper"}; how the minimum was searched
-    # (n_features,); by which features were divided before they were clustered.
-    spreads: FloatArray | None = None
-    space: str = "raw"  # What did that, as the estimators name it
+    learned: Space = RAW  # How rows became points
+    space: str = "raw"  # The same, as the estimators name it
     command: str | None = None  # The command that clusters the same rows, without its penalties
 
 
@@ -41,13 +46,16 @@ def packed_trial(data: "ReportData") -> dict[str, Any] | None:
     if len(features) < len(matrix):
         return {"reason": _TOO_MANY.format(shown=len(features), all=len(matrix))}
     penalties, entropy = trial.penalties, int(entropy_of_seed(trial.random_state))
-    scales = np.ones(len(matrix)) if trial.spreads is None else trial.spreads
+    pieces = pieces_of(trial.learned, list(range(len(matrix))))
+    if pieces is None:
+        return {"reason": _NO_MAP.format(trial.learned.name)}
     is_moving = None
     if penalties.moving is not None:
-        is_moving = [row in penalties.moving for row in range(len(matrix))]
+        n_coordinates = trial.learned.n_coordinates(len(matrix))
+        is_moving = [row in penalties.moving for row in range(n_coordinates)]
     return {
         "features": features,
-        "scales": scales.tolist(),
+        "pieces": pieces,
         "directions": {
             row: matrix[:, row].tolist() for row in range(len(data.axes)) if row not in features
         },
@@ -62,14 +70,32 @@ def packed_trial(data: "ReportData") -> dict[str, Any] | None:
         "entropy": [entropy % 2**32, entropy >> 32],
         "search": trial.search,
         "space": trial.space,
-        "unit": _unit(data, trial),
         "command": trial.command,
     }
 
 
-def _unit(data: "ReportData", trial: Trial) -> str:
-    """Name the unit of distances: that of the features, where it is known."""
-    if trial.spreads is not None:
-        return "spreads"
-    is_map = data.lon_lat is not None and len(data.axes) == 2
-    return "degrees" if is_map else ""
+def pieces_of(space: Space, features: list[int], weight: float = 1.0) -> list[Any] | None:
+    """Say how a page maps these features; None for a space that it cannot map.
+
+    Examples
+    --------
+    >>> pieces_of(Geo(), [0, 1])
+    [{'kind': 'geo', 'features': [0, 1], 'unit': 'km', 'weight': 1.0}]
+    """
+    told: dict[str, Any] = {"unit": space.unit, "weight": weight}
+    if isinstance(space, Mixed):
+        groups = [
+            pieces_of(g.space, [features[int(f)] for f in g.features], weight * g.weight)
+            for g in space.groups
+        ]
+        return None if None in groups else [piece for group in groups for piece in group or ()]
+    if isinstance(space, Geo):
+        ordered = features[::-1] if space.longitude_first else features
+        return [{"kind": "geo", "features": ordered, **told}]
+    if isinstance(space, Angle):
+        angle = {"kind": "angle", "period": space.period}
+        return [{**angle, "features": [feature], **told} for feature in features]
+    if isinstance(space, Raw | Standard):
+        spread = space.spread.tolist() if isinstance(space, Standard) else [1.0] * len(features)
+        return [{"kind": "scaled", "features": features, "scales": spread, **told}]
+    return None

@@ -20,6 +20,7 @@ from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, refuse_unfollowed
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.input import Input
+from dynmeans.runs.look.links import link_words, links_of_run
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
@@ -62,6 +63,7 @@ class ClusterResult:
     new_beyond: str = ""
     proposal: ArgumentText | None = None
     other_scales: str = ""  # Which clusters look like two, or two like one
+    links: ArgumentText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +338,7 @@ class _Work:
             new_beyond=new_beyond(run),
             proposal=proposed_space(run),
             other_scales=scales_in_words(scales_of_run(run)),
+            links=_told_links(run),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
@@ -350,3 +353,11 @@ class _Work:
             except StoppedError:
                 return True
             return False
+
+
+def _told_links(run: Run) -> ArgumentText | None:
+    """Say which clusters may be forgotten ones, where any was forgotten."""
+    penalties, n_identities = run.penalties, run.status().n_identities
+    if penalties is None or n_identities == run.state.n_clusters:
+        return None
+    return link_words(links_of_run(run), penalties.max_gap)

@@ -52,7 +52,7 @@ class RunConfig:
         if not isinstance(self.recipe, Recipe):
             raise TypeError(f"recipe must be a Recipe, got {type(self.recipe).__name__}.")
         if not self.features:
-            rule, hint = "must name at least one column, got none", "Text goes with {text=...}."
+            rule, hint = "must name at least one column, got none", "For text use {text=...}."
             raise InputError("features", rule, hint=hint)
         if len(set(self.features)) < len(self.features):
             listed = ", ".join(self.features)

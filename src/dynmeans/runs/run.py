@@ -237,13 +237,18 @@ class Run(Editing, Closing):
         """Return the committed Parquet files of labels, oldest first."""
         return self._store.parts()
 
-    def clusters(self, *, frame: str = "pandas") -> Any:
+    def clusters(
+        self, *, status: str | None = None, limit: int | None = None, frame: str = "pandas"
+    ) -> Any:
         """One row for each cluster: life, size, status and last center in the source's units.
 
+        With `status` of those that are "seen", "unseen" or "forgotten", with `limit` of the newest.
         Also what people made of it: `name`, `shown_as`, which differs from `cluster_id` where it
         was merged, and `is_pinned`.
         """
-        table = run_tables.clusters_table(self._store, self.config.features, self.state)
+        with self._store.snapshot():
+            wanted = self.config.features, self.state, status, limit
+            table = run_tables.clusters_table(self._store, *wanted)
         return _as_frame(with_edits(table, self.edits), frame)
 
     def events(

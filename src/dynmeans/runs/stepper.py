@@ -12,7 +12,8 @@ from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import check_features
 from dynmeans.engine.execution import DEFAULT
 from dynmeans.follow.begin import OnChoice, into_space
-from dynmeans.follow.follow import follow
+from dynmeans.follow.early_forgetting import warn_of_early_forgetting
+from dynmeans.follow.follow import Step, follow
 from dynmeans.follow.lives import NOBODY
 from dynmeans.follow.memory import Memory
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
@@ -40,6 +41,7 @@ class Stepper:
         self._counts = store.counts()
         self._columns: list[list[str]] | None = store.manifest("label_columns")
         self._pending = Commit()
+        self._last: Step | None = None
 
     def begin(self, windows: Iterable[Window], on_choice: OnChoice) -> Iterable[Window]:
         """Learn from the first windows what the recipe leaves open; return all of them."""
@@ -125,6 +127,9 @@ class Stepper:
         after, step = follow(
             self._config.recipe, self._memory, batch, window.elapsed, self.execution
         )
+        if window.elapsed < 1.0 and self._last is not None:
+            warn_of_early_forgetting(self._last, window.elapsed, after.plan.penalties)
+        self._last = step
         # Points and windows of each identity are counted in the table of clusters.
         self._memory = replace(after, lives=NOBODY)
         record = step.record()

@@ -18,8 +18,9 @@ from dynmeans.engine.checks import checked_points
 from dynmeans.follow.predict import predict
 from dynmeans.records.events import KINDS
 from dynmeans.runs.edits import UNDO
+from dynmeans.runs.look.links import links_of_run
 from dynmeans.runs.run import Run
-from dynmeans.runs.store.run_tables import count_events
+from dynmeans.runs.store.run_tables import count_clusters, count_events
 from dynmeans.serve.beside import Beside
 from dynmeans.serve.feed import RunFeed
 from dynmeans.serve.metrics import metrics_text
@@ -56,6 +57,7 @@ class Api:
             Route("/api/names", self.rename, methods=["POST"]),
             Route("/api/edits", self.edits),
             Route("/api/edits", self.edit, methods=["POST"]),
+            Route("/api/links", self.links),
             Route("/api/runs", self.again, methods=["POST"]),
         ]
 
@@ -89,10 +91,9 @@ class Api:
     async def clusters(self, request: Request) -> Response:
         """The clusters, newest first."""
         limit = _number(request, "limit", 1000, 1, MOST_ROWS)
-        rows = await self._feed.read(lambda run: run.clusters(frame="arrow").to_pylist())
-        wanted = request.query_params.get("status")
-        rows = [row for row in rows if wanted in (None, row["status"])]
-        return _rows(rows[::-1], limit)
+        status = request.query_params.get("status")
+        n_all, rows = await self._feed.read(lambda run: _clusters(run, status, limit))
+        return _rows(rows[::-1], limit, n_all=n_all)
 
     async def events(self, request: Request) -> Response:
         """What happened after a window."""
@@ -151,6 +152,10 @@ class Api:
         else:
             raise HTTPException(422, "kind must be merge, pin or undo")
         return _json(asdict(done))
+
+    async def links(self, request: Request) -> Response:
+        """Clusters that may be forgotten ones; a merger accepts one."""
+        return _json(await self._feed.read(lambda run: [e._asdict() for e in links_of_run(run)]))
 
     async def again(self, request: Request) -> Response:
         """Cluster the run's rows with other settings, in a folder beside it."""
@@ -220,6 +225,12 @@ def _predicted(run: Run, points: list[Any]) -> Any:
     if memory is None:  # nothing is remembered yet
         return np.full(len(rows), -1), np.zeros(len(rows))
     return predict(run.config.recipe, memory, Batch(rows))
+
+
+def _clusters(run: Run, status: str | None, limit: int) -> tuple[int, list[Any]]:
+    """How many clusters there are, and the newest of them."""
+    found = run.clusters(status=status, limit=limit, frame="arrow")
+    return count_clusters(run.store, run.state, status), found.to_pylist()
 
 
 def _events(run: Run, kinds: list[str], first_step: int, limit: int) -> tuple[int, list[Any]]:

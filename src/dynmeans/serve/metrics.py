@@ -14,7 +14,7 @@ _GAUGES = {
     "dead_letters_total": "Messages that could not be read as rows.",
     "clusters": "Clusters in the last window.",
     "clusters_remembered": "Clusters in memory, seen or not.",
-    "births_total": "Clusters there ever were.",
+    "births_total": "Clusters seen so far.",
     "cost": "Cost of the last window.",
     "label_bytes": "Size of the stored labels.",
     "is_running": "Whether a process writes to the run.",

@@ -4,6 +4,7 @@ from typing import Any
 
 import dynmeans
 from dynmeans.records.events import KINDS
+from dynmeans.runs.store.run_tables import STATUSES
 
 MOST_ROWS = 10_000
 TOTAL = "x-total-count"  # the header of a table that says how many rows there are
@@ -50,7 +51,7 @@ _PATHS = {
             "The clusters, newest first.",
             parameters=[
                 _query("limit", _LIMIT | {"default": 1000}),
-                _query("status", {"enum": ["seen", "unseen", "forgotten"]}),
+                _query("status", {"enum": [*STATUSES]}),
             ],
         )
     },
@@ -64,6 +65,7 @@ _PATHS = {
             ],
         )
     },
+    "/api/links": {"get": _answer("Clusters born where a forgotten one had been.")},
     "/api/labels": {
         "get": _table(
             "The labels of a window, by default the last.",

@@ -106,8 +106,8 @@ class Landmarks(Space):
         first = first[:: -(-len(first) // _MAX_ROWS)]
         if self.kernel == DIFFUSION:
             kept = dense_landmarks(first, self.n_landmarks)
-            reach, root = spectral_map(kept, self.width)
-            return Landmarks(DIFFUSION, self.n_landmarks, reach, None, kept, root)
+            fitting, root = spectral_map(kept, self.width)
+            return Landmarks(DIFFUSION, self.n_landmarks, fitting, None, kept, root)
         width = self._usual_width(first) if self.width is None else self.width
         kernel = self._of_width(width)
         chosen = _pivots(first, kernel, self.n_landmarks)

@@ -13,6 +13,7 @@ from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.spaces.space import Space, array_module
 
+_EXAMPLE = "0.1*geo(lat,lon) + angle:24(hour) + standard(speed)"
 _GROUP = re.compile(r"(?:([0-9.eE+-]+)\s*\*\s*)?([a-z]+(?::[^()]*)?)\s*\(([^()]*)\)")
 
 
@@ -49,17 +50,13 @@ class Mixed(Space):
     def __post_init__(self) -> None:
         """Check the weights, and that no feature lies in two groups."""
         if not self.groups:
-            raise InputError(
-                "space",
-                "'mixed' needs its groups, as in",
-                got="0.1*geo(lat,lon) + angle:24(hour) + standard(speed)",
-            )
+            raise InputError("space", f"'mixed' needs its groups, as in {_EXAMPLE}")
         for group in self.groups:
             checked_number("weight", group.weight, above=0)
         named = [feature for group in self.groups for feature in group.features]
         if len(set(named)) < len(named):
             twice = next(feature for feature in named if named.count(feature) > 1)
-            raise InputError("space", "must name each feature once; twice:", got=twice)
+            raise InputError("space", "must name each feature once; {!r} is there twice", twice)
 
     @property
     def is_elementwise(self) -> bool:  # type: ignore[override]
@@ -231,17 +228,20 @@ def read_groups(text: str, find: Any) -> Mixed:
     for part in re.split(r"(?<=\))\s*\+", text):
         found = _GROUP.fullmatch(part.strip())
         if found is None:
-            rule = "must be groups as in 0.1*geo(lat,lon) + angle:24(hour) + standard(speed)"
-            raise InputError("space", rule, got=text)
+            raise InputError("space", f"must be groups as in {_EXAMPLE}", got=text)
         weight, space, names = found.groups()
+        try:
+            number = float(weight or 1.0)
+        except ValueError:
+            raise InputError("space", "must have a number before each *", got=weight) from None
         features = tuple(_feature(name) for name in names.split(","))
-        groups.append(Group(find(space), features, float(weight) if weight else 1.0))
+        groups.append(Group(find(space), features, number))
     return Mixed(tuple(groups))
 
 
 def _feature(text: str) -> str | int:
     name = text.strip()
-    return int(name) if name.isdigit() else name
+    return int(name) if name.isdecimal() and name.isascii() else name
 
 
 def _is_named(group: Group) -> bool:
@@ -249,6 +249,6 @@ def _is_named(group: Group) -> bool:
 
 
 def _number_of(feature: str | int, names: Sequence[str]) -> int:
-    found = feature_numbers([feature], len(names), names)
+    found = feature_numbers([feature], len(names), names, "space")
     assert found is not None, "one was named"
     return found[0]

@@ -12,6 +12,10 @@ from dynmeans.spaces.space import Space, beside
 
 # A feature whose spread is this many times another's leaves the other no say in a distance.
 MAX_RATIO = 10.0
+ODD = 1000.0  # times the middle half: no value that belongs to the others
+FEW = 0.01  # of the values: more are no accident
+# Where the middle half of a feature is constant, wider shares say how far it spreads.
+_SHARES = ((0.25, 0.75), (0.1, 0.9), (0.01, 0.99), (0.0, 1.0))
 _BITS = 36
 
 
@@ -60,7 +64,10 @@ class Standard(Space):
         return self.mean is not None
 
     def fit(self, rows: BatchArray, weights: FloatArray | None = None) -> Space:
-        """Learn mean and spread; a feature that is constant keeps its unit."""
+        """Learn mean and spread; a feature that is constant keeps its unit.
+
+        A value a thousand times as far out as the middle half of its feature has no say.
+        """
         mean, spread = mean_and_spread(rows, weights)
         return Standard(mean, np.where(spread > 0, spread, 1.0))
 
@@ -150,10 +157,40 @@ def mean_and_spread(
     """
     points = np.asarray(rows, np.float64)
     weights = np.ones(len(points)) if weights is None else weights
-    total = math.fsum(weights.tolist())
-    mean = _rounded(_sums(points * weights[:, None]) / total)
-    squares = (points - mean) ** 2 * weights[:, None]
-    return mean, _rounded(np.sqrt(_sums(squares) / total))
+    is_odd = odd_cells(points, *quartiles(points, weights))
+    is_odd &= weights @ is_odd <= FEW * weights.sum()
+    shares = np.where(is_odd, 0.0, weights[:, None])
+    totals = _sums(shares)
+    mean = _rounded(_sums(points * shares) / totals)
+    squares = (points - mean) ** 2 * shares
+    return mean, _rounded(np.sqrt(_sums(squares) / totals))
+
+
+def quartiles(points: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the median of each feature and how far its middle half spreads."""
+    columns = [_middle_and_range(column, weights) for column in points.T]
+    middle, spread = np.array(columns).reshape(-1, 2).T
+    return middle, spread
+
+
+def odd_cells(points: Any, middle: FloatArray, spread: FloatArray) -> Any:
+    """Say which values lie so far out that they must not decide a unit, a scale or a mean."""
+    return np.abs(points - middle) > ODD * spread
+
+
+def _middle_and_range(values: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    order = np.argsort(values, kind="stable")
+    values, below = values[order], np.cumsum(weights[order])
+
+    def quantile(share: float) -> float:
+        # The least value with so much weight at or below it: a row of weight 2 is two rows.
+        return float(values[min(np.searchsorted(below, share * below[-1]), len(values) - 1)])
+
+    for low, high in _SHARES:
+        spread = quantile(high) - quantile(low)
+        if spread > 0:
+            return quantile(0.5), spread
+    return quantile(0.5), 1.0
 
 
 def _sums(terms: FloatArray) -> FloatArray:

@@ -94,7 +94,7 @@ def test_text_that_is_no_time_is_left_out_and_told(frame):
 
 def test_times_that_none_of_the_rows_has_are_an_error_and_not_left_out(frame):
     texts = frame.assign(when=frame["when"].dt.strftime("%d.%m.%Y %H:%M"))
-    with pytest.raises(ValueError, match="which is no time such as 2024"):
+    with pytest.raises(ValueError, match="which is not a time such as 2024"):
         dynmeans.cluster(texts, **WHEN)
 
 

@@ -128,7 +128,7 @@ def test_the_command_clusters_text_and_names_clusters_too(news, tmp_path, capsys
 
 
 def test_text_beside_features_and_text_of_a_stream_are_refused_by_name(news, tmp_path, capsys):
-    with pytest.raises(ValueError, match="text goes without features"):
+    with pytest.raises(ValueError, match="text and features exclude each other"):
         dynmeans.cluster(news[0], text="headline", features=["topic"], **WEEKLY)
     run = str(tmp_path / "run")
     assert main(["cluster", "-", "--text", "headline", "--count", "5", "-o", run]) == 1

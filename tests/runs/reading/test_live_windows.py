@@ -119,7 +119,7 @@ def test_a_stream_cut_anywhere_and_sent_again_gives_the_unbroken_run(tmp_path):
         ('{"t": 3, "x": null}', "line 2 has no finite value for 'x'"),
         ('{"t": 3, "x": "wide"}', "line 2 has no finite value for 'x'"),
         ('{"t": 3}', "line 2 has no finite value for 'x'"),
-        ('{"t": "noon", "x": 1}', "time: line 2 has 'noon', which is no time"),
+        ('{"t": "noon", "x": 1}', "time: line 2 has 'noon', which is not a time"),
     ],
 )
 def test_a_bad_line_is_named(line, message):
@@ -135,7 +135,7 @@ def test_lines_with_times_of_a_local_form_are_read():
 
 def test_a_line_with_a_time_of_another_form_is_named():
     lines = ['{"t": "31.12.2024", "x": 1}', '{"t": "2025-01-01", "x": 2}']
-    message = "line 2 has '2025-01-01', which is no time of the form '%d.%m.%Y'"
+    message = "line 2 has '2025-01-01', which is not a time of the form '%d.%m.%Y'"
     with pytest.raises(ValueError, match=message):
         values_of(live(lines, every="1d", lateness="0", time_format="%d.%m.%Y"))
 

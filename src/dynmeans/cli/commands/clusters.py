@@ -112,14 +112,15 @@ def _lines(found: "Profiles", row: int) -> list[str]:
     name = f"  {found.names[k]}" if k in found.names else ""
     seen = f"{counted(lives.n_points[row], 'point')} in {counted(lives.n_windows[row], 'window')}"
     lines = [f"{k}{name}  {seen}, {lives.first_windows[row]} to {lives.last_windows[row]}"]
-    means = zip(found.features, found.means[row], found.deviations[row], strict=True)
-    facts = {"mean": ", ".join(f"{n} {mean:.4g} ± {dev:.2g}" for n, mean, dev in means)}
+    told = found.told(row, found.means[row])
+    means = zip(found.features, told, found.deviations[row], strict=True)
+    facts = {"mean": ", ".join(f"{n} {mean} ± {dev:.2g}" for n, mean, dev in means)}
     facts["apart"] = ", ".join(f"{n} {d:+.2g}" for n, d in found.apart(row)[:3])
     if found.truth is not None and found.truth_shares is not None:
         share = found.truth_shares[row]
         facts["truth"] = f"{found.truth[row]} ({share:.0%})" if share > 0 else ""
     facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.telling.items()}
     for window, values in zip(found.typical_windows[row][:1], found.typical[row], strict=False):
-        told = ", ".join(f"{n} {v:.4g}" for n, v in zip(found.features, values, strict=True))
-        facts["typical"] = f"{told} ({window})" if told else ""
+        pairs = zip(found.features, found.told(row, values), strict=True)
+        facts["typical"] = f"{', '.join(f'{n} {value}' for n, value in pairs)} ({window})"
     return lines + [f"    {fact:<7} {text}" for fact, text in facts.items() if text]

@@ -9,14 +9,15 @@ from dynmeans.cli import options
 
 if TYPE_CHECKING:
     from dynmeans.runs.edits import Edit
+    from dynmeans.runs.look.links import Link
 
-ACTIONS = {"merge": 2, "pin": 1, "undo": 0, "log": 0}  # clusters that each is given
+ACTIONS = {"merge": 2, "pin": 1, "undo": 0, "log": 0, "links": 0}  # clusters that each is given
 
 
 def edit(
     run_folder: options.RunFolder,
     action: Annotated[
-        str, typer.Argument(metavar="ACTION", help="merge, pin, undo or log.")
+        str, typer.Argument(metavar="ACTION", help="merge, pin, undo, log or links.")
     ] = "log",
     clusters: Annotated[
         list[int] | None,
@@ -36,7 +37,7 @@ def edit(
 
     Every edit is logged with who made it and when. merge and undo change what labels, clusters,
     report and plot show. A pinned cluster is confirmed whatever --min-cluster-size and --min-life
-    say.
+    say. links lists clusters that were born where a forgotten one had been; merge accepts one.
 
     [bold]Examples[/bold]
 
@@ -48,6 +49,7 @@ def edit(
     """
     from dynmeans.cli.output import print_json, say
     from dynmeans.inputs.input_error import InputError
+    from dynmeans.runs.look.links import links_of_run
     from dynmeans.runs.run import Run
 
     ids = clusters or []
@@ -64,7 +66,11 @@ def edit(
             run.pin_cluster(*ids, who=who)
         elif action == "undo":
             run.undo_edit(number, who=who)
-        edits = run.edits
+        edits, links = run.edits, links_of_run(run) if action == "links" else []
+    if action == "links":
+        lines = [link._asdict() if as_json else _told_link(link, run_folder) for link in links]
+        print_json(lines) if as_json else say("\n".join(map(str, lines)) or "No links.")
+        return
     shown = edits.log if action == "log" else edits.log[-1:]
     undone = edits.undone()
     if as_json:
@@ -73,6 +79,15 @@ def edit(
     for entry in shown:
         tail = " (undone)" if entry.number in undone else ""
         say(f"{entry.number}  {entry.at}  {entry.who}: {_told(entry)}{tail}")
+
+
+def _told_link(link: "Link", folder: object) -> str:
+    again = f", every {link.period:.3g}" if link.period else ""
+    return (
+        f"{link.other_id} was born where {link.cluster_id} had been, {link.gap:.4g} steps after it "
+        f"was last seen{again}, {link.distance:.3g} away: "
+        f"dynmeans edit {folder} merge {link.cluster_id} {link.other_id}"
+    )
 
 
 def _told(entry: "Edit") -> str:

@@ -24,6 +24,10 @@ def events(
         bool,
         typer.Option("--families", help="Also joined: a family turned out to be part of another."),
     ] = False,
+    is_links: Annotated[
+        bool,
+        typer.Option("--links", help="Also link: born where a forgotten cluster had been."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
     """List what happened to the clusters: births, gaps, returns, splits and mergers.
@@ -36,6 +40,7 @@ def events(
     from dynmeans.inputs.input_error import InputError
     from dynmeans.inputs.plural import counted
     from dynmeans.records.events import KINDS
+    from dynmeans.runs.look.links import links_of_run
     from dynmeans.runs.look.run_families import joins_of_run
     from dynmeans.runs.run import Run
 
@@ -53,13 +58,22 @@ def events(
         if is_families or "joined" in kinds:
             joins = joins_of_run(run)
             rows += [row for row in joins if cluster in (None, row["cluster_id"], row["other_id"])]
-            rows.sort(key=lambda row: row["step"])
+        if is_links:
+            rows += [
+                {"step": link.step, "time": None, "window": None, "kind": "link"}
+                | {"cluster_id": link.other_id, "other_id": link.cluster_id, "gap": link.gap}
+                for link in links_of_run(run)
+                if cluster in (None, link.cluster_id, link.other_id)
+            ]
+        rows.sort(key=lambda row: row["step"])
     rows = rows if last is None else rows[len(rows) - min(last, len(rows)) :]
     if as_json:
         print_json(rows)
         return
     for row in rows:
-        other = {"split": "from", "merged": "into", "joined": "with"}.get(row["kind"])
+        other = {"split": "from", "merged": "into", "joined": "with", "link": "perhaps"}.get(
+            row["kind"]
+        )
         tail = f" {other} {named(row['other_id'], names)}" if other else ""
         tail += f" after {counted(row['gap'], 'step')}" if row["gap"] is not None else ""
         who = named(row["cluster_id"], names)

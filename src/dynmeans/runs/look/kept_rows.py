@@ -6,8 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.run import Run
 from dynmeans.spaces.globe import shortest, unwrapped
+from dynmeans.spaces.standard import odd_cells, quartiles
 
 # From identities to what is described: themselves, those that people merged, or families.
 Shown = Callable[[IntArray], IntArray]
@@ -53,30 +55,35 @@ def moments(
     """Counts, means, variances, and standardized differences to all other rows.
 
     A feature that comes round again is averaged the short way round, and has no differences: on a
-    circle nothing lies above or below.
+    circle nothing lies above or below. A row a thousand times as far out as the middle half counts
+    for its own cluster, and not among the others.
     """
     n, d = len(ids), len(run.config.features)
-    counts, sums, squares = np.zeros(n), np.zeros((n, d)), np.zeros((n, d))
+    every, usual = ([np.zeros(n), np.zeros((n, d)), np.zeros((n, d))] for _ in range(2))
     periods = periods_of(run)
     is_round = np.array([period is not None for period in periods])
     center, lowest = np.full((n, d), np.nan), np.full(d, np.inf)
+    middle = spread = None
     for sample in run.samples():
-        points = sample.points.astype(np.float64)
+        points, rows = _known_rows(sample, ids, shown)
         if not len(points):
             continue
-        rows = np.searchsorted(ids, shown(sample.cluster_ids))
-        if np.isnan(center[:, ~is_round]).any():
-            center[:, ~is_round] = points[:, ~is_round].mean(axis=0)  # squares of small numbers
+        if middle is None or spread is None:
+            middle, spread = quartiles(points, np.ones(len(points)))
+            center[:, ~is_round] = middle[~is_round]  # squares of small numbers
         is_first = np.isnan(center[rows]) & is_round
         center[rows] = np.where(is_first, points, center[rows])
         lowest = np.minimum(lowest, points.min(axis=0))
         away = shortest(points - center[rows], periods)
-        np.add.at(counts, rows, 1.0)
-        np.add.at(sums, rows, away)
-        np.add.at(squares, rows, away**2)
+        is_usual = ~odd_cells(points, middle, spread).any(axis=1)
+        for (n_rows, sums, squares), part in ((every, slice(None)), (usual, is_usual)):
+            np.add.at(n_rows, rows[part], 1.0)
+            np.add.at(sums, rows[part], away[part])
+            np.add.at(squares, rows[part], away[part] ** 2)
+    counts = every[0]
     with np.errstate(invalid="ignore", divide="ignore"):
-        means, variances = _mean_and_variance(counts, sums, squares)
-        rest = counts.sum() - counts, sums.sum(axis=0) - sums, squares.sum(axis=0) - squares
+        means, variances = _mean_and_variance(*every)
+        rest = [total.sum(axis=0) - total for total in usual]
         other_means, other_variances = _mean_and_variance(*rest)
         differences = (means - other_means) / np.sqrt(0.5 * (variances + other_variances))
     differences[~np.isfinite(differences) | is_round] = np.nan
@@ -86,6 +93,13 @@ def moments(
             start = -0.5 * period if lowest[column] < 0 else 0.0
             means[:, column] = unwrapped(means[:, column], start, period)
     return counts, means, variances, differences
+
+
+def _known_rows(sample: Sample, ids: IntArray, shown: Shown) -> tuple[FloatArray, IntArray]:
+    """Return the rows of a window that have one of these identities, and the place of each."""
+    names = shown(sample.cluster_ids)
+    is_known = np.isin(names, ids)
+    return sample.points[is_known].astype(np.float64), np.searchsorted(ids, names[is_known])
 
 
 def periods_of(run: Run) -> tuple[float | None, ...]:
@@ -111,8 +125,7 @@ def typical_rows(
     typical = np.full((len(ids), N_TYPICAL, means.shape[1]), np.nan)
     windows = [[""] * N_TYPICAL for _ in ids]
     for sample in run.samples():
-        rows = np.searchsorted(ids, shown(sample.cluster_ids))
-        points = sample.points.astype(np.float64)
+        points, rows = _known_rows(sample, ids, shown)
         distances = np.sum((shortest(points - means[rows], periods) / scale) ** 2, axis=1)
         for i in np.flatnonzero(distances < nearest[rows, -1]):
             row = rows[i]

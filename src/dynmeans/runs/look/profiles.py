@@ -1,5 +1,6 @@
 """What a cluster is: where its rows lie, what sets it apart, and a few rows that are like it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -77,6 +78,11 @@ class Profiles:
         values = self.differences[row]
         order = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")
         return [(self.features[j], float(values[j])) for j in order if np.isfinite(values[j])]
+
+    def told(self, row: int, values: FloatArray) -> list[str]:
+        """Write values to two digits of the cluster's deviation: more would say nothing of it."""
+        spreads = self.deviations[row, : len(values)].tolist()
+        return [_rounded(value, dev) for value, dev in zip(values.tolist(), spreads, strict=True)]
 
     def to_arrow(self) -> pa.Table:
         """One row for each: means, deviations, what sets it apart, telling values, truth."""
@@ -191,3 +197,10 @@ def _majority(ids: IntArray, shown: Shown, counts: TruthCounts) -> tuple[list[An
             most[row], found[row] = number, values[value].item()
     np.divide(most, totals, out=shares, where=totals > 0)
     return found, shares
+
+
+def _rounded(value: float, deviation: float) -> str:
+    if not 0 < deviation < 1e9 or abs(value) >= 1e9:
+        return f"{value:.6g}"
+    decimals = 1 - math.floor(math.log10(deviation))
+    return f"{round(value, decimals) + 0.0:.{min(max(decimals, 0), 9)}f}"

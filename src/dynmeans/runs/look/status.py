@@ -33,7 +33,7 @@ class RunStatus:
     n_remembered : int
         Clusters in memory, seen or not.
     n_identities : int
-        All clusters there ever were.
+        Clusters seen so far, forgotten ones too.
     cost : float or None
         Cost of the last window.
     first_window, last_window : str or None

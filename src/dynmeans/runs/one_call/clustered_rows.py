@@ -20,6 +20,7 @@ from dynmeans.runs.export.geojson import write_geojson
 from dynmeans.runs.export.label_files import export_labels
 from dynmeans.runs.look.edited_tables import names_of
 from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
+from dynmeans.runs.look.links import Link, links_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.look.status import RunStatus
@@ -58,6 +59,9 @@ class ClusteredRows:
     confirmed_labels : series or array
         The same, with -1 for identities of fewer points than `min_cluster_size` in all or seen in
         fewer windows than `min_life`.
+    links : list of Link
+        Clusters that were born where a forgotten one had been: `cluster_id`, `other_id`, `step`,
+        `gap`, `distance`, `period`. `accept_link` accepts one.
     families : Families or None
         Clusters that belong together, where they were asked for.
     penalties : Penalties
@@ -182,6 +186,25 @@ class ClusteredRows:
         with self.run() as run:
             return run.history()
 
+    @property
+    def links(self) -> list[Link]:
+        """Clusters born where a forgotten one had been, which may be the same; none is made."""
+        with self.run() as run:
+            return links_of_run(run)
+
+    def accept_link(self, link: Link, *, who: str | None = None) -> None:
+        """Show the two clusters of a link as one from now on; the run keeps it, with who and when.
+
+        Labels are not modified; `run().undo_edit()` takes it back.
+        """
+        with self.run() as run:
+            run.merge_clusters(link.cluster_id, link.other_id, who=who)
+        self._forget_views()
+
+    def _forget_views(self) -> None:
+        for cached in ("clusters", "events", "history"):
+            self.__dict__.pop(cached, None)
+
     def run(self) -> Run:
         """Open the run folder, for all that `Run` can do; use it in a ``with`` block."""
         return Run.open(self.folder)
@@ -250,8 +273,7 @@ class ClusteredRows:
         """Give a cluster a name, shown wherever it is; stored in the run with who and when."""
         with self.run() as run:
             run.name_cluster(cluster_id, name, who=who)
-        for cached in ("clusters", "events", "history"):
-            self.__dict__.pop(cached, None)
+        self._forget_views()
 
     def summary(self) -> str:
         """Say in a few lines what was found, how, and which rows were left out."""
@@ -326,7 +348,8 @@ class ClusteredRows:
     def _lines(self) -> list[str]:
         told = self.penalties, self.suggestion, self._done.new_beyond
         lines = summary_lines(self.status, self._job.windows, *told)
-        more = (self._done.proposal, self._done.other_scales, self.left_out_text())
+        done = self._done
+        more = (done.proposal, done.links, done.other_scales, self.left_out_text())
         return lines + [str(text) for text in more if text]
 
     def left_out_text(self) -> str:

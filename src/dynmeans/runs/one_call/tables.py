@@ -120,7 +120,7 @@ def with_vectors(origin: Origin, array: Any) -> Origin:
     n_rows = None if isinstance(origin.table, str) else _n_rows(origin.table)
     if n_rows is None:
         hint = "Read the rows into a frame first, or name a column of vectors."
-        raise InputError("features", "as an array goes with a frame, not with a path", hint=hint)
+        raise InputError("features", "as an array needs a frame, not a path", hint=hint)
     if rows.ndim != 2 or len(rows) != n_rows or rows.dtype.kind not in "fiu":
         raise InputError(
             "features",

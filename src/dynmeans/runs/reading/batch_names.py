@@ -35,7 +35,7 @@ def batch_expression(source: Source, column: str) -> tuple[str, bool]:
             "must hold whole numbers of at most 2**53, or text, but row {} of the input (from 0) "
             "has {!r}",
             *odd[0],
-            hint="Numbers that are times go with {time} and {every}.",
+            hint="For numbers that are times use {time} and {every}.",
         )
     return f"CASE WHEN isfinite({number}) THEN CAST({number} AS BIGINT) END", True
 

@@ -174,7 +174,7 @@ class LiveRows:
         if time is None:
             form = " or ".join(map(repr, self._options.time_forms))
             wanted = f" of the form {form}" if form else ""
-            rule = ": {} has {}, which is no time{}"
+            rule = ": {} has {}, which is not a time{}"
             raise InputError("time", rule, self.position_of(number), shown(value), wanted)
         self._bounds.check_one(time, self.position_of(number))
         if self._options.batch is None and latest[0] > -math.inf:

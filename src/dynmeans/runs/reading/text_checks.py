@@ -45,7 +45,7 @@ def check_times(source: Source, options: WindowOptions, expression: str) -> None
     wanted = f"of the form {' or '.join(map(repr, forms))}" if forms else _ISO
     raise InputError(
         "time",
-        ": row {} of the input (from 0) has {} in column {!r}, which is no time {}",
+        ": row {} of the input (from 0) has {} in column {!r}, which is not a time {}",
         row,
         shown(text),
         name,

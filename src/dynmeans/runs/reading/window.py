@@ -186,7 +186,7 @@ class WindowOptions:
             object.__setattr__(self, "time_format", forms[0] if len(forms) == 1 else forms or None)
         self._check_ways()
         if self.text is not None and self.features:
-            raise InputError("text", "goes without {features}: give one of them")
+            raise InputError("text", "and {features} exclude each other: give one of them")
         if self.unique_ids and self.id is None:
             raise InputError("unique_ids", "needs a column of names", hint="Give {id=...}.")
         if self.every is not None and self.time is None:

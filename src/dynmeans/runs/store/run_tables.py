@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.files.whole_counts import whole_counts
+from dynmeans.inputs.input_error import InputError
 from dynmeans.records.events import Event
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
@@ -32,6 +33,7 @@ _EVENTS = pa.schema(
         ("speed", pa.float64()),
     ]
 )
+STATUSES = ("seen", "unseen", "forgotten")
 _NO_LABELS = np.empty(0, dtype=np.int64)
 
 
@@ -98,10 +100,20 @@ def _event_condition(
     return " AND ".join(conditions), values
 
 
-def clusters_table(store: Store, features: Sequence[str], state: ClusterState) -> pa.Table:
-    """One row for each cluster: its life, its size, and where it was last seen."""
-    rows = list(store.rows("clusters", "ORDER BY cluster_id"))
-    names = {row["step"]: row["name"] for row in store.rows("windows")}
+def clusters_table(
+    store: Store,
+    features: Sequence[str],
+    state: ClusterState,
+    status: str | None = None,
+    limit: int | None = None,
+) -> pa.Table:
+    """One row for each cluster, or the newest: life, size, and where it was last seen."""
+    condition, values = _cluster_condition(state, status)
+    newest = f"WHERE {condition} ORDER BY cluster_id DESC LIMIT ?"
+    rows = list(store.rows("clusters", newest, [*values, -1 if limit is None else limit]))[::-1]
+    steps = sorted({row[f"{name}_step"] for row in rows for name in ("first", "last")})
+    found = store.rows("windows", "WHERE step IN (SELECT value FROM json_each(?))", [str(steps)])
+    names = {row["step"]: row["name"] for row in found}
     ages = dict(zip(state.ids.tolist(), state.ages.tolist(), strict=True))
     centers = _floats(b"".join(row["center"] for row in rows)).reshape(len(rows), len(features))
     columns: dict[str, Any] = {
@@ -131,6 +143,23 @@ def clusters_table(store: Store, features: Sequence[str], state: ClusterState) -
         kind = pa.list_(pa.float64(), len(of_it))
         columns[f"center_{vector}"] = pa.array(centers[:, of_it].tolist(), kind)
     return pa.table(columns)
+
+
+def count_clusters(store: Store, state: ClusterState, status: str | None = None) -> int:
+    """Return how many rows `clusters_table` has."""
+    condition, values = _cluster_condition(state, status)
+    return int(store.query(f"SELECT count(*) FROM clusters WHERE {condition}", values)[0][0])
+
+
+def _cluster_condition(state: ClusterState, status: str | None) -> tuple[str, list[str]]:
+    if status is None:
+        return "true", []
+    if status not in STATUSES:
+        raise InputError("status", f"must be one of {', '.join(STATUSES)}", got=status)
+    is_meant = np.array([_status(age) == status for age in state.ages], dtype=bool)
+    ids = state.ids if status == "forgotten" else state.ids[is_meant]
+    not_in = "NOT IN" if status == "forgotten" else "IN"
+    return f"cluster_id {not_in} (SELECT value FROM json_each(?))", [str(ids.tolist())]
 
 
 def _status(age: float | None) -> str:

@@ -182,6 +182,6 @@ def database_errors(path: Path) -> Iterator[None]:
 
 def _damaged(path: Path, what: str) -> ValueError:
     return ValueError(
-        f"the run is damaged: {str(path)!r}: {what}. Restore the folder from a back-up; what is "
-        "damaged is named where the whole run is verified."
+        f"the run is damaged: {str(path)!r}: {what}. Restore the folder from a back-up; dynmeans "
+        "status --verify names what is damaged."
     )

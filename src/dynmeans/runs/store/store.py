@@ -167,7 +167,7 @@ class Store:
 
     @property
     def n_identities(self) -> int:
-        """All clusters there ever were."""
+        """Clusters seen so far, forgotten ones too."""
         return int(self.query("SELECT count(*) FROM clusters")[0][0])
 
     @property

@@ -196,7 +196,9 @@ class PostgresqlTable:
             raise InputError("input", ": the table {!r} has no column {!r}", self._name, self._by)
         kind, is_unique, relation = found
         if relation not in ("r", "p", b"r", b"p"):
-            raise InputError("input", ": {!r} is no table but a view or the like", self._name)
+            raise InputError(
+                "input", ": {!r} is not a table; a view cannot be followed", self._name
+            )
         if kind not in _INTEGERS or not is_unique:
             rule = ": the column {!r} must hold integers under a unique index; it is {}{}"
             missing = "" if is_unique else ", without such an index"

@@ -184,6 +184,12 @@ class ReportStore {
     return this.pinned.has(id);
   }
 
+  // The forgotten cluster in whose place this one was born, unless the two are shown as one.
+  linkOf(id) {
+    const link = (this.header.links ?? []).find(([, other]) => other === id);
+    return link && this.shownAs(link[0]) !== this.shownAs(id) ? link : null;
+  }
+
   // What a cluster is called: its name if it has one, else its number.
   label(id) {
     return this.header.cluster_names?.[id] ?? String(id);

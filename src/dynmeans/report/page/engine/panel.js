@@ -31,7 +31,6 @@ class TrialPanel {
     byId("trial-command").addEventListener("click", () => this.copy(commandText(run, this.now)));
     byId("trial-python").addEventListener("click", () => this.copy(pythonText(run, this.now)));
     byId("trial-apply").addEventListener("click", () => this.apply());
-    byId("trial-unit").textContent = run.unit ?? "";
     byId("trial-sample").textContent = this.sampleText();
     this.part.addEventListener("toggle", () => this.draw());
     this.now = this.ofTheRun();
@@ -127,13 +126,15 @@ class TrialPanel {
     slide.max = SCALE_STEPS;
     if (document.activeElement !== slide) slide.value = Math.round(place);
     slide.style.setProperty("--done", `${clamp((100 * place) / SCALE_STEPS, 0, 100)}%`);
-    slide.setAttribute("aria-valuetext", `${formatNumber(distance, 3)} ${this.run.unit ?? ""}`);
+    const { space } = trial;
+    slide.setAttribute("aria-valuetext", space.tell(distance));
+    byId("trial-unit").textContent = space.pieces.length > 1 ? `(${space.tell(distance)})` : space.pieces[0].unit;
     setUnlessTyping("trial-distance", Number(distance.toPrecision(4)));
     setUnlessTyping("trial-gap", now.maxGap === Infinity ? "" : now.maxGap);
     setUnlessTyping("trial-reach", Number(now.reach.toPrecision(4)));
     byId("trial-motion").value = now.motion;
     byId("trial-search").value = now.search;
-    byId("trial-reach-distance").textContent = `${formatNumber(Math.sqrt(now.reach) * distance, 3)} ${this.run.unit ?? ""}`;
+    byId("trial-reach-distance").textContent = space.tell(Math.sqrt(now.reach) * distance);
     byId("trial-back").disabled = !trial.isShown;
     this.part.classList.toggle("is-trying", trial.isShown);
     byId("trial-mark").hidden = !trial.isShown;

@@ -7,6 +7,7 @@ class Trial {
   constructor(store, view, onShown) {
     Object.assign(this, { store, view, onShown, number: 0, saved: null, waiting: [], worker: null });
     this.settings = store.header.engine;
+    this.space = new EngineSpace(this.settings.pieces);
   }
 
   get isShown() {
@@ -37,17 +38,14 @@ class Trial {
 
   sendRows() {
     const { batches } = this.saved ?? this.store;
-    const { features, scales } = this.settings;
-    const [d, n] = [features.length, batches.reduce((sum, batch) => sum + batch.slots.length, 0)];
+    const { features } = this.settings;
+    const [d, n] = [this.space.size, batches.reduce((sum, batch) => sum + batch.slots.length, 0)];
     const points = new Float64Array(n * d);
     const weights = this.isSample ? new Float64Array(n) : null;
     let first = 0;
     for (const batch of batches) {
       const size = batch.slots.length;
-      features.forEach((axis, j) => {
-        const values = batch.points[axis];
-        for (let row = 0; row < size; row += 1) points[(first + row) * d + j] = values[row] / scales[j];
-      });
+      for (let row = 0; row < size; row += 1) points.set(this.space.to(features.map((axis) => batch.points[axis][row])), (first + row) * d);
       weights?.fill(batch.nPoints / size, first, first + size);
       first += size;
     }
@@ -123,20 +121,24 @@ class Trial {
     return Object.fromEntries(Object.entries(fields).filter((entry) => !isOwn(entry)));
   }
 
-  // Feature by feature, then along the principal axes.
-  places(rowWise) {
-    const { features, scales, directions } = this.settings;
-    const [d, n] = [features.length, rowWise.length / features.length];
+  // Feature by feature, then along the principal axes; of moves, how far they go from their centers.
+  places(centers, moves = null) {
+    const { features, directions } = this.settings;
+    const [d, n] = [this.space.size, centers.length / this.space.size];
     const { axes } = this.store.header;
     const places = new Float32Array(axes.length * n);
-    axes.forEach((axis, number) => {
-      const along = axis.kind === "feature" ? features.map((row) => (row === number ? 1 : 0)) : directions[number];
-      for (let row = 0; row < n; row += 1) {
-        let sum = 0;
-        for (let j = 0; j < d; j += 1) sum += along[j] * scales[j] * rowWise[row * d + j];
-        places[number * n + row] = sum;
+    for (let row = 0; row < n; row += 1) {
+      const point = Array.from(centers.subarray(row * d, (row + 1) * d));
+      let values = this.space.back(point);
+      if (moves) {
+        const next = this.space.back(point.map((value, j) => value + moves[row * d + j]));
+        values = values.map((value, j) => shortest(next[j] - value, axes[features[j]]));
       }
-    });
+      axes.forEach((axis, number) => {
+        const along = axis.kind === "feature" ? features.map((one) => (one === number ? 1 : 0)) : directions[number];
+        places[number * n + row] = along.reduce((sum, share, j) => sum + share * values[j], 0);
+      });
+    }
     return places;
   }
 
@@ -160,7 +162,7 @@ class Trial {
       limits: null,
       clusters: {
         sizes: found.nSeen, ids: found.ids, counts: found.counts, places: this.places(found.centers),
-        velocities: found.velocities ? this.places(found.velocities) : null,
+        velocities: found.velocities ? this.places(found.centers, found.velocities) : null,
       },
       points: { sizes: Uint32Array.from(batches, (batch) => batch.slots.length), slots: found.slots, places },
       events: {

@@ -183,6 +183,7 @@ class Details {
     return [
       ...(store.shownAs(id) === id ? [] : [["Shown as", store.label(store.shownAs(id))]]),
       ...(others.length ? [["Stands for", `${others.slice(0, MAX_LISTED).join(", ")}${others.length > MAX_LISTED ? ", …" : ""}`]] : []),
+      ...(store.linkOf(id) ? [["Perhaps", `the same as ${store.linkOf(id)[0]}, forgotten after ${formatNumber(store.linkOf(id)[2], 3)} steps`]] : []),
       ...(store.isPinned(id) ? [["Pinned", "always confirmed"]] : []),
     ];
   }

@@ -103,9 +103,9 @@ function headerOf({ name, features, scales, isScaled, isDated, time, every }, { 
     parameters: [["new_penalty", String(Number(newPenalty.toPrecision(6)))], ["max_gap", String(maxGap)], ["reach", String(reach)], ["motion", motion], ["search", search], ["windows", window]],
     scores: [], cluster_names: {}, merged: {}, pinned: [], descriptions: {}, backdrop: null, families: null,
     engine: {
-      features: features.map((_, row) => row), scales, directions: {}, new_penalty: newPenalty, max_gap: maxGap, reach, revival: "paper",
+      features: features.map((_, row) => row), pieces: [{ kind: "scaled", features: features.map((_, row) => row), scales, unit: isScaled ? "standard deviations" : "", weight: 1 }], directions: {}, new_penalty: newPenalty, max_gap: maxGap, reach, revival: "paper",
       motion, moving: null, n_init: 3, random_state: 0, entropy, search, space: isScaled ? "standard" : "raw",
-      unit: isScaled ? "spreads" : isMap && features.length === 2 ? "degrees" : "", command: quotedCommand,
+      command: quotedCommand,
     },
   };
 }

@@ -1,0 +1,122 @@
+"""Links: clusters born where a forgotten one had been, proposed and never made silently.
+
+Accepting a link is an edit of the run, `merge_clusters`: the log has it, and it can be undone.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+
+from dynmeans.inputs.argument_text import ArgumentText
+from dynmeans.inputs.plural import counted
+from dynmeans.records.arrays import FloatArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.step_record import StepRecord
+from dynmeans.runs.run import Run
+from dynmeans.spaces.space import Space
+
+_SHORTEST_LIFE = 2  # windows: what was seen once is no place that one comes back to
+_MOST_AWAY = 2_000  # forgotten clusters that are looked at, the last ones
+_EVEN = 1.25  # the longest of the times between comings over the shortest, where they are periodic
+_ROOM = 1.1  # over the longest gap
+
+
+class Link(NamedTuple):
+    """A cluster that may be one that was forgotten."""
+
+    cluster_id: int  # the one that was forgotten
+    other_id: int  # the one that was born in its place
+    step: int  # number of the window in which that was
+    gap: float  # steps of time since the first was last seen
+    distance: float  # between the two places, in the unit of the space
+    period: float | None  # steps from one coming to the next, where they are even
+
+
+class _Life:
+    """What is known of an identity."""
+
+    def __init__(self, time: float, step: int) -> None:
+        self.begin, self.end, self.step, self.n_windows = time, time, step, 0
+        self.place: FloatArray = np.empty(0)
+
+
+def links_of_run(run: Run) -> list[Link]:
+    """Return the links that nobody has accepted yet, in the order of births."""
+    memory, penalties = run.memory, run.penalties
+    if memory is None or penalties is None or not math.isfinite(penalties.max_gap):
+        return []
+    shown = run.edits.merged
+    found = find_links(run.history(labels=False), penalties, memory.known_space)
+    return [
+        link
+        for link in found
+        if shown.get(link.cluster_id, link.cluster_id) != shown.get(link.other_id, link.other_id)
+    ]
+
+
+def find_links(records: Iterable[StepRecord], penalties: Penalties, space: Space) -> list[Link]:
+    """Match clusters that are born one to one to forgotten ones within `reach` of their places."""
+    lives: dict[int, _Life] = {}
+    away: dict[int, _Life] = {}
+    pairs: dict[int, tuple[int, float]] = {}  # from the one born to the one forgotten
+    time, gate = 0.0, penalties.reach * penalties.new_penalty
+    for record in records:
+        time = record.time
+        points = np.asarray(space.to_points(record.centers))
+        born = [row for row, k in enumerate(record.ids.tolist()) if k not in lives]
+        gone = [k for k, life in away.items() if time - life.end >= penalties.max_gap]
+        gone = gone[-_MOST_AWAY:]
+        if born and gone:
+            squares = cdist(points[born], [away[k].place for k in gone], "sqeuclidean")
+            gains = np.minimum(squares - gate, 0.0)
+            for row, column in zip(*linear_sum_assignment(gains), strict=True):
+                if gains[row, column] < 0.0:
+                    newborn = int(record.ids[born[row]])
+                    pairs[newborn] = gone[column], math.sqrt(squares[row, column])
+                    del away[gone[column]]
+        for row, k in enumerate(record.ids.tolist()):
+            life = lives.setdefault(k, _Life(time, record.step))
+            life.end, life.place, life.n_windows = time, points[row], life.n_windows + 1
+            away.pop(k, None)  # those seen last come last
+            if life.n_windows >= _SHORTEST_LIFE:
+                away[k] = life
+    return [
+        Link(k, other, lives[other].step, lives[other].begin - lives[k].end, distance, period)
+        for other, (k, distance) in pairs.items()
+        if lives[other].n_windows >= _SHORTEST_LIFE or lives[other].begin == time
+        for period in [_period(other, pairs, lives)]
+    ]
+
+
+def _period(
+    newborn: int, pairs: dict[int, tuple[int, float]], lives: dict[int, _Life]
+) -> float | None:
+    """Return the usual time from one coming to the next, where three or more are even."""
+    begins, k = [lives[newborn].begin], newborn
+    while k in pairs:
+        k = pairs[k][0]
+        begins.append(lives[k].begin)
+    between = -np.diff(begins)
+    if len(between) < 2 or between.max() > _EVEN * between.min():
+        return None
+    return float(np.median(between))
+
+
+def link_words(links: list[Link], max_gap: float) -> ArgumentText | None:
+    """Say how many links there are, and what keeps such clusters from being forgotten."""
+    if not links:
+        return None
+    longest = max(link.gap for link in links)
+    periods = [link.period for link in links if link.period is not None]
+    again = f", some every {np.median(periods):.3g} steps" if periods else ""
+    are = "was" if len(links) == 1 else "were"
+    return ArgumentText(
+        f"{counted(len(links), 'cluster')} {are} born where a forgotten one had been, after up to "
+        f"{longest:.4g} steps unseen{again}: perhaps the same ones. Accept them (links), or "
+        f"remember them from the beginning with {{max_gap={math.ceil(_ROOM * longest + 1)}}} in "
+        f"place of {max_gap:.3g}."
+    )
