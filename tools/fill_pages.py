@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks.pages import (
     gpu_tables,
     other_tables,
+    real_tables,
     search_tables,
     space_tables,
     speed_tables,
@@ -21,8 +22,16 @@ from paper.pages import tables as paper_tables
 
 ROOT = Path(__file__).parents[1]
 JOSS = ROOT / "paper" / "joss" / "paper.md"
-OURS = (speed_tables, other_tables, space_tables, search_tables, gpu_tables)
-MAKERS = (*OURS, paper_tables, study_tables)
+MAKERS = (
+    speed_tables,
+    other_tables,
+    real_tables,
+    search_tables,
+    space_tables,
+    gpu_tables,
+    paper_tables,
+    study_tables,
+)
 _TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FACT = re.compile(r"(<!-- fact: (.+?) -->).*?(<!-- end -->)")
 
