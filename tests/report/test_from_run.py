@@ -1,5 +1,6 @@
 """The report of a run folder."""
 
+import json
 import shlex
 
 import numpy as np
@@ -46,6 +47,30 @@ def test_the_report_says_what_the_run_found(run):
     assert [axis.name for axis in data.axes] == ["east", "north"]
     assert data.batches.is_dated
     assert np.diff(data.batches.times).tolist() == [86400.0, 86400.0]
+
+
+def test_windows_and_their_samples_are_read_once(run, monkeypatch):
+    expected = descriptions(describe_clusters(run))
+    reads = []
+    for name in ("history", "samples"):
+        read = getattr(Run, name)
+
+        def counted(self, *args, _name=name, _read=read, **options):
+            reads.append(_name)
+            return _read(self, *args, **options)
+
+        monkeypatch.setattr(Run, name, counted)
+    assert run_report(run).descriptions == {k: tuple(told) for k, told in expected.items()}
+    assert sorted(reads) == ["history", "samples"]
+
+
+def test_windows_that_the_page_has_no_room_for_are_counted(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("dynmeans.report.build.MAX_BATCHES", 1)
+    asked = ["report", str(run.folder), "-o", str(tmp_path / "page.html"), "--json"]
+    result = CliRunner().invoke(app_for(["report"]), asked, catch_exceptions=False)
+    found = json.loads(result.stdout)
+    assert "Of 3 batches the last 1 are shown." in found["notes"]
+    assert (found["n_batches"], found["n_points"]) == (3, 6)  # rows, whatever they weigh
 
 
 def test_the_command_that_is_copied_clusters_the_same_rows(tmp_path, monkeypatch):

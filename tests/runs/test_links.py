@@ -9,6 +9,7 @@ from dynmeans.cli.app import app_for
 from dynmeans.follow.recipe import Recipe
 from dynmeans.report.from_run import run_report
 from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.look import links as links_module
 from dynmeans.runs.look.links import link_words, links_of_run
 from dynmeans.runs.reading.window import Window
 
@@ -49,6 +50,14 @@ def test_a_weekly_cluster_is_linked_to_the_last_of_its_kind_and_its_period_is_kn
     assert "3 clusters were born where a forgotten one had been" in words
     assert "every 7 steps" in words
     assert "max_gap=8" in words
+
+
+def test_links_do_not_depend_on_how_many_windows_are_mapped_at_once(folder, monkeypatch):
+    with Run.open(folder) as run:
+        at_once = links_of_run(run)
+        monkeypatch.setattr(links_module, "_AT_ONCE", 3)
+        assert links_of_run(run, run.history(labels=False)) == at_once
+    assert len(at_once) == 3
 
 
 def test_with_the_gap_that_is_proposed_there_is_nothing_to_link(tmp_path):

@@ -81,7 +81,8 @@ def report_data(
     n_shown = min(len(checked_history(history)), MAX_BATCHES)
     n_features = history[0].centers.shape[1]
     names = checked_names(feature_names or history.feature_names, n_features)
-    given = checked_points_of(points, samples, history)[-n_shown:]
+    every = checked_points_of(points, samples, history)
+    given = every[-n_shown:]
     when = checked_times(history.times if times is None else times, history).last(n_shown)
     tables = RecordTables(list(history.last(n_shown)))
     choices = [(0, 2)] if _are_vectors(names) else axis_numbers(n_features)
@@ -102,18 +103,16 @@ def report_data(
         scores=described_scores(scores or {}),
         notes=(),
         matrix=projection.matrix,
-        totals=_totals(history, sum(batch.n_rows for batch in given), n_shown),
+        totals=_totals(history, sum(batch.n_rows for batch in every)),
     )
     notes = _notes(history, sum(len(batch.labels) for batch in given), data)
     return replace(in_space(data, RAW), notes=notes)
 
 
-def _totals(history: History, n_points_shown: int, n_shown: int) -> tuple[int, int, int]:
+def _totals(history: History, n_points: int) -> tuple[int, int, int]:
     """Count points, batches and returns of the whole history."""
-    records = list(history)
-    before = sum(float(record.counts.sum()) for record in records[: len(records) - n_shown])
-    returns = sum(event.kind == "returned" for record in records for event in record.events)
-    return round(before) + n_points_shown, len(records), returns
+    returns = sum(event.kind == "returned" for record in history for event in record.events)
+    return n_points, len(history), returns
 
 
 def _are_vectors(names: Sequence[str]) -> bool:

@@ -67,26 +67,25 @@ class RecordTables:
 
     def clusters(self, ids: IntArray, projection: Projection) -> ClusterColumns:
         """One row for each cluster among `ids` and batch."""
-        is_shown = [np.isin(record.ids, ids) for record in self.records]
-        pairs = list(zip(self.records, is_shown, strict=True))
-        centers = np.concatenate([record.centers[keep] for record, keep in pairs])
+        seen = self.ids
+        is_shown = np.isin(seen, ids)
+        n_seen = [len(record.ids) for record in self.records]
+        batches = np.repeat(np.arange(len(n_seen)), n_seen)
         return ClusterColumns(
-            sizes=np.array([keep.sum() for keep in is_shown], dtype=np.int64),
-            ids=np.concatenate([record.ids[keep] for record, keep in pairs]),
-            counts=np.concatenate([record.counts[keep] for record, keep in pairs]),
-            places=projection(centers),
+            sizes=np.bincount(batches[is_shown], minlength=len(n_seen)),
+            ids=seen[is_shown],
+            counts=self.counts[is_shown],
+            places=projection(self.centers[is_shown]),
             velocities=self._velocities(is_shown, projection),
         )
 
     def _velocities(
-        self, is_shown: list[npt.NDArray[np.bool_]], projection: Projection
+        self, is_shown: npt.NDArray[np.bool_], projection: Projection
     ) -> FloatArray | None:
         if not self.is_steady:
             return None
-        pairs = zip(self.records, is_shown, strict=True)
-        return projection(
-            np.concatenate([r.velocities[keep] for r, keep in pairs if r.velocities is not None])
-        )
+        found = [r.velocities for r in self.records if r.velocities is not None]
+        return projection(np.concatenate(found)[is_shown])
 
     def events(self, ids: IntArray) -> EventColumns:
         """One row for each event of a cluster among `ids`."""

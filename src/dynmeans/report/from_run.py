@@ -95,7 +95,9 @@ def run_report(
     data = data.with_names(run.edits.shown_names() | dict(names or {}))
     data = data.with_edits(run.edits.merged, run.edits.pinned)
     if run.config.sample_size:
-        profiles = describe_clusters(run, describe=describe, input=input, trust=trust)
+        profiles = describe_clusters(
+            run, describe=describe, input=input, trust=trust, already_read=(history, samples)
+        )
         scales, texts = scales_of_run(run, samples[-1:]), descriptions(profiles)
         texts |= {k: [text, *texts.get(k, [])] for k, text in scales.items()}
         notes = (*data.notes, *([scales_in_words(scales)] if scales else ()))
@@ -108,7 +110,7 @@ def run_report(
         data = replace(data, notes=(rule, *data.notes))
     proposal = proposed_space(run)
     proposed = () if proposal is None else (str(proposal),)
-    links = links_of_run(run)
+    links = links_of_run(run, history)
     assert run.penalties is not None
     words = link_words(links, run.penalties.max_gap)
     told = (*proposed, *([] if words is None else [str(words)]))

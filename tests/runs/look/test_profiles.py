@@ -10,7 +10,9 @@ import run_cases
 
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
+from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.look import kept_rows
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.reading.window import Window
@@ -156,3 +158,25 @@ def test_labels_that_people_did_not_keep_are_not_described(tmp_path):
     assert main([*words, "-o", str(tmp_path / "run")]) == 0
     with Run.open(tmp_path / "run") as run:
         assert describe_clusters(run, describe=["kind"]).telling["kind"].values_of(0) == ["a"]
+
+
+def test_small_windows_are_described_together_as_one_by_one(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"lat": rng.choice([10.0, 50.0], 300), "lon": rng.choice([179, 20], 300)})
+    rows = (frame + rng.normal(0, 0.8, frame.shape)).to_numpy()
+    rows[:, 1] = (rows[:, 1] + 180) % 360 - 180
+    recipe = Recipe(space="geo", new_penalty=1e6, random_state=0)
+    with Run.create(tmp_path / "run", RunConfig(("lat", "lon"), recipe)) as run:
+        run.process([Window(rows[i : i + 3], name=f"w{i}") for i in range(0, 300, 3)])
+        together = describe_clusters(run)
+        monkeypatch.setattr(kept_rows, "_ROWS_AT_ONCE", 1)
+        one_by_one = describe_clusters(run)
+    assert len(together.ids) > 3
+    assert together.to_arrow().equals(one_by_one.to_arrow())
+    np.testing.assert_array_equal(together.typical, one_by_one.typical)
+    assert together.typical_windows == one_by_one.typical_windows
+
+
+def test_a_run_without_windows_has_no_profiles(tmp_path):
+    with Run.create(tmp_path / "run", RunConfig(("x", "y"), run_cases.RECIPE)) as run:
+        assert describe_clusters(run).to_arrow().num_rows == 0

@@ -136,9 +136,11 @@ def report(
 
 
 def _fields(data: "ReportData") -> dict[str, Any]:
+    assert data.totals is not None, "a run's report has them"
+    n_points, n_batches, _ = data.totals
     return {
-        "n_batches": len(data.batches.steps),
-        "n_points": int(data.batches.n_points.sum()),
+        "n_batches": n_batches,
+        "n_points": n_points,
         "n_points_drawn": int(data.points.sizes.sum()),
         "n_clusters": data.n_clusters,
         "scores": {score.name: score.value for score in data.scores},

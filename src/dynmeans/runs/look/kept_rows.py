@@ -1,11 +1,12 @@
 """What the rows that a run keeps of each window say about its clusters, window after window."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.run import Run
 from dynmeans.spaces.globe import shortest, unwrapped
@@ -13,7 +14,9 @@ from dynmeans.spaces.standard import odd_cells, quartiles
 
 # From identities to what is described: themselves, those that people merged, or families.
 Shown = Callable[[IntArray], IntArray]
+Periods = Sequence[float | None]
 N_TYPICAL = 3
+_ROWS_AT_ONCE = 20_000  # of small windows; one by one they would take longer than their rows
 
 
 class Lives(NamedTuple):
@@ -27,30 +30,39 @@ class Lives(NamedTuple):
     window_names: dict[int, str | None]
 
 
-def lives_of(run: Run, shown: Shown) -> Lives:
+class _Kept(NamedTuple):
+    """Kept rows of known identities, of one window or of several small ones."""
+
+    points: FloatArray
+    rows: IntArray  # the place of each one's identity
+    windows: IntArray  # the number of each one's window, among `samples`
+    samples: list[Sample]
+
+
+def lives_of(run: Run, shown: Shown, records: Iterable[StepRecord]) -> Lives:
     """Count points and windows of each cluster that was ever seen."""
     names = run.window_names()
-    found: dict[int, list[float]] = {}  # points, windows, first and last step
-    for record in run.history(labels=False):
-        keys = shown(record.ids)
-        for k in np.unique(keys).tolist():
-            life = found.setdefault(k, [0.0, 0, record.step, record.step])
-            life[0] += float(record.counts[keys == k].sum())
-            life[1], life[3] = life[1] + 1, record.step
-    ids = np.array(sorted(found), dtype=np.int64)
-    points, windows, first, last = ([found[k][column] for k in ids.tolist()] for column in range(4))
+    seen = list(records)
+    none = [np.empty(0, dtype=np.int64)]
+    steps = np.concatenate([np.full(len(record.ids), record.step) for record in seen] or none)
+    keys = shown(np.concatenate([record.ids for record in seen] or none))
+    counts = np.concatenate([record.counts for record in seen] or [np.empty(0)])
+    ids, rows = np.unique(keys, return_inverse=True)
+    pairs = np.unique(np.stack([rows, steps]), axis=1)  # a cluster and a window that saw it
+    n_windows = np.bincount(pairs[0], minlength=len(ids))
+    ends = np.cumsum(n_windows)
     return Lives(
         ids,
-        np.array(points),
-        np.array(windows, dtype=np.int64),
-        [names.get(int(step)) or str(step) for step in first],
-        [names.get(int(step)) or str(step) for step in last],
+        np.bincount(rows, weights=counts, minlength=len(ids)).astype(np.float64),
+        n_windows,
+        [names.get(step) or str(step) for step in pairs[1, ends - n_windows].tolist()],
+        [names.get(step) or str(step) for step in pairs[1, ends - 1].tolist()],
         names,
     )
 
 
 def moments(
-    run: Run, ids: IntArray, shown: Shown
+    samples: Iterable[Sample], ids: IntArray, shown: Shown, periods: Periods
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Counts, means, variances, and standardized differences to all other rows.
 
@@ -58,21 +70,21 @@ def moments(
     circle nothing lies above or below. A row a thousand times as far out as the middle half counts
     for its own cluster, and not among the others.
     """
-    n, d = len(ids), len(run.config.features)
+    n, d = len(ids), len(periods)
     every, usual = ([np.zeros(n), np.zeros((n, d)), np.zeros((n, d))] for _ in range(2))
-    periods = periods_of(run)
     is_round = np.array([period is not None for period in periods])
     center, lowest = np.full((n, d), np.nan), np.full(d, np.inf)
     middle = spread = None
-    for sample in run.samples():
-        points, rows = _known_rows(sample, ids, shown)
+    for points, rows, windows, _ in _known_rows(samples, ids, shown):
         if not len(points):
             continue
         if middle is None or spread is None:
-            middle, spread = quartiles(points, np.ones(len(points)))
+            first = points[windows == windows[0]]
+            middle, spread = quartiles(first, np.ones(len(first)))
             center[:, ~is_round] = middle[~is_round]  # squares of small numbers
+        earliest = np.argsort(-windows, kind="stable")  # what is written last stays
         is_first = np.isnan(center[rows]) & is_round
-        center[rows] = np.where(is_first, points, center[rows])
+        center[rows[earliest]] = np.where(is_first, points, center[rows])[earliest]
         lowest = np.minimum(lowest, points.min(axis=0))
         away = shortest(points - center[rows], periods)
         is_usual = ~odd_cells(points, middle, spread).any(axis=1)
@@ -95,11 +107,28 @@ def moments(
     return counts, means, variances, differences
 
 
-def _known_rows(sample: Sample, ids: IntArray, shown: Shown) -> tuple[FloatArray, IntArray]:
-    """Return the rows of a window that have one of these identities, and the place of each."""
-    names = shown(sample.cluster_ids)
-    is_known = np.isin(names, ids)
-    return sample.points[is_known].astype(np.float64), np.searchsorted(ids, names[is_known])
+def _known_rows(samples: Iterable[Sample], ids: IntArray, shown: Shown) -> Iterator[_Kept]:
+    """Yield the rows that have one of these identities, and the place of each."""
+    for some in _joined(samples):
+        names = shown(np.concatenate([sample.cluster_ids for sample in some]))
+        is_known = np.isin(names, ids)
+        points = np.concatenate([sample.points for sample in some])[is_known]
+        windows = np.repeat(np.arange(len(some)), [len(sample.points) for sample in some])
+        rows = np.searchsorted(ids, names[is_known])
+        yield _Kept(points.astype(np.float64), rows, windows[is_known], some)
+
+
+def _joined(samples: Iterable[Sample]) -> Iterator[list[Sample]]:
+    some: list[Sample] = []
+    n_rows = 0
+    for sample in samples:
+        some.append(sample)
+        n_rows += len(sample.points)
+        if n_rows >= _ROWS_AT_ONCE:
+            yield some
+            some, n_rows = [], 0
+    if some:
+        yield some
 
 
 def periods_of(run: Run) -> tuple[float | None, ...]:
@@ -116,19 +145,24 @@ def _mean_and_variance(
 
 
 def typical_rows(
-    run: Run, ids: IntArray, shown: Shown, means: FloatArray, variances: FloatArray
+    samples: Iterable[Sample],
+    ids: IntArray,
+    shown: Shown,
+    periods: Periods,
+    means: FloatArray,
+    variances: FloatArray,
 ) -> tuple[FloatArray, list[list[str]]]:
     """Keep the rows nearest to the mean of each, window after window."""
     spreads = np.nansum(variances, axis=0) / max(np.count_nonzero(variances[:, 0] >= 0), 1)
     scale = np.where(spreads > 0, np.sqrt(spreads), 1.0)
-    nearest, periods = np.full((len(ids), N_TYPICAL), np.inf), periods_of(run)
+    nearest = np.full((len(ids), N_TYPICAL), np.inf)
     typical = np.full((len(ids), N_TYPICAL, means.shape[1]), np.nan)
     windows = [[""] * N_TYPICAL for _ in ids]
-    for sample in run.samples():
-        points, rows = _known_rows(sample, ids, shown)
+    for points, rows, numbers, some in _known_rows(samples, ids, shown):
         distances = np.sum((shortest(points - means[rows], periods) / scale) ** 2, axis=1)
-        for i in np.flatnonzero(distances < nearest[rows, -1]):
-            row = rows[i]
+        near = _nearest(rows, distances)
+        for i in near[distances[near] < nearest[rows[near], -1]]:
+            row, sample = rows[i], some[numbers[i]]
             place = int(np.searchsorted(nearest[row], distances[i], side="right"))
             if place == N_TYPICAL:
                 continue
@@ -138,3 +172,11 @@ def typical_rows(
             windows[row].insert(place, sample.name or str(sample.step))
             windows[row].pop()
     return typical, [[name for name in names if name] for names in windows]
+
+
+def _nearest(rows: IntArray, distances: FloatArray) -> IntArray:
+    """Return the few nearest of each cluster, of equal ones the first, in the order they came."""
+    order = np.lexsort((distances, rows))
+    of_cluster = rows[order]
+    rank = np.arange(len(order)) - np.searchsorted(of_cluster, of_cluster)
+    return np.sort(order[rank < N_TYPICAL])

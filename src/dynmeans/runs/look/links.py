@@ -4,7 +4,8 @@ Accepting a link is an edit of the run, `merge_clusters`: the log has it, and it
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ _SHORTEST_LIFE = 2  # windows: what was seen once is no place that one comes bac
 _MOST_AWAY = 2_000  # forgotten clusters that are looked at, the last ones
 _EVEN = 1.25  # the longest of the times between comings over the shortest, where they are periodic
 _ROOM = 1.1  # over the longest gap
+_AT_ONCE = 1_000  # windows whose centers are mapped in one call
 
 
 class Link(NamedTuple):
@@ -44,13 +46,17 @@ class _Life:
         self.place: FloatArray = np.empty(0)
 
 
-def links_of_run(run: Run) -> list[Link]:
-    """Return the links that nobody has accepted yet, in the order of births."""
+def links_of_run(run: Run, records: Iterable[StepRecord] | None = None) -> list[Link]:
+    """Return the links that nobody has accepted yet, in the order of births.
+
+    With `records`, the run's history need not be read again.
+    """
     memory, penalties = run.memory, run.penalties
     if memory is None or penalties is None or not math.isfinite(penalties.max_gap):
         return []
     shown = run.edits.merged
-    found = find_links(run.history(labels=False), penalties, memory.known_space)
+    records = run.history(labels=False) if records is None else records
+    found = find_links(records, penalties, memory.known_space)
     return [
         link
         for link in found
@@ -64,13 +70,13 @@ def find_links(records: Iterable[StepRecord], penalties: Penalties, space: Space
     away: dict[int, _Life] = {}
     pairs: dict[int, tuple[int, float]] = {}  # from the one born to the one forgotten
     time, gate = 0.0, penalties.reach * penalties.new_penalty
-    for record in records:
+    for record, points in _with_points(records, space):
         time = record.time
-        points = np.asarray(space.to_points(record.centers))
         born = [row for row, k in enumerate(record.ids.tolist()) if k not in lives]
-        gone = [k for k, life in away.items() if time - life.end >= penalties.max_gap]
+        looked_at = away.items() if born else ()
+        gone = [k for k, life in looked_at if time - life.end >= penalties.max_gap]
         gone = gone[-_MOST_AWAY:]
-        if born and gone:
+        if gone:
             squares = cdist(points[born], [away[k].place for k in gone], "sqeuclidean")
             gains = np.minimum(squares - gate, 0.0)
             for row, column in zip(*linear_sum_assignment(gains), strict=True):
@@ -90,6 +96,17 @@ def find_links(records: Iterable[StepRecord], penalties: Penalties, space: Space
         if lives[other].n_windows >= _SHORTEST_LIFE or lives[other].begin == time
         for period in [_period(other, pairs, lives)]
     ]
+
+
+def _with_points(
+    records: Iterable[StepRecord], space: Space
+) -> Iterator[tuple[StepRecord, FloatArray]]:
+    """Yield records and their centers as points of the space."""
+    left = iter(records)
+    while some := list(islice(left, _AT_ONCE)):
+        points = np.asarray(space.to_points(np.concatenate([record.centers for record in some])))
+        ends = np.cumsum([len(record.ids) for record in some])[:-1]
+        yield from zip(some, np.split(points, ends), strict=True)
 
 
 def _period(

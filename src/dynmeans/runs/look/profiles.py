@@ -1,7 +1,7 @@
 """What a cluster is: where its rows lie, what sets it apart, and a few rows that are like it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +12,19 @@ from dynmeans.files.whole_counts import whole_counts
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import Families
-from dynmeans.runs.look.kept_rows import Lives, Shown, lives_of, moments, typical_rows
+from dynmeans.records.step_record import StepRecord
+from dynmeans.runs.look.kept_rows import (
+    Lives,
+    Shown,
+    lives_of,
+    moments,
+    periods_of,
+    typical_rows,
+)
 from dynmeans.runs.look.telling_values import Telling, telling_values
 from dynmeans.runs.look.truth_counts import TruthCounts, count_truth
 from dynmeans.runs.reading.columns import is_of_vector
+from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.run import Run
 
 _N_APART = 3  # features named in a table
@@ -119,6 +128,7 @@ def describe_clusters(
     input: Any = None,
     trust: bool = False,
     network: bool = False,
+    already_read: tuple[Iterable[StepRecord], Sequence[Sample]] | None = None,
 ) -> Profiles:
     """Say what each cluster of a run is; memory stays flat however long the run is.
 
@@ -135,6 +145,8 @@ def describe_clusters(
         Describe these in place of clusters.
     input, trust, network
         As for `export_labels`: where the rows are now, and what may be done to read them.
+    already_read : tuple, optional
+        The run's history and its samples, where the caller has them: they are not read again.
 
     Examples
     --------
@@ -156,10 +168,14 @@ def describe_clusters(
     def shown(ids: IntArray) -> IntArray:
         return edits.shown(ids) if families is None else families.of(ids)
 
-    lives = lives_of(run, shown)
-    ids = lives.ids
-    counts, means, variances, differences = moments(run, ids, shown)
-    typical, windows = typical_rows(run, ids, shown, means, variances)
+    def kept() -> Iterable[Sample]:
+        return run.samples() if already_read is None else already_read[1]
+
+    records = run.history(labels=False) if already_read is None else already_read[0]
+    lives = lives_of(run, shown, records)
+    ids, periods = lives.ids, periods_of(run)
+    counts, means, variances, differences = moments(kept(), ids, shown, periods)
+    typical, windows = typical_rows(kept(), ids, shown, periods, means, variances)
     reading = {"input": input, "trust": trust, "network": network}
     majority = None
     if truth is not None:
