@@ -9,7 +9,14 @@ import re
 from functools import cache
 from pathlib import Path
 
-from benchmarks.pages import gpu_tables, other_tables, real_tables, space_tables, speed_tables
+from benchmarks.pages import (
+    gpu_tables,
+    other_tables,
+    real_tables,
+    search_tables,
+    space_tables,
+    speed_tables,
+)
 from paper.pages import facts, study_tables
 from paper.pages import tables as paper_tables
 
@@ -19,6 +26,7 @@ MAKERS = (
     speed_tables,
     other_tables,
     real_tables,
+    search_tables,
     space_tables,
     gpu_tables,
     paper_tables,

@@ -348,7 +348,8 @@ class ClusteredRows:
     def _lines(self) -> list[str]:
         told = self.penalties, self.suggestion, self._done.new_beyond
         lines = summary_lines(self.status, self._job.windows, *told)
-        more = (self._done.proposal, self._done.links, self.left_out_text())
+        done = self._done
+        more = (done.proposal, done.links, done.other_scales, self.left_out_text())
         return lines + [str(text) for text in more if text]
 
     def left_out_text(self) -> str:
