@@ -2,6 +2,7 @@
 // falling.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -41,7 +42,9 @@ class Clusterer {
           slot_sums_(sums) {
         if (!is_accelerated_) return;
         first_pass_.emplace(points, remembered, penalties.new_penalty, execution.sgemm, pool);
-        if (points.n_features <= kFewFeatures && points.n_points >= fewest_for_dates &&
+        const std::size_t n_apart = std::max<std::size_t>(remembered.n_clusters, kFewClusters);
+        if (points.n_features <= kFewFeatures &&
+            points.n_points >= fewest_for_dates / kFewClusters * n_apart &&
             uses(Acceleration::kDueDates))
             by_dates_.emplace(points, remembered, penalties.new_penalty, pool);
         else
@@ -74,7 +77,8 @@ class Clusterer {
     }
 
   private:
-    static constexpr std::size_t kFewFeatures = 3;  // above, every cluster is near every other
+    static constexpr std::size_t kFewFeatures = 3;   // above, every cluster is near every other
+    static constexpr std::size_t kFewClusters = 10;  // small ones settle in few passes
 
     void make_passes(const Row* order, std::size_t most) {
         assignment_.start(remembered_);

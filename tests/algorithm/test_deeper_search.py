@@ -204,7 +204,7 @@ def test_two_clouds_under_one_center_become_two_clusters():
     assert deep.cost < 0.1 * paper.cost
     n_passes = len(paper.cost_trace)
     np.testing.assert_array_equal(deep.cost_trace[:n_passes], paper.cost_trace)
-    assert deep.cost_trace[n_passes] < 0.1 * paper.cost, "what the moves come to"
+    assert deep.cost_trace[n_passes] < 0.5 * paper.cost, "what the first round comes to"
     assert len(set(deep.labels[:40])) == len(set(deep.labels[40:])) == 1
 
 
