@@ -138,6 +138,9 @@ def draw_deeper() -> Figure:
         passes, size = np.arange(1, found.n_iter + 1), {"paper": 10, "deep": 5}[search]
         places["trace"].plot(passes, found.cost_trace, "o-", ms=size, label=search)
     places["trace"].set(xlabel="pass, or round of moves", ylabel="cost L", yscale="log")
+    places["trace"].set_yticks([5, 10, 20, 50, 100], ["5", "10", "20", "50", "100"])
+    places["trace"].set_yticks([], minor=True)
+    places["trace"].xaxis.get_major_locator().set_params(integer=True)
     places["trace"].legend()
     return figure
 

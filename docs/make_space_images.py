@@ -13,12 +13,23 @@ from matplotlib.figure import Figure
 
 from benchmarks.quality.ring_streams import moving_rings
 from dynmeans import DynamicMeans
-from dynmeans.datasets.storms import storms
 from dynmeans.plots import identity_rgba, plot_tracks
 from dynmeans.records.arrays import FloatArray, IntArray
 
 FOLDER = Path(__file__).parent / "images"
 DPI = 100
+# Latitude and longitude at the beginning, and degrees a day.
+_STORMS = np.array(
+    [
+        [-15.0, 170.0, 0.1, 1.1],
+        [12.0, -172.0, 0.2, -1.3],
+        [35.0, 150.0, 0.8, 1.8],
+        [-40.0, 178.0, -0.3, 1.5],
+        [68.0, -178.0, 0.5, -2.5],
+    ]
+)
+_HIDDEN = (1, range(8, 12))  # a storm, and the days on which nobody reports it
+_SPREAD = 130.0 / 111.2  # degrees: 130 km
 
 
 def main() -> None:
@@ -53,10 +64,23 @@ def make_scales(figure: Figure) -> None:
         ax.set(xlabel="distance (m)", ylabel="weight (g)")
 
 
+def storms(rng: np.random.Generator, n_days: int = 24, n_reports: int = 40) -> list[FloatArray]:
+    """Return reports of each day: latitude, and longitude from -180 to 180."""
+    batches = []
+    for day in range(n_days):
+        seen = [k for k in range(len(_STORMS)) if not (k == _HIDDEN[0] and day in _HIDDEN[1])]
+        whose = np.repeat(seen, n_reports)
+        latitude, longitude = (_STORMS[whose, :2] + day * _STORMS[whose, 2:]).T
+        north, east = rng.normal(0, _SPREAD, (2, len(whose)))
+        around = longitude + east / np.cos(np.deg2rad(latitude))
+        batches.append(np.stack([latitude + north, (around + 180.0) % 360.0 - 180.0], axis=1))
+    return batches
+
+
 def make_geo(figure: Figure) -> None:
     """Storms across the date line, in degrees and on the globe."""
     figure.set_size_inches(9.0, 4.6)
-    batches, _ = storms(np.random.default_rng(3))
+    batches = storms(np.random.default_rng(3))
     for ax, (space, penalty) in zip(
         figure.subplots(1, 2), (("raw", 60.0), ("geo", 1000.0**2)), strict=True
     ):

@@ -71,5 +71,6 @@ def test_import_loads_neither_scikit_learn_nor_scipy_nor_frames():
 def test_a_name_that_needs_a_missing_package_says_how_to_get_it(name, missing, extra):
     code = f"import sys; sys.modules[{missing!r}] = None; from dynmeans import {name}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    told = f"dynmeans.{name} needs {missing}: pip install 'dynmeans[{extra}]'."
+    told = f"dynmeans.{name} needs {missing}: pip install 'dynmeans[{extra}]'"
+    told += f", or '.[{extra}]' in a checkout."
     assert done.stderr.strip().splitlines()[-1] == f"ModuleNotFoundError: {told}"

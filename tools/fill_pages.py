@@ -9,13 +9,29 @@ import re
 from functools import cache
 from pathlib import Path
 
-from benchmarks.pages import gpu_tables, other_tables, space_tables, speed_tables
+from benchmarks.pages import (
+    gpu_tables,
+    other_tables,
+    real_tables,
+    search_tables,
+    space_tables,
+    speed_tables,
+)
 from paper.pages import facts, study_tables
 from paper.pages import tables as paper_tables
 
 ROOT = Path(__file__).parents[1]
 JOSS = ROOT / "paper" / "joss" / "paper.md"
-MAKERS = (speed_tables, other_tables, space_tables, gpu_tables, paper_tables, study_tables)
+MAKERS = (
+    speed_tables,
+    other_tables,
+    real_tables,
+    search_tables,
+    space_tables,
+    gpu_tables,
+    paper_tables,
+    study_tables,
+)
 _TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FACT = re.compile(r"(<!-- fact: (.+?) -->).*?(<!-- end -->)")
 

@@ -9,6 +9,7 @@
 
 #include "algorithm/assign_labels.hpp"
 #include "algorithm/batch_sums.hpp"
+#include "algorithm/cost.hpp"
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
@@ -56,9 +57,11 @@ class SlotSums {
             for (std::size_t m = begin; m < end; ++m) {
                 if (m + ahead < end) points.prefetch(moves[m + ahead].point);
                 const auto i = static_cast<std::size_t>(moves[m].point);
-                adder.add(points, i, into + assignment.labels[i] * bins_.size());
-                if (moves[m].from != kUnlabeled)
-                    adder.take_out(points, i, into + moves[m].from * bins_.size());
+                double* to = into + assignment.labels[i] * bins_.size();
+                if (moves[m].from == kUnlabeled)
+                    adder.add(points, i, to);
+                else
+                    adder.move(points, i, into + moves[m].from * bins_.size(), to);
             }
         });
     }
@@ -72,7 +75,12 @@ class SlotSums {
     void write_sum(std::size_t k, double* sum) const {
         const double* bins = bins_of_slots_.data() + k * bins_.size();
         const std::size_t first = sums_.has_weights ? 1 : 0;
-        for (std::size_t c = first; c < bins_.n_columns(); ++c) *sum++ = bins_.total(bins, c);
+        for (std::size_t c = first; c < bins_.n_columns() - 2; ++c) *sum++ = bins_.total(bins, c);
+    }
+
+    // What the points of a slot cost beside its center.
+    double within(std::size_t k, double n, const double* theta, std::size_t n_features) const {
+        return within_slot(n, theta, n_features, sums_, bins_of_slots_.data() + k * bins_.size());
     }
 
   private:
@@ -116,21 +124,26 @@ inline void write_center(std::size_t k, double n, const double* sum, const Remem
     }
 }
 
-// n of every slot, whose centers move there; those of slots without a change stand already.
+// n of every slot, whose centers move there, and what its points cost; slots without a change have
+// all that already.
 template <typename Value>
 void assign_params(const Points<Value>& points, const Remembered& remembered, ThreadPool& pool,
-                   SlotSums& slot_sums, Assignment& assignment, std::vector<double>& counts) {
+                   SlotSums& slot_sums, Assignment& assignment, std::vector<double>& counts,
+                   std::vector<double>& within) {
     slot_sums.update(points, assignment, pool);
     assignment.follow_slots(counts, 1);
+    assignment.follow_slots(within, 1);
     std::vector<double> sum(points.n_features);
     for (std::size_t k = 0; k < counts.size(); ++k) {
         if (!assignment.has_changed[k]) continue;
         counts[k] = slot_sums.count(k, assignment);
+        within[k] = 0.0;
         if (assignment.n_members[k] == 0) continue;
         slot_sums.write_sum(k, sum.data());
         double* theta = assignment.table.center(k);
         write_center(k, counts[k], sum.data(), remembered, theta);
         assignment.table.set(k, theta, 0.0, 1.0);
+        within[k] = slot_sums.within(k, counts[k], theta, points.n_features);
     }
     assignment.table.shrink(counts.size());
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "numeric/bins.hpp"
+#include "numeric/quads.hpp"
 #include "numeric/simd.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
@@ -82,8 +83,10 @@ struct Magnitudes {
 
 // How the sums of one batch are taken.
 struct BatchSums {
-    Bins columns;  // w, where points have weights, then w y of each feature
-    Bins costs;    // w |y - theta|^2
+    // w, where points have weights, then w y of each feature, then w |y|^2 and what its rounding
+    // lost (double_double.hpp).
+    Bins columns;
+    Bins costs;  // w |y - theta|^2
     bool has_weights;
 
     // `magnitudes` are those of the points and of the remembered centers.
@@ -94,7 +97,7 @@ struct BatchSums {
         const double lightest = std::isfinite(magnitudes.lightest) ? magnitudes.lightest : 1.0;
         const double reach = std::sqrt(new_penalty);
         std::vector<Bins::Column> of_columns;
-        of_columns.reserve(magnitudes.farthest.size() + 1);
+        of_columns.reserve(magnitudes.farthest.size() + 3);
         if (has_weights) of_columns.push_back({heaviest, unit_exponent(lightest, kCoordinateBits)});
         double widest = 0.0, squares = 0.0;
         for (const double y : magnitudes.farthest) {
@@ -106,30 +109,31 @@ struct BatchSums {
             const double widest_gap = (lightest * y < 1e-300 ? 4.0 : 2.001) * y;
             squares += widest_gap * widest_gap;
         }
-        columns = Bins(n_points, of_columns);
         const double least = lightest * std::min(new_penalty, widest * widest);
+        const auto n_features = static_cast<double>(magnitudes.farthest.size());
+        const double largest = 1.001 * (heaviest * (n_features * (widest * widest)));
+        const int unit = unit_exponent(least, kSquareBits);
+        of_columns.push_back({largest, unit});
+        of_columns.push_back({largest * ((n_features + 8.0) * kRoundoff), unit});
+        columns = Bins(n_points, of_columns);
         costs = Bins(n_points, {{heaviest * squares, unit_exponent(least, kCostBits)}});
     }
 
   private:
-    static constexpr int kCoordinateBits = 60, kCostBits = 80;
+    static constexpr int kCoordinateBits = 60, kCostBits = 80, kSquareBits = 64;
+    static constexpr double kRoundoff = 1.0 / (1ull << 51u);
 };
 
 // Adds points to the sums of their slots, and takes them out.
 class PointAdder {
   public:
-    explicit PointAdder(const BatchSums& sums) : sums_(sums), terms_(sums.columns.n_columns()) {}
+    explicit PointAdder(const BatchSums& sums)
+        : sums_(sums), terms_(sums.columns.n_columns()), row_(sums.columns.n_columns()) {}
 
     template <int Sign = 1, typename Value>
     void add(const Points<Value>& points, std::size_t i, double* sums) {
-        const Value* y = points.values + i * points.n_features;
-        if constexpr (std::is_same_v<Value, double>)
-            if (!sums_.has_weights) return sums_.columns.add_row<Sign>(y, sums);
-        const double weight = points.weight(i);
-        double* term = terms_.data();
-        if (sums_.has_weights) *term++ = weight;
-        for (std::size_t j = 0; j < points.n_features; ++j)
-            term[j] = weight * static_cast<double>(y[j]);
+        if (is_plane(points)) return sums_.columns.add_quad<Sign>(quad_of(points, i), 0, sums);
+        write_terms(points, i);
         sums_.columns.add_row<Sign>(terms_.data(), sums);
     }
 
@@ -138,9 +142,47 @@ class PointAdder {
         add<-1>(points, i, sums);
     }
 
+    template <typename Value>
+    void move(const Points<Value>& points, std::size_t i, double* from, double* to) {
+        if (is_plane(points)) {
+            const Quad terms = quad_of(points, i);
+            sums_.columns.add_quad<-1>(terms, 0, from);
+            return sums_.columns.add_quad<1>(terms, 0, to);
+        }
+        write_terms(points, i);
+        sums_.columns.add_row<-1>(terms_.data(), from);
+        sums_.columns.add_row<1>(terms_.data(), to);
+    }
+
   private:
+    // The terms of a point of two features and no weight fill four lanes.
+    template <typename Value>
+    bool is_plane(const Points<Value>& points) const {
+        return points.n_features == 2 && !sums_.has_weights;
+    }
+
+    template <typename Value>
+    static Quad quad_of(const Points<Value>& points, std::size_t i) {
+        const double x = points.values[2 * i], y = points.values[2 * i + 1];
+        const Pair<double> square = add_pairs(two_product(x, x), two_product(y, y));
+        return Quad{x, y, square.value, square.rest};
+    }
+
+    template <typename Value>
+    void write_terms(const Points<Value>& points, std::size_t i) {
+        const std::size_t d = points.n_features;
+        const double weight = points.weight(i);
+        const double* y = points.row(i, row_.data());
+        double* term = terms_.data();
+        if (sums_.has_weights) *term++ = weight;
+        for (std::size_t j = 0; j < d; ++j) term[j] = weight * y[j];
+        const Pair<double> square = WeightedSquare::of(y, term, weight, d);
+        term[d] = square.value;
+        term[d + 1] = square.rest;
+    }
+
     const BatchSums& sums_;
-    std::vector<double> terms_;
+    std::vector<double> terms_, row_;
 };
 
 template <typename Value>

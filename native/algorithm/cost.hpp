@@ -1,124 +1,50 @@
 // The cost L_t that each iteration lowers (Theorem 1, Eq. 15).
 //
-// The distance of every point to its own center is kept: it is both the within-cluster term of L_t
-// and where the next pass starts from. It is taken again only for clusters whose center moved; the
-// sum of all follows by taking out what these points cost before (bins.hpp).
+// What the points of a slot cost follows from its sums: with S = sum of w y and Q = sum of w |y|^2,
+// sum of w |y - theta|^2 = Q + theta (n theta - 2 S), feature by feature. The sums are exact
+// (bins.hpp), so that nothing but this last line is rounded; what it cancels, far from the origin,
+// double-double arithmetic has to spare. No point is looked at again.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-#include "algorithm/assign_labels.hpp"
-#include "algorithm/marked_points.hpp"
-#include "numeric/bins.hpp"
+#include "algorithm/batch_sums.hpp"
+#include "numeric/double_double.hpp"
 #include "numeric/squared_distance.hpp"
-#include "records/accelerations.hpp"
-#include "records/points.hpp"
 #include "records/remembered.hpp"
-#include "threads/blocks.hpp"
-#include "threads/thread_pool.hpp"
 
 namespace dynmeans::algorithm {
 
 using namespace numeric;
-using namespace threads;
 using namespace records;
 
-class OwnCosts {
-  public:
-    OwnCosts(std::size_t n_points, const Bins& bins) : bins_(bins), costs_(n_points) {}
-
-    double operator[](std::size_t i) const { return costs_[i]; }
-    double highest(std::size_t k) const { return highest_[k]; }  // over the members of slot k
-
-    // Forgets the costs of the last run.
-    void start() {
-        has_costs_ = false;
-        sums_.assign(bins_.n_bins(), 0.0);
-        highest_.clear();
+// Of one slot with n points. `total(j)` gives S of feature j, with what rounding lost, and then Q
+// and the sum of what its terms lost.
+template <typename Total>
+double within_slot(const Pair<double>& n, const double* theta, std::size_t n_features,
+                   const Total& total) {
+    Pair<double> cost = total(n_features);
+    cost.rest += total(n_features + 1).value;
+    for (std::size_t j = 0; j < n_features; ++j) {
+        const Pair<double> mass = two_product(n.value, theta[j]), sum = total(j);
+        const Pair<double> twice = two_sum(mass.value, -2.0 * sum.value);
+        const double rest = twice.rest + ((mass.rest + n.rest * theta[j]) - 2.0 * sum.rest);
+        const Pair<double> part = two_product(twice.value, theta[j]);
+        const Pair<double> next = two_sum(cost.value, part.value);
+        cost = {next.value, cost.rest + (next.rest + (part.rest + rest * theta[j]))};
     }
+    return std::max(0.0, cost.value + cost.rest);
+}
 
-    template <typename Value>
-    void update(const Points<Value>& points, const Assignment& assignment, ThreadPool& pool) {
-        if (!assignment.has_any_changed) return;
-        assignment.follow_slots(highest_, 1);
-        changed_.start(highest_.size());
-        for (std::size_t k = 0; k < highest_.size(); ++k) {
-            const bool is_taken = assignment.has_changed[k] || !uses(Acceleration::kMovedCosts);
-            changed_.set(k, is_taken);
-            if (is_taken) highest_[k] = 0.0;
-        }
-        parts_.resize(pool.size());
-        for (Part& part : parts_) part.start(highest_.size(), points.n_features, bins_.n_bins());
-        const std::size_t n_tasks = (costs_.size() + kTask - 1) / kTask;
-        pool.for_blocks(n_tasks, [&](std::size_t task, std::size_t thread) {
-            // Backwards: the last points are those that were summed last, and still near.
-            const std::size_t begin = (n_tasks - 1 - task) * kTask;
-            const BlockRange range{begin, std::min(begin + kTask, costs_.size())};
-            Part& part = parts_[thread];
-            const std::size_t n = changed_.list(assignment.labels.data(), range, part.list);
-            update_listed(points, assignment, part.list.data(), n, part);
-        });
-        merge_parts();
-    }
-
-    // The within-cluster term of L_t.
-    double total() const { return bins_.total(sums_.data(), 0); }
-
-  private:
-    static constexpr std::size_t kTask = 2048, kAhead = 32;  // points
-
-    struct Part {
-        std::vector<double> highest, buffer, now, before, terms_now, terms_before;
-        std::vector<std::uint32_t> list;
-
-        void start(std::size_t n_slots, std::size_t n_features, std::size_t n_bins) {
-            highest.assign(n_slots, 0.0);
-            buffer.resize(n_features);
-            now.assign(n_bins, 0.0);
-            before.assign(n_bins, 0.0);
-            terms_now.resize(kTask + kSimd);
-            terms_before.resize(kTask + kSimd);
-        }
-    };
-
-    void merge_parts() {
-        for (const Part& part : parts_) {
-            for (std::size_t k = 0; k < highest_.size(); ++k)
-                highest_[k] = std::max(highest_[k], part.highest[k]);
-            for (std::size_t b = 0; b < sums_.size(); ++b) sums_[b] += part.now[b] - part.before[b];
-        }
-        has_costs_ = true;
-    }
-
-    // Of at most kTask points.
-    template <typename Value>
-    void update_listed(const Points<Value>& points, const Assignment& assignment,
-                       const std::uint32_t* list, std::size_t n, Part& part) {
-        const std::size_t ahead = look_ahead(kAhead);
-        for (std::size_t r = 0; r < n; ++r) {
-            if (r + ahead < n) {
-                points.prefetch(list[r + ahead]);
-                prefetch_to_write(&costs_[list[r + ahead]]);
-            }
-            const std::size_t i = list[r], k = assignment.labels[i];
-            const double weight = points.weight(i);
-            part.terms_before[r] = weight * costs_[i];
-            costs_[i] = squared_distance(points.row(i, part.buffer.data()),
-                                         assignment.table.center(k), points.n_features);
-            part.terms_now[r] = weight * costs_[i];
-            part.highest[k] = std::max(part.highest[k], costs_[i]);
-        }
-        bins_.add(part.terms_now.data(), n, part.now.data());
-        if (has_costs_) bins_.add(part.terms_before.data(), n, part.before.data());
-    }
-
-    const Bins& bins_;
-    bool has_costs_ = false;
-    SlotMarks changed_;
-    std::vector<double> costs_, highest_, sums_;
-    std::vector<Part> parts_;
-};
+// The same from the sums of a slot in bins.
+inline double within_slot(double n_members, const double* theta, std::size_t n_features,
+                          const BatchSums& sums, const double* bins) {
+    const auto total = [&](std::size_t c) { return sums.columns.precise_total(bins, c); };
+    if (!sums.has_weights)
+        return within_slot(Pair<double>{n_members, 0.0}, theta, n_features, total);
+    return within_slot(total(0), theta, n_features, [&](std::size_t c) { return total(c + 1); });
+}
 
 // The terms of L_t that belong to clusters: new, revival and displacement.
 inline double cluster_terms(const Remembered& remembered, double new_penalty,

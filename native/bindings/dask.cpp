@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "algorithm/cost.hpp"
 #include "algorithm/visiting_orders.hpp"
 #include "bindings/arrays.hpp"
 #include "bindings/interrupts.hpp"
@@ -173,15 +174,12 @@ std::tuple<Column<double>, double, double> magnitudes_arrays(Table<Value> points
 }
 
 template <typename Value>
-std::tuple<Column<double>, Column<double>> update_own_arrays(PartList<Value> list,
-                                                             Table<double> centers, Flags has_moved,
-                                                             std::optional<Floats> highest,
-                                                             SumArrays sums) {
-    OwnSums found = released([&] {
+Column<double> update_own_arrays(PartList<Value> list, Table<double> centers, Flags has_moved,
+                                 std::optional<Floats> highest) {
+    return column(released([&] {
         return update_own(view(list, 0), centers.data(), has_moved.data(),
-                          highest ? highest->data() : nullptr, centers.shape(0), view(sums).costs);
-    });
-    return {column(std::move(found.bins)), column(std::move(found.highest))};
+                          highest ? highest->data() : nullptr, centers.shape(0));
+    }));
 }
 
 template <typename Value>
@@ -191,15 +189,35 @@ Rows<double> sum_moves_arrays(PartList<Value> list, std::size_t n_slots, SumArra
                 how.columns.size());
 }
 
-// The totals of sums in bins, by slot; those of own costs have one row.
-Rows<double> totals_of_bins(Table<double> bins, SumArrays sums, bool are_costs) {
-    const BatchSums how = view(sums);
-    const Bins& kind = are_costs ? how.costs : how.columns;
-    std::vector<double> totals;
+// The totals of sums in bins, by slot, and what their rounding lost.
+std::tuple<Rows<double>, Rows<double>> totals_of_bins(Table<double> bins, SumArrays sums) {
+    const Bins columns = view(sums).columns;
+    std::vector<double> totals, rests;
     for (std::size_t k = 0; k < bins.shape(0); ++k)
-        for (std::size_t c = 0; c < kind.n_columns(); ++c)
-            totals.push_back(kind.total(bins.data() + k * kind.size(), c));
-    return rows(std::move(totals), bins.shape(0), kind.n_columns());
+        for (std::size_t c = 0; c < columns.n_columns(); ++c) {
+            const auto [total, rest] = columns.precise_total(bins.data() + k * columns.size(), c);
+            totals.push_back(total);
+            rests.push_back(rest);
+        }
+    return {rows(std::move(totals), bins.shape(0), columns.n_columns()),
+            rows(std::move(rests), bins.shape(0), columns.n_columns())};
+}
+
+// The within-cluster term of L_t, from these totals; `counts` are n of each slot.
+double within_of_totals(Table<double> totals, Table<double> rests, Floats counts,
+                        Table<double> centers) {
+    const std::size_t d = centers.shape(1), width = totals.shape(1), first = width - d - 2;
+    std::vector<double> within(centers.shape(0));
+    for (std::size_t k = 0; k < within.size(); ++k) {
+        if (counts.data()[k] == 0.0) continue;
+        const auto total = [&](std::size_t c) {
+            return Pair<double>{totals.data()[k * width + c], rests.data()[k * width + c]};
+        };
+        const Pair<double> n = first ? total(0) : Pair<double>{counts.data()[k], 0.0};
+        within[k] = within_slot(n, centers.data() + k * d, d,
+                                [&](std::size_t c) { return total(first + c); });
+    }
+    return rounded_sum(within.data(), within.size(), 1);
 }
 
 std::tuple<Column<std::uint64_t>, Column<std::int64_t>, Rows<double>> replay_arrays(
@@ -249,7 +267,7 @@ void bind_passes(nb::module_& module) {
     module.def("count_moves", &count_moves_arrays<Value>, "parts"_a, "seed"_a, "n_slots"_a,
                "last"_a);
     module.def("update_own", &update_own_arrays<Value>, "parts"_a, "centers"_a, "has_moved"_a,
-               "highest"_a.none(), "sums"_a);
+               "highest"_a.none());
     module.def("sum_moves", &sum_moves_arrays<Value>, "parts"_a, "n_slots"_a, "sums"_a);
     module.def("magnitudes", &magnitudes_arrays<Value>, "points"_a.noconvert(), "weights"_a.none());
 }
@@ -261,7 +279,9 @@ void bind_pieces(nb::module_& module) {
     bind_passes<float>(module);
     module.def("replay", &replay_arrays, "clusters"_a, "keys"_a, "points"_a, "theta_old"_a,
                "gamma"_a, "new_penalty"_a);
-    module.def("totals_of_bins", &totals_of_bins, "bins"_a, "sums"_a, "are_costs"_a);
+    module.def("totals_of_bins", &totals_of_bins, "bins"_a, "sums"_a);
+    module.def("within_of_totals", &within_of_totals, "totals"_a, "rests"_a, "counts"_a,
+               "centers"_a);
     module.def("hash_orders", &hash_orders, "n_points"_a, "seed"_a, "n_init"_a);
     module.def("order_seeds", &order_seeds, "seed"_a, "n_init"_a);
 }

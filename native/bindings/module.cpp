@@ -33,6 +33,9 @@ void leave_out(const std::vector<std::string>& names) {
             std::find(names.begin(), names.end(), kAccelerationNames[i]) != names.end();
 }
 
+// For benchmarks and tests: due dates from so many points on; returns what it was.
+std::size_t date_from(std::size_t n_points) { return std::exchange(fewest_for_dates, n_points); }
+
 }  // namespace
 }  // namespace dynmeans::bindings
 
@@ -41,6 +44,7 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     if (_import_array() < 0) throw nb::python_error();
     module.def("acceleration_names", &acceleration_names);
     module.def("leave_out", &leave_out, "names"_a);
+    module.def("date_from", &date_from, "n_points"_a);
     bind_steps(module);
     bind_sequences(module);
     bind_checks(module);

@@ -13,6 +13,7 @@
 #include "dask/part.hpp"
 #include "passes/neighbors.hpp"
 #include "search/center_search.hpp"
+#include "threads/blocks.hpp"
 #include "threads/thread_pool.hpp"
 
 namespace dynmeans::dask {

@@ -40,47 +40,37 @@ void visit_marked(const Part<Value>& part, std::size_t begin, std::size_t end,
     }
 }
 
-// Own costs and, from them, the within-cluster term of L_t in bins.
-struct OwnSums {
-    std::vector<double> bins, highest;  // highest own cost of each slot
-};
-
-// Own costs are taken again for slots that moved, and in parts that have none. `highest` is that
-// of the other slots, null where no part has any.
+// Own costs are taken again for slots that moved, and in parts that have none; returns the highest
+// of each slot. `highest` is that of the other slots, null where no part has any.
 template <typename Value>
-OwnSums update_own(const std::vector<Part<Value>>& parts, const double* centers,
-                   const std::uint8_t* has_moved, const double* highest, std::size_t n_slots,
-                   const Bins& bins) {
-    OwnSums sums{std::vector<double>(bins.n_bins()), std::vector<double>(n_slots)};
+std::vector<double> update_own(const std::vector<Part<Value>>& parts, const double* centers,
+                               const std::uint8_t* has_moved, const double* highest,
+                               std::size_t n_slots) {
+    std::vector<double> found(n_slots), buffer;
     SlotMarks moved(n_slots), all(n_slots);
     for (std::size_t k = 0; k < n_slots; ++k) {
         moved.set(k, has_moved[k]);
         all.set(k, true);
-        if (highest && !has_moved[k]) sums.highest[k] = highest[k];
+        if (highest && !has_moved[k]) found[k] = highest[k];
     }
     std::vector<std::uint32_t> list;
-    std::vector<double> buffer, terms(kPointBlock + kSimd);
     for (const Part<Value>& part : parts) {
         const std::size_t d = part.points.n_features;
         buffer.resize(d);
         const auto take_again = [&](std::size_t i) {
             const Slot k = part.labels[i];
             part.own[i] = squared_distance(part.points.row(i, buffer.data()), centers + k * d, d);
-            sums.highest[k] = std::max(sums.highest[k], part.own[i]);
+            found[k] = std::max(found[k], part.own[i]);
         };
         for_each_run(part, [&](std::size_t begin, std::size_t end) {
             visit_marked(part, begin, end, part.has_own ? moved : all, list, take_again);
-            for (std::size_t i = begin; i < end; ++i)
-                terms[i - begin] =
-                    part.labels[i] == kUnlabeled ? 0.0 : part.points.weight(i) * part.own[i];
-            bins.add(terms.data(), end - begin, sums.bins.data());
         });
     }
-    return sums;
+    return found;
 }
 
-// w, where points have weights, and w y of the rows that joined each slot, less those of the rows
-// that left it, in bins: (n_slots, n_bins, n_terms).
+// The sums of batch_sums.hpp of the rows that joined each slot, less those of the rows that left
+// it, in bins: (n_slots, n_bins, n_columns).
 template <typename Value>
 std::vector<double> sum_moves(const std::vector<Part<Value>>& parts, std::size_t n_slots,
                               const BatchSums& sums) {

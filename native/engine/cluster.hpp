@@ -2,6 +2,7 @@
 // falling.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -38,11 +39,16 @@ class Clusterer {
           is_accelerated_(execution.is_accelerated),
           sums_(sums),
           assignment_(points.n_points, remembered),
-          own_(points.n_points, sums.costs),
           slot_sums_(sums) {
         if (!is_accelerated_) return;
         first_pass_.emplace(points, remembered, penalties.new_penalty, execution.sgemm, pool);
-        later_pass_.emplace(points, remembered, penalties.new_penalty, pool);
+        const std::size_t n_apart = std::max<std::size_t>(remembered.n_clusters, kFewClusters);
+        if (points.n_features <= kFewFeatures &&
+            points.n_points >= fewest_for_dates / kFewClusters * n_apart &&
+            uses(Acceleration::kDueDates))
+            by_dates_.emplace(points, remembered, penalties.new_penalty, pool);
+        else
+            by_own_costs_.emplace(points, remembered, penalties.new_penalty, pool);
     }
 
     // Runs from nothing in the given order; the result replaces `best` if it is cheaper.
@@ -71,12 +77,15 @@ class Clusterer {
     }
 
   private:
+    static constexpr std::size_t kFewFeatures = 3;   // above, every cluster is near every other
+    static constexpr std::size_t kFewClusters = 10;  // small ones settle in few passes
+
     void make_passes(const Row* order, std::size_t most) {
         assignment_.start(remembered_);
         slot_sums_.start();
-        own_.start();
-        if (later_pass_) later_pass_->start(order);
+        with_later_pass([&](auto& later) { later.start(order); });
         counts_.clear();
+        within_.clear();
         cost_trace_.clear();
         pass_until_converged(order, most);
     }
@@ -85,15 +94,16 @@ class Clusterer {
                        const Row* order, std::size_t most) {
         assignment_.start_from(start.labels, start.n_members, remembered_);
         slot_sums_.start_from(start.bins);
-        own_.start();
-        if (later_pass_) later_pass_->start(order);
+        with_later_pass([&](auto& later) { later.start(order); });
         counts_.clear();
+        within_.clear();
         cost_trace_ = cost_trace;
         if (!settle(most)) pass_until_converged(order, most);
     }
 
     void pass_until_converged(const Row* order, std::size_t most) {
         do {
+            pool_.interrupts().check();
             make_pass(order);
             assignment_.close_gaps(remembered_.n_clusters);
         } while (!settle(most));
@@ -101,12 +111,12 @@ class Clusterer {
 
     // Parameters and cost for the labels as they are; true if that was the last pass.
     bool settle(std::size_t most) {
-        assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_);
-        own_.update(points_, assignment_, pool_);
+        assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_, within_);
+        with_later_pass([&](auto& later) { later.follow(assignment_); });
         const double cost =
             cluster_terms(remembered_, penalties_.new_penalty, assignment_.n_members.data(),
                           assignment_.n_members.size(), assignment_.table.center(0)) +
-            own_.total();
+            rounded_sum(within_.data(), within_.size(), 1);
         const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
         cost_trace_.push_back(cost);
         return !fell || !assignment_.has_any_changed || cost_trace_.size() == most;
@@ -122,7 +132,13 @@ class Clusterer {
         else if (cost_trace_.empty())
             first_pass_->run(order, assignment_);
         else
-            later_pass_->run(own_, has_moved_, assignment_);
+            with_later_pass([&](auto& later) { later.run(has_moved_, assignment_); });
+    }
+
+    template <typename Work>
+    void with_later_pass(const Work& work) {
+        if (by_dates_) work(*by_dates_);
+        if (by_own_costs_) work(*by_own_costs_);
     }
 
     void store(Solution& best) {
@@ -142,11 +158,12 @@ class Clusterer {
     bool is_accelerated_;
     const BatchSums& sums_;
     Assignment assignment_;
-    OwnCosts own_;
     SlotSums slot_sums_;
     std::optional<FirstPass<Value>> first_pass_;
-    std::optional<LaterPass<Value>> later_pass_;
-    std::vector<double> counts_, cost_trace_;
+    // One of these, where anything is accelerated.
+    std::optional<LaterPass<Value, DuePoints<Value>>> by_dates_;
+    std::optional<LaterPass<Value, OwnCosts<Value>>> by_own_costs_;
+    std::vector<double> counts_, within_, cost_trace_;
     std::vector<std::uint8_t> has_moved_;
 };
 

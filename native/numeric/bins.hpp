@@ -19,8 +19,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <vector>
 
+#include "numeric/double_double.hpp"
+#include "numeric/quads.hpp"
 #include "numeric/simd.hpp"
 
 namespace dynmeans::numeric {
@@ -37,6 +40,7 @@ inline int unit_exponent(double least, int n_bits) {
 
 // The exact sum of some doubles, rounded once (Shewchuk, as in Python's math.fsum).
 inline double rounded_sum(const double* values, std::size_t n, std::size_t stride) {
+    if (n == 0) return 0.0;
     if (n == 1) return values[0];
     if (n == 2) return values[0] + values[stride];
     // Partial sums that do not overlap, the smallest first; each value adds one at most.
@@ -115,6 +119,11 @@ class Bins {
                 x -= h;
             }
         }
+        if constexpr (kSimd > 4)
+            if (c + 4 <= n) {
+                add_quad<Sign>(load_quad(terms + c), c, sums);
+                c += 4;
+            }
         for (; c < n; ++c) {
             double x = terms[c];
             for (std::size_t b = 0; b < n_bins_; ++b) {
@@ -122,6 +131,21 @@ class Bins {
                 sums[b * n + c] += Sign * h;
                 x -= h;
             }
+        }
+    }
+
+    // The same for four columns from c on.
+    template <int Sign>
+    void add_quad(Quad x, std::size_t c, double* sums) const {
+        for (std::size_t at = c; at < size(); at += n_columns_) {
+            const Quad shift = load_quad(&shifts_[at]), h = (x + shift) - shift;
+            Quad sum = load_quad(sums + at);
+            if constexpr (Sign > 0)
+                sum += h;
+            else
+                sum -= h;
+            std::memcpy(sums + at, &sum, sizeof sum);
+            x -= h;
         }
     }
 
@@ -148,6 +172,21 @@ class Bins {
     // The total of one column of a sum.
     double total(const double* sums, std::size_t column) const {
         return rounded_sum(sums + column, n_bins_, n_columns_);
+    }
+
+    // The same with what rounding lost, itself rounded.
+    Pair<double> precise_total(const double* sums, std::size_t column) const {
+        const double* values = sums + column;
+        if (n_bins_ == 1) return {values[0], 0.0};
+        if (n_bins_ == 2) return two_sum(values[0], values[n_columns_]);
+        const double value = total(sums, column);
+        constexpr std::size_t kFew = 16;
+        double few[kFew];
+        std::vector<double> many(n_bins_ < kFew ? 0 : n_bins_ + 1);
+        double* all = n_bins_ < kFew ? few : many.data();
+        all[0] = -value;
+        for (std::size_t b = 0; b < n_bins_; ++b) all[b + 1] = values[b * n_columns_];
+        return {value, rounded_sum(all, n_bins_ + 1, 1)};
     }
 
   private:

@@ -66,6 +66,17 @@ inline unsigned lowest_bit(std::uint64_t bits) {
 inline unsigned lowest_bit(unsigned bits) { return lowest_bit(std::uint64_t{bits}); }
 #endif
 
+// How many bits it takes to write this down; 0 for 0.
+inline unsigned bit_width(std::uint32_t bits) {
+#if defined(__GNUC__) || defined(__clang__)
+    return bits == 0 ? 0 : 32 - static_cast<unsigned>(__builtin_clz(bits));
+#else
+    unsigned n = 0;
+    for (; bits != 0; bits >>= 1) ++n;
+    return n;
+#endif
+}
+
 // Asks for memory before its turn; what it holds, and so every result, is the same without.
 inline void prefetch(const void* at) {
 #if defined(__GNUC__) || defined(__clang__)

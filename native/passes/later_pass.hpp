@@ -1,14 +1,15 @@
 // Event-driven replay of a pass over points that have labels already, with the labels of visiting
 // them one by one.
 //
-// First every point is compared with the clusters as they stand at the start of the pass, in any
-// order and by any thread; the bounds of neighbors.hpp leave few to compare. Then only the points
-// that want to move are visited, in the given order. As long as no cluster is opened, revived or
-// emptied on the way, the clusters stand as they stood, so each gets what it wanted. Once one is
-// (an event), two things follow. A point that wanted to move looks again at its turn, at the
-// clusters that changed, and at all if the one it wanted is among them. A point that wanted to stay
-// still prefers its own cluster to all but the slot that changed, so those later in the order are
-// compared with that one slot; any that might prefer it (or tie) joins the points to be visited.
+// First it is found out which points want to move, given the clusters as they stand at the start of
+// the pass, in any order and by any thread: by own_costs.hpp, or in batches of many points and few
+// features by due_points.hpp. Then only these are visited, in the given order. As long as no
+// cluster is opened, revived or emptied on the way, the clusters stand as they stood, so each gets
+// what it wanted. Once one is (an event), two things follow. A point that wanted to move looks
+// again at its turn, at the clusters that changed, and at all if the one it wanted is among them. A
+// point that wanted to stay still prefers its own cluster to all but the slot that changed, so
+// those later in the order are compared with that one slot; any that might prefer it (or tie) joins
+// the points to be visited.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +20,9 @@
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
-#include "algorithm/cost.hpp"
-#include "algorithm/marked_points.hpp"
-#include "passes/neighbors.hpp"
+#include "passes/due_points.hpp"
+#include "passes/own_costs.hpp"
+#include "passes/wishes.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
 #include "search/keeping_cost.hpp"
@@ -35,7 +36,7 @@ using namespace records;
 using namespace search;
 using namespace algorithm;
 
-template <typename Value>
+template <typename Value, typename Watch>
 class LaterPass {
   public:
     LaterPass(const Points<Value>& points, const Remembered& remembered, double new_penalty,
@@ -44,25 +45,25 @@ class LaterPass {
           remembered_(remembered),
           new_penalty_(new_penalty),
           pool_(pool),
-          neighbors_(points.n_features),
-          wishes_of_block_(count_blocks(points.n_points)),
-          buffer_(points.n_features),
-          lists_(pool.size()) {}
+          watch_(points, new_penalty, pool),
+          buffer_(points.n_features) {}
 
-    // Forgets the visiting order of the last run.
+    // Forgets the last run.
     void start(const Row* order) {
         order_ = order;
         position_.clear();
+        watch_.start();
     }
 
+    // After every pass, once gaps were closed and centers moved.
+    void follow(const Assignment& assignment) { watch_.follow(assignment); }
+
     // `has_moved` marks the slots that are not as they were at the start of the last pass.
-    void run(const OwnCosts& own, const std::vector<std::uint8_t>& has_moved,
-             Assignment& assignment) {
-        neighbors_.update(assignment, has_moved, own, new_penalty_, points_.n_features, pool_);
-        collect_wishes(own, assignment);
+    void run(const std::vector<std::uint8_t>& has_moved, Assignment& assignment) {
+        watch_.find(has_moved, assignment, wishes_);
         if (wishes_.empty()) return;
         if (can_change_slots(assignment))
-            visit_in_order(own, assignment);
+            visit_in_order(assignment);
         else
             for (const Wish& wish : wishes_)
                 assignment.place(wish.point, nullptr, wish.slot, remembered_);
@@ -72,59 +73,6 @@ class LaterPass {
     // Beyond these, and one for eight slots, visiting every point is cheaper.
     static constexpr std::size_t kMaxChanges = 48;
     static constexpr std::size_t kAhead = 8;  // points
-
-    static constexpr Slot kOpenNew = -2;
-    static constexpr Slot kStay = -3;
-
-    struct Wish {
-        std::int32_t point;
-        Slot slot;  // or kOpenNew
-    };
-
-    static Slot to_wish(std::size_t choice) {
-        return choice == CostTable::kNone ? kOpenNew : static_cast<Slot>(choice);
-    }
-    static std::size_t to_choice(Slot wish) { return wish == kOpenNew ? CostTable::kNone : wish; }
-
-    void collect_wishes(const OwnCosts& own, const Assignment& assignment) {
-        mark_leavable(own, assignment);
-        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t thread) {
-            std::vector<Wish>& wishes = wishes_of_block_[block];
-            wishes.clear();
-            std::vector<std::uint32_t>& list = lists_[thread];
-            std::vector<double> buffer(points_.n_features);
-            const BlockRange range = block_range(block, points_.n_points);
-            const std::size_t n_listed = marks_.list(assignment.labels.data(), range, list);
-            std::size_t n = 0;
-            for (std::size_t r = 0; r < n_listed; ++r) {
-                const std::uint32_t i = list[r];
-                list[n] = i;
-                n += !(own[i] < neighbors_.keeping_cost_of(assignment.labels[i]));
-            }
-            const std::size_t ahead = look_ahead(kAhead);
-            for (std::size_t r = 0; r < n; ++r) {
-                if (r + ahead < n) points_.prefetch(list[r + ahead]);
-                const std::size_t i = list[r];
-                const Slot a = assignment.labels[i];
-                const double* y = points_.row(i, buffer.data());
-                const std::size_t best =
-                    neighbors_.cheapest(y, a, own[i], new_penalty_, assignment.table);
-                if (best != static_cast<std::size_t>(a))
-                    wishes.push_back({static_cast<std::int32_t>(i), to_wish(best)});
-            }
-        });
-        wishes_.clear();
-        for (const std::vector<Wish>& wishes : wishes_of_block_)
-            wishes_.insert(wishes_.end(), wishes.begin(), wishes.end());
-    }
-
-    // Marks the slots that some member may leave.
-    void mark_leavable(const OwnCosts& own, const Assignment& assignment) {
-        marks_.start(assignment.n_members.size());
-        for (std::size_t k = 0; k < assignment.n_members.size(); ++k)
-            marks_.set(k, assignment.n_members[k] > 0 &&
-                              !(own.highest(k) < neighbors_.keeping_cost_of(k)));
-    }
 
     // Without a point that opens or revives, and with one that stays in each cluster, none.
     bool can_change_slots(const Assignment& assignment) {
@@ -158,7 +106,7 @@ class LaterPass {
         }
     };
 
-    void visit_in_order(const OwnCosts& own, Assignment& assignment) {
+    void visit_in_order(Assignment& assignment) {
         find_positions();
         changed_.clear();
         Turns waiting;
@@ -183,16 +131,18 @@ class LaterPass {
             if (++n_changes > most_changes) {
                 assign_labels(points_, order_, position + 1, remembered_, new_penalty_,
                               pool_.interrupts(), assignment);
+                watch_.forget();
                 return;
             }
             const bool has_emptied =
                 left != assignment.labels[i] && assignment.n_members[left] == 0;
             if (has_opened) changed_.push_back(assignment.labels[i]);
             if (has_emptied) changed_.push_back(left);
-            if (has_opened) ask_followers(assignment.labels[i], position, own, assignment, waiting);
+            if (has_opened) ask_followers(assignment.labels[i], position, assignment, waiting);
             if (has_emptied && static_cast<std::size_t>(left) < remembered_.n_clusters)
-                ask_followers(left, position, own, assignment, waiting);
+                ask_followers(left, position, assignment, waiting);
         }
+        if (n_changes > 0) watch_.after_events(assignment, wishes_, changed_);
     }
 
     void prefetch_ahead(const Turns& waiting, const Assignment& assignment) const {
@@ -214,46 +164,32 @@ class LaterPass {
 
     // Gives a turn to every later point that may prefer `slot` as it now is to its own cluster.
     // Such a point is still in the cluster it started the pass in, whose center has not moved.
-    void ask_followers(Slot slot, std::int32_t position, const OwnCosts& own,
-                       const Assignment& assignment, Turns& waiting) {
+    void ask_followers(Slot slot, std::int32_t position, const Assignment& assignment,
+                       Turns& waiting) {
         const CostTable& table = assignment.table;
-        if (!find_near(slot, own, assignment)) return;
-        pool_.for_blocks(wishes_of_block_.size(), [&](std::size_t block, std::size_t thread) {
-            std::vector<Wish>& wishes = wishes_of_block_[block];
-            wishes.clear();
-            std::vector<std::uint32_t>& list = lists_[thread];
-            std::vector<double> buffer(points_.n_features);
-            const BlockRange range = block_range(block, points_.n_points);
-            const std::size_t n = marks_.list(assignment.labels.data(), range, list);
-            for (std::size_t r = 0; r < n; ++r) {
-                const std::size_t i = list[r];
-                if (own[i] < kept_[assignment.labels[i]] || position_[i] <= position) continue;
-                if (table.cost(points_.row(i, buffer.data()), slot) <= own[i])
-                    wishes.push_back({static_cast<std::int32_t>(i), kStay});
-            }
-        });
-        for (const std::vector<Wish>& wishes : wishes_of_block_)
-            for (const Wish& wish : wishes) waiting.asked.push({position_[wish.point], wish.slot});
+        find_near(slot, assignment);
+        const auto ask = [&](std::size_t i, const double* y, double own, std::vector<Wish>& found) {
+            if (position_[i] > position && table.cost(y, slot) <= own)
+                found.push_back({static_cast<std::int32_t>(i), kStay});
+        };
+        watch_.for_members(near_, assignment, ask, asked_);
+        for (const Wish& wish : asked_) waiting.asked.push({position_[wish.point], wish.slot});
     }
 
-    // Marks the slots some of whose members may prefer `slot`; false if there is none.
-    bool find_near(Slot slot, const OwnCosts& own, const Assignment& assignment) {
+    // The slots some of whose members may prefer `slot`.
+    void find_near(Slot slot, const Assignment& assignment) {
         const CostTable& table = assignment.table;
         const double offset = table.offset(slot), scale = table.scale(slot);
         const double share = keeping_share(scale);
-        marks_.start(assignment.n_members.size());
-        kept_.resize(assignment.n_members.size());
-        bool is_near_any = false;
-        for (std::size_t k = 0; k < neighbors_.n_slots(); ++k) {
+        near_.clear();
+        for (std::size_t k = 0; k < watch_.n_slots(); ++k) {
             if (static_cast<Slot>(k) == slot || assignment.n_members[k] == 0) continue;
             const double squared_gap =
                 squared_distance(table.center(k), table.center(slot), points_.n_features);
-            if (share * squared_gap > own.highest(k) && squared_gap >= kTiny) continue;
-            kept_[k] = keeping_cost(squared_gap, offset, scale);
-            marks_.set(k, kept_[k] <= own.highest(k));
-            is_near_any |= kept_[k] <= own.highest(k);
+            if (share * squared_gap > watch_.highest(k) && squared_gap >= kTiny) continue;
+            const double kept = keeping_cost(squared_gap, offset, scale);
+            if (kept <= watch_.highest(k)) near_.push_back({k, kept});
         }
-        return is_near_any;
     }
 
     void find_positions() {
@@ -272,14 +208,12 @@ class LaterPass {
     ThreadPool& pool_;
     const Row* order_ = nullptr;
     std::vector<std::int32_t> position_;
-    Neighbors neighbors_;
-    std::vector<std::vector<Wish>> wishes_of_block_;
-    std::vector<Wish> wishes_;
+    Watch watch_;
+    std::vector<Wish> wishes_, asked_;
     std::vector<std::int64_t> leavers_;
-    std::vector<double> kept_, buffer_;
-    SlotMarks marks_;
-    std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
-    std::vector<std::size_t> changed_;               // slots, by the events of this pass
+    std::vector<NearSlot> near_;
+    std::vector<double> buffer_;
+    std::vector<std::size_t> changed_;  // slots, by the events of this pass
 };
 
 }  // namespace dynmeans::passes

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
-#include "algorithm/cost.hpp"
 #include "numeric/squared_distance.hpp"
 #include "records/accelerations.hpp"
 #include "search/center_line.hpp"
@@ -58,6 +57,33 @@ class Neighbors {
         return choice.slot;
     }
 
+    // What a point finds: its slot, and a distance below the root of every other cost.
+    struct Look {
+        std::size_t slot;
+        double bound;
+    };
+
+    // `u` is the root of its own cost.
+    Look look(const double* y, Slot a, double own_cost, double u, double new_penalty,
+              const CostTable& table) const {
+        if (own_cost < keeping_[a]) return {static_cast<std::size_t>(a), bound_of(a, 0, u)};
+        Choice choice{CostTable::kNone, new_penalty};
+        CostTable::consider(choice, a, own_cost);
+        double second = new_penalty;
+        const std::vector<Rival>& rivals = rivals_[a];
+        std::size_t r = 0;
+        for (; r < rivals.size() && !(rivals[r].keeping_cost > own_cost); ++r) {
+            const double cost =
+                table.cost_up_to(std::max(choice.cost, 4.0 * own_cost), y, rivals[r].slot);
+            second = std::min(second, cost);
+            CostTable::consider(choice, rivals[r].slot, cost);
+        }
+        return {choice.slot, std::min(std::sqrt(second), bound_of(a, r, u))};
+    }
+
+    // The slots that any member of slot k may prefer.
+    const std::vector<Rival>& rivals(std::size_t k) const { return rivals_[k]; }
+
     // `own` knows the highest own cost of each slot.
     template <typename Own>
     void update(const Assignment& assignment, const std::vector<std::uint8_t>& has_moved,
@@ -65,10 +91,15 @@ class Neighbors {
         const std::size_t n_slots = assignment.n_members.size();
         const CostTable& table = assignment.table;
         keeping_.resize(n_slots);
+        roots_.resize(n_slots);
+        root_of_penalty_ = std::sqrt(new_penalty);
         rivals_.resize(std::max(rivals_.size(), n_slots));
         least_scale_ = 1.0;
-        for (std::size_t k = 0; k < n_slots; ++k)
+        has_sleeping_ = false;
+        for (std::size_t k = 0; k < n_slots; ++k) {
             least_scale_ = std::min(least_scale_, table.scale(k));
+            has_sleeping_ |= assignment.n_members[k] == 0 && table.offset(k) <= new_penalty;
+        }
         least_share_ = keeping_share(least_scale_);
         const bool by_line = uses(Acceleration::kLine) && n_features <= kFewFeatures;
         if (by_line)
@@ -96,6 +127,15 @@ class Neighbors {
   private:
     static constexpr std::size_t kGroup = 64;
     static constexpr std::size_t kFewFeatures = 3;  // above, one feature tells little
+
+    // For a point at u from its own center a, of lambda and the rivals from number r on. A sleeping
+    // slot costs its keeping cost at least; an awake one, at least twice its root from the own
+    // center, is farther than that less u from the point.
+    double bound_of(Slot a, std::size_t r, double u) const {
+        if (r >= rivals_[a].size()) return root_of_penalty_;
+        const double root = r == 0 ? roots_[a] : std::sqrt(rivals_[a][r].keeping_cost);
+        return std::min(root_of_penalty_, has_sleeping_ ? root : 2.0 * root - u);
+    }
 
     void sort_by_widest_feature(const std::vector<std::uint8_t>& has_moved, const CostTable& table,
                                 std::size_t n_features) {
@@ -206,9 +246,11 @@ class Neighbors {
         std::sort(found.begin(), found.end(),
                   [](const Rival& a, const Rival& b) { return a.keeping_cost < b.keeping_cost; });
         keeping_[k] = found.empty() ? new_penalty : std::min(new_penalty, found[0].keeping_cost);
+        roots_[k] = found.empty() ? root_of_penalty_ : std::sqrt(found[0].keeping_cost);
     }
 
-    std::vector<double> keeping_;
+    std::vector<double> keeping_, roots_;  // the lowest of each slot; roots, of its first rival
+    double root_of_penalty_ = 0.0;
     std::vector<std::vector<Rival>> rivals_;
     CostTable moved_;
     std::vector<Slot> moved_slots_;
@@ -216,6 +258,7 @@ class Neighbors {
     std::vector<std::vector<double>> squared_gaps_;  // one for each thread
     std::size_t feature_ = 0;
     double least_scale_ = 1.0, least_share_ = 0.25;
+    bool has_sleeping_ = false;
 };
 
 }  // namespace dynmeans::passes

@@ -4,8 +4,7 @@
 // The lowest cost of a row is what its point wants, found for several points at once; ties go to
 // the lowest slot, since later ones must be strictly cheaper. As in later_pass.hpp, while no
 // cluster is opened, revived or emptied each point gets what it wanted; after it, those
-// whose turn is still to come are compared with the slot that changed. Who stays has its own
-// cost as its lowest, so L_t is a sum over what the search found, and a pass in which nobody wants
+// whose turn is still to come are compared with the slot that changed. A pass in which nobody wants
 // to move changes nothing.
 //
 // In the first pass nothing can empty, so the active slots only become more. For every point the
@@ -38,15 +37,13 @@ class SmallBatch {
               const BatchSums& sums) {
         points_.take(points, sums);
         slots_.remember(points_, remembered, sums);
-        costs_ = &sums.costs;
-        sum_.resize(costs_->n_bins());
         new_penalty_ = penalties.new_penalty;
         limit_ = std::nextafter(new_penalty_, CostTable::kNever);
         n_remembered_ = remembered.n_clusters;
         const std::size_t n = points_.n_padded();
         double* next = memory_.at_least(kArrays * n);
-        for (double** array : {&wishes_, &lowest_, &terms_, &active_costs_, &active_slots_,
-                               &limits_, &dormant_costs_, &dormant_seconds_, &dormant_slots_}) {
+        for (double** array : {&wishes_, &lowest_, &active_costs_, &active_slots_, &limits_,
+                               &dormant_costs_, &dormant_seconds_, &dormant_slots_}) {
             *array = next;
             next += n;
         }
@@ -76,7 +73,7 @@ class SmallBatch {
     }
 
   private:
-    static constexpr std::size_t kArrays = 9, kNone = CostTable::kNone;
+    static constexpr std::size_t kArrays = 8, kNone = CostTable::kNone;
     static constexpr double kOpenNew = -2.0;
 
     void make_passes(Orders& orders, std::size_t most) {
@@ -96,7 +93,7 @@ class SmallBatch {
         while (true) {
             slots_.update();
             find_wishes();
-            const double cost = slots_.cluster_terms(new_penalty_) + within();
+            const double cost = slots_.cost(new_penalty_);
             const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
             cost_trace_.push_back(cost);
             if (!fell || !slots_.has_any_changed() || cost_trace_.size() == most) return;
@@ -293,32 +290,16 @@ class SmallBatch {
         }
     }
 
-    // The within-cluster term of L_t. Who stays has its own cost as its lowest.
-    double within() {
-        double* terms = terms_;
-        const double *weights = points_.weights(), *lowest = lowest_;
-        for (std::size_t at = 0; at < points_.n_padded(); at += kSimd) {
-            const Doubles w = load(weights + at);
-            store(terms + at, select(w == 0.0, fill(0.0), w * load(lowest + at)));
-        }
-        for (const std::size_t i : movers_)
-            terms[i] = weights[i] * slots_.column(static_cast<std::size_t>(slots_.labels()[i]))[i];
-        std::fill(sum_.begin(), sum_.end(), 0.0);
-        costs_->add(terms, points_.size(), sum_.data());
-        return costs_->total(sum_.data(), 0);
-    }
-
     SmallPoints<D> points_;
     SmallSlots<D> slots_;
     SmallTurns turns_;
-    const Bins* costs_ = nullptr;
     double new_penalty_ = 0.0;
     double limit_ = 0.0;  // a cost of lambda still wins, one at this limit does not
     std::size_t n_remembered_ = 0;
     RegisterArray memory_;
-    double *wishes_, *lowest_, *terms_, *active_costs_, *active_slots_, *limits_, *dormant_costs_,
+    double *wishes_, *lowest_, *active_costs_, *active_slots_, *limits_, *dormant_costs_,
         *dormant_seconds_, *dormant_slots_;
-    std::vector<double> cost_trace_, sum_;
+    std::vector<double> cost_trace_;
     std::vector<std::int64_t> leavers_;
     std::vector<std::uint8_t> is_awake_;
     std::vector<std::uint32_t> movers_;

@@ -88,27 +88,48 @@ class SmallPoints {
 
   private:
     void split(const BatchSums& sums) {
-        const Bins& bins = sums.columns;
-        const std::size_t n_columns = bins.n_columns(), first = sums.has_weights ? 1 : 0;
-        const std::size_t n_parts = n_parts_ = bins.size();
-        if (parts_.size() < n_padded_ * n_parts) parts_.resize(n_padded_ * n_parts);
-        for (std::size_t c = 0; c < n_columns; ++c) {
-            const double* feature = c < first ? weights_ : features_ + (c - first) * n_padded_;
-            for (std::size_t at = 0; at < n_padded_; at += kSimd) {
-                const Doubles w = load(weights_ + at), y = load(feature + at);
-                double* part = parts_.data() + at * n_parts + c;
-                bins.split(c < first ? w : w * y, c, [&](std::size_t bin, Doubles terms) {
-                    for (std::size_t lane = 0; lane < kSimd; ++lane)
-                        part[lane * n_parts + bin * n_columns] = terms[lane];
-                });
+        const std::size_t first = sums.has_weights ? 1 : 0, d = n_features();
+        n_parts_ = sums.columns.size();
+        if (parts_.size() < n_padded_ * n_parts_) parts_.resize(n_padded_ * n_parts_);
+        squares_.resize(2 * n_padded_);
+        row_.resize(2 * d);
+        for (std::size_t i = 0; i < n_padded_; ++i) {
+            for (std::size_t j = 0; j < d; ++j) {
+                row_[j] = feature(i, j);
+                row_[d + j] = weights_[i] * row_[j];
             }
+            const double weight = takes_part(i) ? weights_[i] : 1.0;
+            const Pair<double> square = WeightedSquare::of(row_.data(), row_.data() + d, weight, d);
+            squares_[i] = square.value;
+            squares_[n_padded_ + i] = square.rest;
+        }
+        for (std::size_t c = 0; c < first; ++c)
+            split_column(sums.columns, c, [&](std::size_t at) { return load(weights_ + at); });
+        for (std::size_t j = 0; j < d; ++j)
+            split_column(sums.columns, first + j, [&](std::size_t at) {
+                return load(weights_ + at) * load(features_ + j * n_padded_ + at);
+            });
+        for (std::size_t s = 0; s < 2; ++s)
+            split_column(sums.columns, first + d + s,
+                         [&](std::size_t at) { return load(&squares_[s * n_padded_ + at]); });
+    }
+
+    template <typename Terms>
+    void split_column(const Bins& bins, std::size_t c, const Terms& terms_at) {
+        const std::size_t n_columns = bins.n_columns(), n_parts = n_parts_;
+        for (std::size_t at = 0; at < n_padded_; at += kSimd) {
+            double* part = parts_.data() + at * n_parts + c;
+            bins.split(terms_at(at), c, [&](std::size_t bin, Doubles terms) {
+                for (std::size_t lane = 0; lane < kSimd; ++lane)
+                    part[lane * n_parts + bin * n_columns] = terms[lane];
+            });
         }
     }
 
     std::size_t n_points_ = 0, n_features_ = 0, n_padded_ = 0, n_parts_ = 0;
     RegisterArray values_;
     double *features_ = nullptr, *weights_ = nullptr;
-    std::vector<double> parts_;
+    std::vector<double> parts_, squares_, row_;
 };
 
 }  // namespace dynmeans::passes

@@ -151,14 +151,21 @@ class SmallSlots {
         for (std::size_t c = 0; c < n_changed; ++c) {
             const std::size_t k = changed_[c];
             for (std::size_t j = 0; j < d; ++j) sum_[j] = sums_->columns.total(bins(k), first + j);
-            write_center(k, count(k), sum_.data(), *remembered_, centers_.data() + k * d);
+            const double n = count(k);
+            double* theta = centers_.data() + k * d;
+            write_center(k, n, sum_.data(), *remembered_, theta);
+            within_[k] = within_slot(n, theta, d, *sums_, bins(k));
         }
         for (std::size_t c = 0; c < n_changed; ++c) take_active_column(changed_[c]);
     }
 
-    double cluster_terms(double new_penalty) const {
-        return algorithm::cluster_terms(*remembered_, new_penalty, members_.data(), n_slots_,
-                                        centers_.data());
+    // L_t.
+    double cost(double new_penalty) {
+        for (std::size_t k = 0; k < n_slots_; ++k)
+            if (members_[k] == 0) within_[k] = 0.0;
+        return cluster_terms(*remembered_, new_penalty, members_.data(), n_slots_,
+                             centers_.data()) +
+               rounded_sum(within_.data(), n_slots_, 1);
     }
 
     void keep(Solution& best) const {
@@ -190,6 +197,7 @@ class SmallSlots {
             members_.resize(n_slots);
             columns_of_.resize(n_slots);
             has_changed_.resize(n_slots);
+            within_.resize(n_slots);
         }
         if (centers_.size() < n_slots * n_features()) centers_.resize(n_slots * n_features());
         if (bins_.size() < n_slots * width()) bins_.resize(n_slots * width());
@@ -206,10 +214,11 @@ class SmallSlots {
     template <int Sign>
     static void add(const double* parts, double* sums, std::size_t n) {
         if constexpr (D > 0) {
-            if (n == 2 * D) {  // most often there are two bins
-                double both[2 * D];
-                for (std::size_t b = 0; b < 2 * D; ++b) both[b] = sums[b] + Sign * parts[b];
-                std::copy_n(both, 2 * D, sums);
+            constexpr std::size_t kTwice = 2 * (D + 2);
+            if (n == kTwice) {  // most often there are two bins
+                double both[kTwice];
+                for (std::size_t b = 0; b < kTwice; ++b) both[b] = sums[b] + Sign * parts[b];
+                std::copy_n(both, kTwice, sums);
                 return;
             }
         }
@@ -259,6 +268,7 @@ class SmallSlots {
     void move_slot(std::size_t from, std::size_t to) {
         members_[to] = members_[from];
         has_changed_[to] = has_changed_[from];
+        within_[to] = within_[from];
         std::copy_n(bins(from), width(), bins(to));
         std::copy_n(center(from), n_features(), centers_.data() + to * n_features());
         if (!has_changed_[to]) take_active_column(to);
@@ -275,7 +285,7 @@ class SmallSlots {
     std::vector<std::size_t> columns_of_;  // where the column of a slot is now
     std::vector<std::uint8_t> has_changed_;
     std::vector<Slot> changed_;
-    std::vector<double> centers_, bins_, sum_, renamed_;
+    std::vector<double> centers_, bins_, sum_, within_, renamed_;
 };
 
 }  // namespace dynmeans::passes

@@ -18,6 +18,7 @@ enum class Acceleration {
     kFewFeatures,
     kBounds,
     kMovedRivals,
+    kDueDates,
     kLine,
     kReplay,
     kJoining,
@@ -28,10 +29,13 @@ enum class Acceleration {
     kPrefetch
 };
 
-inline const std::array<std::string, 15> kAccelerationNames = {
-    "grid",       "tree",         "filter",      "filter_features", "few_features",
-    "bounds",     "moved_rivals", "line",        "replay",          "joining",
-    "moved_sums", "moved_costs",  "small_table", "bucket_sort",     "prefetch"};
+inline const std::array<std::string, 16> kAccelerationNames = {
+    "grid",         "tree",        "filter",      "filter_features", "few_features", "bounds",
+    "moved_rivals", "due_dates",   "line",        "replay",          "joining",      "moved_sums",
+    "moved_costs",  "small_table", "bucket_sort", "prefetch"};
+
+// Due dates are for batches of at least so many points.
+inline std::size_t fewest_for_dates = 30000;
 
 inline std::array<bool, kAccelerationNames.size()> is_left_out{};
 static_assert(is_left_out.size() == static_cast<std::size_t>(Acceleration::kPrefetch) + 1);

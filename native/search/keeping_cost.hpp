@@ -23,6 +23,8 @@ inline double keeping_cost(double squared_gap, double offset, double scale) {
         // Much farther off than the centers are apart, both costs differ by less than kSlack
         // covers.
         root = std::min(root, kFarOff * gap);
+        // No point costs less than the offset: so none within this root costs less than its square.
+        if (gap < root) root = std::min(root, std::sqrt(offset));
     }
     const double kept = root * root * (1.0 - kSlack);
     return kept < kTiny ? 0.0 : kept;

@@ -61,7 +61,8 @@ def what_is_needed(error: ModuleNotFoundError) -> str | None:
     """Say which package is missing and how to get it, where an extra of ours brings it."""
     missing = (error.name or "").partition(".")[0]
     extra = EXTRAS.get(missing)
-    return f"needs {missing}: pip install 'dynmeans[{extra}]'." if extra else None
+    told = f"needs {missing}: pip install 'dynmeans[{extra}]', or '.[{extra}]' in a checkout."
+    return told if extra else None
 
 
 def _homes(stub: Path) -> dict[str, str]:

@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given, settings
 from streams import batch_lists, light_batches, penalties_strategy
 
+from benchmarks.engine.cases import Case
+from benchmarks.quality.searches import follow_neighbor, neighbor_stream
+from benchmarks.quality.suggest_streams import FAMILIES, make_stream
 from dynmeans import ClusterState, Penalties, step
 from dynmeans.algorithm.assign_params import prior_weights
 from dynmeans.algorithm.cluster import cluster
@@ -139,6 +142,52 @@ def assert_lower(batches, penalties):
         state = deep[0]
 
 
+CASES = {
+    layout: Case("", 500, 6, d, layout)
+    for layout, d in (("uniform", 2), ("apart", 2), ("normal", 64))
+}
+NEIGHBOR = "a neighbor that appears"
+
+
+def batches_and_lambda(name):
+    """Return a stream of the benchmarks, and a lambda that is about right for it."""
+    if name == NEIGHBOR:
+        return neighbor_stream(0)[0][9:15], 4.0
+    if name in CASES:
+        case = CASES[name]
+        return [points for points, _ in case.batches(4)], case.penalties.new_penalty
+    stream = make_stream(name, 3000, 6)
+    return stream.batches, 8.0 * stream.unit
+
+
+@pytest.mark.parametrize("times", [0.5, 1.0, 4.0])
+@pytest.mark.parametrize("name", [*FAMILIES, *CASES, NEIGHBOR])
+def test_deep_is_never_above_the_paper_on_any_stream(name, times):
+    """On each batch from the same state, with the same orders."""
+    batches, lam = batches_and_lambda(name)
+    penalties, rng = Penalties(times * lam, max_gap=6.8, reach=1.2), np.random.default_rng(0)
+    state = ClusterState.empty(batches[0].shape[1])
+    for points in batches:
+        orders = [rng.permutation(len(points)) for _ in range(2)]
+        paper, deep = (
+            step(points, state, penalties, orders=orders, search=search)
+            for search in ("paper", "deep")
+        )
+        assert deep[1].cost <= paper[1].cost
+        state = deep[0]
+
+
+def test_a_neighbor_that_appears_fifteen_radii_away_is_told_apart_at_once():
+    """Everything chosen without labels: no window is merged and no name lost, whatever the seed."""
+    assert [follow_neighbor(seed, search="deep") for seed in range(20)] == [(0, 0)] * 20
+
+
+@pytest.mark.filterwarnings("ignore::dynmeans.records.suggestion.SuggestionWarning")
+def test_algorithm_2_alone_puts_the_neighbor_under_one_name():
+    """Or the test above would say nothing."""
+    assert max(follow_neighbor(seed, search="paper")[0] for seed in range(3)) > 0
+
+
 def test_two_clouds_under_one_center_become_two_clusters():
     """No point is farther than sqrt(lambda) from the middle, so Algorithm 2 is content."""
     rng = np.random.default_rng(0)
@@ -153,6 +202,9 @@ def test_two_clouds_under_one_center_become_two_clusters():
     assert len(paper.ids) == 1
     assert len(deep.ids) == 2
     assert deep.cost < 0.1 * paper.cost
+    n_passes = len(paper.cost_trace)
+    np.testing.assert_array_equal(deep.cost_trace[:n_passes], paper.cost_trace)
+    assert deep.cost_trace[n_passes] < 0.5 * paper.cost, "what the first round comes to"
     assert len(set(deep.labels[:40])) == len(set(deep.labels[40:])) == 1
 
 

@@ -1,5 +1,7 @@
 """Events read off one step: each kind by hand, splits and mergers on streams built for them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -121,14 +123,20 @@ def two_groups(distance, n=60, seed=0):
     ]
 
 
-def events_of(batches, kind):
-    model = DynamicMeans(0.25, max_gap=4, reach=1.5, random_state=0)
+@pytest.fixture(params=["paper", "deep"])
+def events_of(request):
+    """Events of one kind, found with either search."""
+    return partial(_events_of, request.param)
+
+
+def _events_of(search, batches, kind):
+    model = DynamicMeans(0.25, max_gap=4, reach=1.5, random_state=0, search=search)
     _, history = model.fit_sequence(batches)
     return [(r.step, e.cluster_id, e.other_id) for r in history for e in r.events if e.kind == kind]
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_one_group_that_becomes_two_is_seen_as_one_split(seed):
+def test_one_group_that_becomes_two_is_seen_as_one_split(events_of, seed):
     apart = [0.0] * 4 + [0.2, 0.5, 0.8, 1.1, 1.4] + [1.5] * 3
     batches = two_groups(apart, seed=seed)
     splits = events_of(batches, "split")
@@ -137,7 +145,7 @@ def test_one_group_that_becomes_two_is_seen_as_one_split(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_two_groups_that_become_one_are_seen_as_one_merger(seed):
+def test_two_groups_that_become_one_are_seen_as_one_merger(events_of, seed):
     together = [1.5] * 3 + [1.4, 1.1, 0.8, 0.5, 0.3, 0.15] + [0.0] * 4
     batches = two_groups(together, seed=seed)
     mergers = events_of(batches, "merged")
@@ -145,7 +153,7 @@ def test_two_groups_that_become_one_are_seen_as_one_merger(seed):
     assert events_of(batches, "split") == []
 
 
-def test_clusters_that_die_and_are_born_neither_split_nor_merge():
+def test_clusters_that_die_and_are_born_neither_split_nor_merge(events_of):
     rng = np.random.default_rng(0)
     centers = rng.random((6, 2)) * 10
     batches = [

@@ -78,8 +78,19 @@ def check_stream(seed):
     assert_same_bits(run(penalties, batches, revival, n_threads=n_threads), plain)
 
 
+@pytest.fixture(params=["own costs", "due dates"])
+def later_passes(request):
+    """Late passes of any batch by own costs, or of small ones with few features by due dates."""
+    has_dates = request.param == "due dates"
+    before = native.compiled.date_from(0 if has_dates else 2**40)
+    native.compiled.leave_out(["small_table"] if has_dates else [])
+    yield request.param
+    native.compiled.leave_out([])
+    native.compiled.date_from(before)
+
+
 @pytest.mark.parametrize("seed", range(N_STREAMS))
-def test_accelerated_equals_plain_to_the_bit(seed):
+def test_accelerated_equals_plain_to_the_bit(seed, later_passes):
     check_stream(seed)
 
 
@@ -101,7 +112,7 @@ def test_prediction_by_the_search_of_a_pass_equals_plain(seed, elapsed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(N_STREAMS, N_STREAMS_SLOW))
-def test_accelerated_equals_plain_to_the_bit_on_many_streams(seed):
+def test_accelerated_equals_plain_to_the_bit_on_many_streams(seed, later_passes):
     check_stream(seed)
 
 
@@ -119,7 +130,9 @@ def test_any_acceleration_left_out_changes_no_bit(acceleration):
 
 @pytest.mark.parametrize("n_points", [40, 320], ids=["small", "medium"])
 @pytest.mark.parametrize("seed", range(100))
-def test_crowds_in_which_clusters_empty_and_revive_within_a_pass_equal_plain(seed, n_points):
+def test_crowds_in_which_clusters_empty_and_revive_within_a_pass_equal_plain(
+    seed, n_points, later_passes
+):
     """Uniform points and cheap revival: most passes open, revive or empty some cluster."""
     rng = np.random.default_rng(seed)
     d, n = int(rng.integers(1, 4)), int(rng.integers(n_points - 30, n_points + 30))
@@ -153,7 +166,7 @@ def test_hundreds_of_clusters_in_a_grid_or_a_tree_equal_plain(d, spread):
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("seed", range(4))
-def test_larger_batches_on_a_lattice_equal_plain(seed, d):
+def test_larger_batches_on_a_lattice_equal_plain(seed, d, later_passes):
     """Whole coordinates: points tie between clusters, and boxes cost what their centers cost."""
     rng = np.random.default_rng(seed)
     width = {1: 300, 2: 20, 3: 8, 4: 5, 6: 3}[d]
@@ -169,7 +182,7 @@ def test_larger_batches_on_a_lattice_equal_plain(seed, d):
 
 # In these streams a cluster that was just revived or emptied ties with a point's own.
 @pytest.mark.parametrize("seed", [264, 282, 284])
-def test_tie_with_a_cluster_that_changed_within_a_pass_equals_plain(seed):
+def test_tie_with_a_cluster_that_changed_within_a_pass_equals_plain(seed, later_passes):
     rng, batches = np.random.default_rng(seed), []
     for _ in range(4):
         X = rng.integers(0, 20, size=(300, 2)).astype(float)
@@ -180,7 +193,7 @@ def test_tie_with_a_cluster_that_changed_within_a_pass_equals_plain(seed):
 
 
 @pytest.mark.parametrize("n_groups", [60, 400], ids=["few", "too many"])
-def test_second_pass_in_which_many_clusters_are_opened_equals_plain(n_groups):
+def test_second_pass_in_which_many_clusters_are_opened_equals_plain(n_groups, later_passes):
     """In each group the center moves away from one point, which then opens a cluster.
 
     Visited last, those points follow each other; beyond 48 events and one for eight clusters the
@@ -201,7 +214,7 @@ def test_second_pass_in_which_many_clusters_are_opened_equals_plain(n_groups):
 @pytest.mark.parametrize("new_penalty", [1e-323, 2.5e-323, 1e-321])
 @pytest.mark.parametrize("d", [2, 5])
 @pytest.mark.parametrize("seed", range(3))
-def test_coordinates_whose_squares_vanish_equal_plain(seed, d, new_penalty):
+def test_coordinates_whose_squares_vanish_equal_plain(seed, d, new_penalty, later_passes):
     """Below 1e-280 squares have few digits left or none, and bounds made of them tell nothing."""
     rng, batches = np.random.default_rng(seed), []
     for _ in range(2):

@@ -185,12 +185,14 @@ def test_moves_keep_the_first_to_join_and_the_last_to_leave(
 @pytest.mark.parametrize("movers", [None, [0, 1, 3]])
 def test_sums_of_moves_are_those_who_joined_less_those_who_left(movers):
     # Rows 0 and 1 go from slot 0 to slot 1, row 2 stays, row 3 is new in slot 1:
-    # slot 0 loses w = 1 + 2 and w y = 10 + 40; slot 1 gains these, and w = 4 and w y = 160.
+    # slot 0 loses w = 1 + 2, w y = 10 + 40 and w y^2 = 100 + 800; slot 1 gains these, and w = 4,
+    # w y = 160 and w y^2 = 6400. Rounding loses nothing.
     points = np.array([[10.0], [20.0], [30.0], [40.0]])
     weights = np.array([1.0, 2.0, 3.0, 4.0])
     labels, chosen = np.array([0, 0, 0, -1], np.int32), np.array([1, 1, 0, 1], np.int32)
     listed = None if movers is None else np.array(movers)
     part = (points, weights, 0, None, labels, chosen, np.zeros(4), True, listed)
     sums = (np.array([40.0]), 1.0, 4.0, 4, True, 1.0)
-    found = compiled.totals_of_bins(compiled.sum_moves([part], 2, sums), sums, False)
-    assert found.tolist() == [[-3.0, -50.0], [7.0, 210.0]]
+    totals, rests = compiled.totals_of_bins(compiled.sum_moves([part], 2, sums), sums)
+    assert totals.tolist() == [[-3.0, -50.0, -900.0, 0.0], [7.0, 210.0, 7300.0, 0.0]]
+    assert not rests.any()

@@ -259,3 +259,15 @@ def test_a_cloud_inside_a_ring_is_not_joined_with_it():
     model = DynamicMeans(families=True, random_state=0)
     model.fit_sequence(batches)
     assert model.families_.n_families == 2
+
+
+def test_what_a_long_stream_waits_with_is_bounded_in_batches():
+    rng = np.random.default_rng(0)
+    gathered, sizes = evidence.Evidence(), []
+    for t in range(1280):
+        places = 100.0 * (t // 10 + np.arange(3))
+        rows = np.column_stack([np.repeat(places, 6), np.zeros(18)]) + rng.normal(0, 0.1, (18, 2))
+        gathered.add(rows, np.repeat(t // 10 + np.arange(3), 6))
+        if t in (767, 1279):
+            sizes.append(sum(a.nbytes for a in gathered.to_arrays()[0].values()))
+    assert sizes[1] < 1.1 * sizes[0]

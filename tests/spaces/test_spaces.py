@@ -283,3 +283,35 @@ def test_precomputed_similarities_are_coordinates_whose_products_they_are():
     points = space.to_points(things)
     np.testing.assert_allclose(points @ points.T, things, atol=1e-12)
     np.testing.assert_allclose(space.to_rows(points), things, atol=1e-12)
+
+
+_NUMBERS = {
+    "raw": (st.floats(-1e6, 1e6), 3),
+    "standard": (st.floats(-1e6, 1e6), 3),
+    "robust": (st.floats(-1e6, 1e6), 3),
+    "angle": (st.floats(0, 23.999), 2),
+    "direction": (st.floats(-1e3, 1e3), 3),
+}
+
+
+@given(st.data(), st.sampled_from(sorted(_NUMBERS)))
+def test_any_rows_come_back_from_their_points(data, name):
+    numbers, n_features = _NUMBERS[name]
+    rows = np.array(
+        data.draw(
+            st.lists(
+                st.lists(numbers, min_size=n_features, max_size=n_features), min_size=1, max_size=8
+            )
+        )
+    )
+    space = find_space(NAMED[name])
+    if name == "direction":
+        rows = rows[np.abs(rows).max(axis=1) > 1e-3]
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    if not len(rows):
+        return
+    back = space.fit(rows).to_rows(space.fit(rows).to_points(rows))
+    period = space.period if name == "angle" else np.inf
+    away = np.abs(back - rows)
+    scale = 1.0 + np.abs(rows).max()
+    assert np.minimum(away, np.abs(period - away)).max() <= 1e-9 * scale

@@ -177,7 +177,7 @@ class FilteredRows(TwinRows):
         moves = choices != self.labels[listed]
         listed, choices = listed[moves], choices[moves]
         counts = self.count_moves(listed, choices, len(slots))
-        return lambda: Compared(self.within(slots), listed, choices, *counts)
+        return lambda: Compared(listed, choices, *counts)
 
     def _is_doubtful(self, listed, slots, new_penalty):
         own = squared_distances(self.points(listed), slots.centers[self.labels[listed]])

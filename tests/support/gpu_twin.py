@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from dynmeans.algorithm.double_double import weighted_squares
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.engine.gpu.host.bins import Magnitudes
 from dynmeans.engine.gpu.host.event_log import OPEN_NEW, Choosers
@@ -163,18 +164,11 @@ class TwinRows:
 
     def compare(self, slots, new_penalty):
         listed = np.flatnonzero(self.labels >= 0)
-        within = self.within(slots)
         choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)
         moves = choices != self.labels[listed]
         listed, choices = listed[moves], choices[moves]
         counts = self.count_moves(listed, choices, len(slots))
-        return lambda: Compared(within, listed, choices, *counts)
-
-    def within(self, slots):
-        listed = np.flatnonzero(self.labels >= 0)
-        own = squared_distances(self.points(listed), slots.centers[self.labels[listed]])
-        weights = np.ones(self.n_points) if self.weights is None else self.weights
-        return _in_bins((weights[listed] * own)[:, None], self.bins.costs[:, None])[:, 0]
+        return lambda: Compared(listed, choices, *counts)
 
     def moved_sums(self, listed, before, after, n_slots):
         sums = np.zeros((n_slots, self.bins.columns.size))
@@ -249,16 +243,17 @@ class TwinRows:
 
     def totals(self):
         totals = np.empty((len(self.sums), self.sums.shape[2]))
+        rests = np.empty_like(totals)
         for k, c in np.ndindex(totals.shape):
             totals[k, c] = math.fsum(self.sums[k, :, c])
-        return totals
+            rests[k, c] = math.fsum([-totals[k, c], *self.sums[k, :, c]])
+        return totals, rests
 
     def _terms(self, listed):
         rows = self.points(listed)
-        if self.weights is None:
-            return rows
-        w = self.weights[listed][:, None]
-        return np.hstack([w, w * rows])
+        w = np.ones(len(listed)) if self.weights is None else self.weights[listed]
+        terms = np.column_stack([w, w[:, None] * rows, *weighted_squares(rows, w)])
+        return terms[:, 1:] if self.weights is None else terms
 
 
 def _in_bins(terms, shifts):

@@ -53,8 +53,8 @@ class _Halves:
         apart = float(squared_distances(self.means[0], self.means[1]))
         return float(self.n[0] * self.n[1] / (self.n[0] + self.n[1]) * apart)
 
-    def is_clear(self) -> bool:
-        """Whether the two means explain more than 3/4 of the variance along their line.
+    def is_clear(self, times: float = 3.0) -> bool:
+        """Whether the two means explain `times` the rest of the variance along their line: 3/4.
 
         A point at squared distances e and f from them lies (e - f)^2 / (4 |m1 - m2|^2) from the
         plane midway, squared.
@@ -67,7 +67,7 @@ class _Halves:
         along = np.where(along < most, along, most)
         total = self.batch.weighted_sum(self.rows, along)
         within = total - 0.25 * (self.n[0] + self.n[1]) * apart
-        return bool(3.0 * within < self.fall)
+        return bool(times * within < self.fall)
 
 
 def split_sets(sets: Sets, least: float) -> bool:
@@ -83,7 +83,7 @@ def split_sets(sets: Sets, least: float) -> bool:
 
 def _split(sets: Sets, k: int, least: float) -> bool:
     """Split set k if L_t falls by more than `least`: the second part becomes another set."""
-    halves = _halves_of(sets, k)
+    halves = halves_of(sets, k)
     if halves is None:
         return False
     owner, (m1, m2), (n1, n2) = sets.owners[k], halves.means, halves.n
@@ -105,7 +105,7 @@ def _split(sets: Sets, k: int, least: float) -> bool:
     return True
 
 
-def _halves_of(sets: Sets, k: int) -> _Halves | None:
+def halves_of(sets: Sets, k: int) -> _Halves | None:
     """Return set k in two, where that is clear in samples of it and in the whole."""
     points, rows = sets.batch.points, sets.members[k]
     if len(rows) < 2:

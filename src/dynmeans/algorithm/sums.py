@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynmeans.algorithm.double_double import Pair
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 LANES = 8
-COORDINATE_BITS, COST_BITS = 60, 80  # A unit is 2**-60 or 2**-80 of the least that matters.
+# A unit is so many bits finer than the least that matters.
+COORDINATE_BITS, COST_BITS, SQUARE_BITS = 60, 80, 64
 LEAST_EXPONENT = -1074  # Every float64 is a multiple of 2**-1074.
 
 
@@ -42,10 +44,14 @@ def squared_distances(points: FloatArray, centers: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class SumUnits:
-    """What the terms of a batch's sums are rounded to multiples of: w, w y by feature, w |y|^2."""
+    """What the terms of a batch's sums are rounded to multiples of.
+
+    w, w y by feature, w |y|^2, and w |y - theta|^2.
+    """
 
     weight: float
     coordinates: FloatArray
+    square: float
     cost: float
 
 
@@ -63,12 +69,14 @@ def sum_units(
     farthest = rows.max(axis=0, initial=0.0)  # the largest coordinate, by feature
     widest = float(farthest.max(initial=0.0))
     new_penalty = penalties.new_penalty
+    least_square = lightest * min(new_penalty, widest * widest)
     return SumUnits(
         weight=_unit_of(lightest, COORDINATE_BITS),
         coordinates=np.array(
             [_unit_of(lightest * min(math.sqrt(new_penalty), y), COORDINATE_BITS) for y in farthest]
         ),
-        cost=_unit_of(lightest * min(new_penalty, widest * widest), COST_BITS),
+        square=_unit_of(least_square, SQUARE_BITS),
+        cost=_unit_of(least_square, COST_BITS),
     )
 
 
@@ -102,6 +110,18 @@ def sum_by_slot(
     for k, rows in zip(slots, np.split(rounded, starts[1:]), strict=True):
         totals[k] = [math.fsum(column) for column in rows.T.tolist()]
     return totals
+
+
+def precise_sums(
+    values: FloatArray, labels: IntArray, n_slots: int, units: FloatArray | float
+) -> Pair:
+    """`sum_by_slot`, and what the rounding of its totals lost."""
+    totals = sum_by_slot(values, labels, n_slots, units)
+    rests, rounded = np.zeros_like(totals), round_to(values, units)
+    for k in np.unique(labels[labels >= 0]):
+        rows = np.vstack([-totals[k], rounded[labels == k]])
+        rests[k] = [math.fsum(column) for column in rows.T.tolist()]
+    return totals, rests
 
 
 def sum_of(values: FloatArray, unit: float) -> float:

@@ -6,6 +6,7 @@ import sys
 import traceback
 import warnings
 
+import dynmeans
 from dynmeans._lazy import what_is_needed
 
 DEBUG = "--debug"
@@ -19,6 +20,9 @@ def main(arguments: list[str] | None = None) -> int:
     Every failure is one line. ``--debug``, anywhere in the command, shows where it came from.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if words == ["--version"]:  # answered with nothing installed but the package
+        sys.stdout.write(f"dynmeans {dynmeans.__version__}\n")
+        return 0
     is_debugged = DEBUG in words
     words = [word for word in words if word != DEBUG]
     old = _stamp_of_old_run(words)
@@ -111,7 +115,7 @@ def _message_of(error: Exception, words: list[str]) -> str:
 def _print_error(message: str) -> None:
     line = " ".join(message.split()) or "an error without a message."
     output = importlib.import_module("dynmeans.cli.output")
-    sys.stderr.write(f"dynmeans: error: {output.printable(line)}\n")
+    output.tell(line if output.is_json() else f"error: {line}", "error")
 
 
 if __name__ == "__main__":

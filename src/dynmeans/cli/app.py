@@ -16,6 +16,8 @@ COMMANDS = (
     "story",
     "clusters",
     "events",
+    "sql",
+    "alerts",
     "families",
     "name",
     "edit",
@@ -29,7 +31,8 @@ COMMANDS = (
     "demo",
     "try",
 )
-_FILES = {"try": "try_page"}  # a word of Python's own
+# Try is a word of Python's own; a story is a longer status.
+_FILES = {"try": "try_page", "story": "status"}
 
 
 def app_for(words: Sequence[str] = ()) -> typer.Typer:
@@ -45,9 +48,8 @@ def app_for(words: Sequence[str] = ()) -> typer.Typer:
     named = next((word.replace("-", "_") for word in words if not word.startswith("-")), "")
     for name in [named] if named in COMMANDS else COMMANDS:
         file = _FILES.get(name, name)
-        app.command(name.replace("_", "-"))(
-            getattr(importlib.import_module(f"dynmeans.cli.commands.{file}"), file)
-        )
+        module = importlib.import_module(f"dynmeans.cli.commands.{file}")
+        app.command(name.replace("_", "-"))(getattr(module, name, None) or getattr(module, file))
     return app
 
 

@@ -11,14 +11,35 @@ from dynmeans.cli.flags import with_flags
 from dynmeans.cli.output import named, print_json, say, tell
 from dynmeans.cli.suggestion_text import explanation_lines, warn
 from dynmeans.inputs.plural import counted
+from dynmeans.parameters.suggest import N_BATCHES, N_POINTS
 from dynmeans.records.families import Families
 from dynmeans.records.suggestion import Suggestion
-from dynmeans.runs.cluster_job import ClusterResult
+from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.one_call.summary import left_out_text
 from dynmeans.runs.run import Run
 
 NO_NAMES: Mapping[int, str] = {}
+
+
+def tell_start(job: ClusterJob) -> None:
+    """Say what a stream is read for, where it goes on, and what it waits for first."""
+    if (job.out / "run.sqlite").exists():
+        with Run.open(job.out) as run:
+            status = run.status()
+        if status.n_windows:
+            tell(
+                f"resuming {job.out}: {counted(status.n_windows, 'window')} so far, the last "
+                f"{status.last_window}; waiting for rows of {job.input.name}."
+            )
+            return
+    waits = ""
+    if job.recipe.is_auto:
+        waits = (
+            f" The first {N_BATCHES} windows, of {N_POINTS:,} rows at least, choose the penalties; "
+            "--new-penalty goes without."
+        )
+    tell(f"a new run, {job.out}: waiting for rows of {job.input.name}.{waits}")
 
 
 def show_suggestion(found: Suggestion) -> None:

@@ -165,6 +165,14 @@ Overwrite = Annotated[
     bool,
     typer.Option("--overwrite", help="Replace an existing run.", rich_help_panel=OUTPUT),
 ]
+LogJson = Annotated[
+    bool,
+    typer.Option(
+        "--log-json",
+        help="Say what happens as JSON, an object in each line of standard error.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing.", rich_help_panel=OUTPUT)
 ]

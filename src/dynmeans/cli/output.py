@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ _UNPRINTABLE = {
     number: f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
     for number in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
+
+
+_as_json = False  # whether lines about the work are JSON objects
 
 
 def printable(text: str) -> str:
@@ -36,9 +40,18 @@ def say(text: str) -> None:
     sys.stdout.write(f"{printable(text)}\n")
 
 
-def tell(text: str) -> None:
-    """Print one line about the work itself on standard error."""
-    sys.stderr.write(f"dynmeans: {printable(text)}\n")
+def tell(text: str, level: str = "info") -> None:
+    """Print one line about the work itself on standard error, as text or as a JSON object."""
+    if not _as_json:
+        sys.stderr.write(f"dynmeans: {printable(text)}\n")
+        return
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    sys.stderr.write(json.dumps({"at": at, "level": level, "message": text}) + "\n")
+
+
+def is_json() -> bool:
+    """Say whether lines about the work are JSON objects."""
+    return _as_json
 
 
 class _Told(logging.Handler):
@@ -46,11 +59,13 @@ class _Told(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Say one thing."""
-        tell(record.getMessage())
+        tell(record.getMessage(), record.levelname.lower())
 
 
-def log_to_standard_error() -> None:
+def log_to_standard_error(*, as_json: bool = False) -> None:
     """Say warnings of the library as they come, such as of a place that is out of reach."""
+    global _as_json
+    _as_json = as_json
     logger = logging.getLogger("dynmeans.runs")
     if not any(isinstance(handler, _Told) for handler in logger.handlers):
         logger.addHandler(_Told())

@@ -73,14 +73,14 @@ class TextVectors(TransformerMixin, BaseEstimator):
 
     @one_thread()
     def transform(self, texts: Iterable[str]) -> FloatArray:
-        """Return a vector for each text: directions of known words, then of new ones."""
+        """Return a unit vector for each text: directions of known words, then of new ones."""
         known, new = self._weighed(list(texts))
         rows = np.zeros((known.shape[0], self.width))
         axes = self.axes_.transform(known)
         rows[:, : axes.shape[1]] = axes
         rows[:, self.n_directions :] = new.toarray()
-        rows[~rows.any(axis=1)] = np.nan
-        return rows
+        lengths = np.sqrt(np.square(rows).sum(axis=1, keepdims=True))
+        return np.asarray(rows / np.where(lengths > 0, lengths, np.nan))
 
     def _weighed(self, texts: Sequence[str]) -> tuple[csr_matrix, csr_matrix]:
         """Weigh words by how rare they are, for a length of 1 in all; a new word is the rarest."""

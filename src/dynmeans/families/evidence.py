@@ -18,7 +18,8 @@ from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-_MOST_WAITING = 2**19  # numbers that are added together
+# Numbers, and batches, that are added together; what waits is copied with every batch.
+_MOST_WAITING, _MOST_BATCHES = 2**17, 256
 _MOST_ROWS = 10_000  # of the last batches, kept to judge levels by
 _MOST_OF_BATCH = 1_000  # rows of one batch among those
 # Identities that are kept when there are twice as many: those seen last, and the largest of the
@@ -138,7 +139,7 @@ class Evidence:
         self._waiting.append((rows, labels))
         self._waiting_times.append(self._time)
         self._n_waiting += rows.size
-        if self._n_waiting >= _MOST_WAITING:
+        if self._n_waiting >= _MOST_WAITING or len(self._waiting) >= _MOST_BATCHES:
             self.settle()
 
     def settle(self) -> None:

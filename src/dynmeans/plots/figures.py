@@ -9,7 +9,12 @@ from matplotlib.figure import Figure
 class ShownFigure(Figure):
     """A figure that a notebook shows by itself, whether pyplot was loaded or not."""
 
-    def _repr_png_(self) -> bytes:
+    is_shown = False  # by the call that made it: the cell must not show it again
+
+    def _repr_png_(self) -> bytes | None:
+        if self.is_shown:
+            self.is_shown = False
+            return None
         data = io.BytesIO()
         self.savefig(data, format="png")
         return data.getvalue()

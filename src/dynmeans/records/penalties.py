@@ -106,6 +106,28 @@ class Penalties:
         ):
             object.__setattr__(self, name, value)
 
+    def with_(self, **changes: Any) -> "Penalties":
+        """Return these penalties with other values, such as ``with_(max_gap=30)``; the rest stays.
+
+        Examples
+        --------
+        >>> Penalties(4.0, max_gap=5, reach=1.5).with_(max_gap=30)
+        Penalties(4.0, max_gap=30.0, reach=1.5)
+        """
+        known = [one.name for one in fields(self)]
+        if unknown := [name for name in changes if name not in known]:
+            listed = ", ".join(known)
+            raise TypeError(f"there is no penalty {unknown[0]!r}; there are {listed}.")
+        direct = {"revival_penalty", "drift"}
+        pair = direct if direct & set(changes) else {"max_gap", "reach"}
+        kept = {
+            name: getattr(self, name) for name in known if name not in direct | {"max_gap", "reach"}
+        }
+        kept |= {name: getattr(self, name) for name in pair}
+        if "motion" in changes:
+            kept["moving"] = None
+        return Penalties(**kept | changes)
+
     def with_revival(self, revival: str) -> "Penalties":
         """Return the same penalties with this revival rule."""
         _check_revival(revival)

@@ -23,6 +23,7 @@ from dynmeans.report.data import ReportData
 from dynmeans.report.packing import EVENT_BYTES, batch_bytes, point_bytes, row_bytes
 from dynmeans.report.score_meanings import described_scores
 from dynmeans.report.thinning import MAX_BATCHES, choose_clusters, choose_rows, points_per_batch
+from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.spaces.raw import RAW
 
@@ -83,7 +84,8 @@ def report_data(
     given = checked_points_of(points, samples, history)[-n_shown:]
     when = checked_times(history.times if times is None else times, history).last(n_shown)
     tables = RecordTables(list(history.last(n_shown)))
-    n_kept, ids, n_points = _fitted(tables, n_features, DATA_BYTES - batch_bytes(when))
+    choices = [(0, 2)] if _are_vectors(names) else axis_numbers(n_features)
+    n_kept, ids, n_points = _fitted(tables, choices, DATA_BYTES - batch_bytes(when))
     thinned = _thinned(given, n_points)
     projection = _projection(names, n_kept, thinned, tables)
     clusters = tables.clusters(ids, projection)
@@ -114,10 +116,17 @@ def _totals(history: History, n_points_shown: int, n_shown: int) -> tuple[int, i
     return round(before) + n_points_shown, len(records), returns
 
 
-def _fitted(tables: RecordTables, n_features: int, room: float) -> tuple[int, IntArray, float]:
+def _are_vectors(names: Sequence[str]) -> bool:
+    """Say whether every feature is a number of a vector: their axes mean nothing one by one."""
+    return len(names) > 2 and all(map(is_of_vector, names))
+
+
+def _fitted(
+    tables: RecordTables, choices: list[tuple[int, int]], room: float
+) -> tuple[int, IntArray, float]:
     """Return how many features can be axes, which clusters fit, and how many points beside."""
     n_clusters = len(np.unique(tables.ids))
-    for n_kept, n_axes in axis_numbers(n_features):
+    for n_kept, n_axes in choices:
         ids, left = _shown_clusters(tables, n_axes, room)
         fitted = n_kept, ids, left / point_bytes(n_axes)
         if len(ids) == n_clusters:
@@ -177,6 +186,6 @@ def _notes(history: History, n_given: int, data: ReportData) -> tuple[str, ...]:
     if len(sizes) < len(history):
         notes.append(f"Of {len(history):,} batches the last {len(sizes):,} are shown.")
     n_features, n_axes = history[0].centers.shape[1], len(data.axes)
-    if n_axes < n_features + (2 if n_features > 2 else 0):
+    if n_axes > 2 and n_axes < n_features + (2 if n_features > 2 else 0):
         notes.append(f"Of {n_features} features the first {n_axes - 2} can be axes.")
     return tuple(notes)

@@ -15,6 +15,7 @@ from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
 from dynmeans.runs.look.links import link_words, links_of_run
+from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.story import story_of
@@ -95,7 +96,10 @@ def run_report(
     data = data.with_edits(run.edits.merged, run.edits.pinned)
     if run.config.sample_size:
         profiles = describe_clusters(run, describe=describe, input=input, trust=trust)
-        data = data.with_descriptions(descriptions(profiles))
+        scales, texts = scales_of_run(run, samples[-1:]), descriptions(profiles)
+        texts |= {k: [text, *texts.get(k, [])] for k, text in scales.items()}
+        notes = (*data.notes, *([scales_in_words(scales)] if scales else ()))
+        data = replace(data.with_descriptions(texts), notes=notes)
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
             f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "

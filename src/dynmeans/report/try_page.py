@@ -14,6 +14,7 @@ from dynmeans.engine.checks import entropy_of_seed
 from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
+from dynmeans.plots.earth import earth
 from dynmeans.plots.identity_colors import DARK_PALETTE, MARKERS, PALETTE, UNASSIGNED_COLOR
 from dynmeans.records.events import KINDS
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH
@@ -101,6 +102,7 @@ def _settings() -> dict[str, object]:
             "unassigned": UNASSIGNED_COLOR,
         },
         "kinds": list(KINDS),
+        "earth": earth(),
         "max_gap": DEFAULT_MAX_GAP,
         "reach": DEFAULT_REACH,
         "search": "paper",

@@ -1,5 +1,7 @@
 """The first windows of a source: looked at before the first step, and then read on from there."""
 
+import logging
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -16,6 +18,9 @@ from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.spaces.named import find_space
 
+_log = logging.getLogger(__name__)
+_SECONDS = 30.0  # between two words about a choice that waits
+
 
 def looks_ahead(recipe: Recipe) -> bool:
     """Say whether space or penalties are learned from the first windows."""
@@ -29,10 +34,15 @@ def first_windows(windows: Iterable[Window], taken: list[Window] | None = None) 
     """
     taken = [] if taken is None else taken
     n_filled = n_points = 0
+    last = time.monotonic()
     for window in windows:
         taken.append(window)
         n_filled += window.n_points > 0
         n_points += window.n_points
+        if time.monotonic() - last > _SECONDS:  # a live source
+            told = "waiting to choose penalties: %d of %d windows, %d of %d rows so far."
+            _log.warning(told, n_filled, N_BATCHES, n_points, N_POINTS)
+            last = time.monotonic()
         if n_filled >= N_BATCHES and n_points >= N_POINTS:
             break
     return taken

@@ -21,6 +21,7 @@ from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, refuse_unfollo
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.look.links import link_words, links_of_run
+from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.telling_values import name_by_words
@@ -61,6 +62,7 @@ class ClusterResult:
     is_stopped: bool = False
     new_beyond: str = ""
     proposal: ArgumentText | None = None
+    other_scales: str = ""  # Which clusters look like two, or two like one
     links: ArgumentText | None = None
 
 
@@ -335,6 +337,7 @@ class _Work:
             is_stopped=is_stopped,
             new_beyond=new_beyond(run),
             proposal=proposed_space(run),
+            other_scales=scales_in_words(scales_of_run(run)),
             links=_told_links(run),
         )
 

@@ -15,7 +15,7 @@ WIDTHS = ((1, 2), (2, 15), (2, 0), (8, 0), (0, 0))
 CONSTANTS = {
     "rows": [{}],
     "sums": [{"N_BINS": bins, "WIDTH": width} for bins, width in ((3, 2), (8, 32), (1, 8))],
-    "grid": [{"D": d, "N_BINS": bins} for d, bins in ((1, 2), (2, 4), (2, 8), (3, 8))],
+    "grid": [{"D": d} for d in (1, 2, 3)],
     "exact": [{"R": r, "FEW": few} for r, few in WIDTHS],
     "births": [{"R": r, "FEW": few} for r, few in WIDTHS],
     "pairs": [{"R": r, "FEW": few} for r, few in WIDTHS],

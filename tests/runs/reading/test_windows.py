@@ -331,7 +331,7 @@ def test_dates_written_as_numbers_have_a_form_too():
 def test_text_of_another_form_is_refused_by_name():
     frame = pd.DataFrame({"day": ["1.2.2024", "soon"], "x": [1.0, 2.0]})
     options = WindowOptions(features=("x",), time="day", every="1d", time_format="%d.%m.%Y")
-    message = r"row 1 of the input .from 0. has 'soon' .* no time of the form '%d.%m.%Y'"
+    message = r"row 1 of the input .from 0. has 'soon' .* not a time of the form '%d.%m.%Y'"
     with Source(frame) as source, pytest.raises(ValueError, match=message):
         Windows(source, options)
 

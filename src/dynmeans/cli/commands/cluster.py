@@ -40,6 +40,7 @@ def cluster(
     resume: options.Resume = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
+    log_json: options.LogJson = False,
     quiet: options.Quiet = False,
     **fields: Any,
 ) -> None:
@@ -69,7 +70,7 @@ def cluster(
     from dynmeans.runs.reading.durations import parse_seconds
     from dynmeans.runs.streams.addresses import is_address
 
-    log_to_standard_error()
+    log_to_standard_error(as_json=log_json)
     stop = StopSignal()
     idle = None if until_idle is None else parse_seconds("until_idle", until_idle)
     reading = ReadingOptions(**chosen(ReadingOptions, fields))
@@ -84,6 +85,8 @@ def cluster(
         describe,
     )
     is_quiet = quiet or as_json
+    if is_address(input) and not is_quiet:
+        cluster_result.tell_start(job)
     told = Shown(
         cluster_result.show_progress,
         nullcontext if is_quiet else suggestion_bar,

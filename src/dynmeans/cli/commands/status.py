@@ -1,4 +1,4 @@
-"""dynmeans status: how far a run is."""
+"""dynmeans status and dynmeans story: how far a run is, and what happened in it."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -52,3 +52,23 @@ def status(
         lines["verified"] = "everything is as it was written"
     for name, text in lines.items():
         say(f"{name:<9} {text}")
+
+
+def story(run_folder: options.RunFolder, as_json: options.AsJson = False) -> None:
+    """Say what happened: how many clusters, the largest, who comes back, splits, what is left out.
+
+    [bold]Example[/bold]
+
+    dynmeans story run
+    """
+    from dynmeans.cli.output import print_json, say
+    from dynmeans.runs.look.story import story_of
+    from dynmeans.runs.run import Run
+
+    with Run.open(run_folder) as run:
+        sentences = story_of(run)
+    if as_json:
+        print_json(sentences)
+        return
+    for sentence in sentences:
+        say(sentence)

@@ -10,7 +10,7 @@ from dynmeans.algorithm.cluster import NO_FALL, has_risen
 from dynmeans.algorithm.cost import cluster_terms
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered, first_pass, later_pass
-from dynmeans.engine.dask.messages import Labeling, Moves, OrderRun, Reply
+from dynmeans.engine.dask.messages import Labeling, Moves, OrderRun
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog
 from dynmeans.engine.dask.workers import Workers
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -33,12 +33,13 @@ class DaskSolution:
 
 @dataclass(frozen=True, slots=True)
 class _Clusters:
-    """The clusters between two passes; `sums` in bins: w, and w y of each feature."""
+    """The clusters between two passes; `sums` in bins, and what their points cost."""
 
     n_members: IntArray
     sums: FloatArray
     counts: FloatArray
     centers: FloatArray
+    within: float
 
 
 def cluster(
@@ -50,7 +51,7 @@ def cluster(
     nobody = np.empty(0, dtype=np.uint8)
     requests = PassRequests(workers, n_rows, remembered, before, nobody, kept_runs)
     log, moves = first_pass(requests)
-    clusters = _Clusters(np.zeros(n, dtype=np.int64), np.zeros((n, 0)), np.empty(0), np.empty(0))
+    clusters = _Clusters(np.zeros(n, dtype=np.int64), np.zeros((n, 0)), np.empty(0), np.empty(0), 0)
     cost_trace: list[float] = []
     while True:
         cheaper = before, clusters
@@ -59,7 +60,7 @@ def cluster(
         requests = replace(requests, before=before, has_moved=has_moved)
         under_way = PassLog.start(_table(clusters, remembered))
         replies = requests.ask(under_way, 0, (0, run.n_keys - 1))
-        cost = _cost(clusters, replies, remembered, run)
+        cost = _cost(clusters, remembered)
         fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
         cost_trace.append(cost)
         if has_risen(cost_trace):
@@ -87,14 +88,15 @@ def _move_centers(
     n_remembered = remembered.state.n_clusters
     is_kept[n_remembered:] = n_members[n_remembered:] > 0
     n_members, sums = n_members[is_kept], sums[is_kept]
-    totals = compiled.totals_of_bins(sums, run.sums, False)
-    is_weighted = totals.shape[1] > remembered.state.n_features
-    counts = totals[:, 0] if is_weighted else n_members.astype(np.float64)
-    totals = totals[:, 1:] if is_weighted else totals
-    centers = weighted_means(counts, totals, remembered.state, remembered.penalties)
+    totals, rests = compiled.totals_of_bins(sums, run.sums)
+    is_weighted = totals.shape[1] > remembered.state.n_features + 2
+    counts = totals[:, 0].copy() if is_weighted else n_members.astype(np.float64)
+    means = totals[:, int(is_weighted) : -2]
+    centers = weighted_means(counts, means, remembered.state, remembered.penalties)
+    within = compiled.within_of_totals(totals, rests, counts, centers)
     log = replace(log, renamed=np.where(is_kept, np.cumsum(is_kept) - 1, -1))
     has_moved = (moves.n_joined + moves.n_left > 0)[is_kept].astype(np.uint8)
-    return _Clusters(n_members, sums, counts, centers), log, has_moved
+    return _Clusters(n_members, sums, counts, centers, within), log, has_moved
 
 
 def _table(clusters: _Clusters, remembered: Remembered) -> ClusterTable:
@@ -105,11 +107,7 @@ def _table(clusters: _Clusters, remembered: Remembered) -> ClusterTable:
     return ClusterTable(clusters.centers, offsets, scales, is_active.astype(np.uint8))
 
 
-def _cost(
-    clusters: _Clusters, replies: list[Reply], remembered: Remembered, run: OrderRun
-) -> float:
+def _cost(clusters: _Clusters, remembered: Remembered) -> float:
     """L_t, Eq. 15."""
-    own = np.sum([reply.within for reply in replies], axis=0)
-    within: float = compiled.totals_of_bins(own[None], run.sums, True).item()
     terms = cluster_terms(clusters.counts, clusters.centers, remembered.state, remembered.penalties)
-    return terms + within
+    return terms + clusters.within

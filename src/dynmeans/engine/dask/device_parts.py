@@ -77,17 +77,6 @@ class DeviceParts:
             choices = part.rows.choose(rows, None, versions, new_penalty)
             after[rows] = self._slots(part, rows, choices, versions, changes)
 
-    def update_own(self, arrays: list[Any], centers: FloatArray) -> FloatArray:
-        """Return the within-cluster term of the cost, in bins."""
-        n = len(centers)
-        slots = Slots(centers, np.zeros(n), np.ones(n), np.zeros(n, dtype=bool))
-        within = []
-        for part, (labels, _) in zip(self._parts, arrays, strict=True):
-            part.rows.labels = labels
-            within.append(part.rows.within(slots))
-        total: FloatArray = np.sum(within, axis=0)
-        return total
-
     def count_moves(self, arrays: list[Any], n_slots: int, last: int) -> tuple[Any, ...]:
         """Count who joined and left each slot, with the first key and the last one."""
         xp, most = self._np, np.uint64(2**64 - 1)

@@ -67,10 +67,7 @@ class DeviceRun(PieceRun):
         self._device_parts.walk_changes(*arguments)
 
     def _update_own(self, request: Request) -> None:
-        if self.own_pass != request.pass_number:
-            centers = request.log.table.centers
-            self.within = self._device_parts.update_own(self._pairs(), centers)
-            self.own_pass = request.pass_number
+        """Own costs are found where rows choose."""
 
     def _choose(
         self, request: Request, keys: tuple[int, int]

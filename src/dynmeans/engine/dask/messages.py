@@ -79,8 +79,8 @@ class Moves:
     """Rows that joined and left each slot since the pass began, and the outermost of their keys.
 
     `slots` are those that anybody joined or left, of `n_slots`. `sums` has, for each of them, the
-    w and w y of who joined less those of who left, in bins that add up in any order; only where
-    the pass may be over.
+    sums of who joined less those of who left, in bins that add up in any order; only where the
+    pass may be over.
     """
 
     n_slots: int
@@ -122,7 +122,6 @@ class Moves:
 class Reply:
     """What is answered for one piece."""
 
-    within: FloatArray  # The sum of own costs, in bins that add up in any order
     # Among the rows whose labels are final; not in the first pass, where nothing can empty.
     settled: Moves | None
     wished: Moves | None  # Among those, and the rows looked at that are no proposers

@@ -46,8 +46,8 @@ class PieceRun:
         Passes that are over.
     own_pass : int
         The pass under way when `own` was brought up to date; 0 for never.
-    within, highest : arrays
-        Sum of `own`, in bins, and its highest value in each slot.
+    highest : FloatArray
+        The highest of `own` in each slot.
     settled : int
         `next` is final for keys below this one.
     proposed : tuple of int, optional
@@ -71,7 +71,7 @@ class PieceRun:
     def _forget(self, n_rows: int, n_passes: int) -> None:
         self.labels = self._np.full(n_rows, -1, dtype=np.int32)
         self.next, self.own = self.labels.copy(), self._np.zeros(n_rows)
-        self.within, self.highest = np.zeros(0), np.zeros(0)
+        self.highest = np.zeros(0)
         self.n_passes, self.own_pass, self.settled = n_passes, 0, 0
         self.proposed: tuple[int, int] | None = None
         self.movers: list[IntArray] | None = None
@@ -92,7 +92,7 @@ class PieceRun:
             end = request.propose[1] + 1
             with_sums = end == self._run.n_keys and not len(proposals.keys)
             wished = None if is_first else self._moves(request.log, end, with_sums)
-        return Reply(self.within, settled, wished, proposals)
+        return Reply(settled, wished, proposals)
 
     def reach(self, labeling: Labeling) -> None:
         """Bring the labels to those after some passes."""
@@ -198,12 +198,8 @@ class PieceRun:
             renamed = before.renamed[: len(self.highest)]
             highest = np.zeros(request.log.table.n_slots)
             highest[renamed[renamed >= 0]] = self.highest[renamed >= 0]
-        self.within, self.highest = compiled.update_own(
-            self._arrays(),
-            request.log.table.centers,
-            request.has_moved,
-            highest,
-            self._run.sums,
+        self.highest = compiled.update_own(
+            self._arrays(), request.log.table.centers, request.has_moved, highest
         )
         self.own_pass = pass_number
 

@@ -20,8 +20,8 @@ from dynmeans.engine.gpu.kernels import (
     upload,
 )
 from dynmeans.engine.gpu.labeled_rows import LabeledRows
-from dynmeans.engine.gpu.search import FEW_FEATURES, MOST_BINS, choosing_threads
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.engine.gpu.search import FEW_FEATURES, choosing_threads
+from dynmeans.records.arrays import IntArray
 
 _FEW_TERMS = 2**27  # of distances that are computed faster than a search is prepared
 _SHARED_COUNTS = 6000  # counters that fit into shared memory twice
@@ -172,47 +172,33 @@ class DeviceRows(LabeledRows):
 
     def compare(self, slots: Slots, new_penalty: float) -> Callable[[], Compared]:
         """Begin to look at every row beside these slots; return what waits for the answer."""
-        n_bins, n_slots = len(self._bins.costs), len(slots)
-        found = cp.zeros(n_bins + 2 * n_slots + 2)  # bins; rows that want to move; their counts
-        within, n_moved = found[:n_bins], found[n_bins : n_bins + 1].view(np.int32)
-        counts = found[n_bins + 1 :].view(np.uint64)
+        n_slots = len(slots)
+        found = cp.zeros(2 * n_slots + 2)  # how many rows want to move, and from where and where to
+        n_moved, counts = found[:1].view(np.int32), found[1:].view(np.uint64)
         moved = (self._list, self._codes, n_moved)
-        grid = self._search.grid(slots, new_penalty) if n_bins <= MOST_BINS else None
+        grid = self._search.grid(slots, new_penalty)
         if grid is not None:
-            rest = (self._cost_shifts, within, *moved)
-            self._search.read_grid("grid_compare", (self.weights, self.labels), grid, *rest)
+            self._search.read_grid("grid_compare", (self.labels,), grid, *moved)
         elif self._bounds.follow(slots):
-            self._compare_doubtful(slots, new_penalty, within, moved)
+            self._compare_doubtful(slots, new_penalty, moved)
         else:
             is_bounded = self._find(slots, new_penalty, self._wishes, bounds=self._bounds)
             if is_bounded:
                 self._bounds.renew(slots)
-            self._own_costs(slots, new_penalty, (self._wishes, None, 0.0), within, moved)
+            self._own_costs(slots, new_penalty, (self._wishes, None, 0.0), moved)
         self._count(self._list, self._codes, (0, n_moved), n_slots, counts)
-        return lambda: self._compared(found, n_bins, n_slots)
+        return lambda: self._compared(found, n_slots)
 
-    def _compared(self, found: Any, n_bins: int, n_slots: int) -> Compared:
-        (sums,) = download(found)
-        n = int(sums[n_bins : n_bins + 1].view(np.int32)[0])
-        tally = sums[n_bins + 1 :].view(np.int64)
-        lists = (self._list[:n], self._codes[:n])
-        return Compared(sums[:n_bins], *lists, tally[:n_slots], tally[n_slots:])
+    def _compared(self, found: Any, n_slots: int) -> Compared:
+        (counts,) = download(found)
+        n, tally = int(counts[:1].view(np.int32)[0]), counts[1:].view(np.int64)
+        return Compared(self._list[:n], self._codes[:n], tally[:n_slots], tally[n_slots:])
 
-    def within(self, slots: Slots) -> FloatArray:
-        """Return the sum of w |y - theta|^2 over the rows, each beside its own slot, in bins."""
-        within, nobody = cp.zeros(len(self._bins.costs)), cp.zeros(1, np.int32)
-        found_by, listed = (self.labels, None, 0.0), (self._list, None, nobody)
-        self._own_costs(slots, 0.0, found_by, within, listed)
-        found: FloatArray = within.get()
-        return found
-
-    def _compare_doubtful(
-        self, slots: Slots, new_penalty: float, within: Any, moved: tuple[Any, ...]
-    ) -> None:
+    def _compare_doubtful(self, slots: Slots, new_penalty: float, moved: tuple[Any, ...]) -> None:
         """Compare only the rows that their bounds do not settle."""
         n_listed, bounds = cp.zeros(1, np.int32), self._bounds
         by = (None, bounds.values, bounds.drift)
-        self._own_costs(slots, new_penalty, by, within, (self._wishes, None, n_listed))
+        self._own_costs(slots, new_penalty, by, (self._wishes, None, n_listed))
         doubtful = self._wishes[: count_of(n_listed)]
         if len(doubtful) == 0:
             return
@@ -227,12 +213,10 @@ class DeviceRows(LabeledRows):
         slots: Slots,
         new_penalty: float,
         found_by: tuple[Any, ...],
-        within: Any,
         listed: tuple[Any, ...],
     ) -> None:
-        labeled = (self.n_features, self.weights, self.labels, *found_by)
-        bins = (self._cost_shifts, len(self._bins.costs), within)
-        arguments = (*labeled, new_penalty, self._search.table(slots)[0], *bins, *listed)
+        labeled = (self.n_features, self.labels, *found_by)
+        arguments = (*labeled, new_penalty, self._search.table(slots)[0], *listed)
         kernel = self._search.exact.get_function("own_costs")
         for rows, n in self._stretches():
             launch(kernel, 2 * n, (*rows, *arguments))

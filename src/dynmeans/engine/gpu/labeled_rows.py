@@ -63,8 +63,6 @@ class LabeledRows:
         self._key = (order.keys, np.uint64(order.seed))
         self._turn = (*self._key, order.ties)
         self._sums.start(bins)
-        self._search.set_bins(len(bins.costs))
-        self._cost_shifts = cp.asarray(bins.costs)
         self._bounds.forget()
         self._early = None
         self.labels.fill(-1)
@@ -232,8 +230,8 @@ class LabeledRows:
         launch(self._kernel("rename_labels"), self.n_points, (self._n, renamed, self.labels))
         self._sums.keep(is_kept)
 
-    def totals(self) -> FloatArray:
-        """Return the sums of each slot, rounded once."""
+    def totals(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sums of each slot, rounded once, and what that lost."""
         return self._sums.totals()
 
     def _stretches(self) -> Iterator[tuple[tuple[Any, ...], int]]:

@@ -38,7 +38,6 @@ _SIDES = {
 _OWN_SHARED = 2**15  # bytes of shared memory that kernels of the grid have beside a table, and more
 _PAIRS = 8  # slots that remain for a row in doubt, on the average
 _DOUBTFUL = 2**24  # rows in doubt at a time: their pairs must be counted in 32 bits
-MOST_BINS = 8  # that kernels keep in registers
 
 
 def choosing_threads(n_features: int) -> int:
@@ -63,7 +62,8 @@ class Search:
         self._tables: list[tuple[Slots, list[Any]]] = []
         self.exact = load_exact(self._d, row)
         if self._d <= 3:
-            self.set_bins(1)
+            self._block = 1024 if self._d < 3 else 512
+            self._grid_module = load_module("grid", row, D=self._d)
             few, many = _SIDES[self._d]
             self._sides = (few, many if self._n > 2**20 else few)
             self._cells = cp.empty(max(self._sides) ** self._d, np.uint32)
@@ -84,13 +84,6 @@ class Search:
         table = upload(slots.centers, slots.offsets, slots.scales)
         self._tables = [(slots, table), *self._tables[:1]]
         return table
-
-    def set_bins(self, n_bins: int) -> None:
-        """Choose the kernels that add up costs in so many bins."""
-        if self._d <= 3:
-            constants = {"D": self._d, "N_BINS": min(n_bins, MOST_BINS)}
-            self._block = 1024 if self._d < 3 and n_bins <= 4 else 512
-            self._grid_module = load_module("grid", self._row, **constants)
 
     def grid(self, slots: Slots, new_penalty: float) -> tuple[Any, ...] | None:
         """Build the grid of these slots: what its kernels take, or None where it is of no use."""

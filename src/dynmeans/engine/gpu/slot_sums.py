@@ -23,7 +23,7 @@ _TILE = 2**15  # rows that a block deals out at a time
 
 
 class SlotSums:
-    """The sums of w, where points have weights, and of w y, for each slot."""
+    """The sums of w, where points have weights, of w y and of w |y|^2, for each slot."""
 
     def __init__(self, blocks: Blocks, weights: Any, row: str) -> None:
         self._blocks, self._weights, self._row = blocks, weights, row
@@ -33,7 +33,7 @@ class SlotSums:
         """Forget all sums."""
         self._shifts = cp.asarray(bins.columns)
         self._n_bins, self._n_columns = bins.columns.shape
-        width = min(_MOST_COLUMNS, 1 << (self._n_columns - 1).bit_length())
+        width = min(_MOST_COLUMNS, 1 << (self._n_columns - 3).bit_length())
         constants = {"N_BINS": min(self._n_bins, _MOST_BINS), "WIDTH": width}
         self._module = load_module("sums", self._row, **constants)
         self._sums = cp.zeros((0, self._n_bins, self._n_columns))
@@ -70,8 +70,10 @@ class SlotSums:
         found: IntArray = download(counts)[0].astype(np.int64)
         n_dealt = int(found.sum())
         dealt = (ends, n_slots, room, np.int64(n_dealt))
-        arguments = (points, self._d, self._weights, *dealt, self._shifts, self._n_columns)
-        launch(kernel("add_dealt"), -(-n_dealt // 256) * 32, (*arguments, self._sums))
+        bins = (self._shifts, self._n_columns, self._sums)
+        arguments = (points, self._d, self._weights, *dealt, *bins)
+        launch(kernel("add_dealt"), -(-n_dealt // 256) * 32, arguments)
+        launch(kernel("add_squares"), -(-n_dealt // 32), arguments)
         return found
 
     def move(self, listed: Any, before: Any, after: Any, n_slots: int) -> None:
@@ -87,7 +89,7 @@ class SlotSums:
     ) -> None:
         (begin, n), bins = span, (self._shifts, self._n_bins, self._n_columns, self._sums)
         arguments = (*rows, listed, np.int64(begin), np.int64(n), before, after, *bins)
-        launch(self._module.get_function("move_rows"), n * self._n_columns, arguments)
+        launch(self._module.get_function("move_rows"), n * (self._n_columns - 1), arguments)
 
     def keep(self, is_kept: BoolArray) -> None:
         """Drop the sums of the other slots."""
@@ -98,10 +100,10 @@ class SlotSums:
         found: FloatArray = self._sums.reshape(len(self._sums), -1).get()
         return found
 
-    def totals(self) -> FloatArray:
-        """Return the sums, rounded once."""
-        totals = cp.empty((len(self._sums), self._n_columns))
+    def totals(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sums, rounded once, and what that lost."""
+        totals = cp.empty((2, len(self._sums), self._n_columns))
         arguments = (self._sums, len(self._sums), self._n_bins, self._n_columns, totals)
-        launch(self._module.get_function("total_bins"), totals.size, arguments)
+        launch(self._module.get_function("total_bins"), totals[0].size, arguments)
         found: FloatArray = download(totals)[0]
-        return found
+        return found[0], found[1]

@@ -9,6 +9,7 @@ _PARTS = {  # of a family, before the file of its own name and after what all sh
     "births": ("distances",),
     "pairs": ("distances",),
     "grid": ("cells",),
+    "sums": ("squares",),
     "filter": ("products", "decide", "filter_held", "filter_wide"),
 }
 _FOLDER = files("dynmeans.engine.gpu") / "cuda"

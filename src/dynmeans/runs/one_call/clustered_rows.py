@@ -26,7 +26,7 @@ from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.story import story_of
 from dynmeans.runs.look.telling_values import telling_values
-from dynmeans.runs.one_call.inline import display, framed, summary_table
+from dynmeans.runs.one_call.inline import display, framed, shown_in_notebook, summary_table
 from dynmeans.runs.one_call.scratch import ScratchFolder
 from dynmeans.runs.one_call.summary import left_out_text, summary_lines
 from dynmeans.runs.one_call.tables import LABEL, Origin, with_dates
@@ -334,7 +334,9 @@ class ClusteredRows:
         matplotlib.figure.Figure
         """
         with self.run() as run:
-            return view("figure")(run, kind)
+            figure = view("figure")(run, kind)
+        figure.is_shown = shown_in_notebook(figure)
+        return figure
 
     def __repr__(self) -> str:
         """Say what was found, in a few lines."""
@@ -348,7 +350,8 @@ class ClusteredRows:
     def _lines(self) -> list[str]:
         told = self.penalties, self.suggestion, self._done.new_beyond
         lines = summary_lines(self.status, self._job.windows, *told)
-        more = (self._done.proposal, self._done.links, self.left_out_text())
+        done = self._done
+        more = (done.proposal, done.links, done.other_scales, self.left_out_text())
         return lines + [str(text) for text in more if text]
 
     def left_out_text(self) -> str:

@@ -2,7 +2,9 @@
 
 import html
 import importlib
+import sys
 from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -41,11 +43,22 @@ def display(text: str) -> None:
     shown.display({"text/html": text, "text/plain": "Report"}, raw=True)
 
 
+def shown_in_notebook(figure: Any) -> bool:
+    """Show a figure in the notebook that is running, so that a semicolon does not hide it."""
+    shell = sys.modules.get("IPython")
+    if shell is None or not hasattr(shell.get_ipython(), "kernel"):
+        return False
+    shown = importlib.import_module("IPython.display")
+    shown.display({"image/png": figure._repr_png_()}, raw=True)
+    return True
+
+
 def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:
     """Return the summary and the clusters with the most points as HTML."""
     told = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
     names = [name for name in clusters.column_names if name not in _LEFT_OUT]
     names = [name for name in names if clusters[name].null_count < clusters.num_rows]
+    names = [name for name in names if not pa.types.is_nested(clusters.schema.field(name).type)]
     largest = clusters.select(names).sort_by([("n_points", "descending")]).slice(0, _SHOWN)
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     rows = "".join(
@@ -62,6 +75,8 @@ def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
     return "" if value is None else str(value)

@@ -125,21 +125,3 @@ __device__ __forceinline__ void add_to_bins(double term, const double* shifts, i
             term = __dsub_rn(term, h);
         }
 }
-
-// Adds the bins of all threads of a block to those in memory.
-__device__ __forceinline__ void flush_bins(double* sums, int n_bins, double* total) {
-    __shared__ double of_warps[32];
-#pragma unroll
-    for (int b = 0; b < kMostBins; ++b)
-        if (b < n_bins) {
-            double sum = sums[b];
-            for (int o = 16; o; o >>= 1) sum = __dadd_rn(sum, __shfl_xor_sync(~0u, sum, o));
-            if ((threadIdx.x & 31) == 0) of_warps[threadIdx.x >> 5] = sum;
-            __syncthreads();
-            if (threadIdx.x == 0) {
-                for (int w = 1; w < (int)(blockDim.x >> 5); ++w) sum = __dadd_rn(sum, of_warps[w]);
-                atomicAdd(total + b, sum);
-            }
-            __syncthreads();
-        }
-}

@@ -165,19 +165,17 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
 }
 #endif
 
-// The sum of w |y - theta|^2 in bins, and rows to look at. Where `bounds` has, plus `drift`, a lower
-// bound on the square root of every other slot's cost (Hamerly): the rows that it does not settle.
-// Otherwise those that wish for another slot than their own. Eight threads read four rows together;
-// then four of them have one each.
+// Rows to look at. Where `bounds` has, plus `drift`, a lower bound on the square root of every other
+// slot's cost (Hamerly): the rows that it does not settle. Otherwise those that wish for another slot
+// than their own. Eight threads read four rows together; then four of them have one each.
 extern "C" __global__ void __launch_bounds__(256) own_costs(
-    const ROW* points, i64 begin, i64 n, int d, const double* weights, const int* labels,
-    const int* wishes, const float* bounds, double drift, double new_penalty, const double* centers,
-    const double* shifts, int n_bins, double* within, int* listed, int* listed_to, int* n_listed) {
+    const ROW* points, i64 begin, i64 n, int d, const int* labels, const int* wishes,
+    const float* bounds, double drift, double new_penalty, const double* centers, int* listed,
+    int* listed_to, int* n_listed) {
     constexpr int kRows = 4;
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
     const u32 mask = 0xffu << (threadIdx.x & 24);
     Gathered gathered{warp_room()};
-    double sums[kMostBins] = {};
     const i64 n_block = 32 * kRows, step = (i64)gridDim.x * n_block;
     for (i64 first = begin + (i64)blockIdx.x * n_block; first < n; first += step) {
         i64 at[kRows];
@@ -198,16 +196,6 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
         }
         const i64 i = first + lane * 32 + group;
         const bool counts = lane < kRows && i < n && labels[i] >= 0;
-        const double term = counts ? (weights ? __dmul_rn(weights[i], own) : own) : 0.0;
-        if (n_bins <= kMostBins) add_to_bins(term, shifts, 1, n_bins, sums);
-        else {
-            double rest = term;
-            for (int b = 0; b < n_bins; ++b) {
-                const double h = __dsub_rn(__dadd_rn(rest, shifts[b]), shifts[b]);
-                if (h != 0.0) atomicAdd(within + b, h);
-                rest = __dsub_rn(rest, h);
-            }
-        }
         bool wants = false;
         int wish = 0;
         if (counts && bounds) {
@@ -220,7 +208,6 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
         gathered.add(wants, (int)i, wish, listed, listed_to, n_listed);
     }
     gathered.flush(listed, listed_to, n_listed);
-    if (n_bins <= kMostBins) flush_bins(sums, n_bins, within);
 }
 
 // Rows not listed yet that may prefer one of the versions near their slot.

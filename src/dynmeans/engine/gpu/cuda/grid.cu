@@ -23,7 +23,7 @@ __device__ __forceinline__ void load_row(const ROW* points, i64 i, double* y) {
         for (int j = 0; j < D; ++j) y[j] = widen(__ldcs(points + i * D + j));
 }
 
-constexpr int kThreads = D < 3 && N_BINS <= 4 ? 1024 : 512;  // More bins need more registers.
+constexpr int kThreads = D < 3 ? 1024 : 512;  // More features need more registers.
 
 // Looks at the rows from `begin` to below `n`, kRows at a time for each thread and all asked for
 // before the first is used; all threads of a warp look together, at a row behind the last too.
@@ -110,24 +110,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_drawn(
     gathered.flush(listed, nullptr, n_listed);
 }
 
-// One reading of the rows: the sum of w |y - theta|^2 in N_BINS bins, and the rows that want to
-// move.
+// One reading of the rows: those that want to move.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_compare(
-    const ROW* points, i64 begin, i64 n, const double* weights, const int* labels, const Grid* grid,
-    const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
-    int is_near, const double* shifts, double* within, int* moved, int* moved_to,
-    int* n_moved) {
+    const ROW* points, i64 begin, i64 n, const int* labels, const Grid* grid, const u32* cells,
+    const int* lists, const Center* centers, int n_slots, double new_penalty, int is_near, int* moved,
+    int* moved_to, int* n_moved) {
     constexpr int kRows = 2;  // more would leave too few registers
-    __shared__ double shift[kMostBins];
     Gathered gathered{warp_room<kThreads>()};
-    if (threadIdx.x < N_BINS) shift[threadIdx.x] = shifts[threadIdx.x];
-    __syncthreads();
     const Grid g = *grid;
     const Center* table = near_table(centers, n_slots, is_near);
-    double sums[kMostBins] = {};
     const i64 step = (i64)gridDim.x * kThreads * kRows;
     for (i64 first = begin + (i64)blockIdx.x * kThreads * kRows; first < n; first += step) {
-        double y[kRows][D], own[kRows];
+        double y[kRows][D];
         u32 entry[kRows];
         int label[kRows];
 #pragma unroll
@@ -137,16 +131,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_compare(
             label[u] = i < n ? __ldcs(labels + i) : -1;
         }
 #pragma unroll
-        for (int u = 0; u < kRows; ++u) {
-            const int at = label[u] < 0 ? 0 : label[u];
-            entry[u] = entry_at(y[u], g, cells);
-            own[u] = label[u] < 0 ? 0.0 : squared_distance(y[u], table[at].x);
-        }
+        for (int u = 0; u < kRows; ++u) entry[u] = entry_at(y[u], g, cells);
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
             const i64 i = first + u * kThreads + threadIdx.x;
-            const double term = weights && label[u] >= 0 ? __dmul_rn(weights[i], own[u]) : own[u];
-            add_to_bins(term, shift, 1, N_BINS, sums);
             int wish = label[u];
             if (label[u] >= 0 && (entry[u] ^ kSure) != (u32)label[u])
                 wish = cheapest_in(entry[u], y[u], lists, table, n_slots, new_penalty);
@@ -154,5 +142,4 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_compare(
         }
     }
     gathered.flush(moved, moved_to, n_moved);
-    flush_bins(sums, N_BINS, within);
 }

@@ -49,6 +49,7 @@ extern "C" __global__ void __launch_bounds__(512) deal_rows(const int* labels, i
     }
 }
 
+// A column of a row: w, where rows have weights, and w y of each feature.
 __device__ __forceinline__ double term_of(const ROW* points, i64 i, int d, const double* weights,
                                           int column) {
     if (!weights) return widen(points[i * d + column]);
@@ -91,7 +92,7 @@ struct SlotBins {
     __device__ __forceinline__ void flush(int column, int n_columns, double* total) {
 #pragma unroll
         for (int b = 0; b < N_BINS; ++b) {
-            if (slot >= 0 && column < n_columns && sums[b] != 0.0)
+            if (slot >= 0 && column < n_columns - 2 && sums[b] != 0.0)
                 atomicAdd(total + ((i64)slot * N_BINS + b) * n_columns + column, sums[b]);
             sums[b] = 0.0;
         }
@@ -112,8 +113,8 @@ struct SlotBins {
     }
 };
 
-// A warp adds 256 dealt rows. The numbers of 32 rows are read together, and several rows are under
-// way at once.
+// A warp adds 256 dealt rows, but for their squares. The numbers of 32 rows are read together, and
+// several rows are under way at once.
 extern "C" __global__ void __launch_bounds__(256, 2) add_dealt(
     const ROW* points, int d, const double* weights, const u64* ends, int n_slots, const int* dealt,
     i64 n_dealt, const double* shifts, int n_columns, double* sums) {
@@ -130,12 +131,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) add_dealt(
             number[q] = p < n_dealt ? dealt[p] : 0;
         }
         find_slots(ends, n_slots, first, n_dealt, slot_of);
-        for (int start = 0; start < n_columns; start += WIDTH) {
+        for (int start = 0; start < n_columns - 2; start += WIDTH) {
             const int column = start + lane % WIDTH;
             SlotBins here;
 #pragma unroll
             for (int b = 0; b < N_BINS; ++b)
-                here.shifts[b] = column < n_columns ? shifts[b * n_columns + column] : 0.0;
+                here.shifts[b] = column < n_columns - 2 ? shifts[b * n_columns + column] : 0.0;
 #pragma unroll
             for (int q = 0; q < kTimes; q += (kStep > 32 ? kStep / 32 : 1))
                 for (int r = 0; r < 32; r += kStep) {
@@ -146,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) add_dealt(
                         const int at = q + u * kPlaces / 32, from = r + u * kPlaces % 32 + place;
                         const i64 i = __shfl_sync(~0u, number[at], from);
                         to[u] = __shfl_sync(~0u, slot_of[at], from);
-                        const bool is_term = to[u] >= 0 && column < n_columns;
+                        const bool is_term = to[u] >= 0 && column < n_columns - 2;
                         term[u] = is_term ? term_of(points, i, d, weights, column) : 0.0;
                     }
 #pragma unroll
@@ -157,69 +158,126 @@ extern "C" __global__ void __launch_bounds__(256, 2) add_dealt(
     }
 }
 
-// Takes rows, listed or from `begin` on, out of the sums of one slot and adds them to those of another;
-// -1: none.
-extern "C" __global__ void move_rows(const ROW* points, int d, const double* weights,
-                                     const int* rows, i64 begin, i64 n, const int* before,
-                                     const int* after, const double* shifts, int n_bins,
-                                     int n_columns, double* sums) {
+// Deals one number out to the bins of a slot.
+__device__ __forceinline__ void add_term(double term, double sign, const double* shifts, int n_bins,
+                                         int n_columns, double* sums) {
+    for (int b = 0; b < n_bins; ++b) {
+        const double shift = shifts[b * n_columns];
+        const double h = __dsub_rn(__dadd_rn(term, shift), shift);
+        if (h != 0.0) atomicAdd(sums + b * n_columns, __dmul_rn(sign, h));
+        term = __dsub_rn(term, h);
+    }
+}
+
+// The last two columns of 32 dealt rows for each thread: w |y|^2, and what its rounding lost.
+extern "C" __global__ void add_squares(const ROW* points, int d, const double* weights, const u64* ends,
+                                       int n_slots, const int* dealt, i64 n_dealt,
+                                       const double* shifts, int n_columns, double* sums) {
+    constexpr int kRows = 32;
     const i64 n_threads = (i64)gridDim.x * blockDim.x;
-    for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < n * n_columns; e += n_threads) {
-        const i64 p = e / n_columns, i = rows ? rows[p] : begin + p;
-        const int column = (int)(e % n_columns);
-        const int from = before ? before[p] : -1, to = after[p];
-        if (from < 0 && to < 0) continue;
-        double term = term_of(points, i, d, weights, column);
-        for (int b = 0; b < n_bins; ++b) {
-            const double shift = shifts[b * n_columns + column];
-            const double h = __dsub_rn(__dadd_rn(term, shift), shift);
-            if (h != 0.0) {
-                if (to >= 0) atomicAdd(sums + ((i64)to * n_bins + b) * n_columns + column, h);
-                if (from >= 0) atomicAdd(sums + ((i64)from * n_bins + b) * n_columns + column, -h);
+    for (i64 chunk = (i64)blockIdx.x * blockDim.x + threadIdx.x; chunk * kRows < n_dealt;
+         chunk += n_threads) {
+        const i64 first = chunk * kRows, end = first + kRows < n_dealt ? first + kRows : n_dealt;
+        int slot = 0;
+        for (int low = 0, high = n_slots - 1; low <= high;) {
+            const int middle = (low + high) / 2;
+            if ((i64)__ldg(ends + middle) > first) {
+                slot = middle;
+                high = middle - 1;
+            } else low = middle + 1;
+        }
+        for (i64 p = first; p < end;) {
+            double of_value[N_BINS] = {}, of_rest[N_BINS] = {};
+            const i64 last = (i64)__ldg(ends + slot) < end ? (i64)__ldg(ends + slot) : end;
+            for (; p < last; ++p) {
+                const i64 i = dealt[p];
+                const Pair square = weighted_square(points + i * d, d, weights ? weights + i : nullptr);
+                add_to_bins(square.value, shifts + n_columns - 2, n_columns, N_BINS, of_value);
+                add_to_bins(square.rest, shifts + n_columns - 1, n_columns, N_BINS, of_rest);
             }
-            term = __dsub_rn(term, h);
+            double* into = sums + (i64)slot * N_BINS * n_columns + n_columns - 2;
+#pragma unroll
+            for (int b = 0; b < N_BINS; ++b) {
+                if (of_value[b] != 0.0) atomicAdd(into + b * n_columns, of_value[b]);
+                if (of_rest[b] != 0.0) atomicAdd(into + b * n_columns + 1, of_rest[b]);
+            }
+            while (slot < n_slots - 1 && (i64)__ldg(ends + slot) <= p) ++slot;
         }
     }
 }
 
-// The exact sum of the bins, rounded once (Shewchuk, as in Python's math.fsum).
+// Takes rows, listed or from `begin` on, out of the sums of one slot and adds them to those of another;
+// -1: none. The squares of a row have one thread for both columns.
+extern "C" __global__ void move_rows(const ROW* points, int d, const double* weights,
+                                     const int* rows, i64 begin, i64 n, const int* before,
+                                     const int* after, const double* shifts, int n_bins,
+                                     int n_columns, double* sums) {
+    const i64 n_threads = (i64)gridDim.x * blockDim.x, width = n_columns - 1;
+    for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < n * width; e += n_threads) {
+        const i64 p = e / width, i = rows ? rows[p] : begin + p;
+        const int column = (int)(e % width);
+        const int from = before ? before[p] : -1, to = after[p];
+        if (from < 0 && to < 0) continue;
+        Pair term{0.0, 0.0};
+        if (column < n_columns - 2) term.value = term_of(points, i, d, weights, column);
+        else term = weighted_square(points + i * d, d, weights ? weights + i : nullptr);
+        for (int side = 0; side < 2; ++side) {
+            const int slot = side ? from : to;
+            if (slot < 0) continue;
+            double* into = sums + (i64)slot * n_bins * n_columns + column;
+            const double sign = side ? -1.0 : 1.0;
+            add_term(term.value, sign, shifts + column, n_bins, n_columns, into);
+            if (column == n_columns - 2)
+                add_term(term.rest, sign, shifts + column + 1, n_bins, n_columns, into + 1);
+        }
+    }
+}
+
+// The exact sum of `start` and some values, rounded once (Shewchuk, as in Python's math.fsum).
+__device__ double rounded_sum(double start, const double* values, int n_values, i64 stride) {
+    constexpr int kMost = 128;
+    double partials[kMost];
+    int n = 1;
+    partials[0] = start;
+    for (int b = 0; b < n_values; ++b) {
+        double x = values[b * stride];
+        int kept = 0;
+        for (int j = 0; j < n; ++j) {
+            double y = partials[j];
+            if (fabs(x) < fabs(y)) {
+                const double t = x;
+                x = y;
+                y = t;
+            }
+            const double high = __dadd_rn(x, y), low = __dsub_rn(y, __dsub_rn(high, x));
+            if (low != 0.0) partials[kept++] = low;
+            x = high;
+        }
+        n = kept;
+        partials[n++] = x;
+    }
+    double high = partials[n - 1], low = 0.0;
+    int at = n - 1;
+    while (at > 0) {
+        const double x = high, y = partials[--at];
+        high = __dadd_rn(x, y);
+        low = __dsub_rn(y, __dsub_rn(high, x));
+        if (low != 0.0) break;
+    }
+    if (at > 0 && low != 0.0 && (low < 0.0) == (partials[at - 1] < 0.0)) {
+        const double twice = 2.0 * low, x = __dadd_rn(high, twice);
+        if (twice == __dsub_rn(x, high)) high = x;
+    }
+    return high;
+}
+
+// The totals of the bins, and after all of them what their rounding lost.
 extern "C" __global__ void total_bins(const double* sums, int n_slots, int n_bins, int n_columns,
                                       double* totals) {
-    constexpr int kMost = 128;
-    for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < (i64)n_slots * n_columns;
-         e += (i64)gridDim.x * blockDim.x) {
+    const i64 n = (i64)n_slots * n_columns;
+    for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < n; e += (i64)gridDim.x * blockDim.x) {
         const double* values = sums + e / n_columns * n_bins * n_columns + e % n_columns;
-        double partials[kMost];
-        int n = 0;
-        for (int b = 0; b < n_bins; ++b) {
-            double x = values[(i64)b * n_columns];
-            int kept = 0;
-            for (int j = 0; j < n; ++j) {
-                double y = partials[j];
-                if (fabs(x) < fabs(y)) {
-                    const double t = x;
-                    x = y;
-                    y = t;
-                }
-                const double high = __dadd_rn(x, y), low = __dsub_rn(y, __dsub_rn(high, x));
-                if (low != 0.0) partials[kept++] = low;
-                x = high;
-            }
-            n = kept;
-            partials[n++] = x;
-        }
-        double high = partials[n - 1], low = 0.0;
-        int at = n - 1;
-        while (at > 0) {
-            const double x = high, y = partials[--at];
-            high = __dadd_rn(x, y);
-            low = __dsub_rn(y, __dsub_rn(high, x));
-            if (low != 0.0) break;
-        }
-        if (at > 0 && low != 0.0 && (low < 0.0) == (partials[at - 1] < 0.0)) {
-            const double twice = 2.0 * low, x = __dadd_rn(high, twice);
-            if (twice == __dsub_rn(x, high)) high = x;
-        }
-        totals[e] = high;
+        totals[e] = rounded_sum(0.0, values, n_bins, n_columns);
+        totals[n + e] = rounded_sum(-totals[e], values, n_bins, n_columns);
     }
 }

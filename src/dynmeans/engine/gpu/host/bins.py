@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynmeans.algorithm.sums import COORDINATE_BITS, COST_BITS
+from dynmeans.algorithm.sums import COORDINATE_BITS, SQUARE_BITS
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -32,9 +32,9 @@ class BatchBins:
     """How the sums of one batch are taken."""
 
     # (n_bins, n_columns); for each bin, the coarsest first, what is added and taken away again to
-    # round a term. The columns are w, where points have weights, then w y of each feature.
+    # round a term. The columns are w, where points have weights, then w y of each feature, then
+    # w |y|^2 and what its rounding lost.
     columns: FloatArray
-    costs: FloatArray  # (n_bins,); the same for w |y - theta|^2
     has_weights: bool  # Whether there is a column for w
 
 
@@ -60,18 +60,15 @@ def choose_bins(
     lightest = magnitudes.lightest if math.isfinite(magnitudes.lightest) else 1.0
     reach, widest = math.sqrt(new_penalty), float(farthest.max(initial=0.0))
     columns = [(heaviest, _unit_exponent(lightest, COORDINATE_BITS))] if has_weights else []
-    squares = 0.0
     with np.errstate(over="ignore"):
         for y in farthest:
             unit = _unit_exponent(lightest * min(reach, float(y)), COORDINATE_BITS)
             columns.append((float(heaviest * y), unit))
-            # A center lies among its points and its memory, but for rounding, which is much where
-            # products underflow.
-            gap = (4.0 if lightest * y < 1e-300 else 2.001) * y
-            squares += float(gap * gap)
         least = lightest * min(new_penalty, float(np.float64(widest) * widest))
-    cost = (heaviest * squares, _unit_exponent(least, COST_BITS))
-    return BatchBins(_shifts(n_points, columns), _shifts(n_points, [cost])[:, 0], has_weights)
+        largest = float(1.001 * (heaviest * (len(farthest) * (np.float64(widest) * widest))))
+    unit = _unit_exponent(least, SQUARE_BITS)
+    columns += [(largest, unit), (largest * ((len(farthest) + 8.0) * 2.0**-51), unit)]
+    return BatchBins(_shifts(n_points, columns), has_weights)
 
 
 def _unit_exponent(least: float, n_bits: int) -> int:

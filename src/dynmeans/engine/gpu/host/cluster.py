@@ -13,6 +13,7 @@ import numpy as np
 from dynmeans.algorithm.assign_params import weighted_means
 from dynmeans.algorithm.cluster import NO_FALL, has_risen
 from dynmeans.algorithm.cost import cluster_terms
+from dynmeans.engine.compiled import compiled
 from dynmeans.engine.gpu.host.bins import BatchBins
 from dynmeans.engine.gpu.host.passes import Passes
 from dynmeans.engine.gpu.host.rows import Rows
@@ -66,12 +67,12 @@ def alternate(
     has_changed = bool(n_members.any())
     before: tuple[Found, Any] = start, None
     while True:
-        counts, centers = params(rows, n_members, bins, state, penalties)
+        counts, centers, sums = params(rows, n_members, bins, state, penalties)
         slots = Slots.at(centers, n_members, memory)
         compared = rows.compare(slots, penalties.new_penalty)
-        terms = cluster_terms(counts, centers, state, penalties)  # while the device is at work
+        cost = cluster_terms(counts, centers, state, penalties)  # while the device is at work
+        cost += compiled.within_of_totals(*sums, counts, centers)
         found = compared()
-        cost = terms + math.fsum(found.within.tolist())
         fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
         cost_trace.append(cost)
         if before[1] is not None and has_risen(cost_trace):
@@ -91,11 +92,11 @@ def alternate(
 
 def params(
     rows: Rows, n_members: IntArray, bins: BatchBins, state: ClusterState, penalties: Penalties
-) -> tuple[FloatArray, FloatArray]:
-    """AssignParams (Eq. 12): the count and the center of every slot."""
-    totals = rows.totals()
-    n = totals[:, 0] if bins.has_weights else n_members.astype(float)
-    sums = totals[:, 1:] if bins.has_weights else totals
+) -> tuple[FloatArray, FloatArray, tuple[FloatArray, FloatArray]]:
+    """AssignParams (Eq. 12): the count and the center of every slot, and its sums."""
+    totals, rests = rows.totals()
+    n = totals[:, 0].copy() if bins.has_weights else n_members.astype(float)
+    sums = totals[:, int(bins.has_weights) : -2]
     if state.n_clusters == 0 and (n > 0).all():  # the same bits in fewer steps
-        return n, (sums + 0.0) / n[:, None]
-    return n, weighted_means(n, sums, state, penalties)
+        return n, (sums + 0.0) / n[:, None], (totals, rests)
+    return n, weighted_means(n, sums, state, penalties), (totals, rests)

@@ -21,8 +21,6 @@ Listed = Any  # an array on the device: rows, or one choice for each
 class Compared:
     """All rows beside the slots of a moment."""
 
-    # The sum of w |y - theta|^2 over the rows, each beside its own slot, in bins.
-    within: FloatArray
     # listed, wishes: the rows that want to move, and where to; OPEN_NEW where that is a new
     # cluster.
     listed: Listed
@@ -154,9 +152,6 @@ class Rows(Protocol):
     def sum_up(self, n_slots: int) -> IntArray:
         """Add all rows to the sums of their slots; return how many each has."""
 
-    def within(self, slots: Slots) -> FloatArray:
-        """Return the sum of w |y - theta|^2 over the rows, each beside its own slot, in bins."""
-
     def moved_sums(self, listed: Listed, before: Listed, after: Listed, n_slots: int) -> FloatArray:
         """Return what rows that move between slots add to the sums of each, in bins; -1: none."""
 
@@ -181,5 +176,8 @@ class Rows(Protocol):
     def rename(self, slots: IntArray, numbers: IntArray, labels: IntArray) -> None:
         """Give all rows of each slot another one, and then some rows labels of their own."""
 
-    def totals(self) -> FloatArray:
-        """Return the sums of each slot, rounded once: w where points have weights, then w y."""
+    def totals(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sums of each slot, rounded once, and what that lost.
+
+        w where points have weights, w y, and w |y|^2 as a pair.
+        """

@@ -215,6 +215,15 @@ class ReportStore {
     return texts.some((text) => text.toLowerCase().includes(wanted));
   }
 
+  // How well a cluster fits words: its number, its name from the first word on, any word, the rest.
+  rank(id, words) {
+    const wanted = words.trim().toLowerCase();
+    const name = (this.header.cluster_names?.[id] ?? "").toLowerCase();
+    const begins = (text) => text.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(wanted));
+    const tests = [String(id) === wanted, name.startsWith(wanted), begins(name), this.description(id).some((text) => begins(text.toLowerCase()))];
+    return tests.includes(true) ? tests.indexOf(true) : tests.length;
+  }
+
   axisName(axis) {
     return axis === TIME_AXIS ? "time" : this.header.axes[axis].name;
   }

@@ -33,6 +33,12 @@ class TimeText {
     return this.store.header.is_dated && years[0] === years[1] ? text.replace(` ${years[0]}`, "") : text;
   }
 
+  // As a table of data has it: ISO 8601, in the clock of the page.
+  iso(batch) {
+    if (batch.name !== undefined || !this.store.header.is_dated) return this.batch(batch);
+    return this.clock(batch).toISOString().slice(0, this.hasClock ? 19 : 10);
+  }
+
   clock(batch) {
     return new Date((batch.time + batch.offset * MINUTE) * 1000);
   }

@@ -57,8 +57,11 @@ class Details {
     const most = order.length ? batch.counts[order[0]] : 1;
     const rows = order.map((slot) => this.sizeRow(batch.ids[slot], batch.counts[slot], most));
     const left = this.view.onlyFamily === null ? batch.nSeen - rows.length : 0;
+    const families = new Set(Array.from(batch.ids, this.view.family));
+    const grouped = this.view.tree && families.size < batch.ids.length ? [make("p", { class: "hint" }, `${plural(batch.nSeen, "cluster")} of ${formatCount(families.size)} ${families.size === 1 ? "family" : "families"}`)] : [];
     return [
       make("h2", {}, "In this batch"),
+      ...grouped,
       make("p", { class: "hint" }, rows.length ? "Choose a cluster to follow it." : "No cluster has points in this batch."),
       make("ul", { class: "sizes" }, ...rows),
       ...(left > 0 ? [make("p", { class: "hint" }, `and ${formatCount(left)} smaller`)] : []),
@@ -71,7 +74,9 @@ class Details {
     const bar = make("span", { class: "bar" });
     bar.style.width = `${(100 * count) / most}%`;
     bar.style.background = this.looks.color(id);
-    const [whole, label] = [this.store.fullName(id), this.store.label(id)];
+    const family = this.view.tree ? this.view.family(id) : id;
+    const own = this.store.label(id);
+    const [whole, label] = [this.store.fullName(id), family === id ? own : `${own} · family ${family}`];
     const button = make(
       "button",
       { type: "button", class: "size", "data-key": `size-${id}`, onclick: () => this.view.set({ selected: id, region: null }) },
@@ -118,9 +123,26 @@ class Details {
       ...this.described(cluster),
       this.factList(cluster),
       this.sizeChart(cluster),
+      ...this.rowsOf(cluster),
       make("h3", {}, "Its life"),
       make("ul", { class: "event-rows is-long", tabindex: "-1" }, ...cluster.events.map((event) => this.eventRow(event, false))),
     ];
+  }
+
+  // Its rows of this batch that the page has, shown and downloaded.
+  rowsOf({ id }) {
+    const { store, view, text } = this;
+    const { batch } = view;
+    const rows = Array.from(batch.slots).flatMap((slot, row) => (batch.ids[slot] === id ? [{ id, row }] : []));
+    if (!rows.length) return [];
+    const [head, ...lines] = rowTable(store, view, text, rows);
+    const shown = lines.slice(0, MAX_LISTED).map((line) => make("tr", {}, ...line.map((cell) => make("td", {}, typeof cell === "number" ? formatNumber(cell, 4) : String(cell ?? "")))));
+    const table = make("table", {}, make("thead", {}, make("tr", {}, ...head.map((name) => make("th", {}, name)))), make("tbody", {}, ...shown));
+    const drawn = batch.slots.length < batch.nPoints ? " kept for pictures" : "";
+    return [make("details", { class: "rows" },
+      make("summary", {}, `Show these rows (${plural(rows.length, "row")}${drawn})`),
+      make("div", { class: "rows-table" }, table),
+      make("button", { type: "button", class: "plain", id: "save-cluster-rows", onclick: () => save(`rows-${id}-${batch.step}.csv`, "text/csv", csvText(rowTable(store, view, text, rows))) }, "Download these rows (CSV)"))];
   }
 
   described({ id }) {

@@ -44,12 +44,13 @@ class Downloads {
 
   clusters() {
     const { store, view } = this;
-    const rows = [["cluster_id", "name", "family_id", "is_confirmed", "first_step", "last_step", "n_batches", "n_points"]];
+    const rows = [["cluster_id", "name", "family_id", "is_confirmed", "first_step", "last_step", "first_time", "last_time", "n_batches", "n_points"]];
     for (const cluster of store.clusters.values()) {
       const { id, batches } = cluster;
       if (!batches.length || !view.isWanted(id)) continue;
-      const [first, last] = [batches[0], batches[batches.length - 1]].map((index) => store.batches[index].step);
-      rows.push([id, store.header.cluster_names?.[id] ?? "", view.tree ? view.family(id) : "", view.isConfirmed(id), first, last, batches.length, cluster.total]);
+      const ends = [batches[0], batches[batches.length - 1]].map((index) => store.batches[index]);
+      const life = [...ends.map(({ step }) => step), ...ends.map((end) => this.text.iso(end))];
+      rows.push([id, store.header.cluster_names?.[id] ?? "", view.tree ? view.family(id) : "", view.isConfirmed(id), ...life, batches.length, cluster.total]);
     }
     return rows;
   }
@@ -58,7 +59,7 @@ class Downloads {
     const rows = [["step", "time", "kind", "cluster_id", "other_id", "gap"]];
     for (const { batch, kind, id, other, gap } of this.store.events) {
       if (!this.view.isConfirmed(id) || !this.view.isWanted(id)) continue;
-      rows.push([batch.step, this.text.batch(batch), kind, id, other < 0 ? "" : other, Number.isFinite(gap) ? gap : ""]);
+      rows.push([batch.step, this.text.iso(batch), kind, id, other < 0 ? "" : other, Number.isFinite(gap) ? gap : ""]);
     }
     return rows;
   }
@@ -67,7 +68,7 @@ class Downloads {
 // The rows selected, with their places on all axes.
 function rowTable(store, { batch }, text, selected) {
   const columns = batch.points.map((axis, number) => (row) => ownValue(axis[row], store.header.axes[number]));
-  const values = ({ row, id }) => [batch.step, text.batch(batch), id < 0 ? "" : id, ...columns.map((of) => of(row))];
+  const values = ({ row, id }) => [batch.step, text.iso(batch), id < 0 ? "" : id, ...columns.map((of) => of(row))];
   return [["step", "time", "cluster_id", ...store.header.axes.map((axis) => axis.name)], ...selected.map(values)];
 }
 

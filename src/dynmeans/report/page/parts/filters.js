@@ -20,14 +20,16 @@ class Filters {
     this.draw();
   }
 
-  // All that match are listed, and the first is chosen.
+  // All that match are listed and counted; the best is chosen: a number, then words that begin so.
   find(text) {
     const { store, view } = this;
     view.set({ search: text });
+    const isEmpty = text.trim() === "";
     const ids = [...store.clusters.values()].flatMap(({ id, batches }) => (batches.length ? [id] : []));
-    const isNumber = text.trim() !== "" && ids.includes(Number(text));
-    const found = isNumber ? Number(text) : ids.find((id) => view.isConfirmed(id) && store.matches(id, text));
-    if (text.trim() !== "" && found !== undefined) view.set({ selected: found, region: null });
+    const found = isEmpty ? [] : ids.filter((id) => (view.isConfirmed(id) || String(id) === text.trim()) && store.matches(id, text));
+    found.sort((a, b) => store.rank(a, text) - store.rank(b, text) || a - b);
+    byId("found").textContent = isEmpty ? "" : found.length ? `${formatCount(found.length)} found` : "nothing found";
+    if (found.length) view.set({ selected: found[0], region: null });
   }
 
   draw() {

@@ -87,15 +87,17 @@ class Transport {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const tag = event.target.tagName;
     const isTyping = tag === "SELECT" || (tag === "INPUT" && event.target.type !== "range") || event.target.id === "trial-slide";
+    // Arrows belong to the slider that has the focus; that of time is ours.
+    const isSliding = event.target.type === "range" && event.target !== this.slider && /^(Arrow|Page|Home|End)/.test(event.key);
     if (event.key === "Escape") this.view.set(this.view.region ? { region: null } : { selected: null });
-    if (isTyping) return;
+    if (isTyping || isSliding) return;
     const isPressable = tag === "BUTTON" || tag === "SUMMARY";
     const step = event.shiftKey ? 10 : 1;
     if (event.key === " " && !isPressable) this.toggle();
     else if (event.key === "ArrowRight") this.step(step);
     else if (event.key === "ArrowLeft") this.step(-step);
-    else if (event.key === "+" || event.key === "=") this.player.zoom(1 / 1.4);
-    else if (event.key === "-") this.player.zoom(1.4);
+    else if (event.key === "+" || event.key === "=") this.player.zoomToChosen(1 / 1.4);
+    else if (event.key === "-") this.player.zoomToChosen(1.4);
     else if (event.key === "0") this.view.set({ camera: null });
     else if (event.key === "[" || event.key === "]") this.climb(event.key === "]" ? 1 : -1);
     else if (event.key === "/") byId("lives-find").focus();

@@ -160,6 +160,22 @@ class Player {
     this.view.set({ camera: zoomed ?? (this.isHomeWhole ? null : this.whole) });
   }
 
+  // About the center of the cluster that is chosen, where it was last seen; else about the middle.
+  zoomToChosen(factor) {
+    const { view, store } = this;
+    const cluster = view.selected === null ? null : store.clusters.get(view.selected);
+    const n = cluster?.seenUntil(view.index) ?? 0;
+    if (!n) return this.zoom(factor);
+    const { centers, time } = store.batches[cluster.batches[n - 1]];
+    const at = (axis) => (axis === TIME_AXIS ? time : centers[axis][cluster.slots[n - 1]]);
+    this.scale(this.width, this.height);
+    const [x, y] = [at(view.x), at(view.y)];
+    const half = { x: spanOf(this.domain.x) / 2, y: spanOf(this.domain.y) / 2 };
+    const about = { x: [x - half.x, x + half.x], y: [y - half.y, y + half.y] };
+    const zoomed = zoomedDomain(about, this.whole, factor, [x, y]);
+    return view.set({ camera: zoomed ?? (this.isHomeWhole ? null : this.whole) });
+  }
+
   get isHomeWhole() {
     return spanOf(this.home.x) >= spanOf(this.whole.x) && spanOf(this.home.y) >= spanOf(this.whole.y);
   }

@@ -87,7 +87,7 @@ function notesOf({ nLeftOut }) {
   return nLeftOut ? [`${plural(nLeftOut, "row")} left out because a value is missing.`] : [];
 }
 
-function headerOf({ name, features, scales, isScaled, isDated, time, every }, { looks, kinds, entropy, search }, chosen) {
+function headerOf({ name, features, scales, isScaled, isDated, time, every }, { looks, kinds, earth, entropy, search }, chosen) {
   const { newPenalty, maxGap, reach, motion } = chosen;
   const place = (test) => features.findIndex((feature) => test.test(feature));
   const lonLat = PAIRS[0].map(place);
@@ -97,9 +97,9 @@ function headerOf({ name, features, scales, isScaled, isDated, time, every }, { 
   const quotedCommand = command.map((word) => (/^[\w./,:=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
   return {
     format: "dynmeans.report", version: 1, title: `Clusters of ${name}`, looks, kinds,
-    axes: features.map((feature) => ({ name: feature, kind: "feature" })),
+    axes: features.map((feature, row) => ({ name: feature, kind: "feature", ...(isMap && row === lonLat[0] ? { period: 360, seam: -180, start: -180 } : {}) })),
     view: isMap ? lonLat : features.length > 1 ? [0, 1] : [-1, 0],
-    is_dated: isDated, lon_lat: isMap ? lonLat : null,
+    is_dated: isDated, lon_lat: isMap ? lonLat : null, earth: isMap ? earth : null,
     parameters: [["new_penalty", String(Number(newPenalty.toPrecision(6)))], ["max_gap", String(maxGap)], ["reach", String(reach)], ["motion", motion], ["search", search], ["windows", window]],
     scores: [], cluster_names: {}, merged: {}, pinned: [], descriptions: {}, backdrop: null, families: null,
     engine: {

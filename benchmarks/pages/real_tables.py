@@ -1,0 +1,100 @@
+"""Tables of real streams: every row that was measured, ours over seeds and others beside it."""
+
+from statistics import mean
+from typing import Any
+
+from benchmarks.pages.results import read, table
+
+OURS = {
+    "**label-free**": "label-free, paper",
+    "**with the hint**: the true number in a batch": "with the hint, paper",
+    "with half of it": "with half the hint, paper",
+    "with a range, half to twice it": "with a range, paper",
+    'label-free, `search="deep"`': "label-free, deep",
+}
+OTHERS = {
+    "best of 36 settings with one lambda, *by labels*": "best of 36 by labels",
+    "DBSCAN, *best of 5 eps by labels*, last batch": "DBSCAN, best of 5 eps by labels, last batch",
+    "DBSCAN, *by labels*, followed (`method=`)": "DBSCAN, best of 5 eps by labels, followed",
+    "HDBSCAN of at least 5 points, last batch": "HDBSCAN, last batch",
+    "HDBSCAN, followed (`method=`)": "HDBSCAN, followed",
+    "KMeans *told K*, last batch": "KMeans told K, last batch",
+    "KMeans *told K*, followed (`method=`)": "KMeans told K, followed",
+    "MiniBatchKMeans *told K*": "MiniBatchKMeans told K",
+}
+_MISSING = ""  # not measured
+# What others report, what of it is compared, and what they were told.
+PUBLISHED = (
+    (
+        "tweets",
+        "nmi",
+        "Tweets-T, NMI",
+        "MStreamF 0.923, MStream 0.882, DTM 0.802, Sumblr 0.695",
+        "words",
+    ),
+    ("cre", "accuracy", "4CRE-V2, accuracy", "SCARGC 0.919", "the number of classes, first labels"),
+    ("surr", "accuracy", "1CSurr, accuracy", "SCARGC 0.943", "the number of classes, first labels"),
+)
+
+
+def _streams() -> dict[str, Any]:
+    found: dict[str, Any] = read("quality/real_streams")["streams"]
+    return found
+
+
+def _values(stream: dict[str, Any], name: str, key: str = "accuracy") -> list[float]:
+    rows = stream["rows"]
+    return [row[key] for row_name, row in rows.items() if row_name.partition(", seed")[0] == name]
+
+
+def _told(values: list[float]) -> str:
+    return f"{mean(values):.2f}" if values else _MISSING
+
+
+def _lines(names: dict[str, str]) -> list[tuple[str, ...]]:
+    streams = _streams()
+    lines = []
+    for shown, name in names.items():
+        found = [_values(stream, name) for stream in streams.values()]
+        cells = [_told(values) for values in found]
+        whole = f"{mean(mean(values) for values in found):.3f}" if all(found) else _MISSING
+        lines.append((shown, *cells, whole))
+    return lines
+
+
+def tables() -> dict[str, str]:
+    """Return every table by its name on the page."""
+    streams = _streams()
+    head = ("", *streams, "mean")
+    sizes = [f"{s['n_batches']}, {s['n_true']:.3g}" for s in streams.values()]
+    names = [
+        _told(
+            [
+                float(row["n_identities"])
+                for key, row in s["rows"].items()
+                if OURS["**label-free**"] in key
+            ]
+        )
+        for s in streams.values()
+    ]
+    ranges = [
+        f"{min(found):.2f} to {max(found):.2f}"
+        if (found := _values(s, OURS["**label-free**"]))
+        else _MISSING
+        for s in streams.values()
+    ]
+    facts = [
+        ("batches, true clusters in a batch", *sizes, ""),
+        ("names given, label-free", *(name.partition(".")[0] for name in names), ""),
+        ("over the seeds", *ranges, ""),
+    ]
+    published = [
+        (shown, f"{_told(_values(streams[name], 'label-free, paper', key))}", others, told)
+        for name, key, shown, others, told in PUBLISHED
+    ]
+    return {
+        "real streams": table(head, [*facts, *_lines(OURS), *_lines(OTHERS)]),
+        "real streams: published": table(
+            ("", "label-free", "published", "they were told"), published
+        ),
+    }

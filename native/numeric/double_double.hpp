@@ -1,0 +1,106 @@
+// Double-double arithmetic: sums and products with what their rounding lost (Knuth, Dekker). Every
+// backend takes these steps in this order, so that all have the same bits.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include "numeric/simd.hpp"
+#include "numeric/squared_distance.hpp"
+
+namespace dynmeans::numeric {
+
+template <typename Lanes>
+struct Pair {
+    Lanes value, rest;  // their sum is meant
+};
+
+template <typename Lanes>
+Pair<Lanes> two_sum(Lanes a, Lanes b) {
+    const Lanes sum = a + b, part = sum - a;
+    return {sum, (a - (sum - part)) + (b - part)};
+}
+
+// By Veltkamp's halves, which every machine has.
+template <typename Lanes>
+Pair<Lanes> two_product_of_halves(Lanes a, Lanes b) {
+    const Lanes product = a * b;
+    const Lanes large_a = a * 134217729.0, large_b = b * 134217729.0;  // 2^27 + 1
+    const Lanes high_a = large_a - (large_a - a), high_b = large_b - (large_b - b);
+    const Lanes low_a = a - high_a, low_b = b - high_b;
+    return {product,
+            low_a * low_b - (((product - high_a * high_b) - low_a * high_b) - high_a * low_b)};
+}
+
+inline Pair<double> two_product(double a, double b) {
+#if defined(__FMA__)
+    // Far from underflow both ways are exact, and so the same.
+    const double product = a * b;
+    if (std::abs(product) > 1e-270) return {product, std::fma(a, b, -product)};
+#endif
+    return two_product_of_halves(a, b);
+}
+
+// Adds two pairs; the rests are only added up.
+template <typename Lanes>
+Pair<Lanes> add_pairs(const Pair<Lanes>& a, const Pair<Lanes>& b) {
+    const Pair<Lanes> sum = two_sum(a.value, b.value);
+    return {sum.value, (a.rest + b.rest) + sum.rest};
+}
+
+// w |y|^2 of a point whose sum takes w y as it was rounded: that of the point that this stands for,
+// in the lanes and halves of squared_distance.hpp.
+class WeightedSquare {
+  public:
+    // `terms` are w y; they are y where w is 1.
+    static Pair<double> of(const double* y, const double* terms, double weight,
+                           std::size_t n_features) {
+        const bool is_weighted = weight != 1.0;
+        if (n_features <= 2) {
+            Pair<double> first = square(y[0], terms[0], weight, is_weighted);
+            if (n_features == 1) return first;
+            return add_pairs(first, square(y[1], terms[1], weight, is_weighted));
+        }
+        if (is_weighted) return of_weighted(y, terms, weight, n_features);
+        constexpr std::size_t kParts = kLanes / kSimd;
+        Pair<Doubles> lanes[kParts] = {};
+        std::size_t j = 0;
+        for (; j + kLanes <= n_features; j += kLanes)
+            for (std::size_t part = 0; part < kParts; ++part) {
+                const Doubles x = load(y + j + part * kSimd);
+                lanes[part] = add_pairs(lanes[part], two_product_of_halves(x, x));
+            }
+        Pair<double> each[kLanes];
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+            each[lane] = {lanes[lane / kSimd].value[lane % kSimd],
+                          lanes[lane / kSimd].rest[lane % kSimd]};
+        for (std::size_t lane = 0; j < n_features; ++j, ++lane)
+            each[lane] = add_pairs(each[lane], two_product(y[j], y[j]));
+        return in_halves(each);
+    }
+
+  private:
+    // w y is term + e, so term stands for the point y - e/w.
+    static Pair<double> square(double y, double term, double weight, bool is_weighted) {
+        Pair<double> found = two_product(term, y);
+        if (is_weighted) found.rest -= term * (two_product(weight, y).rest / weight);
+        return found;
+    }
+
+    static Pair<double> of_weighted(const double* y, const double* terms, double weight,
+                                    std::size_t n_features) {
+        Pair<double> each[kLanes] = {};
+        for (std::size_t j = 0; j < n_features; ++j)
+            each[j % kLanes] = add_pairs(each[j % kLanes], square(y[j], terms[j], weight, true));
+        return in_halves(each);
+    }
+
+    static Pair<double> in_halves(Pair<double>* each) {
+        for (std::size_t half = kLanes / 2; half > 0; half /= 2)
+            for (std::size_t lane = 0; lane < half; ++lane)
+                each[lane] = add_pairs(each[lane], each[lane + half]);
+        return each[0];
+    }
+};
+
+}  // namespace dynmeans::numeric

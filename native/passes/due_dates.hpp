@@ -1,0 +1,229 @@
+// Due dates (Hamerly bounds turned into dates): a point is looked at again only when its cluster
+// could have lost it.
+//
+// When a point of slot a is looked at, let u be its distance to its own center and l a bound below
+// the root of every other cost: of the slots that were compared, of the next one by the bound of
+// neighbors.hpp, of lambda, and of a radius r_a that no settled member of the slot exceeds. Let the
+// clock of slot a go on, from pass to pass, by the move of its own center and the largest move of
+// any slot within 2 r_a of it. Then the point keeps its label as long as the clock has gone on by
+// less than l - u:
+// - a slot within 2 r_a ever since has come nearer by no more than its moves, all of them counted;
+// - one that was farther off at some time since, when the point was at u' from its own center, was
+//   more than 2 r_a - u' away from it then, and has come nearer by what was counted since;
+// - one that is farther off than 2 r_a now is farther than r_a > u from the point;
+// - a sleeping slot does not move, and costs more than r_a^2 or more than l^2.
+// A slot that was opened, revived or emptied is new to those near it, which are all looked at.
+// Rounding: each bound has kSlack to spare, and dates are rounded down to float32, the clock up.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "algorithm/assign_labels.hpp"
+#include "numeric/squared_distance.hpp"
+#include "passes/due_queue.hpp"
+#include "passes/neighbors.hpp"
+#include "records/points.hpp"
+#include "search/keeping_cost.hpp"
+
+namespace dynmeans::passes {
+
+using namespace numeric;
+using namespace records;
+using namespace search;
+using namespace algorithm;
+
+class DueDates {
+  public:
+    DueDates(std::size_t n_features, double new_penalty)
+        : n_features_(n_features), reach_(std::sqrt(new_penalty)), per_reach_(1.0 / reach_) {}
+
+    // Whether every point with a label has a date, or is to be looked at anyway.
+    bool are_known() const { return are_known_; }
+    void forget() { are_known_ = false; }
+
+    // An upper bound on the own cost of every member of slot k.
+    double highest(std::size_t k) const { return reaches_[k] * reaches_[k]; }
+
+    // No point has a date yet.
+    void start(std::size_t n_slots) {
+        queues_.assign(n_slots * kRings, DueQueue());
+        clocks_.assign(n_slots * kRings, kFirstTime);
+        radii_.assign(n_slots, 0.0);
+        is_fresh_.assign(n_slots, 0);
+        is_dirty_.assign(n_slots, 0);
+        waiting_.clear();
+        are_known_ = reach_ > kLeastReach;
+    }
+
+    // After gaps were closed: slots have other numbers.
+    void follow(const Assignment& assignment) {
+        if (!are_known_) return;
+        const std::size_t n_slots = assignment.n_members.size();
+        if (assignment.renamed.empty()) {
+            queues_.resize(n_slots * kRings);
+        } else {
+            std::vector<DueQueue> kept(n_slots * kRings);
+            for (std::size_t q = 0; q < queues_.size(); ++q) {
+                const Slot k = assignment.renamed[q / kRings];
+                if (k != kUnlabeled) kept[k * kRings + q % kRings] = std::move(queues_[q]);
+            }
+            queues_.swap(kept);
+        }
+        assignment.follow_slots(clocks_, kRings);
+        for (double& clock : clocks_) clock = std::max(clock, kFirstTime);
+        assignment.follow_slots(radii_, 1);
+        assignment.follow_slots(centers_, n_features_);
+        assignment.follow_slots(is_fresh_, 1);
+        assignment.follow_slots(is_dirty_, 1);
+    }
+
+    // The centers have moved since the last pass.
+    template <typename OwnCost>
+    void begin_pass(const Assignment& assignment, const std::vector<std::uint8_t>& has_moved,
+                    const OwnCost& own_cost) {
+        find_moves(assignment, has_moved);
+        keep_centers(assignment);
+        clean(assignment);
+        reaches_ = radii_;
+        for (std::size_t k = 0; k < reaches_.size(); ++k) reaches_[k] += moves_[k];
+        find_all_due(assignment);
+        for (const std::uint32_t i : waiting_) {
+            double& reach = reaches_[assignment.labels[i]];
+            reach = std::max(reach, std::sqrt(std::max(own_cost(i), kTiny)));
+        }
+        for (double& reach : reaches_) reach *= 1.0 + kSlack;
+    }
+
+    // A first pass with dates: the highest own cost of each slot is known, -1 where it has no
+    // point.
+    void begin_whole_pass(const Assignment& assignment, const std::vector<double>& highest) {
+        keep_centers(assignment);
+        reaches_.resize(highest.size());
+        for (std::size_t k = 0; k < highest.size(); ++k) {
+            radii_[k] = std::sqrt(std::max(highest[k], kTiny)) * kRoom;
+            reaches_[k] = radii_[k] * (1.0 + kSlack);
+        }
+    }
+
+    // Takes out the points that are due, slot by slot. `largest_move(a, reach, moves)` is that of
+    // the slots within twice that reach of a.
+    template <typename LargestMove>
+    void take_due(const LargestMove& largest_move, std::vector<std::uint32_t>& due) {
+        due.clear();
+        for (std::size_t q = 0; q < queues_.size(); ++q) {
+            if (queues_[q].size() == 0) continue;
+            if (is_all_due_[q]) {
+                queues_[q].take_all(due);
+                continue;
+            }
+            const std::size_t a = q / kRings;
+            const double near = largest_move(a, radius(a, q % kRings) * (1.0 + kSlack), moves_);
+            const double ticks = moves_[a] + near;
+            if (!(ticks > 0.0)) continue;
+            clocks_[q] = std::min(clocks_[q] + ticks * (1.0 + kSlack) * per_reach_, 2.0 * kLatest);
+            queues_[q].take_due(clock_key(clocks_[q]), due);
+        }
+        due.insert(due.end(), waiting_.begin(), waiting_.end());
+        waiting_.clear();
+    }
+
+    // After the looks: a radius that left a point little room grows.
+    void raise_radius(std::size_t k, double highest) {
+        const double u = std::sqrt(std::max(highest, kTiny));
+        if (u * kLeastRoom > radii_[k]) radii_[k] = u * kRoom;
+    }
+
+    // When a point of slot a is due that stays there, by what it found.
+    DueKey date(std::size_t a, double own_distance, double bound) const {
+        const double u = std::max(own_distance, kLeastDistance);
+        std::size_t ring = 0;
+        while (ring + 1 < kRings && radius(a, ring + 1) > kRoom * u) ++ring;
+        const double left = std::min(bound, radius(a, ring)) * (1.0 - kSlack) - u * (1.0 + kSlack);
+        if (!(left > 0.0)) return due_key(0.0, ring);
+        return due_key(std::min(clocks_[a * kRings + ring] + left * per_reach_, kLatest), ring);
+    }
+
+    DueQueue& queue(std::size_t k, std::size_t ring) { return queues_[k * kRings + ring]; }
+
+    // Is looked at in the next pass, whatever happens.
+    void wait(std::uint32_t point) { waiting_.push_back(point); }
+
+    // Slot k was opened, revived or emptied.
+    void mark_fresh(std::size_t k) {
+        is_fresh_.resize(std::max(is_fresh_.size(), k + 1));
+        is_fresh_[k] = 1;
+    }
+
+    // A point with a date has left slot k.
+    void mark_dirty(std::size_t k) {
+        is_dirty_.resize(std::max(is_dirty_.size(), k + 1));
+        is_dirty_[k] = 1;
+    }
+
+  private:
+    static constexpr double kLeastReach = 1e-120, kLeastDistance = 1e-139, kLatest = 1e38;
+    static constexpr double kRoom = 1.25, kLeastRoom = 1.05;  // of a radius beyond its points
+
+    // Of the ring of a slot: no settled point of it lies farther off.
+    double radius(std::size_t k, std::size_t ring) const {
+        constexpr double kShares[] = {1.0, 0.5, 0.25, 0.125};
+        return radii_[k] * kShares[ring];
+    }
+
+    void find_moves(const Assignment& assignment, const std::vector<std::uint8_t>& has_moved) {
+        const CostTable& table = assignment.table;
+        moves_.assign(assignment.n_members.size(), 0.0);
+        for (std::size_t k = 0; k < moves_.size(); ++k)
+            if (has_moved[k] && assignment.n_members[k] > 0)
+                moves_[k] = std::sqrt(
+                    std::max(squared_distance(table.center(k), centers_.data() + k * n_features_,
+                                              n_features_),
+                             kTiny));
+    }
+
+    void keep_centers(const Assignment& assignment) {
+        const CostTable& table = assignment.table;
+        centers_.assign(table.center(0), table.center(assignment.n_members.size()));
+    }
+
+    void clean(const Assignment& assignment) {
+        for (std::size_t q = 0; q < queues_.size(); ++q)
+            if (is_dirty_[q / kRings])
+                queues_[q].remove_if([&](std::uint32_t point) {
+                    return assignment.labels[point] != static_cast<Slot>(q / kRings);
+                });
+        std::fill(is_dirty_.begin(), is_dirty_.end(), 0);
+    }
+
+    void find_all_due(const Assignment& assignment) {
+        const CostTable& table = assignment.table;
+        is_all_due_.assign(queues_.size(), 0);
+        for (std::size_t k = 0; k < is_fresh_.size(); ++k) {
+            if (!is_fresh_[k] || table.offset(k) == CostTable::kNever) continue;
+            for (std::size_t q = 0; q < queues_.size(); ++q) {
+                if (queues_[q].size() == 0) continue;
+                const std::size_t a = q / kRings;
+                const double gap = squared_distance(table.center(a), table.center(k), n_features_);
+                const double r = radius(a, q % kRings) * (1.0 + kSlack);
+                is_all_due_[q] |= keeping_cost(gap, table.offset(k), table.scale(k)) <= r * r;
+            }
+        }
+        std::fill(is_fresh_.begin(), is_fresh_.end(), 0);
+    }
+
+    std::size_t n_features_;
+    double reach_, per_reach_;
+    bool are_known_ = false;
+    std::vector<DueQueue> queues_;  // one for each slot
+    std::vector<double> clocks_;    // in units of sqrt(lambda)
+    std::vector<double> radii_, reaches_, moves_;
+    std::vector<double> centers_;  // of the last pass
+    std::vector<std::uint8_t> is_fresh_, is_dirty_, is_all_due_;
+    std::vector<std::uint32_t> waiting_;
+};
+
+}  // namespace dynmeans::passes

@@ -1,0 +1,179 @@
+// Who may move, by Elkan bounds and own costs: the distance of every point to its own center is
+// kept, and taken again where that center moved. For many features, where every cluster is near
+// every other, and for few points.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "algorithm/assign_labels.hpp"
+#include "algorithm/marked_points.hpp"
+#include "numeric/squared_distance.hpp"
+#include "passes/neighbors.hpp"
+#include "passes/wishes.hpp"
+#include "records/accelerations.hpp"
+#include "records/points.hpp"
+#include "threads/blocks.hpp"
+#include "threads/thread_pool.hpp"
+
+namespace dynmeans::passes {
+
+using namespace numeric;
+using namespace threads;
+using namespace records;
+using namespace algorithm;
+
+template <typename Value>
+class OwnCosts {
+  public:
+    OwnCosts(const Points<Value>& points, double new_penalty, ThreadPool& pool)
+        : points_(points),
+          new_penalty_(new_penalty),
+          pool_(pool),
+          neighbors_(points.n_features),
+          lists_(pool.size()),
+          costs_(points.n_points) {}
+
+    double highest(std::size_t k) const { return highest_[k]; }  // over the members of slot k
+    std::size_t n_slots() const { return neighbors_.n_slots(); }
+
+    // Forgets the costs of the last run.
+    void start() { highest_.clear(); }
+
+    // Centers have moved.
+    void follow(const Assignment& assignment) {
+        if (!assignment.has_any_changed) return;
+        assignment.follow_slots(highest_, 1);
+        marks_.start(highest_.size());
+        for (std::size_t k = 0; k < highest_.size(); ++k) {
+            const bool is_taken = assignment.has_changed[k] || !uses(Acceleration::kMovedCosts);
+            marks_.set(k, is_taken);
+            if (is_taken) highest_[k] = 0.0;
+        }
+        highest_of_threads_.resize(pool_.size());
+        for (std::vector<double>& highest : highest_of_threads_)
+            highest.assign(highest_.size(), 0.0);
+        const std::size_t n_tasks = (costs_.size() + kTask - 1) / kTask;
+        pool_.for_blocks(n_tasks, [&](std::size_t task, std::size_t thread) {
+            // Backwards: the last points are those that were summed last, and still near.
+            const std::size_t begin = (n_tasks - 1 - task) * kTask;
+            const BlockRange range{begin, std::min(begin + kTask, costs_.size())};
+            const std::size_t n = marks_.list(assignment.labels.data(), range, lists_[thread]);
+            update_listed(assignment, lists_[thread].data(), n, highest_of_threads_[thread]);
+        });
+        for (const std::vector<double>& highest : highest_of_threads_)
+            for (std::size_t k = 0; k < highest_.size(); ++k)
+                highest_[k] = std::max(highest_[k], highest[k]);
+    }
+
+    // `has_moved` marks the slots that are not as they were at the start of the last pass.
+    void find(const std::vector<std::uint8_t>& has_moved, const Assignment& assignment,
+              std::vector<Wish>& wishes) {
+        neighbors_.update(assignment, has_moved, *this, new_penalty_, points_.n_features, pool_);
+        mark_leavable(assignment);
+        found_.resize(count_blocks(points_.n_points));
+        pool_.for_blocks(found_.size(), [&](std::size_t block, std::size_t thread) {
+            std::vector<Wish>& found = found_[block];
+            found.clear();
+            std::vector<std::uint32_t>& list = lists_[thread];
+            std::vector<double> buffer(points_.n_features);
+            const BlockRange range = block_range(block, points_.n_points);
+            const std::size_t n = list_restless(assignment, range, list);
+            const std::size_t ahead = look_ahead(kNear);
+            for (std::size_t r = 0; r < n; ++r) {
+                if (r + ahead < n) points_.prefetch(list[r + ahead]);
+                const std::size_t i = list[r];
+                const Slot a = assignment.labels[i];
+                const double* y = points_.row(i, buffer.data());
+                const std::size_t best =
+                    neighbors_.cheapest(y, a, costs_[i], new_penalty_, assignment.table);
+                if (best != static_cast<std::size_t>(a))
+                    found.push_back({static_cast<std::int32_t>(i), to_wish(best)});
+            }
+        });
+        join_lists(found_, wishes);
+    }
+
+    // Calls ask(point, row, own cost, list) for members of some slots that cost enough there.
+    template <typename Ask>
+    void for_members(const std::vector<NearSlot>& near, const Assignment& assignment,
+                     const Ask& ask, std::vector<Wish>& asked) {
+        marks_.start(assignment.n_members.size());
+        kept_.resize(assignment.n_members.size());
+        for (const NearSlot& one : near) {
+            marks_.set(one.slot, true);
+            kept_[one.slot] = one.kept;
+        }
+        found_.resize(near.empty() ? 0 : count_blocks(points_.n_points));
+        pool_.for_blocks(found_.size(), [&](std::size_t block, std::size_t thread) {
+            std::vector<Wish>& found = found_[block];
+            found.clear();
+            std::vector<std::uint32_t>& list = lists_[thread];
+            std::vector<double> buffer(points_.n_features);
+            const BlockRange range = block_range(block, points_.n_points);
+            const std::size_t n = marks_.list(assignment.labels.data(), range, list);
+            for (std::size_t r = 0; r < n; ++r) {
+                const std::size_t i = list[r];
+                if (costs_[i] < kept_[assignment.labels[i]]) continue;
+                ask(i, points_.row(i, buffer.data()), costs_[i], found);
+            }
+        });
+        join_lists(found_, asked);
+    }
+
+    void after_events(const Assignment&, std::vector<Wish>&, const std::vector<std::size_t>&) {}
+    void forget() {}
+
+  private:
+    static constexpr std::size_t kTask = 2048, kAhead = 32, kNear = 8;  // points
+
+    // Of at most kTask points.
+    void update_listed(const Assignment& assignment, const std::uint32_t* list, std::size_t n,
+                       std::vector<double>& highest) {
+        std::vector<double> buffer(points_.n_features);
+        const std::size_t ahead = look_ahead(kAhead);
+        for (std::size_t r = 0; r < n; ++r) {
+            if (r + ahead < n) {
+                points_.prefetch(list[r + ahead]);
+                prefetch_to_write(&costs_[list[r + ahead]]);
+            }
+            const std::size_t i = list[r], k = assignment.labels[i];
+            costs_[i] = squared_distance(points_.row(i, buffer.data()), assignment.table.center(k),
+                                         points_.n_features);
+            highest[k] = std::max(highest[k], costs_[i]);
+        }
+    }
+
+    // Marks the slots that some member may leave.
+    void mark_leavable(const Assignment& assignment) {
+        marks_.start(assignment.n_members.size());
+        for (std::size_t k = 0; k < assignment.n_members.size(); ++k)
+            marks_.set(
+                k, assignment.n_members[k] > 0 && !(highest_[k] < neighbors_.keeping_cost_of(k)));
+    }
+
+    std::size_t list_restless(const Assignment& assignment, BlockRange range,
+                              std::vector<std::uint32_t>& list) const {
+        const std::size_t n_listed = marks_.list(assignment.labels.data(), range, list);
+        std::size_t n = 0;
+        for (std::size_t r = 0; r < n_listed; ++r) {
+            const std::uint32_t i = list[r];
+            list[n] = i;
+            n += !(costs_[i] < neighbors_.keeping_cost_of(assignment.labels[i]));
+        }
+        return n;
+    }
+
+    const Points<Value>& points_;
+    double new_penalty_;
+    ThreadPool& pool_;
+    Neighbors neighbors_;
+    SlotMarks marks_;
+    std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
+    std::vector<std::vector<Wish>> found_;
+    std::vector<double> costs_, highest_, kept_;
+    std::vector<std::vector<double>> highest_of_threads_;
+};
+
+}  // namespace dynmeans::passes

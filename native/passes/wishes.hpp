@@ -1,0 +1,40 @@
+// What points want in a pass, before any of them has moved.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "records/points.hpp"
+#include "search/cost_table.hpp"
+
+namespace dynmeans::passes {
+
+using namespace records;
+using namespace search;
+
+constexpr Slot kOpenNew = -2;
+constexpr Slot kStay = -3;
+
+struct Wish {
+    std::int32_t point;
+    Slot slot;  // or kOpenNew
+};
+
+// Slots whose members may prefer another one, and the own cost below which none does.
+struct NearSlot {
+    std::size_t slot;
+    double kept;
+};
+
+inline Slot to_wish(std::size_t choice) {
+    return choice == CostTable::kNone ? kOpenNew : static_cast<Slot>(choice);
+}
+inline std::size_t to_choice(Slot wish) { return wish == kOpenNew ? CostTable::kNone : wish; }
+
+inline void join_lists(const std::vector<std::vector<Wish>>& lists, std::vector<Wish>& all) {
+    all.clear();
+    for (const std::vector<Wish>& wishes : lists)
+        all.insert(all.end(), wishes.begin(), wishes.end());
+}
+
+}  // namespace dynmeans::passes
