@@ -119,7 +119,7 @@ def main() -> None:
             f"scikit-learn's call {g['of_sklearn']:.1f} (to reach at d = 2: {GROWTH_TO_REACH})"
         )
     if not is_quick:
-        write_results("engine/growth" if options.growth else "sweep", results)
+        write_results("engine/growth" if options.growth else "engine/sweep", results)
 
 
 if __name__ == "__main__":

@@ -265,7 +265,7 @@ def main() -> None:
         )
     config = {"n_chosen_on": N_CHOSEN_ON, "seeds": [seeds.start, seeds.stop], "to_reach": TO_REACH}
     write_results(
-        "suggest",
+        "quality/suggest",
         {
             "config": config,
             "machine": machine(),

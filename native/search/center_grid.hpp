@@ -93,6 +93,7 @@ class CenterGrid {
     static constexpr std::uint32_t kNoBlock = UINT32_MAX;
     static constexpr std::int32_t kFarthestCell = 1000000000;
     static constexpr double kMostCells = 1000.0;
+    static constexpr double kRounding = 1e-15;  // above what a sum of two is off by, in parts of it
     static constexpr std::size_t kAhead = 16;
     static constexpr std::size_t kBlockSlots = 4;  // slots of a block
     static constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
@@ -187,8 +188,9 @@ class CenterGrid {
     // Calls visit(cell) for all cells within reach; false if there are too many.
     template <typename Visit>
     bool visit_cells(const Center& center, const Visit& visit) const {
-        const double margin = new_penalty_ - center.offset;
-        if (margin < 0.0) return true;
+        if (center.offset > new_penalty_) return true;
+        // A sum of offset and distance is rounded: it may be lambda though it lies above.
+        const double margin = new_penalty_ - center.offset + new_penalty_ * kRounding;
         const double radius = std::sqrt(margin / center.scale) * (1.0 + kSlack);
         Cell low{}, high{};
         double n_cells = 1.0;

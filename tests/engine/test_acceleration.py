@@ -351,3 +351,18 @@ def test_blas_has_its_threads_back_afterwards():
         }
     assert inside == {1}
     assert [library["num_threads"] for library in blas._controller().info()] == before
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_cost_that_is_rounded_to_lambda_is_found_however_far_the_center_is(d):
+    # Q * 1.5 is lambda, and what a memory of weight 1e-40 costs beside it is rounded away.
+    penalties = Penalties(1.5, revival_penalty=1.0, drift=0.1, revival="exact")
+    centers = np.full((100, d), 1e6) + 1e3 * np.arange(100)[:, None]
+    weights = np.ones(100)
+    centers[7], weights[7] = 100.0, 1e-40
+    ages, ids = np.full(100, 1.5), np.arange(100)
+    state = ClusterState(ids=ids, centers=centers, weights=weights, ages=ages, next_id=100)
+    for acceleration in ("auto", "none"):
+        execution = Execution("native", acceleration=acceleration)
+        arguments = (Batch(np.zeros((1, d))), state, penalties, np.array([[0]]), 1.0, execution)
+        assert native.step(*arguments)[1].labels.tolist() == [7]

@@ -30,8 +30,8 @@ def two_product(a: FloatArray, b: FloatArray) -> Pair:
 
     Examples
     --------
-    >>> two_product(np.array([1e16 + 2.0]), np.array([1e16 + 2.0]))
-    (array([1.e+32]), array([4.]))
+    >>> two_product(np.array([2.0**27 + 1]), np.array([2.0**27 + 1]))
+    (array([1.80143988e+16]), array([1.]))
     """
     product = a * b
     high_a, high_b = _high_half(a), _high_half(b)

@@ -111,8 +111,9 @@ class Penalties:
 
         Examples
         --------
-        >>> Penalties(4.0, max_gap=5, reach=1.5).with_(max_gap=30)
-        Penalties(4.0, max_gap=30.0, reach=1.5)
+        >>> longer = Penalties(4.0, max_gap=5, reach=1.5).with_(max_gap=30)
+        >>> longer.max_gap, longer.reach
+        (30.0, 1.5)
         """
         known = [one.name for one in fields(self)]
         if unknown := [name for name in changes if name not in known]:
