@@ -68,6 +68,14 @@ def test_with_the_gap_that_is_proposed_there_is_nothing_to_link(tmp_path):
         assert run.status().n_identities == 2
 
 
+def test_the_command_lists_each_link_on_a_line_that_can_be_typed(folder, capsys):
+    words = ["edit", str(folder), "links"]
+    app_for(words)(words, standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[0].endswith(f"dynmeans edit {folder} merge 1 2")
+
+
 def test_links_change_nothing_until_one_is_accepted_and_the_run_remembers_it(folder):
     with Run.open(folder) as run:
         assert run.edits.log == ()

@@ -313,6 +313,15 @@ def test_a_weak_token_is_refused(folder, options, message, capsys):
     assert message in capsys.readouterr().err
 
 
+def test_a_port_that_is_taken_is_told_in_one_line_before_any_address(folder, capsys):
+    with served(folder) as address:
+        port = address.rsplit(":", 1)[1]
+        assert main(["serve", str(folder), "--port", port]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert f"--port must be free, got {port}" in shown.err
+
+
 def test_no_token_is_refused_where_others_can_ask(folder):
     with pytest.raises(ValueError, match="token must be given if host is not this machine"):
         serve(folder, "0.0.0.0", 0, None)

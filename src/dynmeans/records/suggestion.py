@@ -130,11 +130,9 @@ class Suggestion:
                 )
             )
             return words
-        words.append(
-            ArgumentText(
-                "{max_gap} {:.3g}: after that much time unseen a cluster is forgotten.", p.max_gap
-            )
-        )
+        forgotten = "a cluster unseen for so many steps of time is forgotten."
+        told = "no cluster is ever forgotten." if p.max_gap == float("inf") else forgotten
+        words.append(ArgumentText(f"{{max_gap}} {{:.3g}}: {told}", p.max_gap))
         words.append(
             ArgumentText(
                 "{reach} {:.3g}: one that has moved by up to {} {} is recognized.",

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,18 @@ def guarded_app(folder: Path, token: str | None) -> Guard:
 
     app.router.lifespan_context = watched
     return Guard(app, token)
+
+
+def check_free(host: str, port: int) -> None:
+    """Refuse a port that cannot be listened on, before anybody is told its address."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with contextlib.closing(socket.socket(family)) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise InputError("port", "must be free, got {} ({})", port, reason) from error
 
 
 def serve(folder: Path, host: str, port: int, token: str | None) -> None:

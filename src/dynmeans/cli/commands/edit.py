@@ -68,8 +68,7 @@ def edit(
             run.undo_edit(number, who=who)
         edits, links = run.edits, links_of_run(run) if action == "links" else []
     if action == "links":
-        lines = [link._asdict() if as_json else _told_link(link, run_folder) for link in links]
-        print_json(lines) if as_json else say("\n".join(map(str, lines)) or "No links.")
+        _show_links(links, run_folder, as_json)
         return
     shown = edits.log if action == "log" else edits.log[-1:]
     undone = edits.undone()
@@ -79,6 +78,16 @@ def edit(
     for entry in shown:
         tail = " (undone)" if entry.number in undone else ""
         say(f"{entry.number}  {entry.at}  {entry.who}: {_told(entry)}{tail}")
+
+
+def _show_links(links: "list[Link]", folder: object, as_json: bool) -> None:
+    from dynmeans.cli.output import print_json, say
+
+    if as_json:
+        print_json([link._asdict() for link in links])
+        return
+    for line in [_told_link(link, folder) for link in links] or ["No links."]:
+        say(str(line))
 
 
 def _told_link(link: "Link", folder: object) -> str:

@@ -35,6 +35,7 @@ def serve(
     """
     from dynmeans.cli.output import say
     from dynmeans.serve.guard import LOOPBACK
+    from dynmeans.serve.server import check_free
     from dynmeans.serve.server import serve as serve_run
 
     if token is None and host not in LOOPBACK:
@@ -42,5 +43,6 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     given = os.environ.get("DYNMEANS_TOKEN") == token
     asked = "" if token is None or given else f"?token={token}"
+    check_free(host, port)
     say(f"http://{shown}:{port}/{asked} (Ctrl-C ends it)")
     serve_run(run_folder, host, port, token)

@@ -82,7 +82,7 @@ class _Teller:
         seen = "every window" if in_all else counted(most["n_windows"], "window")
         return [
             f"The largest is {self._who(most['cluster_id'])}, with "
-            f"{counted(most['n_points'], 'point')} ({share:.0%}) in {seen}{place}."
+            f"{counted(most['n_points'], 'point')} in all ({share:.0%}), seen in {seen}{place}."
         ]
 
     def returns(self) -> list[str]:
@@ -94,9 +94,9 @@ class _Teller:
             steps.setdefault(row["cluster_id"], []).append(row["step"])
         regular = {k: word for k, at in steps.items() if (word := self._period(at))}
         told = [
-            f"{counted(len(rows), 'time')} a cluster came back under its number, "
-            f"{counted(len(steps), 'different one')} in all; the longest absence was "
-            f"{max(row['gap'] for row in rows):.3g} windows."
+            f"{counted(len(steps), 'cluster')} came back under the same number, "
+            f"{counted(len(rows), 'time')} in all, after at most "
+            f"{max(row['gap'] for row in rows):.3g} steps of time."
         ]
         for word, n in Counter(regular.values()).most_common(_MOST):
             who = [k for k, other in regular.items() if other == word]
