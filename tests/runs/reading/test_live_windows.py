@@ -89,6 +89,16 @@ def test_rows_of_windows_taken_in_before_are_skipped_on_resume():
     assert again.n_repeated == 2
 
 
+def test_a_row_that_was_left_out_is_not_counted_again_when_it_is_sent_again():
+    lacking = json.dumps({"t": 6, "x": None})
+    lines = [*lines_of((1, 1), (5, 2)), lacking, *lines_of((11, 3), (21, 4))]
+    whole = list(live(lines, on_missing="drop"))
+    assert sum(window.n_dropped for window in whole) == 1
+    again = live(lines, whole[0].position, on_missing="drop")
+    assert sum(window.n_dropped for window in again) + again.n_dropped == 0
+    assert again.n_repeated == 3
+
+
 def test_a_stream_cut_anywhere_and_sent_again_gives_the_unbroken_run(tmp_path):
     rows = [(t, (t * 7919 % 13) / 2 + 9 * (t % 2)) for t in range(0, 200, 3)]
     lines = lines_of(*rows)

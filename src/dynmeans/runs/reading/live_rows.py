@@ -118,6 +118,19 @@ class LiveRows:
             batch=record[options.batch] if options.batch else None,
         )
 
+    def when(
+        self, record: dict[str, Any], number: Any, latest: tuple[float, Any]
+    ) -> LiveRow | None:
+        """Return a row that was left out, for its time; None where it has none that can be read."""
+        name = self._options.time
+        if self._features is None or name is None or record.get(name) is None:
+            return None
+        try:
+            time = self._time_of(record[name], number, latest)
+        except InputError:
+            return None
+        return LiveRow(number, time, [], None, None, None, None)
+
     def times(self, rows: list[LiveRow]) -> Any:
         """Return the times of rows as a window stores them."""
         if self._options.time is None:

@@ -157,7 +157,8 @@ class LiveWindows:
                 continue
             record = parse_line(line, self._n_lines)
             row = self._rows.read(record, self._n_lines, self._latest)
-            self.n_dropped += row is None
+            if row is None:
+                self._leave_out(record)
             for one, is_taken in self._far.sorted(row) if row is not None else ():
                 yield from self._placed(one, is_taken)
         for row in self._far.rest(is_all=True):
@@ -165,6 +166,15 @@ class LiveWindows:
         for key in sorted(self._open.held) if not self._options.hold_last else ():
             yield self._finished(key)
         self.position |= {"is_finished": not self._open.held, "lines_read": self._n_lines}
+
+    def _leave_out(self, record: dict[str, Any]) -> None:
+        """Count a row that lacks a value, unless an earlier pass has counted it."""
+        is_again = False
+        if self._taken_in is not None and isinstance(self._rows.cut, CutByLength):
+            row = self._rows.when(record, self._n_lines, self._latest)
+            is_again = row is not None and bool(self._open.key_of(row) <= self._taken_in)
+        self.n_repeated += is_again
+        self.n_dropped += not is_again
 
     def _placed(self, row: LiveRow, is_taken: bool) -> Iterator[Window]:
         """Put a row into its window; yield those that it completes."""
