@@ -189,8 +189,6 @@ def penalties_with_defaults(
 def given_penalties(penalties: object, new_penalty: object = None) -> "Penalties | float | None":
     """Return the penalties or the lambda that was given; None where they will be chosen.
 
-    Examples
-    --------
     >>> given_penalties("auto", 2.0), given_penalties("auto"), given_penalties(3.0)
     (2.0, None, 3.0)
     """

@@ -41,8 +41,6 @@ def left_out_text(
 ) -> str:
     """Say how many rows have no label, and why; nothing if there are none.
 
-    Examples
-    --------
     >>> left_out_text(3, {"lon": 2, "lat": 1})
     '3 rows were left out and have no label: 2 without a value for lon, 1 without a value for lat.'
     >>> left_out_text(1, {"when": 1}, time="when")
