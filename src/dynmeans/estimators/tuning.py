@@ -117,10 +117,6 @@ def tune(
     **parameters
         The fields of a `Recipe`, in place of one.
 
-    Returns
-    -------
-    TuningResult
-
     Examples
     --------
     >>> import numpy as np
