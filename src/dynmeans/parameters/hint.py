@@ -23,8 +23,6 @@ class Hint(NamedTuple):
     def is_met(self, found: float) -> bool:
         """Whether so many clusters in a batch are about as many; too many may be joined.
 
-        Examples
-        --------
         >>> Hint(4, 4, False).is_met(5), Hint(4, 4, False).is_met(9), Hint(4, 4, True).is_met(9)
         (True, False, True)
         """

@@ -187,8 +187,6 @@ def _contacts(rows: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArra
 def alikeness(labels: IntArray, others: IntArray) -> float:
     """Adjusted Rand index of two labelings of the same rows.
 
-    Examples
-    --------
     >>> alikeness(np.array([0, 0, 1, 1]), np.array([5, 5, 3, 3]))
     1.0
     """

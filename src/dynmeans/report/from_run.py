@@ -11,8 +11,8 @@ from dynmeans.inputs.argument_text import Namer, in_python
 from dynmeans.records.history import History
 from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
-from dynmeans.report.data import ReportData
 from dynmeans.report.centers_drawn import drawn_together
+from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial

@@ -82,8 +82,6 @@ def _ranges(run: Run) -> tuple[list[float], list[float]]:
 def track_geometry(places: list[FloatArray]) -> dict[str, Any]:
     """Return the way from place to place (longitude, latitude); a point where it never moved.
 
-    Examples
-    --------
     >>> across = track_geometry([np.array([179.0, 10.0]), np.array([-179.0, 10.0])])
     >>> across["type"], [line[-1][0] for line in across["coordinates"]]
     ('MultiLineString', [180.0, -179.0])

@@ -28,8 +28,6 @@ def other_scales(points: FloatArray, labels: IntArray, new_penalty: float) -> di
     lambda would pay for the second. Two look like one if their points together do not fall in two
     clear parts, and all of them are within reach of one center at twice lambda.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> points = np.repeat([[0.0], [1.0], [9.0]], 20, axis=0) + 0.05 * rng.normal(size=(60, 1))
     >>> other_scales(points, np.repeat([4, 4, 7], 20), 1.5)

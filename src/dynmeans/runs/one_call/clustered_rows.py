@@ -328,10 +328,6 @@ class ClusteredRows:
         ----------
         kind : {"all", "tracks", "timeline", "numbers", "costs", "shares"}
             What to draw; "shares" is a bump chart of the largest clusters.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         with self.run() as run:
             figure = view("figure")(run, kind)

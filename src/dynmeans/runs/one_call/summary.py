@@ -47,8 +47,6 @@ def left_out_text(
 
     `unread` is an example of a time that could not be read.
 
-    Examples
-    --------
     >>> left_out_text(3, {"lon": 2, "lat": 1})
     '3 rows were left out and have no label: 2 without a value for lon, 1 without a value for lat.'
     >>> print(left_out_text(1, {"when": 1}, time="when", unread="'soon'"))

@@ -84,8 +84,6 @@ def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dro
 def is_number_to_a_reader(value: Any) -> bool:
     """Say whether a value is text that must not be taken for a missing number.
 
-    Examples
-    --------
     >>> [is_number_to_a_reader(value) for value in ("50 %", "k.A.", "#DIV/0!", None)]
     [True, False, False, False]
     """

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.files.whole_counts import whole_counts
-from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.fields import one_of
 from dynmeans.records.events import Event
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
@@ -159,8 +159,7 @@ def count_clusters(store: Store, state: ClusterState, status: str | None = None)
 def _cluster_condition(state: ClusterState, status: str | None) -> tuple[str, list[str]]:
     if status is None:
         return "true", []
-    if status not in STATUSES:
-        raise InputError("status", f"must be one of {', '.join(STATUSES)}", got=status)
+    one_of("status", status, STATUSES)
     is_meant = np.array([_status(age) == status for age in state.ages], dtype=bool)
     ids = state.ids if status == "forgotten" else state.ids[is_meant]
     not_in = "NOT IN" if status == "forgotten" else "IN"
