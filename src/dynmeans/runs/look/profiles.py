@@ -36,49 +36,30 @@ class Profiles:
 
     Means and deviations are those of the rows that the run keeps of each window, at most
     `config.sample_size`, in the units of the input.
-
-    Attributes
-    ----------
-    lives : Lives
-        Identities of clusters, merged ones under the number that stays, or of families; their
-        points, and the windows that saw them.
-    features : tuple of str
-        Names of the columns of what follows.
-    n_kept : IntArray of shape (n_clusters,)
-        Kept rows of each.
-    means, deviations : FloatArray of shape (n_clusters, n_features)
-        Mean and standard deviation of each feature; NaN where no row was kept.
-    differences : FloatArray of shape (n_clusters, n_features)
-        What sets it apart: its mean less that of all other rows, in standard deviations (the root
-        of the mean of both variances). NaN where there are no others.
-    typical : FloatArray of shape (n_clusters, n_typical, n_features)
-        Kept rows nearest to the mean, in units of the deviations of all rows; NaN where there are
-        fewer.
-    typical_windows : list of list of str
-        The window that each typical row is from.
-    telling : mapping of str to Telling
-        For each column that was described, the values or words that tell each cluster.
-    truth, truth_shares : list and FloatArray, optional
-        The true identity that most rows of each cluster have, and their share.
-    names : mapping of int to str
-        Names of clusters.
-    periods : sequence of float or None
-        After which length each feature comes round again.
     """
 
+    # Identities of clusters, merged ones under the number that stays, or of families; their
+    # points, and the windows that saw them.
     lives: Lives
-    features: tuple[str, ...]
-    n_kept: IntArray
+    features: tuple[str, ...]  # names of the columns of what follows
+    n_kept: IntArray  # (n_clusters,); kept rows of each
+    # means, deviations: (n_clusters, n_features); NaN where no row was kept.
     means: FloatArray
     deviations: FloatArray
+    # What sets it apart: its mean less that of all other rows, in standard deviations (the root of
+    # the mean of both variances); NaN where there are no others.
     differences: FloatArray
+    # (n_clusters, n_typical, n_features); kept rows nearest to the mean, in units of the deviations
+    # of all rows, and their windows; NaN where there are fewer.
     typical: FloatArray
     typical_windows: list[list[str]]
+    # For each column that was described, the values or words that tell each cluster.
     telling: Mapping[str, Telling] = field(default_factory=dict)
+    # The true identity that most rows of each cluster have, and their share.
     truth: list[Any] | None = None
     truth_shares: FloatArray | None = None
     names: Mapping[int, str] = field(default_factory=dict)
-    periods: Sequence[float | None] = ()
+    periods: Sequence[float | None] = ()  # After which length each feature comes round again
 
     @property
     def ids(self) -> IntArray:
