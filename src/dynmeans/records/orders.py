@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from numbers import Integral
 
+from dynmeans.inputs.fields import one_of
+
 BY = ("content", "row")
 SEARCHES = ("deep", "paper")
 _STRIDE = 0xD1342543DE82EF95
@@ -10,8 +12,7 @@ _STRIDE = 0xD1342543DE82EF95
 
 def checked_search(search: str) -> str:
     """Refuse a name that is no search."""
-    if search not in SEARCHES:
-        raise ValueError(f"search must be one of {', '.join(SEARCHES)}, got {search!r}.")
+    one_of("search", search, SEARCHES)
     return search
 
 
@@ -52,8 +53,7 @@ class VisitingOrders:
                 raise TypeError(f"{name} must be an integer, got {value!r}.")
             if not low <= int(value) <= high:
                 raise ValueError(f"{name} must be from {low} to {high}, got {value!r}.")
-        if self.by not in BY:
-            raise ValueError(f"by must be one of {', '.join(BY)}, got {self.by!r}.")
+        one_of("by", self.by, BY)
         checked_search(self.search)
 
     def row_seed(self, n_steps: int) -> int:
