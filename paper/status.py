@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from types import ModuleType
 
+import pandas as pd
+
 from paper.aircraft.config import AircraftConfig
 from paper.results_file import RESULTS, read_results
 from paper.studies import (
@@ -17,7 +19,8 @@ from paper.studies import (
     vanishing,
 )
 from paper.synthetic.config import SyntheticConfig
-from paper.synthetic.experiment import expected_work, work_done
+from paper.synthetic.experiment import expected_work, stages, work_done
+from paper.synthetic.tasks import KEY
 
 STUDIES = (
     *(times, robustness, both_searches, vanishing),
@@ -32,13 +35,27 @@ def shares() -> Iterator[tuple[str, int, float]]:
     for path in sorted(RESULTS.glob("synthetic-*.parquet")):
         results = read_results(path, "synthetic")
         config = SyntheticConfig.from_dict(results.configuration)
-        done = work_done(config, results.frame) / expected_work(config)
-        yield path.name, len(results.frame), done
+        yield path.name, len(results.frame), share_of_stages(config, results.frame)
     for name, n_kinds in AIRCRAFT_ROWS.items():
         n_rows = len(read_results(RESULTS / f"{name}.parquet", "aircraft").frame)
         yield f"{name}.parquet", n_rows, n_rows / (n_kinds * AircraftConfig().n_trials)
     for study in STUDIES:
         yield (f"{study.EXPERIMENT}.parquet", *share_of(study))
+
+
+def share_of_stages(config: SyntheticConfig, frame: pd.DataFrame) -> float:
+    """Return the share of the work of the synthetic experiment, 1 if no trial is missing.
+
+    What the search leaves to do is known only when it is over: before that, the most it may be.
+    """
+    keys = frame[list(KEY)].astype(object)
+    there = set(keys.where(keys.notna(), None).itertuples(index=False, name=None))
+    wanted = (
+        tuple(task[name] for name in KEY) for stage in stages(config) for task in stage(frame)
+    )
+    if all(key in there for key in wanted):
+        return 1.0
+    return min(work_done(config, frame) / expected_work(config), 0.99)
 
 
 def share_of(study: ModuleType) -> tuple[int, float]:

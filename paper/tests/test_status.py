@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from paper import status
+from paper.pages.tables import config_of, synthetic
 from paper.studies import vanishing
 
 
@@ -21,6 +22,13 @@ def test_share_is_of_the_tasks_and_not_of_the_rows():
     )
     assert status.share_of(vanishing)[1] == 1.0
     assert status.share_of(study)[1] == 0.5
+
+
+def test_one_trial_that_is_missing_is_not_all_of_the_experiment():
+    results = synthetic("radial")
+    config = config_of("radial")
+    assert status.share_of_stages(config, results.frame) == 1.0
+    assert status.share_of_stages(config, results.frame.drop(index=[30_000])) < 1.0
 
 
 def test_every_results_file_is_named_once():
