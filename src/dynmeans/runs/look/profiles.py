@@ -59,6 +59,7 @@ class Profiles:
     truth: list[Any] | None = None
     truth_shares: FloatArray | None = None
     names: Mapping[int, str] = field(default_factory=dict)
+    periods: Sequence[float | None] = ()  # After which length each feature comes round again
 
     @property
     def ids(self) -> IntArray:
@@ -74,7 +75,11 @@ class Profiles:
     def told(self, row: int, values: FloatArray) -> list[str]:
         """Write values to two digits of the cluster's deviation: more would say nothing of it."""
         spreads = self.deviations[row, : len(values)].tolist()
-        return [_rounded(value, dev) for value, dev in zip(values.tolist(), spreads, strict=True)]
+        told = [_rounded(value, dev) for value, dev in zip(values.tolist(), spreads, strict=True)]
+        for j, (text, period) in enumerate(zip(told, self.periods, strict=False)):
+            if period is not None and float(text) == period:  # 23.98 is 0.0, not 24.0
+                told[j] = _rounded(0.0, spreads[j])
+        return told
 
     def to_arrow(self) -> pa.Table:
         """One row for each: means, deviations, what sets it apart, telling values, truth."""
@@ -177,6 +182,7 @@ def describe_clusters(
         telling={name: telling_values(run, name, shown, **reading) for name in describe},
         truth=None if majority is None else majority[0],
         truth_shares=None if majority is None else majority[1],
+        periods=tuple(periods[j] for j in told),
         names={k: name for k in ids.tolist() if (name := edits.name_of(k))},
     )
 

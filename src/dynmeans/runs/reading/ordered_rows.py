@@ -47,7 +47,7 @@ class OrderedRows:
         source.set_timezone(options.timezone)
         self._expressions = self._named_expressions()
         check_day_order(source, options)
-        check_times(source, options, self._expressions.get("time", ""))
+        self.unread = check_times(source, options, self._expressions.get("time", ""))
         weights = [] if options.weight is None else [options.weight]
         for argument, names in (("features", self._wanted), ("weight", weights)):
             check_numbers(source, argument, names, is_dropped=options.on_missing == "drop")

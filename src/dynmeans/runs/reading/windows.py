@@ -37,6 +37,8 @@ class Windows:
         Where the source stands; after the last window also whether it was read to its end.
     missing : Counter of str
         How many of the dropped rows lacked each column; a row may lack several.
+    unread : str
+        A time that could not be read, as messages show it; empty where there is none.
     n_dropped, n_late : int
         Rows dropped after the last window, and late ones: in a table there are none.
 
@@ -65,6 +67,7 @@ class Windows:
         self._cut = make_cut(options, time_is_number=self._time_is_number)
         self.features, self.n_rows = self._rows.features, self._rows.n_rows
         self.is_sorted, self.missing = self._rows.is_sorted, self._rows.missing
+        self.unread = self._rows.unread
         self.position: dict[str, Any] = dict(position or {"rows_read": 0, "key": None})
         self.n_dropped = self.n_late = 0
 
