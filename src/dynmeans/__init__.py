@@ -6,7 +6,7 @@ The public names are listed in ``__init__.pyi`` and loaded when first used.
 from dynmeans import _lazy
 
 __version__ = "0.1.0"
-__all__, __getattr__ = _lazy.public_names(__name__, __file__)
+__all__, __getattr__, _ = _lazy.public_names(__name__, __file__)
 
 
 def __dir__() -> list[str]:

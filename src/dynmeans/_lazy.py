@@ -35,8 +35,10 @@ EXTRAS = {
 }
 
 
-def public_names(package: str, init_file: str) -> tuple[list[str], Callable[[str], Any]]:
-    """Return the names that the stub beside `init_file` lists, and a `__getattr__` for them."""
+def public_names(
+    package: str, init_file: str
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the names in the stub beside `init_file`, and `__getattr__` and `__dir__` for them."""
     homes = _homes(Path(init_file).with_suffix(".pyi"))
 
     def load(name: str) -> Any:
@@ -54,7 +56,7 @@ def public_names(package: str, init_file: str) -> tuple[list[str], Callable[[str
         setattr(sys.modules[package], name, value)
         return value
 
-    return sorted(homes), load
+    return sorted(homes), load, lambda: sorted(homes)
 
 
 def what_is_needed(error: ModuleNotFoundError) -> str | None:

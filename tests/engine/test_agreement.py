@@ -32,7 +32,7 @@ def assert_same(found, expected):
 
 
 @pytest.mark.parametrize("backend", FAST_BACKENDS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(batches=batch_lists(), penalties=penalties_strategy, revival=REVIVALS)
 def test_backend_agrees_with_specification(backend, batches, penalties, revival):
     expected = run(batches, penalties, revival=revival)
@@ -40,7 +40,7 @@ def test_backend_agrees_with_specification(backend, batches, penalties, revival)
 
 
 @pytest.mark.parametrize("instruction_set", usable_instruction_sets())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(batches=batch_lists(), penalties=penalties_strategy, revival=REVIVALS)
 def test_every_instruction_set_agrees(instruction_set, batches, penalties, revival):
     expected = run(batches, penalties, revival=revival)
@@ -52,7 +52,7 @@ def test_every_instruction_set_agrees(instruction_set, batches, penalties, reviv
 
 @pytest.mark.parametrize("backend", FAST_BACKENDS)
 @pytest.mark.parametrize("acceleration", ["auto", "none"])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(case=light_batches())
 def test_backend_agrees_where_light_points_raise_the_cost(backend, acceleration, case):
     found = run(*case, backend=backend, acceleration=acceleration)
@@ -72,7 +72,7 @@ def test_backend_agrees_beyond_one_block_of_points(backend):
 
 
 @pytest.mark.parametrize("backend", FAST_BACKENDS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(batches=batch_lists(), penalties=penalties_strategy, revival=REVIVALS)
 def test_prediction_agrees_with_specification(backend, batches, penalties, revival):
     state = run(batches, penalties, revival=revival)[-1][1]

@@ -26,7 +26,7 @@ def assert_same(found, expected):
 
 
 @pytest.mark.parametrize("backend", FAST_BACKENDS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     batches=batch_lists(),
     penalties=penalties_strategy,
@@ -39,7 +39,7 @@ def test_backend_agrees_with_specification(backend, batches, penalties, revival,
     assert_same(found, run(batches, penalties, **how))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(case=light_batches(), acceleration=ACCELERATIONS)
 def test_compiled_code_agrees_where_light_points_raise_the_cost(case, acceleration):
     found = run(*case, backend="native", acceleration=acceleration, search="deep")

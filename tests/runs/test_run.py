@@ -49,6 +49,15 @@ def test_distance_is_to_the_center_of_the_row_s_cluster(run):
     np.testing.assert_allclose(labels["distance"], np.linalg.norm(points - centers, axis=1))
 
 
+def test_tables_of_a_run_come_in_the_frame_that_is_asked_for(run):
+    run.process(batches_of(2))
+    expected = run.labels()["cluster_id"].tolist()
+    assert run.labels(frame="polars")["cluster_id"].to_list() == expected
+    assert run.labels(frame="arrow")["cluster_id"].to_pylist() == expected
+    with pytest.raises(ValueError, match="frame must be one of pandas, polars, arrow, got 'dask'"):
+        run.labels(frame="dask")
+
+
 def test_a_run_goes_on_in_another_process_as_if_it_had_not_stopped(tmp_path):
     batches = batches_of(10)
     with Run.create(tmp_path / "whole", CONFIG) as run:

@@ -150,11 +150,13 @@ def follow(
     folder: Path,
     *,
     options: WindowOptions = OPTIONS,
-    until_idle: float | None = 0.4,
+    until_idle: float | None = 0.2,
     stop_after: int | None = None,
     **settings: Any,
 ) -> StreamWindows:
     """Make the run or resume it, until the stream is idle or so many windows were taken in."""
+    if until_idle and address.startswith("mqtt"):  # the broker sends, nobody asks it to
+        until_idle = max(until_idle, 0.4)
     config, stop = config_of(options, **settings), threading.Event()
     is_there = (folder / "run.sqlite").exists()
     n_windows = 0

@@ -15,8 +15,6 @@ _SPLITTER = 2.0**27 + 1.0
 def two_sum(a: FloatArray, b: FloatArray) -> Pair:
     """a + b, and what rounding lost: exact (Knuth).
 
-    Examples
-    --------
     >>> two_sum(np.array([1e16]), np.array([1.0]))
     (array([1.e+16]), array([1.]))
     """
@@ -28,8 +26,6 @@ def two_sum(a: FloatArray, b: FloatArray) -> Pair:
 def two_product(a: FloatArray, b: FloatArray) -> Pair:
     """A b, and what rounding lost: exact far from underflow (Dekker, by Veltkamp's halves).
 
-    Examples
-    --------
     >>> two_product(np.array([2.0**27 + 1]), np.array([2.0**27 + 1]))
     (array([1.80143988e+16]), array([1.]))
     """
@@ -57,8 +53,6 @@ def weighted_squares(points: FloatArray, weights: FloatArray) -> Pair:
     That is w y - e, and so stands for the point y - e/w. Eight running sums, added in halves, as
     in `squared_distances`.
 
-    Examples
-    --------
     >>> weighted_squares(np.array([[3.0, 4.0]]), np.array([2.0]))
     (array([50.]), array([0.]))
     """

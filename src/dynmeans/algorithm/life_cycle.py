@@ -16,8 +16,6 @@ def find_events(
 ) -> list[Event]:
     """Say what the batch that came `elapsed` steps after `before` did to each cluster.
 
-    Examples
-    --------
     >>> before = ClusterState([4], [[0.0]], [9.0], [1.0], next_id=5)
     >>> after = ClusterState([4, 5], [[0.0], [7.0]], [9.0, 3.0], [2.0, 1.0], next_id=6)
     >>> labels, center = np.array([5, 5, 5]), np.array([[7.0]])

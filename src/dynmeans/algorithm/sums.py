@@ -25,8 +25,6 @@ LEAST_EXPONENT = -1074  # Every float64 is a multiple of 2**-1074.
 def squared_distances(points: FloatArray, centers: FloatArray) -> FloatArray:
     """|y - theta|^2 along the last axis: eight running sums, added in halves.
 
-    Examples
-    --------
     >>> squared_distances(np.array([[3.0, 0.0]]), np.array([[0.0, 4.0]]))
     array([25.])
     """

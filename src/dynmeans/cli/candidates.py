@@ -40,8 +40,6 @@ def _show(run: Path, found: Suggestion, batches: list[Batch], elapsed: list[floa
 def sketch(places: FloatArray, labels: IntArray) -> list[str]:
     """Return lines of text in which each cluster is a letter.
 
-    Examples
-    --------
     >>> lines = sketch(np.array([[0.0, 0.0], [9.0, 9.0]]), np.array([0, 1]))
     >>> lines[0].strip(), lines[-1].strip(), len(lines)
     ('b', 'a', 16)

@@ -27,8 +27,6 @@ _as_json = False  # whether lines about the work are JSON objects
 def printable(text: str) -> str:
     r"""Return one line in which names and values cannot command a terminal.
 
-    Examples
-    --------
     >>> print(printable("a\x1b[31mred"))
     a\x1b[31mred
     """

@@ -28,8 +28,6 @@ class HarborTraffic(NamedTuple):
 def harbor_traffic(rng: np.random.Generator) -> HarborTraffic:
     """Simulate three hours of traffic: 14 ships at anchor, 16 on their way, 3 ferries.
 
-    Examples
-    --------
     >>> traffic = harbor_traffic(np.random.default_rng(0))
     >>> len(np.unique(traffic.ships)), traffic.positions.shape[1]
     (33, 2)

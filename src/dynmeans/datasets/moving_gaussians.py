@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.fields import one_of
+from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.stream import LabeledStream
 
@@ -75,13 +76,8 @@ def moving_gaussians(
             raise ValueError(f"{name} must be a probability from 0 to 1, got {probability!r}.")
     spread = checked_number("spread", spread, at_least=0)
     motion = checked_number("motion", motion, at_least=0)
-    if noise not in NOISES:
-        raise ValueError(f"noise must be one of {', '.join(NOISES)}, got {noise!r}.")
-    if motion_model not in MOTION_MODELS:
-        raise ValueError(
-            f"motion_model must be one of {', '.join(MOTION_MODELS)}, got {motion_model!r}."
-        )
-
+    one_of("noise", noise, NOISES)
+    one_of("motion_model", motion_model, MOTION_MODELS)
     world = _World(n_features, noise, rng, motion if motion_model == "steady" else None)
     world.create(n_clusters)
     stream = LabeledStream([], [], [], [])
@@ -172,7 +168,4 @@ def _observe(world: _World, stream: LabeledStream, points_per_cluster: int, spre
 
 def _check(**counts: int) -> None:
     for name, count in counts.items():
-        if isinstance(count, bool) or not isinstance(count, int | np.integer):
-            raise TypeError(f"{name} must be an integer, got {count!r}.")
-        if count < 1:
-            raise ValueError(f"{name} must be at least 1, got {count!r}.")
+        checked_count(name, count)

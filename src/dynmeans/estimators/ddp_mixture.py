@@ -224,10 +224,7 @@ class DDPMixture(ClusterMixin, BaseEstimator):
     ) -> tuple[list[Any], History]:
         """Forget everything and take in a whole sequence of batches.
 
-        Parameters
-        ----------
-        batches, elapsed, times, time_step
-            As for `DynamicMeans.fit_sequence`.
+        Parameters are those of `DynamicMeans.fit_sequence`.
 
         Returns
         -------

@@ -47,8 +47,6 @@ def _warn_of_fallen_dates(when: list[Any]) -> None:
 def named_batches(batches: Iterable[Any]) -> tuple[list[Any], list[Any] | None]:
     """Return the batches and their names, if they have any.
 
-    Examples
-    --------
     >>> named_batches([("Monday", [[0.0]]), ("Tuesday", [[1.0]])])
     ([[[0.0]], [[1.0]]], ['Monday', 'Tuesday'])
     """

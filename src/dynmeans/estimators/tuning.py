@@ -20,6 +20,7 @@ from dynmeans.engine.execution import Execution
 from dynmeans.follow.begin import begin, into_space
 from dynmeans.follow.follow import follow_all, labels_of
 from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.inputs.fields import one_of
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.parameters.search_space import (
@@ -117,10 +118,6 @@ def tune(
     **parameters
         The fields of a `Recipe`, in place of one.
 
-    Returns
-    -------
-    TuningResult
-
     Examples
     --------
     >>> import numpy as np
@@ -131,8 +128,7 @@ def tune(
     >>> result.score > 0.9, len(result.trials)
     (True, 32)
     """
-    if strategy not in STRATEGIES:
-        raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}.")
+    one_of("strategy", strategy, STRATEGIES)
     n_trials = checked_count("n_trials", n_trials)
     score = _checked_metric(metric)
     checked, _ = take_batches(list(batches))

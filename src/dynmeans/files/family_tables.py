@@ -1,6 +1,5 @@
 """Families as Arrow tables; loaded only when one is asked for."""
 
-import importlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,27 +9,23 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from dynmeans.files.history_tables import as_frame
 from dynmeans.files.whole_counts import whole_counts
 from dynmeans.files.whole_file import whole_file
+from dynmeans.inputs.fields import one_of
 from dynmeans.inputs.input_error import InputError
 
 if TYPE_CHECKING:
     from dynmeans.records.families import Families
 
 TABLES = ("identities", "tree")
-FRAMES = ("pandas", "polars", "arrow")
 
 
 def frame(families: "Families", table: str, kind: str) -> Any:
     """Return a view as a frame of this kind."""
-    if table not in TABLES:
-        raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}.")
-    if kind not in FRAMES:
-        raise ValueError(f"kind must be one of {', '.join(FRAMES)}, got {kind!r}.")
+    one_of("table", table, TABLES)
     arrow = identities_table(families) if table == "identities" else tree_table(families)
-    if kind == "polars":
-        return importlib.import_module("polars").from_arrow(arrow)
-    return arrow.to_pandas() if kind == "pandas" else arrow
+    return as_frame(arrow, kind, "kind")
 
 
 def identities_table(families: "Families") -> pa.Table:

@@ -1,5 +1,6 @@
 """A History as Arrow tables, one view each; loaded only when frames are asked for."""
 
+import importlib
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dynmeans.files.whole_counts import whole_counts
+from dynmeans.inputs.fields import one_of
 
 if TYPE_CHECKING:
     from dynmeans.records.history import History
 
+FRAMES = ("pandas", "polars", "arrow")
 EVENT = pa.struct(
     [
         ("kind", pa.string()),
@@ -83,6 +86,14 @@ def confirmed_only(
         return table.filter(pa.array(is_confirmed))
     place = table.schema.get_field_index("cluster_id")
     return table.set_column(place, "cluster_id", pa.array(np.where(is_confirmed, ids, -1)))
+
+
+def as_frame(table: pa.Table, kind: str, argument: str = "frame") -> Any:
+    """Return a table as a frame of this kind."""
+    one_of(argument, kind, FRAMES)
+    if kind == "polars":
+        return importlib.import_module("polars").from_arrow(table)
+    return table.to_pandas() if kind == "pandas" else table
 
 
 def _when_columns(history: "History", sizes: list[int]) -> dict[str, Any]:

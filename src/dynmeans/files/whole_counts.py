@@ -9,8 +9,6 @@ import numpy.typing as npt
 def whole_counts(values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
     """Return sums of weights as integers if all are whole, as they are where rows have no weights.
 
-    Examples
-    --------
     >>> whole_counts(np.array([3.0, 12.0])), whole_counts(np.array([3.0, 1.5]))
     (array([ 3, 12]), array([3. , 1.5]))
     """

@@ -43,8 +43,6 @@ _SMALLEST, _OVER_ROOT = 5, 0.6
 def checked_method(name: str, value: Any) -> Any:
     """Return a method as text where it can be told as such, else the clusterer itself.
 
-    Examples
-    --------
     >>> checked_method("method", "HDBSCAN(min_samples=3, min_cluster_size=9)")
     'hdbscan(min_cluster_size=9, min_samples=3)'
     """

@@ -302,9 +302,9 @@ class Recipe:
             )
 
         if self.method != OURS:
-            where = f"method={method_text(self.method)!r}"
+            where = f"{{method={method_text(self.method)!r}}}"
             unused = ("n_clusters", "revival", "n_init", "order", "search", "families")
-            self.refuse(where, unused, "It is for the clusters of method='dynmeans'.")
+            self.refuse(where, unused, "It is for the clusters of {method='dynmeans'}.")
 
     @property
     def is_auto(self) -> bool:

@@ -18,8 +18,6 @@ _MICROSECOND = timedelta(microseconds=1)
 def checked_when(times: Sequence[Any], n_batches: int) -> list[When]:
     """Return one date, number or name for each batch, all of one kind.
 
-    Examples
-    --------
     >>> checked_when([np.datetime64("2026-03-01"), date(2026, 3, 2)], 2)[1]
     datetime.datetime(2026, 3, 2, 0, 0)
     >>> checked_when(["a", 2], 2)
@@ -42,8 +40,6 @@ def checked_when(times: Sequence[Any], n_batches: int) -> list[When]:
 def read_times(names: Sequence[str | None]) -> list[When] | None:
     """Read names as dates, or as numbers; else they stay names, if there are any.
 
-    Examples
-    --------
     >>> read_times(["2026-03-01", "2026-03-02"])[0].day, read_times(["0.5", "2"])
     (1, [0.5, 2.0])
     >>> read_times(["a", "b"]), read_times([None, "a"])
@@ -108,8 +104,6 @@ def _length(name: str, value: Any) -> float:
 def as_when(value: Any) -> Any:
     """Return a date, a number or a name; None as it is.
 
-    Examples
-    --------
     >>> as_when(date(2026, 3, 1)), as_when(3), as_when("Monday")
     (datetime.datetime(2026, 3, 1, 0, 0), 3.0, 'Monday')
     """

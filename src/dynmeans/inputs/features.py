@@ -16,8 +16,6 @@ def feature_numbers(
 ) -> tuple[int, ...] | None:
     """Return the numbers of the chosen features, or say which of them there is not.
 
-    Examples
-    --------
     >>> feature_numbers(["y"], 3, ["x", "y", "color"]), feature_numbers([True, False], 2, None)
     ((1,), (0,))
     """

@@ -19,8 +19,6 @@ def checked_number(
 ) -> float:
     """Return `value` as a float, or raise an error that names the argument, the rule and the value.
 
-    Examples
-    --------
     >>> checked_number("elapsed", 2, above=0)
     2.0
     >>> checked_number("elapsed", 0, above=0)
@@ -47,8 +45,6 @@ def checked_number(
 def checked_range(name: str, value: Any, *, above: float = 0.0) -> tuple[float, float]:
     """Return lowest and highest of a number, or of a pair of them.
 
-    Examples
-    --------
     >>> checked_range("n_clusters", 5), checked_range("n_clusters", (4, 8))
     ((5.0, 5.0), (4.0, 8.0))
     """

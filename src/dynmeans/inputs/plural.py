@@ -4,8 +4,6 @@
 def counted(n: float, noun: str) -> str:
     """Return a number and its noun, in the plural unless the number is shown as 1.
 
-    Examples
-    --------
     >>> counted(1, "window"), counted(2803, "cluster"), counted(2, "batch"), counted(1.25, "point")
     ('1 window', '2,803 clusters', '2 batches', '1.25 points')
     """
@@ -16,8 +14,6 @@ def counted(n: float, noun: str) -> str:
 def plural(noun: str) -> str:
     """Return the plural of a noun.
 
-    Examples
-    --------
     >>> plural("window"), plural("batch"), plural("identity")
     ('windows', 'batches', 'identities')
     """

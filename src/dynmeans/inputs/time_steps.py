@@ -15,8 +15,6 @@ def checked_time_step(
 ) -> float | None:
     """Return `time_step` as a number; a duration in ticks of the column's clock.
 
-    Examples
-    --------
     >>> checked_time_step(
     ...     timedelta(seconds=1), "seen", argument="time", ticks_per_microsecond=1000
     ... )

@@ -55,10 +55,7 @@ def accuracy_frozen(true: Batches, found: Batches, weights: Batches | None = Non
     step, the one that gains most from there on is made: the score does not depend on the names of
     the labels.
 
-    Parameters
-    ----------
-    true, found, weights
-        As for `accuracy_per_step`.
+    Parameters are those of `accuracy_per_step`.
 
     Returns
     -------
@@ -82,10 +79,7 @@ def accuracy_global(true: Batches, found: Batches, weights: Batches | None = Non
     Every true label is matched with at most one found label for the whole history. Large
     batches count for more than small ones.
 
-    Parameters
-    ----------
-    true, found, weights
-        As for `accuracy_per_step`.
+    Parameters are those of `accuracy_per_step`.
 
     Returns
     -------

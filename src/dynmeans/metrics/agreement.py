@@ -50,10 +50,7 @@ def ari_global(true: Batches, found: Batches) -> float:
     Two points of different steps must share their label if they are of one cluster, so
     identities must last.
 
-    Parameters
-    ----------
-    true, found
-        As for `ari_per_step`.
+    Parameters are those of `ari_per_step`.
 
     Returns
     -------
@@ -74,10 +71,7 @@ def ami_per_step(true: Batches, found: Batches) -> float:
     As `ari_per_step`, but small clusters weigh as much as their points do, where the Rand
     index counts pairs of points and follows the large ones.
 
-    Parameters
-    ----------
-    true, found
-        As for `ari_per_step`.
+    Parameters are those of `ari_per_step`.
 
     Returns
     -------
@@ -95,10 +89,7 @@ def ami_per_step(true: Batches, found: Batches) -> float:
 def ami_global(true: Batches, found: Batches) -> float:
     """Adjusted mutual information of all points of all steps together; identities must last.
 
-    Parameters
-    ----------
-    true, found
-        As for `ari_per_step`.
+    Parameters are those of `ari_per_step`.
 
     Returns
     -------

@@ -81,10 +81,7 @@ def hota(true: Batches, found: Batches, weights: Batches | None = None) -> HotaS
     appearances of their two identities. HOTA is the geometric mean of both. All three are
     averaged over the thresholds.
 
-    Parameters
-    ----------
-    true, found, weights
-        As for `idf1`.
+    Parameters are those of `idf1`.
 
     Returns
     -------
@@ -114,10 +111,7 @@ def id_switches(true: Batches, found: Batches, weights: Batches | None = None) -
     In each step true and found clusters that overlap by at least 0.5 are matched, those of
     the step before first. A cluster unseen for some steps is compared with its last match.
 
-    Parameters
-    ----------
-    true, found, weights
-        As for `idf1`.
+    Parameters are those of `idf1`.
 
     Returns
     -------
@@ -138,10 +132,7 @@ def fragmentations(true: Batches, found: Batches, weights: Batches | None = None
     Clusters are matched as for `id_switches`. A step with no true or no found cluster at all
     interrupts nothing, as in TrackEval.
 
-    Parameters
-    ----------
-    true, found, weights
-        As for `idf1`.
+    Parameters are those of `idf1`.
 
     Returns
     -------

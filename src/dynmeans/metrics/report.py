@@ -86,8 +86,6 @@ def report_of_counts(
     The scores are the same to the last bit; memory grows with the number of different triples, not
     with that of the points.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> steps, true, found = np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([7, 8, 8])
     >>> round(report_of_counts(steps, true, found, np.array([3, 2, 3]))["idf1"], 3)

@@ -92,10 +92,7 @@ def quality_report(
 ) -> dict[str, float]:
     """Score a clustering over time without knowing the truth.
 
-    Parameters
-    ----------
-    points, labels, max_points
-        As for `silhouettes`.
+    Parameters are those of `silhouettes`.
 
     Returns
     -------

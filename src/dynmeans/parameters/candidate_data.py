@@ -29,8 +29,6 @@ def candidate_data(
 ) -> CandidateData:
     """Cluster all batches with a choice, and keep the fullest of them to look at.
 
-    Examples
-    --------
     >>> from dynmeans.parameters.suggest import suggest_details
     >>> rows = [[0.0], [0.2], [9.0], [9.1]]
     >>> chosen = suggest_details([rows] * 3).chosen

@@ -15,8 +15,6 @@ _FEW = 8  # features that are left as they are
 def leading_axes(batches: list[BatchArray]) -> FloatArray | None:
     """Directions, as columns, that hold 99 % of the spread within batches; None for all of them.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> few = rng.normal(size=(500, 3))
     >>> leading_axes([few @ rng.normal(size=(3, 30))]).shape

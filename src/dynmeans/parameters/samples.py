@@ -21,8 +21,6 @@ def sampled(batches: list[Batch], n_points: int) -> list[Batch]:
 
     Rows are taken by a hash of what they hold, so that their order changes nothing.
 
-    Examples
-    --------
     >>> batches = [Batch(np.arange(float(n))[:, None]) for n in (2, 8, 90)]
     >>> [batch.n_points for batch in sampled(batches, 20)]
     [2, 8, 10]

@@ -115,8 +115,6 @@ def name_times(ax: Axes, history: History) -> None:
 def shown_times(times: Sequence[When]) -> list[str]:
     """Return dates as short as they can be read, names as they are.
 
-    Examples
-    --------
     >>> shown_times([datetime(2026, 3, 1), datetime(2026, 3, 2)])
     ['2026-03-01', '2026-03-02']
     >>> shown_times([datetime(2026, 3, 1, 9), datetime(2026, 3, 1, 9, 30)])
@@ -141,8 +139,6 @@ def batch_edges(times: FloatArray) -> FloatArray:
 def plain_name(name: str) -> str:
     r"""Return a cluster's name as text that is drawn as it is: no formula, not too long.
 
-    Examples
-    --------
     >>> print(plain_name("cost in $"))
     cost in \$
     """

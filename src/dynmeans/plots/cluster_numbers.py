@@ -33,10 +33,6 @@ def plot_cluster_numbers(history: History, ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> from dynmeans import DynamicMeans

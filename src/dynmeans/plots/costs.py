@@ -40,10 +40,6 @@ def plot_costs(history: History, ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> from dynmeans import DynamicMeans

@@ -28,8 +28,6 @@ def earth() -> dict[str, Any]:
 def lines_of(name: str) -> list[FloatArray]:
     """Return the rings of "land" or the "borders": longitudes and latitudes.
 
-    Examples
-    --------
     >>> len(lines_of("land")), float(max(line[:, 1].max() for line in lines_of("land"))) < 84
     (125, True)
     """

@@ -70,10 +70,6 @@ def plot_families(
         How many rows at most. If there are more identities, those with the most points are kept,
         and the title says so.
 
-    Returns
-    -------
-    tuple of two matplotlib.axes.Axes
-
     Examples
     --------
     Two that touch, and one far away:

@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.fields import one_of
 from dynmeans.plots.cluster_numbers import plot_cluster_numbers
 from dynmeans.plots.costs import plot_costs
 from dynmeans.plots.figures import new_figure
@@ -18,15 +18,9 @@ from dynmeans.runs.run import Run
 KINDS = ("all", "tracks", "timeline", "costs", "numbers", "shares")
 
 
-def check_kind(kind: str) -> None:
-    """Refuse a kind of figure that there is not."""
-    if kind not in KINDS:
-        raise InputError("kind", f"must be one of {', '.join(KINDS)}", got=kind)
-
-
 def run_figure(run: Run, kind: str = "all") -> Figure:
     """Draw the tracks of the last window, the timeline of lives, numbers of clusters and costs."""
-    check_kind(kind)
+    one_of("kind", kind, KINDS)
     history, points = _drawn(run)
     figure, axes = new_figure((12, 9), 2, 2) if kind == "all" else new_figure((8, 5.5), 1, 1)
     axes = axes if kind == "all" else axes * 4

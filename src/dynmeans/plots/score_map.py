@@ -69,10 +69,6 @@ def plot_score_map(
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> import pandas as pd

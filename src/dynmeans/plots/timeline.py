@@ -77,10 +77,6 @@ def plot_timeline(history: History, ax: Axes | None = None, max_clusters: int = 
         How many rows at most. If there are more clusters, those with the most points are kept,
         and the title says so.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> from dynmeans import DynamicMeans

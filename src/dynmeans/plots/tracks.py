@@ -98,10 +98,6 @@ def plot_tracks(
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> from dynmeans import DynamicMeans

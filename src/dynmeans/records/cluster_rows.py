@@ -1,12 +1,65 @@
 """What every state has in common: arrays with one row for each cluster, frozen and checked."""
 
 import math
-from typing import Any
+import os
+from dataclasses import fields
+from typing import Any, Self
 
 import numpy as np
 
+from dynmeans.files.archive import read_archive, write_archive
+from dynmeans.records.arrays import FloatArray, IntArray
+
 # Identities and steps are 64-bit integers. No batch, however large, could use up the rest.
 MAX_COUNTER = 2**62
+_COUNTERS = ("next_id", "n_steps", "time")
+_FILE_VERSION = 1
+
+
+class ClusterRows:
+    """A state: one row for each remembered cluster, and counters; one file on disk."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    ids: IntArray
+    centers: FloatArray
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of remembered clusters."""
+        return len(self.ids)
+
+    @property
+    def n_features(self) -> int:
+        """Number of coordinates of a point."""
+        return int(self.centers.shape[1])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to one file, whole or not at all."""
+        known: Any = self
+        values = {field.name: getattr(self, field.name) for field in fields(known)}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        counters = {name: values[name] for name in _COUNTERS}
+        write_archive(path, type(self).__name__, _FILE_VERSION, arrays, counters)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a state written by `save`; a damaged or foreign file raises `ValueError`."""
+        return read_archive(
+            path,
+            cls.__name__,
+            _FILE_VERSION,
+            lambda arrays, header: cls(**fields_of(arrays, header)),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Two states are equal when every field is, to the bit."""
+        if type(other) is not type(self):
+            return NotImplemented
+        known: Any = self
+        names = [field.name for field in fields(known)]
+        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
 
 
 def freeze_arrays(record: Any, names: tuple[str, ...]) -> None:
@@ -66,7 +119,7 @@ def fields_of(arrays: dict[str, Any], header: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a state from the arrays and the metadata of its file."""
     if arrays["ids"].dtype.kind not in "iu":
         raise ValueError(f"ids must be integers, got {arrays['ids'].dtype}.")
-    return {**arrays, **{name: header[name] for name in ("next_id", "n_steps", "time")}}
+    return {**arrays, **{name: header[name] for name in _COUNTERS}}
 
 
 def _check_counters(record: Any) -> None:
@@ -82,10 +135,3 @@ def _check_counters(record: Any) -> None:
     time = record.time
     if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < math.inf:
         raise ValueError(f"time must be a finite number of at least 0, got {time!r}.")
-
-
-def are_equal(record: Any, other: Any) -> bool:
-    """Say whether every field is the same, to the bit."""
-    return all(
-        np.array_equal(getattr(record, name), getattr(other, name)) for name in record.__slots__
-    )

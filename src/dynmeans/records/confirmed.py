@@ -12,8 +12,6 @@ def confirmed_ids(
 ) -> IntArray:
     """Return who is confirmed by the identities seen in every batch and their points.
 
-    Examples
-    --------
     >>> ids, counts = [np.array([0, 1]), np.array([0, 2])], [np.array([3, 9]), np.array([1, 1])]
     >>> confirmed_ids(ids, counts, min_cluster_size=4, min_life=2)
     array([0])

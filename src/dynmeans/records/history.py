@@ -10,6 +10,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from dynmeans.inputs.batch_times import When
+from dynmeans.inputs.fields import one_of
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.confirmed import confirmed_ids
 from dynmeans.records.events import KINDS, Event
@@ -17,7 +18,6 @@ from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 
 TABLES = ("labels", "clusters", "events")
-FRAMES = ("pandas", "polars", "arrow")
 
 
 class Recordable(Protocol):
@@ -203,19 +203,14 @@ class History:
             Identities with fewer points in all, or seen in fewer batches, are unconfirmed: -1
             among the labels, and left out of the other tables.
         """
-        if table not in TABLES:
-            raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}.")
-        if frame not in FRAMES:
-            raise ValueError(f"frame must be one of {', '.join(FRAMES)}, got {frame!r}.")
+        one_of("table", table, TABLES)
         tables = _loaded("history_tables")
         arrow = tables.TABLE_MAKERS[table](self)
         if min_cluster_size > 1 or min_life > 1:
             arrow = tables.confirmed_only(
                 arrow, self._confirmed(min_cluster_size, min_life), is_labels=table == "labels"
             )
-        if frame == "polars":
-            return importlib.import_module("polars").from_arrow(arrow)
-        return arrow.to_pandas() if frame == "pandas" else arrow
+        return tables.as_frame(arrow, frame)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the history to one Parquet file, a row for each batch; whole or not at all."""

@@ -1,25 +1,17 @@
 """The DDP Gaussian mixture: its parameters, and what is remembered between batches."""
 
 import math
-import os
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.files.archive import read_archive, write_archive
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.cluster_rows import (
-    are_equal,
-    check_rows,
-    fields_of,
-    freeze_arrays,
-)
+from dynmeans.records.cluster_rows import ClusterRows, check_rows, freeze_arrays
 from dynmeans.records.state import ClusterState
 
-_FILE_VERSION = 1
 _ARRAYS = ("ids", "counts", "last_counts", "centers", "variances", "ages")
 
 
@@ -104,7 +96,7 @@ class MixtureParameters:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MixtureState:
+class MixtureState(ClusterRows):
     """Every remembered cluster, one row each, oldest identity first.
 
     The arrays are copied in and read-only: a state is a value.
@@ -166,16 +158,6 @@ class MixtureState:
             next_id=0,
         )
 
-    @property
-    def n_clusters(self) -> int:
-        """Number of remembered clusters."""
-        return len(self.ids)
-
-    @property
-    def n_features(self) -> int:
-        """Number of coordinates of a point."""
-        return int(self.centers.shape[1])
-
     def as_cluster_state(self, noise_variance: float) -> ClusterState:
         """Return the same clusters as Dynamic Means would remember them: w = sigma / variance."""
         return ClusterState(
@@ -188,30 +170,6 @@ class MixtureState:
             counts=self.last_counts,
             time=self.time,
         )
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to one file, whole or not at all."""
-        counters = {"next_id": self.next_id, "n_steps": self.n_steps, "time": self.time}
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
-        write_archive(path, "MixtureState", _FILE_VERSION, arrays, counters)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "MixtureState":
-        """Read a state written by `save`; a damaged or foreign file raises `ValueError`."""
-        return read_archive(
-            path,
-            "MixtureState",
-            _FILE_VERSION,
-            lambda arrays, header: cls(**fields_of(arrays, header)),
-        )
-
-    def __eq__(self, other: object) -> bool:
-        """Two states are equal when every field is, to the bit."""
-        if not isinstance(other, MixtureState):
-            return NotImplemented
-        return are_equal(self, other)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def _checked_mean(value: npt.ArrayLike) -> FloatArray:

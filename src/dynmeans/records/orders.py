@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from dynmeans.inputs.fields import one_of
 from dynmeans.inputs.numbers import checked_count
 
 MOST_ORDERS = 10_000  # each is a run of Algorithm 2
@@ -12,8 +13,7 @@ _STRIDE = 0xD1342543DE82EF95
 
 def checked_search(search: str) -> str:
     """Refuse a name that is no search."""
-    if search not in SEARCHES:
-        raise ValueError(f"search must be one of {', '.join(SEARCHES)}, got {search!r}.")
+    one_of("search", search, SEARCHES)
     return search
 
 
@@ -50,8 +50,7 @@ class VisitingOrders:
         """Refuse what is no key or no number of orders."""
         checked_count("entropy", self.entropy, 0, 2**64 - 1)
         checked_count("n_init", self.n_init, at_most=MOST_ORDERS)
-        if self.by not in BY:
-            raise ValueError(f"by must be one of {', '.join(BY)}, got {self.by!r}.")
+        one_of("by", self.by, BY)
         checked_search(self.search)
 
     def row_seed(self, n_steps: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dynmeans.inputs.fields import one_of
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
 
@@ -83,7 +84,7 @@ class Penalties:
         direct = {"revival_penalty": revival_penalty, "drift": drift}
         behavior = {"max_gap": max_gap, "reach": reach}
         _check_one_pair(direct, behavior)
-        _check_revival(revival)
+        one_of("revival", revival, REVIVAL_RULES)
         if max_gap is not None:
             max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
             reach = checked_number("reach", reach, at_least=1)
@@ -131,7 +132,7 @@ class Penalties:
 
     def with_revival(self, revival: str) -> "Penalties":
         """Return the same penalties with this revival rule."""
-        _check_revival(revival)
+        one_of("revival", revival, REVIVAL_RULES)
         changed = copy.copy(self)
         object.__setattr__(changed, "revival", revival)
         return changed
@@ -189,8 +190,6 @@ def penalties_with_defaults(
 def given_penalties(penalties: object, new_penalty: object = None) -> "Penalties | float | None":
     """Return the penalties or the lambda that was given; None where they will be chosen.
 
-    Examples
-    --------
     >>> given_penalties("auto", 2.0), given_penalties("auto"), given_penalties(3.0)
     (2.0, None, 3.0)
     """
@@ -234,15 +233,9 @@ def _drift_from_reach(max_gap: float, reach: float) -> float:
     return drift
 
 
-def _check_revival(revival: object) -> None:
-    if revival not in REVIVAL_RULES:
-        raise InputError("revival", f"must be one of {', '.join(REVIVAL_RULES)}", got=revival)
-
-
 def _checked_moving(motion: object, moving: Sequence[int] | None) -> tuple[int, ...] | None:
     """Return the moving features in order; every feature may move where none is named."""
-    if motion not in MOTIONS:
-        raise InputError("motion", f"must be one of {', '.join(MOTIONS)}", got=motion)
+    one_of("motion", motion, MOTIONS)
     if moving is None:
         return None
     if motion != "steady":

@@ -1,29 +1,20 @@
 """What is remembered between batches (C_t), and what one batch yields (K_t, Z_t, L_t)."""
 
-import os
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from dynmeans.files.archive import read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.cluster_rows import (
-    are_equal,
-    check_courses,
-    check_rows,
-    fields_of,
-    freeze_arrays,
-)
+from dynmeans.records.cluster_rows import ClusterRows, check_courses, check_rows, freeze_arrays
 
-_FILE_VERSION = 1
 _ARRAYS = ("ids", "centers", "weights", "ages", "counts")
 _COURSES = ("velocities", "velocity_covariances")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClusterState:
+class ClusterState(ClusterRows):
     """C_t: every remembered cluster, one row each, oldest identity first.
 
     The arrays are copied in and read-only: a state is a value.
@@ -86,44 +77,9 @@ class ClusterState:
         """C_1: nothing is remembered before the first batch."""
         return _empty(n_features)
 
-    @property
-    def n_clusters(self) -> int:
-        """Number of remembered clusters."""
-        return len(self.ids)
-
-    @property
-    def n_features(self) -> int:
-        """Number of coordinates of a point."""
-        return int(self.centers.shape[1])
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to one file, whole or not at all."""
-        names = _ARRAYS if self.velocities is None else _ARRAYS + _COURSES
-        arrays = {name: getattr(self, name) for name in names}
-        counters = {"next_id": self.next_id, "n_steps": self.n_steps, "time": self.time}
-        write_archive(path, "ClusterState", _FILE_VERSION, arrays, counters)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "ClusterState":
-        """Read a state written by `save`; a damaged or foreign file raises `ValueError`."""
-        return read_archive(
-            path,
-            "ClusterState",
-            _FILE_VERSION,
-            lambda arrays, header: cls(**fields_of(arrays, header)),
-        )
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Say how to make it again, for pickle: arrays off a network may not be aligned."""
         return ClusterState, tuple(getattr(self, field.name) for field in fields(self))
-
-    def __eq__(self, other: object) -> bool:
-        """Two states are equal when every field is, to the bit."""
-        if not isinstance(other, ClusterState):
-            return NotImplemented
-        return are_equal(self, other)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 @lru_cache(maxsize=64, typed=True)  # a value: one for all who begin

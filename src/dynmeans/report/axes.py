@@ -18,8 +18,6 @@ FEATURE_NUMBERS = (8, 6, 4, 2, 0)
 def axis_numbers(n_features: int) -> list[tuple[int, int]]:
     """Return numbers of features and of axes to try; above two features there are two more axes.
 
-    Examples
-    --------
     >>> axis_numbers(2), axis_numbers(5)
     ([(2, 2)], [(5, 7), (4, 6), (2, 4), (0, 2)])
     """

@@ -20,8 +20,6 @@ class FamilyLevels:
 def family_levels(families: Families, ids: IntArray) -> FamilyLevels:
     """Keep the joins after which one of `ids` has another family, or a family more of them.
 
-    Examples
-    --------
     Of four clusters in a row, the second is not shown; what it connects stays connected:
 
     >>> from dynmeans import find_families

@@ -58,8 +58,6 @@ def _at_depth(coordinates: Any, depth: int) -> Iterator[Any]:
 def lines_near(lines: Iterable[FloatArray], places: FloatArray) -> list[FloatArray]:
     """Keep the parts of lines around some places, no finer than a screen shows.
 
-    Examples
-    --------
     >>> coast = np.array([[-90.0, 0.0], [0.1, 0.2], [0.1, 0.2001], [0.9, 0.8], [80.0, 0.0]])
     >>> lines_near([coast], np.array([[0.0, 0.0], [1.0, 1.0]]))[0].shape
     (4, 2)

@@ -2,8 +2,4 @@
 
 from dynmeans import _lazy
 
-__all__, __getattr__ = _lazy.public_names(__name__, __file__)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__all__, __getattr__, __dir__ = _lazy.public_names(__name__, __file__)

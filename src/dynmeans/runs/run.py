@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dynmeans.engine.execution import execution_of
+from dynmeans.files.history_tables import as_frame
 from dynmeans.follow.begin import OnChoice, tell_choice
 from dynmeans.follow.follow import plan_of
 from dynmeans.follow.memory import Memory
@@ -225,7 +226,7 @@ class Run(Editing, Closing):
         tables = list(self.label_tables(first_step=first_step, last_step=last_step))
         empty = {"step": "int64", "row_id": "int64", "cluster_id": "int64", "distance": "float64"}
         schema = pa.schema([(name, getattr(pa, t)()) for name, t in empty.items()])
-        return _as_frame(pa.concat_tables(tables) if tables else schema.empty_table(), frame)
+        return as_frame(pa.concat_tables(tables) if tables else schema.empty_table(), frame)
 
     def label_tables(
         self, *, first_step: int = 0, last_step: int | None = None
@@ -249,7 +250,7 @@ class Run(Editing, Closing):
         with self._store.snapshot():
             wanted = self.config.features, self.state, status, limit
             table = run_tables.clusters_table(self._store, *wanted)
-        return _as_frame(with_edits(table, self.edits), frame)
+        return as_frame(with_edits(table, self.edits), frame)
 
     def events(
         self,
@@ -264,7 +265,7 @@ class Run(Editing, Closing):
         wanted = tuple(kinds), cluster_id, first_step, limit
         with self._store.snapshot():
             table = run_tables.events_table(self._store, *wanted)
-        return _as_frame(with_names(table, self.edits), frame)
+        return as_frame(with_names(table, self.edits), frame)
 
     def history(
         self, *, labels: bool = True, first_step: int = 0, last_step: int | None = None
@@ -378,9 +379,3 @@ def _config_of(fields: dict[str, Any], folder: Path) -> RunConfig:
 
 def _as_iterable(windows: Window | Iterable[Window]) -> Iterable[Window]:
     return [windows] if isinstance(windows, Window) else windows
-
-
-def _as_frame(table: pa.Table, frame: str) -> Any:
-    if frame not in ("pandas", "arrow"):
-        raise InputError("frame", "must be one of pandas, arrow", got=frame)
-    return table.to_pandas() if frame == "pandas" else table

@@ -130,8 +130,6 @@ _PATHS = {
 def openapi() -> dict[str, Any]:
     """Return the description.
 
-    Examples
-    --------
     >>> sorted(openapi()["paths"])[:3]
     ['/', '/api/clusters', '/api/edits']
     """

@@ -52,7 +52,7 @@ class Geo(Space):
                 "space",
                 "'geo' needs two features, latitude and longitude, got {}",
                 ", ".join(names),
-                hint="For more features: space='geo(lat,lon) + standard(speed)'.",
+                hint="For more features: {space='geo(lat,lon) + standard(speed)'}.",
             )
         return Geo(earth_features(names, (0.0, 0.0), (0.0, 0.0)) == (0, 1))
 
@@ -143,8 +143,6 @@ def earth_features(
 ) -> tuple[int, int] | None:
     """Find longitude and latitude in degrees among features, by their names and ranges.
 
-    Examples
-    --------
     >>> earth_features(["LAT", "start Longitude"], [37.6, -122.4], [37.8, -122.2])
     (1, 0)
     >>> earth_features(["lat", "lon"], [0.0, 0.0], [91.0, 5.0]) is None

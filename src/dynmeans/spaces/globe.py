@@ -17,8 +17,6 @@ def seam_of(values: FloatArray, period: float) -> float:
     Values from the seam to a period beyond it are shown; those of one turn stay as they are where
     they can. A circle that is full is cut half a turn from 0.
 
-    Examples
-    --------
     >>> seam_of(np.array([178.0, -179.0, 175.0]), 360.0), seam_of(np.array([5.0, 9.0]), 24.0)
     (-2.0, -5.0)
     """
@@ -54,8 +52,6 @@ def great_circle(start: FloatArray, end: FloatArray) -> FloatArray:
 
     Longitudes go on beyond 180 where the way crosses it.
 
-    Examples
-    --------
     >>> great_circle(np.array([170.0, 50.0]), np.array([-170.0, 50.0]))[-1].tolist()
     [190.0, 50.0]
     """
@@ -77,8 +73,6 @@ def great_circle(start: FloatArray, end: FloatArray) -> FloatArray:
 def degrees(value: float, signs: str) -> str:
     """Return a degree as maps write it.
 
-    Examples
-    --------
     >>> degrees(190.0, "EW"), degrees(-5.5, "NS"), degrees(0.0, "EW")
     ('170° W', '5.5° S', '0°')
     """

@@ -142,8 +142,6 @@ class Mixed(Space):
     def tell(self, squared: float) -> str:
         """Say how far each group alone may be apart at this squared distance.
 
-        Examples
-        --------
         >>> from dynmeans.spaces.named import find_space
         >>> find_space("0.1*geo(0,1) + angle:24(2)").tell(4.0)
         '20 km or 2 h'

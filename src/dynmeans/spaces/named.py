@@ -28,8 +28,6 @@ def find_space(space: object) -> Space:
     A name may have a parameter, ``angle:24``; several make a mixed space,
     ``0.1*geo(lat,lon) + angle:24(hour)``.
 
-    Examples
-    --------
     >>> find_space("standard").unit, find_space("angle:24").period
     ('standard deviations', 24.0)
     """

@@ -100,8 +100,6 @@ class Space(ABC):
     def tell(self, squared: float) -> str:
         """Say a squared distance in the unit of the space.
 
-        Examples
-        --------
         >>> from dynmeans.spaces.named import find_space
         >>> find_space("geo").tell(144.0), find_space("raw").tell(9.0)
         ('12 km', 'distance 3')
@@ -122,8 +120,6 @@ class Space(ABC):
 def short_number(value: float) -> str:
     """Write a number to three digits.
 
-    Examples
-    --------
     >>> short_number(1537.2), short_number(0.01234), short_number(3.0)
     ('1,540', '0.0123', '3')
     """

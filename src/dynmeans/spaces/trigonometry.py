@@ -33,8 +33,6 @@ _COS = (
 def sin_and_cos(numbers: Any, turns: Any) -> tuple[Any, Any]:
     """Return both of angles in radians, of at most a few turns; float64 in any array module.
 
-    Examples
-    --------
     >>> sin, cos = sin_and_cos(np, np.array([0.0, np.pi / 6, 4.0]))
     >>> bool(np.allclose(sin, np.sin([0, np.pi / 6, 4]), rtol=0, atol=2e-16)), float(cos[0])
     (True, 1.0)

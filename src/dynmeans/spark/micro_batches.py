@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.inputs.fields import one_of
 from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray
 from dynmeans.runs.configuration import SEED, RunConfig
@@ -95,8 +96,7 @@ def foreach_batch(
         take_in = foreach_batch("run", features=["x", "y"], time="seen", new_penalty=4.0)
         stream.writeStream.foreachBatch(take_in).option("checkpointLocation", "check").start()
     """
-    if on_missing not in ON_MISSING:
-        raise ValueError(f"on_missing must be one of {', '.join(ON_MISSING)}, got {on_missing!r}.")
+    one_of("on_missing", on_missing, ON_MISSING)
     columns = _Columns(_checked_features(features), time, id, weight)
     step_length = checked_time_step(time_step, time, argument="time", ticks_per_microsecond=1)
     source = {

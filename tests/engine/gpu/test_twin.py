@@ -75,7 +75,7 @@ def _check(case, kind=TwinRows):
 
 
 @given(light_batches())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_pass_that_raises_the_cost_is_undone(case):
     batches, penalties = case
     state = ClusterState.empty(batches[0].points.shape[1])
@@ -84,13 +84,13 @@ def test_a_pass_that_raises_the_cost_is_undone(case):
 
 
 @given(_cases())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_any_batch_gets_the_labels_centers_and_cost_of_the_specification(case):
     _check(case)
 
 
 @given(_cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_proposers_replayed_few_at_a_time_cause_the_same_events(case):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passes, "_MOST_PROPOSERS", 3)
@@ -98,7 +98,7 @@ def test_proposers_replayed_few_at_a_time_cause_the_same_events(case):
 
 
 @given(_cases(most_features=20))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_filters_and_bounds_leave_out_nothing_that_matters(case):
     _check(case, FilteredRows)
 
@@ -120,19 +120,19 @@ def _check_deep(case, kind=TwinRows):
 
 
 @given(_cases())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_deeper_search_goes_on_as_the_specification_does(case):
     _check_deep(case)
 
 
 @given(_cases(most_features=20))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_deeper_search_goes_on_after_filters_and_bounds(case):
     _check_deep(case, FilteredRows)
 
 
 @given(light_batches())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_the_deeper_search_undoes_a_pass_that_raises_the_cost(case):
     batches, penalties = case
     state = ClusterState.empty(batches[0].points.shape[1])
@@ -173,7 +173,7 @@ def _near_ties(draw):
 
 
 @given(_near_ties())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_what_the_filter_settles_is_so_and_its_bounds_hold(case):
     points, slots, costs, penalty, rng = case
     with np.errstate(all="ignore"):

@@ -16,6 +16,7 @@ from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.input import Input
 from dynmeans.runs.reading.sources.remote_files import shown_remote, without_secrets
 from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.streams import kafka_connector
 from dynmeans.runs.streams.addresses import parse_address
 
 SECRET = "hunter2swordfish"
@@ -106,7 +107,10 @@ def test_a_secret_may_stand_in_the_environment_or_in_a_file(tmp_path, monkeypatc
         f"postgresql://me:{SECRET}@127.0.0.1:{{}}/rows?table=a&by=id",
     ],
 )
-def test_a_run_that_cannot_reach_its_place_tells_no_secret(text, tmp_path, caplog, capfd):
+def test_a_run_that_cannot_reach_its_place_tells_no_secret(
+    text, tmp_path, caplog, capfd, monkeypatch
+):
+    monkeypatch.setattr(kafka_connector, "_METADATA_SECONDS", 0.5)
     stop = threading.Event()
     options = WindowOptions(("x",), time="t", every="10")
     address = text.format(servers.free_port())

@@ -26,10 +26,11 @@ def plot(
     dynmeans plot run --kind timeline -o lives.svg
     """
     from dynmeans.cli.output import check_picture, print_json, say
-    from dynmeans.plots.run_figure import check_kind, run_figure
+    from dynmeans.inputs.fields import one_of
+    from dynmeans.plots.run_figure import KINDS, run_figure
     from dynmeans.runs.run import Run
 
-    check_kind(kind)
+    one_of("kind", kind, KINDS)
     check_picture("output", output)
     with Run.open(run_folder) as run:
         figure = run_figure(run, kind)

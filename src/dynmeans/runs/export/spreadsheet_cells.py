@@ -47,8 +47,6 @@ def plain_cell(text: str) -> str:
 def as_written(cell: str) -> str:
     """Return the text that `plain_cell` made a cell of.
 
-    Examples
-    --------
     >>> [as_written(plain_cell(text)) for text in ("=A1", "'=A1", "'tis", "-5")]
     ['=A1', "'=A1", "'tis", '-5']
     """

@@ -7,6 +7,7 @@ import numpy as np
 from dynmeans.algorithm.sets import Batch, Sets
 from dynmeans.algorithm.splits import halves_of
 from dynmeans.algorithm.sums import squared_distances
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -27,8 +28,6 @@ def other_scales(points: FloatArray, labels: IntArray, new_penalty: float) -> di
     lambda would pay for the second. Two look like one if their points together do not fall in two
     clear parts, and all of them are within reach of one center at twice lambda.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> points = np.repeat([[0.0], [1.0], [9.0]], 20, axis=0) + 0.05 * rng.normal(size=(60, 1))
     >>> other_scales(points, np.repeat([4, 4, 7], 20), 1.5)
@@ -64,13 +63,15 @@ def scales_of_run(run: Run, last: Iterable[Sample] | None = None) -> dict[int, s
     return told
 
 
-def scales_in_words(told: dict[int, str]) -> str:
+def scales_in_words(told: dict[int, str]) -> ArgumentText | None:
     """Say it in one line; nothing where there is nothing to say."""
     if not told:
-        return ""
+        return None
     words = list(dict.fromkeys(told.values()))
     shown = "; ".join(words[:_MOST_TOLD]) + ("; and more" if len(words) > _MOST_TOLD else "")
-    return f"In the last window, at another new_penalty within a factor of two: {shown}."
+    return ArgumentText(
+        "In the last window, at another {new_penalty} within a factor of two: {}.", shown
+    )
 
 
 def _sets(points: FloatArray, labels: IntArray, new_penalty: float) -> Sets:

@@ -13,8 +13,6 @@ from dynmeans.runs.run import Run
 def query_run(run: Run, sql: str) -> pa.Table:
     """Answer one SELECT over `labels`, `clusters` and `events`.
 
-    Examples
-    --------
     >>> from dynmeans.runs import Recipe, RunConfig, Window
     >>> config = RunConfig(("x",), Recipe(new_penalty=1.0, random_state=0))
     >>> with Run.create(tempfile.mkdtemp() + "/run", config) as run:

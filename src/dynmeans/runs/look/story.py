@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from dynmeans.inputs.argument_text import ArgumentText, Namer, in_python
 from dynmeans.inputs.plural import counted
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import is_of_vector
@@ -17,13 +18,15 @@ _PERIODS = {"hourly": 1 / 24, "daily": 1.0, "weekly": 7.0, "monthly": 30.4, "yea
 _REGULAR = 0.8  # share of the times between returns that are alike
 
 
-def story_of(run: Run) -> list[str]:
+def story_of(run: Run, name_of: Namer = in_python) -> list[str]:
     """Say how many clusters there are, who is largest, who comes back, who split, what is left out.
 
     Parameters
     ----------
     run : Run
         An open run; it may still be written.
+    name_of : callable
+        Names the arguments that a sentence advises.
     """
     status = run.status()
     if not status.n_windows:
@@ -36,14 +39,14 @@ def story_of(run: Run) -> list[str]:
         *teller.changes(),
         *teller.alone(),
     ]
-    doubts = run.store.manifest("doubts") or []
-    return [*sentences, *left_out_sentences(status), *(f"Doubtful: {d}" for d in doubts)]
+    doubts = [ArgumentText(*told).told(name_of) for told in run.store.manifest("doubts") or []]
+    return [*sentences, *left_out_sentences(status), *(f"Doubtful: {told}" for told in doubts)]
 
 
 def left_out_sentences(status: RunStatus) -> list[str]:
     """Say how many rows were not clustered, and why."""
     counts = (
-        (status.n_dropped, "because a value is missing"),
+        (status.n_dropped, "because a value is missing or cannot be read"),
         (status.n_late, "because they came too late"),
         (status.n_dead_letters, "because they could not be read"),
     )

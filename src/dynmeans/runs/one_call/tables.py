@@ -66,8 +66,6 @@ class Origin:
 def with_dates(table: pa.Table, zone: str | None) -> pa.Table:
     """Return a table whose windows are dates, where their names are; with a zone if there is one.
 
-    Examples
-    --------
     >>> table = with_dates(pa.table({"window": ["2026-03-01T06:00:00+00:00", None]}), None)
     >>> table["window"].to_pylist()
     [datetime.datetime(2026, 3, 1, 6, 0), None]

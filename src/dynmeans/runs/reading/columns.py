@@ -25,8 +25,6 @@ def match_features(
 
     Text is allowed where its values will be looked at: it may hold numbers, and words for none.
 
-    Examples
-    --------
     >>> match_features(["speed, x*"], {"x1": "DOUBLE", "x2": "DOUBLE", "speed": "FLOAT"})
     ('speed', 'x1', 'x2')
     """
@@ -84,8 +82,6 @@ def is_number(dtype: str) -> bool:
 def is_vector(dtype: str) -> bool:
     """Say whether DuckDB's type is a list or an array of numbers.
 
-    Examples
-    --------
     >>> is_vector("DOUBLE[]"), is_vector("FLOAT[384]"), is_vector("VARCHAR[]")
     (True, True, False)
     """
@@ -115,8 +111,6 @@ def quote_text(text: str) -> str:
 def free_name(name: str, taken: Iterable[str]) -> str:
     """Return a name that hides no column, whatever its case.
 
-    Examples
-    --------
     >>> free_name("step", ["x", "Step"])
     'dynmeans_step'
     """

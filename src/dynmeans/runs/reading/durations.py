@@ -155,8 +155,6 @@ class NumberLength:
 def name_of_number(number: float) -> str:
     """Name a window by a number: unlike numbers have unlike names.
 
-    Examples
-    --------
     >>> name_of_number(1700000060.0), name_of_number(0.3)
     ('1700000060', '0.3')
     """
@@ -203,8 +201,6 @@ def parse_lateness(text: str, *, is_number: bool, argument: str = "lateness") ->
 def parse_seconds(argument: str, text: str) -> float:
     """Read a length of real time, such as 30s, 90min or 30d, as seconds.
 
-    Examples
-    --------
     >>> parse_seconds("keep", "30d")
     2592000.0
     """

@@ -27,21 +27,23 @@ _DROP_OR_QUERY = f"{{on_missing='drop'}} leaves such rows out, and counts them. 
 _DIGITS, _NO_VALUE = r"[0-9]", "#"
 
 
-def check_times(source: Source, options: WindowOptions, expression: str) -> None:
+def check_times(source: Source, options: WindowOptions, expression: str) -> str:
     """Refuse text that is no time, naming the first such row.
 
-    Where rows are dropped, those go with the others that lack a time; but if no row has one, the
-    form must be another.
+    Where rows are dropped, those go with the others that lack a time, and the text of the first is
+    returned; but if no row has a time, the form must be another.
     """
     name, forms = options.time, options.time_forms
     if name is None or (not forms and source.named[name] != TEXT):
-        return
+        return ""
     column = quote_name(name)
     is_bad = f"{column} IS NOT NULL AND {expression} IS NULL"
     bad = source.rows(f"{source.row}, {column}", where=is_bad)
-    if not bad or (options.on_missing == "drop" and _has_rows(source, f"{expression} IS NOT NULL")):
-        return
+    if not bad:
+        return ""
     row, text = bad[0]
+    if options.on_missing == "drop" and _has_rows(source, f"{expression} IS NOT NULL"):
+        return shown(text)
     wanted = f"of the form {' or '.join(map(repr, forms))}" if forms else _ISO
     raise InputError(
         "time",
@@ -82,8 +84,6 @@ def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dro
 def is_number_to_a_reader(value: Any) -> bool:
     """Say whether a value is text that must not be taken for a missing number.
 
-    Examples
-    --------
     >>> [is_number_to_a_reader(value) for value in ("50 %", "k.A.", "#DIV/0!", None)]
     [True, False, False, False]
     """

@@ -18,8 +18,6 @@ _BLOBS = frozenset(
 def row_digest(values: Iterable[Any]) -> bytes:
     """Return the digest of one row: numbers and text as Python writes them, blobs as they are.
 
-    Examples
-    --------
     >>> row_digest([1, "a", b"xy"]) == row_digest([1, "a", b"xz"])
     False
     """

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.files.whole_counts import whole_counts
-from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.fields import one_of
 from dynmeans.records.events import Event
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
@@ -71,6 +71,11 @@ def events_of_kind(store: Store, kind: str) -> list[Any]:
 def window_names(store: Store) -> dict[int, str | None]:
     """Return the name of each window by its step."""
     return {row["step"]: row["name"] for row in store.query("SELECT step, name FROM windows")}
+
+
+def n_per_window(store: Store) -> float:
+    """Return how many clusters a window holds, on average over all of them."""
+    return store.query("SELECT avg(length(ids)) / 8.0 FROM windows")[0][0] or 0.0
 
 
 def alert_counts(store: Store) -> tuple[int, int]:
@@ -154,8 +159,7 @@ def count_clusters(store: Store, state: ClusterState, status: str | None = None)
 def _cluster_condition(state: ClusterState, status: str | None) -> tuple[str, list[str]]:
     if status is None:
         return "true", []
-    if status not in STATUSES:
-        raise InputError("status", f"must be one of {', '.join(STATUSES)}", got=status)
+    one_of("status", status, STATUSES)
     is_meant = np.array([_status(age) == status for age in state.ages], dtype=bool)
     ids = state.ids if status == "forgotten" else state.ids[is_meant]
     not_in = "NOT IN" if status == "forgotten" else "IN"

@@ -93,8 +93,6 @@ def is_address(text: object) -> bool:
 def parse_address(text: str) -> Address:
     """Take an address apart.
 
-    Examples
-    --------
     >>> address = parse_address("mqtt://me:secret@broker:1883/ships/+/rows?client=one")
     >>> address.path, address.user, address.password, address.options
     ('ships/+/rows', 'me', 'secret', {'client': 'one'})

@@ -19,8 +19,6 @@ _SHOWN += ".feather, .ipc, .xlsx, .xlsm, .duckdb, .db or .sqlite"
 def kind_of(name: str) -> tuple[str, ...]:
     """Return the endings of the kind of a file.
 
-    Examples
-    --------
     >>> kind_of("rows.csv.gz") is CSV
     True
     """

@@ -56,8 +56,6 @@ def without_patterns(name: str) -> str:
 def checked_select(query: str) -> str:
     """Return the query as text to put into parentheses, if it is one SELECT.
 
-    Examples
-    --------
     >>> checked_select("SELECT 1;")
     'SELECT 1'
     >>> checked_select("SELECT 1; DROP TABLE rows")
