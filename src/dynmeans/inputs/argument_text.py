@@ -67,7 +67,7 @@ def _filled(template: str, values: tuple[Any, ...], name_of: Namer) -> str:
             pieces.append(format(repr(value) if conversion == "r" else value, form or ""))
         elif field is not None:
             name, _, given = field.partition("=")
-            pieces.append(name_of(name, given))
+            pieces.append(name_of(name, f"{given}:{form}" if form else given))
     return "".join(pieces)
 
 

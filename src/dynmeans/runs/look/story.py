@@ -64,7 +64,8 @@ class _Teller:
         self._windows = run.window_names()
 
     def numbers(self, status: RunStatus) -> list[str]:
-        span = f" from {status.first_window} to {status.last_window}" if status.first_window else ""
+        ends = [_told_time(name) for name in (status.first_window, status.last_window) if name]
+        span = f" from {ends[0]} to {ends[1]}" if ends else ""
         found = (
             f"{counted(status.n_rows, 'row')} in {counted(status.n_windows, 'window')}{span}: "
             f"{counted(status.n_identities, 'cluster')} in all, {status.n_clusters:,} in the last "
@@ -113,7 +114,7 @@ class _Teller:
             if rows:
                 last = rows[-1]
                 who, other = (self._who(last[name]) for name in ("cluster_id", "other_id"))
-                when = self._windows.get(last["step"]) or f"window {last['step']}"
+                when = _told_time(self._windows.get(last["step"]) or f"window {last['step']}")
                 noun = "split" if kind == "split" else "merger"
                 told.append(f"{counted(len(rows), noun)}; the last: {who} {verb} {other}, {when}.")
         return told
@@ -162,3 +163,13 @@ class _Teller:
     def _who(self, cluster_id: int) -> str:
         name = self._edits.name_of(cluster_id)
         return f"{name} (cluster {cluster_id})" if name else f"cluster {cluster_id}"
+
+
+def _told_time(name: str) -> str:
+    """Write a date as people do; the name of a window that is none stays as it is."""
+    try:
+        at = datetime.fromisoformat(name)
+    except ValueError:
+        return name
+    clock = f" {at:%H:%M}" + (f":{at:%S}" if at.second else "") if "T" in name else ""
+    return f"{at.day} {at:%b %Y}{clock}" + (f" {at:%z}" if at.utcoffset() else "")
