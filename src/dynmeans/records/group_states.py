@@ -62,15 +62,15 @@ class GroupStates(Mapping[Key, ClusterState]):
     @classmethod
     def empty(cls, n_features: int, batch_dtype: Any, settings: dict[str, Any]) -> "GroupStates":
         """Return the states of no key at all."""
-        no_ints, no_floats = np.empty(0, dtype=np.int64), np.empty(0)
+        none: dict[str, Any] = dict.fromkeys(("weights", "ages", "counts", "times"), np.empty(0))
+        none |= dict.fromkeys(("ids", "next_ids", "n_steps"), np.empty(0, dtype=np.int64))
         return cls(
             sorted_keys=[],
             starts=np.zeros(1, dtype=np.int64),
             centers=np.empty((0, n_features)),
             last_batches=np.empty(0, dtype=batch_dtype),
             settings=settings,
-            **dict.fromkeys(("ids", "next_ids", "n_steps"), no_ints),
-            **dict.fromkeys(("weights", "ages", "counts", "times"), no_floats),
+            **none,
         )
 
     def __getitem__(self, key: Key) -> ClusterState:
