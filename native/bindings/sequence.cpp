@@ -48,8 +48,8 @@ struct Sequence {
     void run(bool is_accelerated, std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
              int depth, const OnStep& on_step) const {
         run_released(n_threads, [&](ThreadPool& pool) {
-            run_sequence(points, elapsed.data(), penalties, is_accelerated, entropy, n_init,
-                         depth, pool, on_step);
+            run_sequence(points, elapsed.data(), penalties, is_accelerated, entropy, n_init, depth,
+                         pool, on_step);
         });
     }
 };

@@ -119,8 +119,7 @@ nb::object step_if_small_of(const RecordTypes& types, nb::handle points, nb::han
 // A whole step in one crossing, checks included, with the GIL held: for a small batch everything
 // around it would take as long. None where anything needs more: conversion, a complaint, courses.
 nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle orders, nb::handle state,
-                         nb::handle penalties, nb::handle elapsed, int depth,
-                         nb::handle records) {
+                         nb::handle penalties, nb::handle elapsed, int depth, nb::handle records) {
     const RecordTypes& types = record_types(records);
     if (!types.state.fits(state) || !types.penalties.fits(penalties) ||
         !is_text(types.penalties.field(penalties, 4), "still") ||

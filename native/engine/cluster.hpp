@@ -72,8 +72,8 @@ class Clusterer {
             return true;
         };
         SetMoves<Value> moves;
-        moves.search_deeper(points_, remembered_, penalties_.new_penalty, sums_, order, depth,
-                            best, continue_best);
+        moves.search_deeper(points_, remembered_, penalties_.new_penalty, sums_, order, depth, best,
+                            continue_best);
     }
 
   private:

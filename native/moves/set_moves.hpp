@@ -49,8 +49,8 @@ class SetMoves {
         sets_.start(points, remembered, new_penalty, sums);
     }
 
-    // Makes each kind of move once, or splits only where the depth is 1. Writes the labels, members and sums they come to, and returns
-    // true, if there was any.
+    // Makes each kind of move once, or splits only where the depth is 1. Writes the labels, members
+    // and sums they come to, and returns true, if there was any.
     bool make(const Solution& found, const Row* order, int depth) {
         sets_.take(found, order, start_);
         if (sets_.size() == 0) return false;

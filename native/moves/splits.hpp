@@ -69,7 +69,8 @@ class Splits {
             if (!sets_.has(k, most)) return false;
             const std::size_t n = std::min(most, n_members);
             const Members& members = sets_.listed(k);
-            if (!turn(k, members, n, turns) || !(asks_plain_ ? is_plain(members, n) : is_clear(members, n))) {
+            if (!turn(k, members, n, turns) ||
+                !(asks_plain_ ? is_plain(members, n) : is_clear(members, n))) {
                 sets_.know_as_one(k);
                 return false;
             }
@@ -180,7 +181,8 @@ class Splits {
         return 3.0 * within < fall();
     }
 
-    // Whether the two means explain more than 9/10 of the whole scatter, of two points or more each.
+    // Whether the two means explain more than 9/10 of the whole scatter, of two points or more
+    // each.
     bool is_plain(const Members& members, std::size_t n) {
         const std::size_t n_second = std::count(is_second_.begin(), is_second_.end(), 1);
         if (std::min(n_second, n - n_second) < 2) return false;

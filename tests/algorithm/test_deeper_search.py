@@ -222,7 +222,7 @@ def test_two_clouds_are_plainly_two_from_six_radii_on(radii, n_found):
     rng = np.random.default_rng(2)
     noise = rng.normal(size=(50, 2)) / np.sqrt(2.0)
     points = noise + np.repeat([[0.0, 0.0], [radii, 0.0]], 25, axis=0)
-    penalties = Penalties(60.0, max_gap=5, reach=1.2)
+    penalties = Penalties(120.0, max_gap=5, reach=1.2)
     for search, n in (("paper", 1), ("split", n_found), ("deep", 2)):
         state, orders = ClusterState.empty(2), [rng.permutation(50)]
         _, found = step(points, state, penalties, orders=orders, search=search)

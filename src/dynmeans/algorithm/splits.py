@@ -123,7 +123,8 @@ def halves_of(sets: Sets, k: int, *, asks_plain: bool = False) -> _Halves | None
     halves = first_halves(batch, rows[: SAMPLES[0]], sets.center(k))
     for n_asked in (*(n for n in SAMPLES if n < len(rows)), len(rows)):
         if n_asked > SAMPLES[0]:
-            halves = _Halves(batch, rows[:n_asked], *halves.means, TURNS)
+            a, b = halves.means
+            halves = _Halves(batch, rows[:n_asked], a, b, TURNS)
         if not halves.are_two or not (halves.is_plain() if asks_plain else halves.is_clear()):
             return None
     return halves

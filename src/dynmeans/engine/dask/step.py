@@ -124,8 +124,10 @@ class _Found:
         """Whether any set may be plainly two, by its first members."""
         client = batch.client
         message = client.submit(_hold, (self.best.labeling, self.last_seed), pure=False)
-        both = zip(self.positions, self.last_positions, strict=True)
-        places = list(both) or [()] * len(batch.pieces)
+        places: list[tuple[Future, ...]] = list(
+            zip(self.positions, self.last_positions, strict=True)
+        )
+        places = places or [()] * len(batch.pieces)
         asked = [
             client.submit(first_members, message, piece, *of_piece, pure=False)
             for piece, of_piece in zip(batch.pieces, places, strict=True)
