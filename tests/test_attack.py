@@ -23,11 +23,13 @@ N_CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore")  # what is looked for are failures
 @pytest.mark.parametrize("name", N_CASES)
 def test_a_moment_of_each_target_is_held(name):
-    outcome = campaign.run_slice(name, seed=0, first_case=0, seconds=600.0, n_cases=N_CASES[name])
-    assert outcome.failures == []
-    assert outcome.n_tried > 0
+    target = Loaded(name)  # in this process: a start of one for each takes longer than its cases
+    with target.ready() as attack:
+        for case in range(N_CASES[name]):
+            attack(target.rng(0, case))
 
 
 def test_no_target_is_left_out():
@@ -61,7 +63,7 @@ def weak(monkeypatch, tmp_path):
         "    return 1\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(TARGETS, "weak", Target("weak_target", 1.0, 2.0))
+    monkeypatch.setitem(TARGETS, "weak", Target("weak_target", 1.0, 0.5))
     return "weak"
 
 
@@ -69,7 +71,7 @@ def test_failures_hangs_and_crashes_are_counted_and_survived(weak):
     outcome = campaign.run_slice(weak, seed=0, first_case=0, seconds=600.0, n_cases=9)
     assert [(failure.case, failure.summary) for failure in outcome.failures] == [
         (3, "AssertionError: not held"),
-        (5, "no end within 2 seconds"),
+        (5, "no end within 0.5 seconds"),
         (7, "the process died of SIGKILL"),
     ]
     assert (outcome.next_case, outcome.n_tried) == (9, 9)

@@ -72,6 +72,26 @@ def few_alternatives() -> dict[str, str]:
     return {"alternatives: four of them": table(head, rows)}
 
 
+def headlines_table() -> dict[str, str]:
+    """Topics in headlines: the mean over all streams, and the worst of them."""
+    found: dict[str, list[Any]] = {}
+    for row in read("quality/headlines")["rows"]:
+        found.setdefault(row["how"], []).append(row)
+    head = (
+        "what was given",
+        "adjusted Rand, mean",
+        "worst",
+        "topics of 12 with one number",
+        "worst",
+    )
+    rows = []
+    for how, some in found.items():
+        rand, kept = ([row[key] for row in some] for key in ("adjusted_rand", "n_kept"))
+        means = f"{sum(rand) / len(rand):.2f}", f"{min(rand):.2f}"
+        rows.append((how, *means, f"{sum(kept) / len(kept):.1f}", f"{min(kept)}"))
+    return {"headlines": table(head, rows)}
+
+
 def groups_table() -> dict[str, str]:
     """Many small streams beside a loop."""
     shapes = {1: "one batch of 50", 5: "five batches of 10"}
@@ -187,7 +207,7 @@ def tune_table() -> dict[str, str]:
 _OTHER_WAYS = {"bayesian, still": 'Bayesian with `motion="still"`', "grid": "grid"}
 _MAKERS = (
     *(alternatives_tables, few_alternatives, groups_table, anytime_table),
-    *(dask_tables, message_table, tune_table),
+    *(dask_tables, message_table, tune_table, headlines_table),
 )
 
 

@@ -20,6 +20,7 @@ class SlotMarks {
 
     void start(std::size_t n_slots) { marks_.assign(n_slots + 1, 0); }
     void set(std::size_t k, bool is_marked) { marks_[k + 1] = is_marked; }
+    bool has(Slot k) const { return marks_[k + 1] != 0; }
 
     // Writes the points of the range whose slot is marked, in their order; returns how many.
     std::size_t list(const Slot* labels, BlockRange range, std::vector<std::uint32_t>& list) const {

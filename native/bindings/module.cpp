@@ -1,5 +1,6 @@
 // The compiled module: what each file of this folder binds.
 #define DYNMEANS_IMPORTS_NUMPY
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -34,7 +35,10 @@ void leave_out(const std::vector<std::string>& names) {
 }
 
 // For benchmarks and tests: due dates from so many points on; returns what it was.
-std::size_t date_from(std::size_t n_points) { return std::exchange(fewest_for_dates, n_points); }
+std::pair<std::size_t, std::size_t> date_from(std::size_t n_points, std::size_t n_passes) {
+    const DatesFrom before = std::exchange(dates, {n_points, n_passes});
+    return {before.fewest_points, before.first_pass};
+}
 
 }  // namespace
 }  // namespace dynmeans::bindings
@@ -44,7 +48,7 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     if (_import_array() < 0) throw nb::python_error();
     module.def("acceleration_names", &acceleration_names);
     module.def("leave_out", &leave_out, "names"_a);
-    module.def("date_from", &date_from, "n_points"_a);
+    module.def("date_from", &date_from, "n_points"_a, "n_passes"_a);
     bind_steps(module);
     bind_sequences(module);
     bind_checks(module);

@@ -42,13 +42,7 @@ class Clusterer {
           slot_sums_(sums) {
         if (!is_accelerated_) return;
         first_pass_.emplace(points, remembered, penalties.new_penalty, execution.sgemm, pool);
-        const std::size_t n_apart = std::max<std::size_t>(remembered.n_clusters, kFewClusters);
-        if (points.n_features <= kFewFeatures &&
-            points.n_points >= fewest_for_dates / kFewClusters * n_apart &&
-            uses(Acceleration::kDueDates))
-            by_dates_.emplace(points, remembered, penalties.new_penalty, pool);
-        else
-            by_own_costs_.emplace(points, remembered, penalties.new_penalty, pool);
+        later_pass_.emplace(points, remembered, penalties.new_penalty, pool);
     }
 
     // Runs from nothing in the given order; the result replaces `best` if it is cheaper.
@@ -77,13 +71,10 @@ class Clusterer {
     }
 
   private:
-    static constexpr std::size_t kFewFeatures = 3;   // above, every cluster is near every other
-    static constexpr std::size_t kFewClusters = 10;  // small ones settle in few passes
-
     void make_passes(const Row* order, std::size_t most) {
         assignment_.start(remembered_);
         slot_sums_.start();
-        with_later_pass([&](auto& later) { later.start(order); });
+        if (later_pass_) later_pass_->start(order);
         counts_.clear();
         within_.clear();
         cost_trace_.clear();
@@ -94,7 +85,7 @@ class Clusterer {
                        const Row* order, std::size_t most) {
         assignment_.start_from(start.labels, start.n_members, remembered_);
         slot_sums_.start_from(start.bins);
-        with_later_pass([&](auto& later) { later.start(order); });
+        if (later_pass_) later_pass_->start(order);
         counts_.clear();
         within_.clear();
         cost_trace_ = cost_trace;
@@ -112,7 +103,7 @@ class Clusterer {
     // Parameters and cost for the labels as they are; true if that was the last pass.
     bool settle(std::size_t most) {
         assign_params(points_, remembered_, pool_, slot_sums_, assignment_, counts_, within_);
-        with_later_pass([&](auto& later) { later.follow(assignment_); });
+        if (later_pass_) later_pass_->follow(assignment_);
         const double cost =
             cluster_terms(remembered_, penalties_.new_penalty, assignment_.n_members.data(),
                           assignment_.n_members.size(), assignment_.table.center(0)) +
@@ -125,6 +116,7 @@ class Clusterer {
     void make_pass(const Row* order) {
         has_moved_ = assignment_.has_changed;
         if (!uses(Acceleration::kMovedRivals)) has_moved_.assign(has_moved_.size(), 1);
+        const std::size_t n_moved = assignment_.moves.size();
         assignment_.start_pass();
         if (!is_accelerated_ || !(cost_trace_.empty() || uses(Acceleration::kBounds)))
             assign_labels(points_, order, 0, remembered_, penalties_.new_penalty,
@@ -132,13 +124,7 @@ class Clusterer {
         else if (cost_trace_.empty())
             first_pass_->run(order, assignment_);
         else
-            with_later_pass([&](auto& later) { later.run(has_moved_, assignment_); });
-    }
-
-    template <typename Work>
-    void with_later_pass(const Work& work) {
-        if (by_dates_) work(*by_dates_);
-        if (by_own_costs_) work(*by_own_costs_);
+            later_pass_->run(has_moved_, n_moved, assignment_);
     }
 
     void store(Solution& best) {
@@ -160,9 +146,7 @@ class Clusterer {
     Assignment assignment_;
     SlotSums slot_sums_;
     std::optional<FirstPass<Value>> first_pass_;
-    // One of these, where anything is accelerated.
-    std::optional<LaterPass<Value, DuePoints<Value>>> by_dates_;
-    std::optional<LaterPass<Value, OwnCosts<Value>>> by_own_costs_;
+    std::optional<LaterPass<Value>> later_pass_;  // where anything is accelerated
     std::vector<double> counts_, within_, cost_trace_;
     std::vector<std::uint8_t> has_moved_;
 };

@@ -49,6 +49,13 @@
 #define DYNMEANS_UNROLL_8
 #endif
 
+// A function that stays one, so that what is left of its caller is compiled into callers of that.
+#if defined(__GNUC__)
+#define DYNMEANS_APART __attribute__((noinline))
+#else
+#define DYNMEANS_APART
+#endif
+
 namespace dynmeans::numeric {
 
 // The number of the lowest bit that is set; at least one is.

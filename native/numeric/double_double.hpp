@@ -56,10 +56,12 @@ class WeightedSquare {
     static Pair<double> of(const double* y, const double* terms, double weight,
                            std::size_t n_features) {
         const bool is_weighted = weight != 1.0;
-        if (n_features <= 2) {
-            Pair<double> first = square(y[0], terms[0], weight, is_weighted);
-            if (n_features == 1) return first;
-            return add_pairs(first, square(y[1], terms[1], weight, is_weighted));
+        if (n_features <= 3) {
+            // The lanes left out are zeros, which change no sum.
+            Pair<double> sum = square(y[0], terms[0], weight, is_weighted);
+            if (n_features == 3) sum = add_pairs(sum, square(y[2], terms[2], weight, is_weighted));
+            if (n_features == 1) return sum;
+            return add_pairs(sum, square(y[1], terms[1], weight, is_weighted));
         }
         if (is_weighted) return of_weighted(y, terms, weight, n_features);
         constexpr std::size_t kParts = kLanes / kSimd;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "numeric/compilers.hpp"
 #include "numeric/simd.hpp"
 
 namespace dynmeans::numeric {
@@ -65,13 +66,18 @@ double squared_distance_of_few(const double* y, const double* theta) {
     return add_few_in_halves<D>(squares);
 }
 
+DYNMEANS_APART inline double squared_distance_of_many(const double* y, const double* theta,
+                                                      std::size_t n_features) {
+    LaneSums sums;
+    sums.add(y, theta, 0, n_features);
+    return sums.total();
+}
+
 inline double squared_distance(const double* y, const double* theta, std::size_t n_features) {
     if (n_features == 2) return squared_distance_of_few<2>(y, theta);
     if (n_features == 3) return squared_distance_of_few<3>(y, theta);
     if (n_features == 4) return squared_distance_of_few<4>(y, theta);
-    LaneSums sums;
-    sums.add(y, theta, 0, n_features);
-    return sums.total();
+    return squared_distance_of_many(y, theta, n_features);
 }
 
 // The same, but left early with a partial sum once that is above `limit`.

@@ -13,16 +13,22 @@
 // - one that is farther off than 2 r_a now is farther than r_a > u from the point;
 // - a sleeping slot does not move, and costs more than r_a^2 or more than l^2.
 // A slot that was opened, revived or emptied is new to those near it, which are all looked at.
+//
+// Points deep inside a slot need no date: as long as a guard, a distance that grows by each move of
+// the own center, stays below the root of what the slot keeps (neighbors.hpp), all within it stay.
+// Once it does not, the slot is opened: its members are looked at, and it gets a new guard.
 // Rounding: each bound has kSlack to spare, and dates are rounded down to float32, the clock up.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
+#include "algorithm/marked_points.hpp"
 #include "numeric/squared_distance.hpp"
 #include "passes/due_queue.hpp"
 #include "passes/neighbors.hpp"
@@ -48,11 +54,18 @@ class DueDates {
     // An upper bound on the own cost of every member of slot k.
     double highest(std::size_t k) const { return reaches_[k] * reaches_[k]; }
 
-    // No point has a date yet.
-    void start(std::size_t n_slots) {
+    // No point has a date yet, and every slot is opened. `highest(k)` is the highest own cost of
+    // slot k.
+    template <typename Highest>
+    void start(const Assignment& assignment, const Highest& highest) {
+        const std::size_t n_slots = assignment.n_members.size();
         queues_.assign(n_slots * kRings, DueQueue());
         clocks_.assign(n_slots * kRings, kFirstTime);
-        radii_.assign(n_slots, 0.0);
+        radii_.resize(n_slots);
+        for (std::size_t k = 0; k < n_slots; ++k)
+            radii_[k] = std::sqrt(std::max(highest(k), kTiny)) * kRoom;
+        guards_.assign(n_slots, kNoGuard);
+        keep_centers(assignment);
         is_fresh_.assign(n_slots, 0);
         is_dirty_.assign(n_slots, 0);
         waiting_.clear();
@@ -76,6 +89,7 @@ class DueDates {
         assignment.follow_slots(clocks_, kRings);
         for (double& clock : clocks_) clock = std::max(clock, kFirstTime);
         assignment.follow_slots(radii_, 1);
+        assignment.follow_slots(guards_, 1);
         assignment.follow_slots(centers_, n_features_);
         assignment.follow_slots(is_fresh_, 1);
         assignment.follow_slots(is_dirty_, 1);
@@ -89,7 +103,10 @@ class DueDates {
         keep_centers(assignment);
         clean(assignment);
         reaches_ = radii_;
-        for (std::size_t k = 0; k < reaches_.size(); ++k) reaches_[k] += moves_[k];
+        for (std::size_t k = 0; k < reaches_.size(); ++k) {
+            guards_[k] += moves_[k] * (1.0 + kSlack);
+            reaches_[k] = std::max(reaches_[k] + moves_[k], guards_[k]);
+        }
         find_all_due(assignment);
         for (const std::uint32_t i : waiting_) {
             double& reach = reaches_[assignment.labels[i]];
@@ -98,16 +115,29 @@ class DueDates {
         for (double& reach : reaches_) reach *= 1.0 + kSlack;
     }
 
-    // A first pass with dates: the highest own cost of each slot is known, -1 where it has no
-    // point.
-    void begin_whole_pass(const Assignment& assignment, const std::vector<double>& highest) {
-        keep_centers(assignment);
-        reaches_.resize(highest.size());
-        for (std::size_t k = 0; k < highest.size(); ++k) {
-            radii_[k] = std::sqrt(std::max(highest[k], kTiny)) * kRoom;
-            reaches_[k] = radii_[k] * (1.0 + kSlack);
+    // Opens the slots whose guard does not hold; `keeping_cost(k)` is what slot k keeps now.
+    template <typename KeepingCost>
+    bool open_slots(const Assignment& assignment, const KeepingCost& keeping_cost,
+                    SlotMarks& opened) {
+        bool has_opened = false;
+        opened.start(guards_.size());
+        for (std::size_t k = 0; k < guards_.size(); ++k) {
+            const double guard = guards_[k] * (1.0 + kSlack);
+            if (assignment.n_members[k] == 0 ||
+                (guards_[k] >= 0.0 && guard * guard < keeping_cost(k)))
+                continue;
+            guards_[k] = kGuarded * std::sqrt(keeping_cost(k));
+            for (std::size_t ring = 0; ring < kRings; ++ring) queue(k, ring) = DueQueue();
+            opened.set(k, true);
+            has_opened = true;
         }
+        const auto is_listed = [&](std::uint32_t i) { return opened.has(assignment.labels[i]); };
+        waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), is_listed), waiting_.end());
+        return has_opened;
     }
+
+    // A point of slot k with a lower own cost needs no date.
+    double guarded(std::size_t k) const { return guards_[k] * guards_[k]; }
 
     // Takes out the points that are due, slot by slot. `largest_move(a, reach, moves)` is that of
     // the slots within twice that reach of a.
@@ -140,8 +170,7 @@ class DueDates {
     // When a point of slot a is due that stays there, by what it found.
     DueKey date(std::size_t a, double own_distance, double bound) const {
         const double u = std::max(own_distance, kLeastDistance);
-        std::size_t ring = 0;
-        while (ring + 1 < kRings && radius(a, ring + 1) > kRoom * u) ++ring;
+        const std::size_t ring = radius(a, 1) > kRoom * u ? 1 : 0;
         const double left = std::min(bound, radius(a, ring)) * (1.0 - kSlack) - u * (1.0 + kSlack);
         if (!(left > 0.0)) return due_key(0.0, ring);
         return due_key(std::min(clocks_[a * kRings + ring] + left * per_reach_, kLatest), ring);
@@ -167,11 +196,12 @@ class DueDates {
   private:
     static constexpr double kLeastReach = 1e-120, kLeastDistance = 1e-139, kLatest = 1e38;
     static constexpr double kRoom = 1.25, kLeastRoom = 1.05;  // of a radius beyond its points
+    static constexpr double kGuarded = 0.7;                   // of the root of what a slot keeps
+    static constexpr double kNoGuard = -std::numeric_limits<double>::infinity();
 
     // Of the ring of a slot: no settled point of it lies farther off.
     double radius(std::size_t k, std::size_t ring) const {
-        constexpr double kShares[] = {1.0, 0.5, 0.25, 0.125};
-        return radii_[k] * kShares[ring];
+        return ring == 0 ? radii_[k] : 0.5 * radii_[k];
     }
 
     void find_moves(const Assignment& assignment, const std::vector<std::uint8_t>& has_moved) {
@@ -220,7 +250,7 @@ class DueDates {
     bool are_known_ = false;
     std::vector<DueQueue> queues_;  // one for each slot
     std::vector<double> clocks_;    // in units of sqrt(lambda)
-    std::vector<double> radii_, reaches_, moves_;
+    std::vector<double> radii_, guards_, reaches_, moves_;
     std::vector<double> centers_;  // of the last pass
     std::vector<std::uint8_t> is_fresh_, is_dirty_, is_all_due_;
     std::vector<std::uint32_t> waiting_;

@@ -33,14 +33,20 @@ class DuePoints {
           new_penalty_(new_penalty),
           pool_(pool),
           neighbors_(points.n_features),
+          lists_(pool.size()),
           dates_(points.n_features, new_penalty) {}
 
     double highest(std::size_t k) const { return dates_.highest(k); }
     std::size_t n_slots() const { return neighbors_.n_slots(); }
 
-    // Forgets the dates of the last run.
-    void start() { dates_.forget(); }
+    bool is_started() const { return dates_.are_known(); }
     void forget() { dates_.forget(); }
+
+    // From here on by dates; `own` knows the highest own cost of each slot.
+    template <typename Own>
+    void start(const Assignment& assignment, const Own& own) {
+        dates_.start(assignment, [&](std::size_t k) { return own.highest(k); });
+    }
 
     // Gaps were closed.
     void follow(const Assignment& assignment) { dates_.follow(assignment); }
@@ -49,12 +55,8 @@ class DuePoints {
     void find(const std::vector<std::uint8_t>& has_moved, const Assignment& assignment,
               std::vector<Wish>& wishes) {
         wishes.clear();
-        is_whole_ = !dates_.are_known();
-        if (is_whole_)
-            begin_whole_pass(assignment);
-        else
-            find_due(has_moved, assignment);
-        if (n_due() == 0) return;
+        find_due(has_moved, assignment);
+        if (due_.empty()) return;
         look(assignment);
         join_lists(found_, wishes);
         date_stayers(assignment);
@@ -66,19 +68,17 @@ class DuePoints {
     template <typename Ask>
     void for_members(const std::vector<NearSlot>& near, const Assignment& assignment,
                      const Ask& ask, std::vector<Wish>& asked) {
-        found_.resize(near.size());
-        pool_.for_blocks(near.size(), [&](std::size_t n, std::size_t) {
-            found_[n].clear();
-            std::vector<double> buffer(points_.n_features);
-            const double* theta = assignment.table.center(near[n].slot);
-            const auto visit = [&](std::uint32_t i) {
-                const double* y = points_.row(i, buffer.data());
-                const double own = squared_distance(y, theta, points_.n_features);
-                if (!(own < near[n].kept)) ask(i, y, own, found_[n]);
-            };
-            for (std::size_t ring = 0; ring < kRings; ++ring)
-                dates_.queue(near[n].slot, ring).for_each(visit);
-        });
+        opened_.start(assignment.n_members.size());
+        kept_.resize(assignment.n_members.size());
+        for (const NearSlot& one : near) {
+            opened_.set(one.slot, true);
+            kept_[one.slot] = one.kept;
+        }
+        found_.assign(near.empty() ? 0 : count_blocks(points_.n_points), {});
+        for_marked(assignment, found_.size(),
+                   [&](std::size_t block, std::size_t i, const double* y, double own) {
+                       if (!(own < kept_[assignment.labels[i]])) ask(i, y, own, found_[block]);
+                   });
         join_lists(found_, asked);
     }
 
@@ -99,31 +99,10 @@ class DuePoints {
 
   private:
     static constexpr std::size_t kAhead = 16;                              // points
-    static constexpr DueKey kNoDate = std::numeric_limits<DueKey>::max();  // moves, or no label
-
-    std::size_t n_due() const { return is_whole_ ? points_.n_points : due_.size(); }
-    std::size_t due_at(std::size_t r) const { return is_whole_ ? r : due_[r]; }
+    static constexpr DueKey kNoDate = std::numeric_limits<DueKey>::max();  // moves, or needs none
 
     double own_cost(std::size_t i, Slot a, double* buffer, const CostTable& table) const {
         return squared_distance(points_.row(i, buffer), table.center(a), points_.n_features);
-    }
-
-    void begin_whole_pass(const Assignment& assignment) {
-        dates_.start(assignment.n_members.size());
-        start_highest(assignment.n_members.size());
-        pool_.for_blocks(count_blocks(points_.n_points), [&](std::size_t block, std::size_t t) {
-            std::vector<double> buffer(points_.n_features);
-            double* highest = highest_[t].data();
-            const BlockRange range = block_range(block, points_.n_points);
-            for (std::size_t i = range.begin; i < range.end; ++i) {
-                const Slot a = assignment.labels[i];
-                if (a == kUnlabeled) continue;
-                const double own = own_cost(i, a, buffer.data(), assignment.table);
-                highest[a] = std::max(highest[a], own);
-            }
-        });
-        dates_.begin_whole_pass(assignment, merged_highest());
-        find_rivals(assignment);
     }
 
     void find_rivals(const Assignment& assignment) {
@@ -146,8 +125,39 @@ class DuePoints {
             }
             return largest;
         };
+        const bool has_opened = dates_.open_slots(
+            assignment, [&](std::size_t k) { return neighbors_.keeping_cost_of(k); }, opened_);
         dates_.take_due(largest_move, due_);
         sort_due();
+        if (has_opened) list_opened(assignment);
+    }
+
+    // Calls visit(block, point, row, own cost) for the members of marked slots.
+    template <typename Visit>
+    void for_marked(const Assignment& assignment, std::size_t n_blocks, const Visit& visit) {
+        pool_.for_blocks(n_blocks, [&](std::size_t block, std::size_t thread) {
+            std::vector<std::uint32_t>& list = lists_[thread];
+            std::vector<double> buffer(points_.n_features);
+            const BlockRange range = block_range(block, points_.n_points);
+            const std::size_t n = opened_.list(assignment.labels.data(), range, list);
+            for (std::size_t r = 0; r < n; ++r) {
+                const double* y = points_.row(list[r], buffer.data());
+                const double* theta = assignment.table.center(assignment.labels[list[r]]);
+                visit(block, list[r], y, squared_distance(y, theta, points_.n_features));
+            }
+        });
+    }
+
+    // Members of opened slots that their guard does not hold are due.
+    void list_opened(const Assignment& assignment) {
+        found_due_.assign(count_blocks(points_.n_points), {});
+        for_marked(assignment, found_due_.size(),
+                   [&](std::size_t block, std::size_t i, const double*, double own) {
+                       if (!(own < dates_.guarded(assignment.labels[i])))
+                           found_due_[block].push_back(static_cast<std::uint32_t>(i));
+                   });
+        for (const std::vector<std::uint32_t>& found : found_due_)
+            due_.insert(due_.end(), found.begin(), found.end());
     }
 
     // In the order of memory, where they are many.
@@ -174,8 +184,8 @@ class DuePoints {
     }
 
     void look(const Assignment& assignment) {
-        const std::size_t n_blocks = count_blocks(n_due());
-        keys_.resize(n_due());
+        const std::size_t n_blocks = count_blocks(due_.size());
+        keys_.resize(due_.size());
         found_.resize(n_blocks);
         start_highest(assignment.n_members.size());
         pool_.for_blocks(n_blocks, [&](std::size_t block, std::size_t thread) {
@@ -183,20 +193,20 @@ class DuePoints {
             double* highest = highest_[thread].data();
             wishes.clear();
             std::vector<double> buffer(points_.n_features);
-            const BlockRange range = block_range(block, n_due());
+            const BlockRange range = block_range(block, due_.size());
             const std::size_t ahead = look_ahead(kAhead);
             for (std::size_t r = range.begin; r < range.end; ++r) {
-                if (!is_whole_ && r + ahead < range.end) {
+                if (r + ahead < range.end) {
                     points_.prefetch(due_[r + ahead]);
                     prefetch(&assignment.labels[due_[r + ahead]]);
                 }
-                const std::size_t i = due_at(r);
+                const std::size_t i = due_[r];
                 const Slot a = assignment.labels[i];
-                keys_[r] = kNoDate;
-                if (a == kUnlabeled) continue;
                 const double* y = points_.row(i, buffer.data());
                 const double own =
                     squared_distance(y, assignment.table.center(a), points_.n_features);
+                keys_[r] = kNoDate;
+                if (own < dates_.guarded(a)) continue;
                 const double u = std::sqrt(own);
                 const Neighbors::Look found =
                     neighbors_.look(y, a, own, u, new_penalty_, assignment.table);
@@ -211,16 +221,15 @@ class DuePoints {
 
     // Each thread has slots of its own.
     void date_stayers(const Assignment& assignment) {
-        const std::size_t n_parts = n_due() < kPointBlock ? 1 : pool_.size();
+        const std::size_t n_parts = due_.size() < kPointBlock ? 1 : pool_.size();
         pool_.for_blocks(n_parts, [&](std::size_t part, std::size_t) {
-            for (std::size_t r = 0; r < n_due(); ++r) {
-                const std::size_t i = due_at(r);
+            for (std::size_t r = 0; r < due_.size(); ++r) {
+                const std::size_t i = due_[r];
                 const Slot a = assignment.labels[i];
                 if (keys_[r] == kNoDate || static_cast<std::size_t>(a) % n_parts != part) continue;
                 dates_.queue(a, ring_of(keys_[r])).push(keys_[r], static_cast<std::uint32_t>(i));
             }
         });
-        if (is_whole_) std::vector<DueKey>().swap(keys_);
         const std::vector<double>& highest = merged_highest();
         for (std::size_t k = 0; k < highest.size(); ++k) dates_.raise_radius(k, highest[k]);
     }
@@ -230,8 +239,11 @@ class DuePoints {
     ThreadPool& pool_;
     Neighbors neighbors_;
     DueDates dates_;
-    bool is_whole_ = true;               // all points are looked at in this pass
-    std::vector<std::uint32_t> due_;     // otherwise these
+    SlotMarks opened_;
+    std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
+    std::vector<std::vector<std::uint32_t>> found_due_;
+    std::vector<double> kept_;
+    std::vector<std::uint32_t> due_;     // who is looked at in this pass
     std::vector<std::uint64_t> is_due_;  // a bit for each point
     std::vector<DueKey> keys_;           // of those that are looked at
     std::vector<std::uint8_t> all_;

@@ -31,7 +31,7 @@ inline DueKey key_of(float date) {
 
 // Rounded down, with some steps to spare for the rounding of the clock; up, for the clock. The last
 // bits of a date have room for the ring of its point.
-constexpr std::size_t kRings = 4;
+constexpr std::size_t kRings = 2;
 constexpr double kFirstTime = 1.0;  // of a clock: dates from here on differ in their last bits only
 inline DueKey due_key(double date, std::size_t ring) {
     const DueKey key = key_of(static_cast<float>(date));

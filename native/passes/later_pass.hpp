@@ -2,14 +2,13 @@
 // them one by one.
 //
 // First it is found out which points want to move, given the clusters as they stand at the start of
-// the pass, in any order and by any thread: by own_costs.hpp, or in batches of many points and few
-// features by due_points.hpp. Then only these are visited, in the given order. As long as no
-// cluster is opened, revived or emptied on the way, the clusters stand as they stood, so each gets
-// what it wanted. Once one is (an event), two things follow. A point that wanted to move looks
-// again at its turn, at the clusters that changed, and at all if the one it wanted is among them. A
-// point that wanted to stay still prefers its own cluster to all but the slot that changed, so
-// those later in the order are compared with that one slot; any that might prefer it (or tie) joins
-// the points to be visited.
+// the pass, in any order and by any thread (watch.hpp). Then only these are visited, in the given
+// order. As long as no cluster is opened, revived or emptied on the way, the clusters stand as they
+// stood, so each gets what it wanted. Once one is (an event), two things follow. A point that
+// wanted to move looks again at its turn, at the clusters that changed, and at all if the one it
+// wanted is among them. A point that wanted to stay still prefers its own cluster to all but the
+// slot that changed, so those later in the order are compared with that one slot; any that might
+// prefer it (or tie) joins the points to be visited.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +19,7 @@
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
-#include "passes/due_points.hpp"
-#include "passes/own_costs.hpp"
+#include "passes/watch.hpp"
 #include "passes/wishes.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
@@ -36,7 +34,7 @@ using namespace records;
 using namespace search;
 using namespace algorithm;
 
-template <typename Value, typename Watch>
+template <typename Value>
 class LaterPass {
   public:
     LaterPass(const Points<Value>& points, const Remembered& remembered, double new_penalty,
@@ -58,9 +56,11 @@ class LaterPass {
     // After every pass, once gaps were closed and centers moved.
     void follow(const Assignment& assignment) { watch_.follow(assignment); }
 
-    // `has_moved` marks the slots that are not as they were at the start of the last pass.
-    void run(const std::vector<std::uint8_t>& has_moved, Assignment& assignment) {
-        watch_.find(has_moved, assignment, wishes_);
+    // `has_moved` marks the slots that are not as they were at the start of the last pass,
+    // `n_moved` counts the points that moved in it.
+    void run(const std::vector<std::uint8_t>& has_moved, std::size_t n_moved,
+             Assignment& assignment) {
+        watch_.find(has_moved, n_moved, assignment, wishes_);
         if (wishes_.empty()) return;
         if (can_change_slots(assignment))
             visit_in_order(assignment);
@@ -208,7 +208,7 @@ class LaterPass {
     ThreadPool& pool_;
     const Row* order_ = nullptr;
     std::vector<std::int32_t> position_;
-    Watch watch_;
+    Watch<Value> watch_;
     std::vector<Wish> wishes_, asked_;
     std::vector<std::int64_t> leavers_;
     std::vector<NearSlot> near_;

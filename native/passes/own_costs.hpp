@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
@@ -32,22 +33,29 @@ class OwnCosts {
           new_penalty_(new_penalty),
           pool_(pool),
           neighbors_(points.n_features),
-          lists_(pool.size()),
-          costs_(points.n_points) {}
+          lists_(pool.size()) {}
 
     double highest(std::size_t k) const { return highest_[k]; }  // over the members of slot k
     std::size_t n_slots() const { return neighbors_.n_slots(); }
 
     // Forgets the costs of the last run.
-    void start() { highest_.clear(); }
+    void start() {
+        highest_.clear();
+        is_whole_ = true;
+    }
+
+    // Gives the memory back; start() comes next.
+    void release() { std::vector<double>().swap(costs_); }
 
     // Centers have moved.
     void follow(const Assignment& assignment) {
         if (!assignment.has_any_changed) return;
+        costs_.resize(points_.n_points);
         assignment.follow_slots(highest_, 1);
         marks_.start(highest_.size());
         for (std::size_t k = 0; k < highest_.size(); ++k) {
-            const bool is_taken = assignment.has_changed[k] || !uses(Acceleration::kMovedCosts);
+            const bool is_taken =
+                is_whole_ || assignment.has_changed[k] || !uses(Acceleration::kMovedCosts);
             marks_.set(k, is_taken);
             if (is_taken) highest_[k] = 0.0;
         }
@@ -62,6 +70,7 @@ class OwnCosts {
             const std::size_t n = marks_.list(assignment.labels.data(), range, lists_[thread]);
             update_listed(assignment, lists_[thread].data(), n, highest_of_threads_[thread]);
         });
+        is_whole_ = false;
         for (const std::vector<double>& highest : highest_of_threads_)
             for (std::size_t k = 0; k < highest_.size(); ++k)
                 highest_[k] = std::max(highest_[k], highest[k]);
@@ -71,7 +80,7 @@ class OwnCosts {
     void find(const std::vector<std::uint8_t>& has_moved, const Assignment& assignment,
               std::vector<Wish>& wishes) {
         neighbors_.update(assignment, has_moved, *this, new_penalty_, points_.n_features, pool_);
-        mark_leavable(assignment);
+        find_bounds(assignment);
         found_.resize(count_blocks(points_.n_points));
         pool_.for_blocks(found_.size(), [&](std::size_t block, std::size_t thread) {
             std::vector<Wish>& found = found_[block];
@@ -122,9 +131,6 @@ class OwnCosts {
         join_lists(found_, asked);
     }
 
-    void after_events(const Assignment&, std::vector<Wish>&, const std::vector<std::size_t>&) {}
-    void forget() {}
-
   private:
     static constexpr std::size_t kTask = 2048, kAhead = 32, kNear = 8;  // points
 
@@ -145,24 +151,26 @@ class OwnCosts {
         }
     }
 
-    // Marks the slots that some member may leave.
-    void mark_leavable(const Assignment& assignment) {
-        marks_.start(assignment.n_members.size());
+    // Which own costs are too low for any member to leave, after that of points without a label.
+    void find_bounds(const Assignment& assignment) {
+        constexpr double kNever = std::numeric_limits<double>::infinity();
+        bounds_.assign(assignment.n_members.size() + 1, kNever);
         for (std::size_t k = 0; k < assignment.n_members.size(); ++k)
-            marks_.set(
-                k, assignment.n_members[k] > 0 && !(highest_[k] < neighbors_.keeping_cost_of(k)));
+            if (assignment.n_members[k] > 0) bounds_[k + 1] = neighbors_.keeping_cost_of(k);
     }
 
+    // Without a branch, as in marked_points.hpp.
     std::size_t list_restless(const Assignment& assignment, BlockRange range,
                               std::vector<std::uint32_t>& list) const {
-        const std::size_t n_listed = marks_.list(assignment.labels.data(), range, list);
-        std::size_t n = 0;
-        for (std::size_t r = 0; r < n_listed; ++r) {
-            const std::uint32_t i = list[r];
-            list[n] = i;
-            n += !(costs_[i] < neighbors_.keeping_cost_of(assignment.labels[i]));
+        list.resize(std::max(list.size(), range.end - range.begin + 1));
+        const double *bounds = bounds_.data() + 1, *costs = costs_.data();
+        const Slot* labels = assignment.labels.data();
+        std::uint32_t* next = list.data();
+        for (std::size_t i = range.begin; i < range.end; ++i) {
+            *next = static_cast<std::uint32_t>(i);
+            next += !(costs[i] < bounds[labels[i]]);
         }
-        return n;
+        return static_cast<std::size_t>(next - list.data());
     }
 
     const Points<Value>& points_;
@@ -170,9 +178,10 @@ class OwnCosts {
     ThreadPool& pool_;
     Neighbors neighbors_;
     SlotMarks marks_;
+    bool is_whole_ = true;                           // no cost is known
     std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
     std::vector<std::vector<Wish>> found_;
-    std::vector<double> costs_, highest_, kept_;
+    std::vector<double> costs_, highest_, kept_, bounds_;
     std::vector<std::vector<double>> highest_of_threads_;
 };
 

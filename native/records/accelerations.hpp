@@ -34,8 +34,11 @@ inline const std::array<std::string, 16> kAccelerationNames = {
     "moved_rivals", "due_dates",   "line",        "replay",          "joining",      "moved_sums",
     "moved_costs",  "small_table", "bucket_sort", "prefetch"};
 
-// Due dates are for batches of at least so many points.
-inline std::size_t fewest_for_dates = 30000;
+// Due dates are for batches of many points, from this pass on, counted after the first.
+struct DatesFrom {
+    std::size_t fewest_points = 30000, first_pass = 4;
+};
+inline DatesFrom dates;
 
 inline std::array<bool, kAccelerationNames.size()> is_left_out{};
 static_assert(is_left_out.size() == static_cast<std::size_t>(Acceleration::kPrefetch) + 1);

@@ -152,7 +152,7 @@ def test_the_report_tells_rows_that_were_left_out(table):
     assert main(["cluster", rows, *USUAL, *COMMA, "-o", "run", "-q"]) == 0
     assert main(["report", "run", "-o", "report.html"]) == 0
     with open("report.html", encoding="utf-8") as page:
-        assert "2 rows left out because a value is missing." in page.read()
+        assert "2 rows left out because a value is missing or cannot be read." in page.read()
 
 
 def test_lines_before_a_broken_one_make_a_run_while_parameters_are_chosen(

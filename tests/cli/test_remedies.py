@@ -1,12 +1,15 @@
 """What messages of the command advise can be typed, and is typed here."""
 
+import ast
 import json
 import re
 import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import typer
@@ -14,7 +17,14 @@ import typer
 import dynmeans
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.app import COMMANDS, app_for
+from dynmeans.follow.recipe import Recipe
+from dynmeans.inputs.argument_text import ArgumentText, typed
+from dynmeans.report.from_run import run_report
+from dynmeans.runs.run import Run
 
+SPEAKERS = ("InputError", "ArgumentText", "ValueError", "TypeError", "UserWarning")
+PYTHON_ONLY = {"one_call", "estimators", "plots", "mixture", "spark", "scale", "batch_times"}
+RECIPE = {one.name: one.metadata["type"] for one in fields(Recipe)}
 PACKAGE = Path(dynmeans.__file__).parent
 ROWS = "at,x,y\n" + "".join(
     f"2026-03-{1 + i // 8:02d} {i % 8:02d}:00,{i % 2 * 9},{i}\n" for i in range(40)
@@ -40,6 +50,138 @@ def advised_names():
 @pytest.mark.parametrize("name", advised_names())
 def test_every_argument_that_is_advised_is_an_option(name):
     assert any(name in options_of(command) for command in COMMANDS), name
+
+
+def literal_texts(speakers=None):
+    """Every text of the library that may reach the command, f-strings with 1 for their values."""
+    for path in PACKAGE.rglob("*.py"):
+        if {*path.parts, path.stem} & PYTHON_ONLY:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            name = getattr(getattr(node, "func", None), "id", "")
+            if name in speakers if speakers else isinstance(node, ast.JoinedStr | ast.Constant):
+                for one in ast.walk(node):
+                    if isinstance(one, ast.JoinedStr):
+                        parts = [getattr(part, "value", "1") for part in one.values]
+                        yield "".join(p if isinstance(p, str) else "1" for p in parts)
+                    elif isinstance(one, ast.Constant) and isinstance(one.value, str):
+                        yield one.value
+
+
+def test_every_value_that_is_advised_is_taken_by_an_option():
+    advised = {
+        found for text in literal_texts() for found in re.findall(r"\{([a-z_]+)=([^{}]+)\}", text)
+    }
+    assert ("method", "'hdbscan'") in advised
+    assert ("families", "True") in advised
+    for name, value in advised:
+        line = ArgumentText(f"{{{name}={value}}}").told(typed())
+        words = shlex.split(line)
+        if words[0] == "dynmeans":
+            command = typer.main.get_command(app_for(words[1:2]))
+            assert words[1] in getattr(command, "commands", {words[1]: 0}), line
+        elif value not in ("...", "True", "False", "1") and name in RECIPE:
+            Recipe(**{name: RECIPE[name](words[1])})
+
+
+def test_no_message_of_the_command_names_an_argument_of_python():
+    found = [
+        text
+        for text in literal_texts(SPEAKERS)
+        if re.search(r"(?<![{\w?&])[a-z]+[a-z_]*=['\dTF]", text)
+    ]
+    assert found == [], found
+
+
+def bar_and_heap():
+    """A long bar, which is cut, beside a dense heap."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(0, 30, (40, 60)), rng.normal(40, 0.05, (40, 30))], axis=1)
+    rows = [f"{i},{v},{rng.normal()}" for i, line in enumerate(x) for v in line]
+    return "\n".join(["at,x,y", *rows])
+
+
+def _typed_again(words, advice):
+    """Return the command with one piece of advice, less what it takes the place of."""
+    flag, _, rest = advice.partition(" ")
+    replaced = re.findall(r"in place of (--[a-z-]+)(?: and (--[a-z-]+))?", rest)
+    kept = [w for w in words if w.split("=")[0] not in [p for pair in replaced for p in pair]]
+    value = rest.split(" in place")[0]
+    return [*kept, flag, *([value] if value else [])]
+
+
+@pytest.mark.parametrize("given", ["", "--n-clusters=4", "--families", "--families --n-clusters=9"])
+def test_what_a_doubt_advises_is_typed(tmp_path, capsys, given):
+    (tmp_path / "rows.csv").write_text(bar_and_heap())
+    words = ["cluster", str(tmp_path / "rows.csv"), "-t", "at", "--every", "1", "-f", "x,y"]
+    words += ["-o", str(tmp_path / "run"), "--overwrite", *given.split()]
+    assert main(words) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert told
+    values = {"--new-penalty": "4", "--n-clusters": "4", "--reach": "2"}
+    form = (
+        r"--method hdbscan(?: in place of --[a-z-]+(?: and --[a-z-]+)?)?|--space standard|--[a-z-]+"
+    )
+    advised = {one for line in told for one in re.findall(form, line)}
+    advised = {one for one in advised if f"{one}=" not in given and f"of {one}" not in str(told)}
+    assert "--space standard" in advised
+    if "--families" not in given:
+        assert "--families" in advised
+        assert any(one.startswith("--method hdbscan") for one in advised)
+    for one in advised:
+        again = _typed_again(words, f"{one} {values[one]}" if one in values else one)
+        if one == "--new-penalty" and "--families" not in words:
+            again = [word for word in again if not word.startswith("--n-clusters")]
+        assert main(again) == 0, (one, capsys.readouterr().err)
+        capsys.readouterr()
+
+
+def test_another_number_than_asked_for_is_told_and_the_remedy_joins(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    places = [(0, 0), (9, 0), (0, 9), (9, 9), (5, 0)]
+    rows = [
+        f"{t},{x + 0.2 * rng.normal()},{y + 0.2 * rng.normal()}"
+        for t in range(40)
+        for x, y in places
+        for _ in range(9)
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(["at,x,y", *rows]))
+    words = ["cluster", str(tmp_path / "rows.csv"), "-t", "at", "--every", "1", "-f", "x,y"]
+    assert main([*words, "-o", str(tmp_path / "five"), "--n-clusters", "5"]) == 0
+    assert "asked for" not in capsys.readouterr().err
+    assert main([*words, "-o", str(tmp_path / "run"), "--n-clusters", "4"]) == 0
+    told = re.search(r"asked for.* speak for 5; dynmeans (.*) joins", capsys.readouterr().err)
+    assert main(shlex.split(told[1])) == 0
+    assert "5 identities in 4 families" in capsys.readouterr().out
+
+
+def test_a_number_that_changes_after_the_choice_is_told(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{t},{9 * k + 0.2 * rng.normal()}"
+        for t in range(200)
+        for k in range(2 if t < 100 else 5)
+        for _ in range(30)
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(["at,x", *rows]))
+    words = ["cluster", str(tmp_path / "rows.csv"), "-t", "at", "--every", "1", "-f", "x"]
+    assert main([*words, "-o", str(tmp_path / "run")]) == 0
+    told = capsys.readouterr().err
+    assert "hold 2 clusters on average, 2 identities" in told
+    assert "windows, which hold 2 clusters on average; all 200 hold 3.5." in told
+
+
+def test_doubts_in_the_story_are_spelled_as_they_are_typed(tmp_path, capsys):
+    (tmp_path / "rows.csv").write_text(bar_and_heap())
+    words = ["cluster", str(tmp_path / "rows.csv"), "-t", "at", "--every", "1", "-f", "x,y"]
+    assert main([*words, "-o", str(tmp_path / "run")]) == 0
+    assert main(["story", str(tmp_path / "run")]) == 0
+    told = capsys.readouterr().out
+    assert "Doubtful: " in told
+    assert "--families, " in told
+    assert "families=True" not in told
+    with Run.open(tmp_path / "run") as run:
+        assert any("families=True" in sentence for sentence in run_report(run).story)
 
 
 @pytest.mark.parametrize(
@@ -171,3 +313,22 @@ def test_penalties_with_another_gap_go_into_the_one_call():
     assert (again.penalties.max_gap, again.penalties.reach) == (30, 1.5)
     with pytest.raises(TypeError, match="there is no penalty 'gap'"):
         changed.with_(gap=1)
+
+
+def test_a_time_that_cannot_be_read_is_shown_and_many_of_them_are_warned_of(tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    words = ["cluster", str(path), "-t", "at", "--every", "1d", "-f", "x", "--new-penalty", "1"]
+    path.write_text(ROWS.replace("2026-03-02 03:00", "soon"))
+    assert main([*words, "-o", str(tmp_path / "few")]) == 0
+    told = capsys.readouterr().err
+    assert "1 whose at is missing or unread (such as 'soon'; --time-format says" in told
+    assert "warning" not in told
+    path.write_text(re.sub(r"2026-03-0[12] (\d\d)", r"0\1. 03. 2026", ROWS))
+    assert main([*words, "-o", str(tmp_path / "many")]) == 0
+    told = capsys.readouterr().err
+    assert "warning: 16 rows were left out" in told
+    assert "such as '000. 03. 2026:00'" in told
+    assert main(["story", str(tmp_path / "many")]) == 0
+    assert (
+        "16 rows left out because a value is missing or cannot be read" in capsys.readouterr().out
+    )

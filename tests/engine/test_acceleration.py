@@ -78,15 +78,16 @@ def check_stream(seed):
     assert_same_bits(run(penalties, batches, revival, n_threads=n_threads), plain)
 
 
-@pytest.fixture(params=["own costs", "due dates"])
+@pytest.fixture(params=["own costs", "due dates", "due dates after two passes"])
 def later_passes(request):
     """Late passes of any batch by own costs, or of small ones with few features by due dates."""
-    has_dates = request.param == "due dates"
-    before = native.compiled.date_from(0 if has_dates else 2**40)
+    has_dates = request.param != "own costs"
+    n_passes = 1 if request.param == "due dates" else 2
+    before = native.compiled.date_from(0 if has_dates else 2**40, n_passes)
     native.compiled.leave_out(["small_table"] if has_dates else [])
     yield request.param
     native.compiled.leave_out([])
-    native.compiled.date_from(before)
+    native.compiled.date_from(*before)
 
 
 @pytest.mark.parametrize("seed", range(N_STREAMS))

@@ -262,7 +262,7 @@ BAD_PARAMETERS = [
     ({"revival_penalty": -1.0, "drift": 1.0}, ValueError, "revival_penalty must be at least 0"),
     ({"revival_penalty": 1.0}, ValueError, "either revival_penalty and drift"),
     ({"max_gap": 2, "reach": 1, "revival_penalty": 1, "drift": 1}, ValueError, "not both pairs"),
-    ({"n_init": 0}, ValueError, "n_init must be at least 1"),
+    ({"n_init": 0}, ValueError, "n_init must be from 1 to 10000"),
     ({"n_init": 2.5}, TypeError, "n_init must be an integer"),
     ({"revival": "fuzzy"}, ValueError, "revival must be one of"),
     ({"backend": "abacus"}, ValueError, "backend must be one of"),

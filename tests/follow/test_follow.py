@@ -139,7 +139,8 @@ def test_a_recipe_that_disagrees_with_the_memory_is_refused_by_name(batches, cha
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"n_init": 0}, "n_init must be at least 1, got 0"),
+        ({"n_init": 0}, "n_init must be from 1 to 10000, got 0"),
+        ({"n_init": 10**9}, "n_init must be from 1 to 10000, got 1000000000"),
         ({"order": "random"}, "order must be one of content, row, got 'random'"),
         ({"space": "cubic"}, "space must be one of raw, standard, .*got 'cubic'"),
         ({"random_state": -1}, "random_state must be None, an integer from 0 to 2"),

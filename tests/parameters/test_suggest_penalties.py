@@ -165,7 +165,7 @@ def test_the_explanation_names_what_was_chosen():
         ({"batches": BATCHES, "elapsed": [1.0]}, "elapsed must have one value for each"),
         ({"batches": BATCHES, "elapsed": 0.0}, "elapsed must be greater than 0"),
         ({"batches": BATCHES, "sample_weight": [[1.0]] * 8}, "sample_weight must have one value"),
-        ({"batches": BATCHES, "n_init": 0}, "n_init must be at least 1"),
+        ({"batches": BATCHES, "n_init": 0}, "n_init must be from 1 to 10000"),
         ({"batches": BATCHES, "max_gap": 1.0}, "max_gap must be greater than 1"),
         ({"batches": BATCHES, "reach": 0.5}, "reach must be at least 1"),
     ],

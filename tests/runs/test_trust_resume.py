@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import run_cases
-from run_cases import OPTIONS
 
 from dynmeans import Run
 from dynmeans.runs.reading.window import WindowOptions
@@ -96,16 +95,3 @@ def test_the_digest_does_not_depend_on_where_the_run_was_stopped(tmp_path, monke
         with Run.open(tmp_path / name) as run:
             positions.append(run.position)
     assert positions[0] == positions[1]
-
-
-def test_a_run_without_a_digest_in_its_position_is_resumed(tmp_path):
-    path, folder = tmp_path / "rows.parquet", tmp_path / "run"
-    frame = run_cases.moving_table(8)
-    frame[:60].to_parquet(path, index=False)
-    run_cases.follow(path, folder)
-    with Run.open(folder) as run:  # as a release without digests left it
-        run.finish({key: value for key, value in run.position.items() if key != "digest"})
-    frame.to_parquet(path, index=False)
-    run_cases.follow(path, folder, OPTIONS)
-    with Run.open(folder) as run:
-        assert run.status().n_rows == len(frame)

@@ -19,6 +19,8 @@ from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.one_call.summary import left_out_text
 from dynmeans.runs.run import Run
 
+_MOST_TOLD = 12  # members of a family, and families of which those of one member are listed
+_MUCH = 1 / 3  # of the rows: whoever loses so many should know
 NO_NAMES: Mapping[int, str] = {}
 
 
@@ -72,10 +74,15 @@ def show_families(families: Families, names: Mapping[int, str] = NO_NAMES) -> No
         f"{n_identities} in {counted(families.n_families, 'family')} at level "
         f"{families.level:.6g}, {families.n_per_batch:.3g} in a window on average."
     )
+    n_alone = 0
     for family in families.ids.tolist():
         members = families.tree.ids[families.family_of_identity == family].tolist()
-        if len(members) > 1:
-            say(f"{family}: {', '.join(named(k, names) for k in members)}")
+        n_alone += len(members) == 1
+        if len(members) > 1 or families.n_families <= _MOST_TOLD:
+            more = f" and {len(members) - _MOST_TOLD} more" if len(members) > _MOST_TOLD else ""
+            say(f"{family}: {', '.join(named(k, names) for k in members[:_MOST_TOLD])}{more}")
+    if n_alone and families.n_families > _MOST_TOLD:
+        say(f"and {counted(n_alone, 'family')} of one identity each")
 
 
 def families_fields(families: Families) -> dict[str, Any]:
@@ -106,8 +113,9 @@ def show_result(
 
 
 def _result_fields(result: ClusterResult) -> dict[str, Any]:
+    status = result.status
     return {
-        **asdict(result.status),
+        **asdict(status),
         "is_resumed": result.is_resumed,
         "new_windows": result.n_windows,
         "new_rows": result.n_rows,
@@ -118,8 +126,7 @@ def _result_fields(result: ClusterResult) -> dict[str, Any]:
         "is_stopped": result.is_stopped,
         "doubts": list(result.suggestion.doubts) if result.suggestion else [],
         "new_beyond": result.new_beyond,
-        "proposal": result.proposal,
-        "links": result.links,
+        "notes": [with_flags(note, ["cluster"], status.folder) for note in result.notes],
     }
 
 
@@ -136,9 +143,8 @@ def _say_result(result: ClusterResult) -> None:
         f"now, {status.n_identities:,} in all, new beyond {result.new_beyond}. "
         f"Run: {status.folder}"
     )
-    for told in (result.proposal, result.links):
-        if told is not None:
-            tell(with_flags(told, ["cluster"]))
+    for note in result.notes:
+        tell(with_flags(note, ["cluster"], status.folder))
     if status.n_dead_letters:
         letters = counted(status.n_dead_letters, "message")
         tell(f"{letters} could not be read as rows: dynmeans dead-letters {status.folder}")
@@ -147,8 +153,11 @@ def _say_result(result: ClusterResult) -> None:
 def _tell_left_out(result: ClusterResult, time: str | None) -> None:
     """Say how many rows have no label, and why."""
     status = result.status
-    if text := left_out_text(status.n_dropped, result.missing, result.n_duplicates, time):
-        tell(with_flags(text, ["cluster"]))
+    counts = status.n_dropped, result.missing, result.n_duplicates
+    if text := left_out_text(*counts, time, result.unread):
+        is_much = status.n_dropped > _MUCH * (status.n_rows + status.n_dropped)
+        told = f"{'warning: ' if is_much else ''}{with_flags(text, ['cluster'])}"
+        tell(told, "warning" if is_much else "info")
     if status.n_late or result.n_repeated:
         late = f"{counted(status.n_late, 'row')} left out because they came too late"
         tell(f"{late}, {result.n_repeated:,} because they were taken in before.")

@@ -5,24 +5,12 @@ from collections.abc import Iterable, Mapping
 import typer
 
 from dynmeans.cli.app import app_for
-from dynmeans.inputs.argument_text import ArgumentText
-
-# Given so, an option stands for itself: it has no value, or one that is not known.
-_WITHOUT_VALUE = ("", "...", "True", "False")
+from dynmeans.inputs.argument_text import ArgumentText, told, typed
 
 
-def with_flags(text: str, words: Iterable[str]) -> str:
-    """Name options where a text names arguments."""
-    if not isinstance(text, ArgumentText):
-        return text
-    flags = _flags_of(words)
-
-    def name_of(name: str, given: str) -> str:
-        if name not in flags:
-            return f"{name}={given}" if given else name
-        return flags[name] if given in _WITHOUT_VALUE else f"{flags[name]} {given.strip(chr(39))}"
-
-    return text.told(name_of)
+def with_flags(text: str, words: Iterable[str], run: str = "RUN") -> str:
+    """Name options of the command of these words where a text names arguments."""
+    return told(text, typed(run, _flags_of(words))) if isinstance(text, ArgumentText) else text
 
 
 def _flags_of(words: Iterable[str]) -> Mapping[str, str]:

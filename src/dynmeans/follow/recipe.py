@@ -11,7 +11,7 @@ import numpy as np
 from dynmeans.follow.methods import OURS, checked_method, method_text
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number, checked_range
-from dynmeans.records.orders import BY, SEARCHES
+from dynmeans.records.orders import BY, MOST_ORDERS, SEARCHES
 from dynmeans.records.penalties import (
     AUTO,
     MOTIONS,
@@ -37,10 +37,6 @@ def _field(default: Any, check: Check, kind: Any, words: str, choices: Any = Non
 
 def _number(**rule: Any) -> Check:
     return lambda name, value: None if value is None else checked_number(name, value, **rule)
-
-
-def _count(name: str, value: Any) -> int:
-    return checked_count(name, value)
 
 
 def _count_or_none(name: str, value: Any) -> int | None:
@@ -220,9 +216,9 @@ class Recipe:
     )
     n_init: int = _field(
         3,
-        _count,
+        lambda name, value: checked_count(name, value, at_most=MOST_ORDERS),
         int,
-        "Visiting orders tried on every batch; the one of lowest cost is kept.",
+        "Visiting orders tried on every batch, at most 10,000; the one of lowest cost is kept.",
     )
     order: str = _field(
         "content",
@@ -260,7 +256,7 @@ class Recipe:
     )
     min_life: int = _field(
         1,
-        _count,
+        checked_count,
         int,
         "Batches that must have seen an identity so far for it to be confirmed.",
     )
@@ -306,9 +302,9 @@ class Recipe:
             )
 
         if self.method != OURS:
-            where = f"method={method_text(self.method)!r}"
+            where = f"{{method={method_text(self.method)!r}}}"
             unused = ("n_clusters", "revival", "n_init", "order", "search", "families")
-            self.refuse(where, unused, "It is for the clusters of method='dynmeans'.")
+            self.refuse(where, unused, "It is for the clusters of {method='dynmeans'}.")
 
     @property
     def is_auto(self) -> bool:

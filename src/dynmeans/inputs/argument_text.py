@@ -1,11 +1,23 @@
 """Text that names arguments, so that a command line can name its options in the same place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from shlex import quote
 from string import Formatter
 from typing import Any
 
 # From an argument and what is given for it, if anything ("..." for any value), to its name.
 Namer = Callable[[str, str], str]
+# Given so, an option stands for itself: it has no value, or one that is not known.
+_WITHOUT_VALUE = ("", "...", "True", "False")
+# What is done with a run once it is there: in Python, on what `dynmeans.cluster` returns, and as a
+# command of the folder.
+_OF_RUNS = {
+    "links": ("found.links", "dynmeans edit {run} links"),
+    "n_families": (
+        "families=True and found.families.about({given})",
+        "dynmeans families {run} --n-families {given}",
+    ),
+}
 
 
 class ArgumentText(str):
@@ -33,7 +45,7 @@ class ArgumentText(str):
 
     def __new__(cls, template: str, *values: Any) -> "ArgumentText":
         """Write the sentence with the names of Python."""
-        text = super().__new__(cls, _filled(template, values, _in_python))
+        text = super().__new__(cls, _filled(template, values, in_python))
         text.template, text.values = template, values
         return text
 
@@ -55,9 +67,46 @@ def _filled(template: str, values: tuple[Any, ...], name_of: Namer) -> str:
             pieces.append(format(repr(value) if conversion == "r" else value, form or ""))
         elif field is not None:
             name, _, given = field.partition("=")
-            pieces.append(name_of(name, given))
+            pieces.append(name_of(name, f"{given}:{form}" if form else given))
     return "".join(pieces)
 
 
-def _in_python(name: str, given: str) -> str:
+def in_python(name: str, given: str) -> str:
+    """Name an argument as a caller of Python functions gives it."""
+    if name in _OF_RUNS:
+        return _OF_RUNS[name][0].format(given=given)
     return f"{name}={given}" if given else name
+
+
+def typed(run: str = "RUN", flags: Mapping[str, str] | None = None) -> Namer:
+    """Return what names arguments as the command takes them, for a run in this folder.
+
+    Parameters
+    ----------
+    run : str
+        The folder of the run.
+    flags : mapping of str to str, optional
+        Options by the names that Python has for them; any other name stays what it is. Without,
+        every argument is an option of its name, as with `dynmeans cluster`.
+
+    Examples
+    --------
+    >>> text = ArgumentText("Try {space=standard}, {families=True} or {n_families=4}.")
+    >>> text.told(typed("run"))
+    'Try --space standard, --families or dynmeans families run --n-families 4.'
+    """
+
+    def name_of(name: str, given: str) -> str:
+        flag = f"--{name.replace('_', '-')}" if flags is None else flags.get(name)
+        if flag is not None and (name not in _OF_RUNS or flags is not None):
+            return flag if given in _WITHOUT_VALUE else f"{flag} {quote(given.strip(chr(39)))}"
+        if name in _OF_RUNS:
+            return _OF_RUNS[name][1].format(run=run, given=given)
+        return in_python(name, given)
+
+    return name_of
+
+
+def told(text: str, name_of: Namer) -> str:
+    """Write a text with other names of arguments, where it names any."""
+    return text.told(name_of) if isinstance(text, ArgumentText) else text

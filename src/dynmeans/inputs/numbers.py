@@ -57,10 +57,12 @@ def checked_range(name: str, value: Any, *, above: float = 0.0) -> tuple[float, 
     return low, high
 
 
-def checked_count(name: str, value: Any, at_least: int = 1) -> int:
+def checked_count(name: str, value: Any, at_least: int = 1, at_most: int | None = None) -> int:
     """Return an integer parameter, or refuse it by name."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name} must be an integer, got {value!r}.")
+    if at_most is not None and not at_least <= value <= at_most:
+        raise InputError(name, f"must be from {at_least} to {at_most}", got=value)
     if value < at_least:
         raise InputError(name, f"must be at least {at_least}", got=value)
     return int(value)

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from dynmeans.inputs.argument_text import ArgumentText
+
 _ABOUT = 1.5  # A number is met within this factor.
 _TRUSTED = 2.2  # Within this factor of a hint the points know better how many there are.
 _MUCH_FINER = 6.0  # families that share the points evenly, in units of those hinted at
@@ -35,6 +37,24 @@ class Hint(NamedTuple):
     def is_fine(self, found: float) -> bool:
         """Whether so many, counted by their shares of the points, are far too many."""
         return found > self.high * _MUCH_FINER
+
+    def told(self, found: float, batch: str = "window") -> ArgumentText | None:
+        """Say what to do where another number was found, though it is about as many.
+
+        Examples
+        --------
+        >>> print(Hint(4, 4, False).told(4.98))
+        About 4 clusters in a window were asked for, and its points speak for 4.98; \
+families=True and found.families.about(4) joins the nearest.
+        """
+        if self.low <= round(found) <= self.high:
+            return None
+        asked = self.nearest(found)
+        way = f"{{n_families={asked:g}}} joins the nearest"
+        if found < asked:
+            way = "a smaller {new_penalty} makes more"
+        told = f"About {{:g}} clusters in a {batch} were asked for, and its points speak for "
+        return ArgumentText(f"{told}{{:.3g}}; {way}.", asked, found)
 
     def nearest(self, found: float) -> float:
         """The number to go to."""

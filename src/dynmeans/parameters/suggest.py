@@ -9,7 +9,7 @@ import numpy.typing as npt
 from dynmeans.engine.batch import AnyBatch, Batch, take_batches
 from dynmeans.engine.blas import one_thread
 from dynmeans.engine.orders import content_order
-from dynmeans.inputs.numbers import checked_count, checked_number, checked_range
+from dynmeans.inputs.numbers import checked_number, checked_range
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.leading_axes import leading_axes
@@ -141,7 +141,7 @@ def suggest_details(
     return suggest_for(
         rows[:n],
         gaps[:n],
-        orders=VisitingOrders(entropy, checked_count("n_init", n_init)),
+        orders=VisitingOrders(entropy, n_init),
         max_gap=max_gap,
         reach=reach,
         n_clusters=n_clusters,

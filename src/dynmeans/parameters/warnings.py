@@ -39,13 +39,24 @@ def find_doubts(
         _other_number(trials, chosen, hint),
         _nothing_followed(trials, chosen) if hint is None else None,
         _single_points(trials, chosen),
-        _no_scale(trials, chosen),
-        _unlike_widths(trials, chosen),
-        None if is_joined else _touching(trials, chosen),
+        _no_scale(trials, chosen, _ways_out(hint, is_joined, "{n_clusters}")),
+        _unlike_widths(trials, chosen, _ways_out(hint, is_joined)),
+        None if is_joined else _touching(trials, chosen, _ways_out(hint, is_joined)),
     ]
     if trials.points.n_batches > 1:
         doubts.append(_farthest_move(trials, chosen))
     return tuple(doubt for doubt in doubts if doubt)
+
+
+def _ways_out(hint: Hint | None, is_joined: bool, number: str = "") -> str:
+    """What may help and can be given: not what was given, and a method only in place of it."""
+    ways = [] if is_joined else ["join identities with {families=True}"]
+    if hint is None and number:
+        ways.append(f"say about how many there are with {number}")
+    given = ["{n_clusters}"] * (hint is not None) + ["{families}"] * is_joined
+    place = f" in place of {' and '.join(given)}" if given else ""
+    told = ", ".join([*ways, f"{'or ' if ways else ''}try {{method='hdbscan'}}{place}"])
+    return f"{told[0].upper()}{told[1:]}."
 
 
 def _one_feature(points: Points) -> ArgumentText | None:
@@ -59,7 +70,7 @@ def _one_feature(points: Points) -> ArgumentText | None:
     shown = min(99.99, 100 * share)
     return ArgumentText(
         f"feature {first + 1} of {points.n_features} has {shown:.4g} % of the spread, so the "
-        "others hardly count. Bring all features to similar scales ({space=...})."
+        "others hardly count. Bring all features to similar scales with {space='standard'}."
     )
 
 
@@ -88,7 +99,7 @@ def _single_points(trials: Trials, chosen: Setting) -> ArgumentText | None:
     )
 
 
-def _no_scale(trials: Trials, chosen: Setting) -> ArgumentText | None:
+def _no_scale(trials: Trials, chosen: Setting, ways_out: str) -> ArgumentText | None:
     """Real clusters stay the same over neighboring values of lambda and other visiting orders."""
     if trials.candidate(chosen).n_clusters <= 1:
         return None
@@ -101,12 +112,11 @@ def _no_scale(trials: Trials, chosen: Setting) -> ArgumentText | None:
     return ArgumentText(
         "a slightly other {new_penalty}, or the rows in another order, would cut the points "
         f"otherwise (agreement {min(found):.2f}, where 1 is the same): they may have no clusters "
-        "of this scale. Look at a picture, join identities (families), say about how many there "
-        "are with {n_clusters}, or try {method='hdbscan'}."
+        f"of this scale. {ways_out}"
     )
 
 
-def _unlike_widths(trials: Trials, chosen: Setting) -> ArgumentText | None:
+def _unlike_widths(trials: Trials, chosen: Setting, ways_out: str) -> ArgumentText | None:
     """One lambda is one width: a dense heap and a wide one are cut or joined."""
     labels, _, _ = trials.labels(chosen)
     points = trials.points
@@ -131,11 +141,11 @@ def _unlike_widths(trials: Trials, chosen: Setting) -> ArgumentText | None:
     return ArgumentText(
         f"clusters are unlike: the widest spread {np.sqrt(high / max(low, _TINY)):.2g} times as "
         "far as the densest, and one {new_penalty} cuts the wide ones or joins the dense ones. "
-        "Join identities (families), or try {method='hdbscan'}."
+        f"{ways_out}"
     )
 
 
-def _touching(trials: Trials, chosen: Setting) -> ArgumentText | None:
+def _touching(trials: Trials, chosen: Setting, ways_out: str) -> ArgumentText | None:
     """Parts of a bar, an arc or one cloud lie against each other; clusters of their own do not."""
     points = trials.points
     labels, _, _ = trials.labels(chosen)
@@ -148,7 +158,7 @@ def _touching(trials: Trials, chosen: Setting) -> ArgumentText | None:
         return None
     return ArgumentText(
         "{:.0f} % of the points are in clusters that lie against the next one like parts of a "
-        "larger shape. Join identities (families), or try {method='hdbscan'}.",
+        f"larger shape. {ways_out}",
         100.0 * n_touching / n_looked_at,
     )
 
@@ -199,7 +209,7 @@ def _nothing_followed(trials: Trials, chosen: Setting) -> ArgumentText | None:
         f"with any {{new_penalty}} clusters hardly outlive a {batch} (here {{:,}} identities, seen "
         f"in {{:.2g}} {plural(batch)} each). A coarse value that forgets nothing was chosen. Say "
         f"about how many clusters a {batch} holds with {{n_clusters}}, give {{new_penalty}} "
-        "yourself, or join identities afterwards (families).",
+        "yourself, or join identities with {families=True}.",
         candidate.n_identities,
         n_seen / candidate.n_identities,
     )

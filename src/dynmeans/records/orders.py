@@ -1,10 +1,11 @@
 """How the minimum is searched: visiting orders by their seed, and what follows Algorithm 2."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 from dynmeans.inputs.fields import one_of
+from dynmeans.inputs.numbers import checked_count
 
+MOST_ORDERS = 10_000  # each is a run of Algorithm 2
 BY = ("content", "row")
 SEARCHES = ("paper", "split", "deep")  # each goes on from where the one before it ends
 _STRIDE = 0xD1342543DE82EF95
@@ -47,12 +48,8 @@ class VisitingOrders:
 
     def __post_init__(self) -> None:
         """Refuse what is no key or no number of orders."""
-        for name, low, high in (("entropy", 0, 2**64 - 1), ("n_init", 1, 2**31 - 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral):
-                raise TypeError(f"{name} must be an integer, got {value!r}.")
-            if not low <= int(value) <= high:
-                raise ValueError(f"{name} must be from {low} to {high}, got {value!r}.")
+        checked_count("entropy", self.entropy, 0, 2**64 - 1)
+        checked_count("n_init", self.n_init, at_most=MOST_ORDERS)
         one_of("by", self.by, BY)
         checked_search(self.search)
 

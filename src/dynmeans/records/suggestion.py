@@ -9,6 +9,8 @@ from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted, plural
 from dynmeans.records.penalties import Penalties
 
+_ABOUT_AS_MANY = 1.15  # clusters in a batch, over those where there are fewer
+
 
 class SuggestionWarning(UserWarning):
     """Parameters were chosen from data that say little about them."""
@@ -108,6 +110,17 @@ class Suggestion:
                 )
             ]
         return [*self._parameters_in_words(), self._result_in_words()]
+
+    def told_beside(self, n_clusters: float, n_batches: int) -> ArgumentText | None:
+        """Say that all batches hold another number of clusters than those that were looked at."""
+        looked_at = self.chosen.n_clusters
+        if max(looked_at, n_clusters) <= _ABOUT_AS_MANY * min(looked_at, n_clusters):
+            return None
+        batches = plural(self.batch_word)
+        return ArgumentText(
+            f"{{new_penalty}} was chosen on the first {self.n_batches:,} {batches}, which hold "
+            f"{counted(looked_at, 'cluster')} on average; all {n_batches:,} hold {n_clusters:.3g}."
+        )
 
     def _parameters_in_words(self) -> list[ArgumentText]:
         p = self.penalties

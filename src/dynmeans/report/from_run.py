@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dynmeans.inputs.argument_text import Namer, in_python
 from dynmeans.records.history import History
 from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
+from dynmeans.report.centers_drawn import drawn_together
 from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
@@ -49,6 +51,7 @@ def run_report(
     trust: bool = False,
     names: Mapping[int, str] | None = None,
     describe: Sequence[str] = (),
+    name_of: Namer = in_python,
 ) -> ReportData:
     """Gather what the report of a run shows.
 
@@ -69,6 +72,8 @@ def run_report(
         Names of clusters for this report, in place of those that are stored in the run.
     describe : sequence of str
         Further columns of the input to describe clusters by, as for `describe_clusters`.
+    name_of : callable
+        Names the arguments that the page advises; `typed` does it as the command takes them.
     """
     # A run that goes on may commit between the two: the samples, read first, set the end.
     samples = list(run.samples())
@@ -81,9 +86,10 @@ def run_report(
     space = run.memory.known_space
     column = truth or run.config.source.get("truth")
     scores = score_run(run, column, input, trust=trust) if column else None
+    drawn, kept = drawn_together(history, samples, space)
     data = report_data(
-        history,
-        samples=samples,
+        drawn,
+        samples=kept,
         parameters=_parameters(run),
         scores=scores,
         title=title or _title(run),
@@ -94,28 +100,27 @@ def run_report(
     data = data.with_confirmed(min_cluster_size=size, min_life=life).with_trial(_trial(run))
     data = data.with_names(run.edits.shown_names() | dict(names or {}))
     data = data.with_edits(run.edits.merged, run.edits.pinned)
+    advice = None
     if run.config.sample_size:
         profiles = describe_clusters(
             run, describe=describe, input=input, trust=trust, already_read=(history, samples)
         )
         scales, texts = scales_of_run(run, samples[-1:]), descriptions(profiles)
         texts |= {k: [text, *texts.get(k, [])] for k, text in scales.items()}
-        notes = (*data.notes, *([scales_in_words(scales)] if scales else ()))
-        data = replace(data.with_descriptions(texts), notes=notes)
+        data = data.with_descriptions(texts)
+        advice = scales_in_words(scales)
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
             f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "
             "chosen by a hash of their numbers."
         )
         data = replace(data, notes=(rule, *data.notes))
-    proposal = proposed_space(run)
-    proposed = () if proposal is None else (str(proposal),)
     links = links_of_run(run, history)
     assert run.penalties is not None
-    words = link_words(links, run.penalties.max_gap)
-    told = (*proposed, *([] if words is None else [str(words)]))
+    words = advice, proposed_space(run), link_words(links, run.penalties.max_gap)
+    told = [text.told(name_of) for text in words if text is not None]
     data = replace(data, links=[(k.cluster_id, k.other_id, k.gap) for k in links])
-    return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run)))
+    return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run, name_of)))
 
 
 def run_page(run: Run, **options: Any) -> str:

@@ -15,10 +15,12 @@ from dynmeans.follow.memory import Memory
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.numbers import checked_range
+from dynmeans.parameters.hint import Hint
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, refuse_unfollowed
-from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.look.links import link_words, links_of_run
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
@@ -33,6 +35,7 @@ from dynmeans.runs.reading.window import Window, WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
 from dynmeans.runs.stopping import StoppedError, stopped
+from dynmeans.runs.store.run_tables import n_per_window
 from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
 from dynmeans.runs.streams.addresses import open_stream
@@ -59,11 +62,10 @@ class ClusterResult:
     is_resumed: bool
     suggestion: Suggestion | None = None
     missing: Mapping[str, int] = field(default_factory=dict)
+    unread: str = ""  # A time that could not be read
     is_stopped: bool = False
     new_beyond: str = ""
-    proposal: ArgumentText | None = None
-    other_scales: str = ""  # Which clusters look like two, or two like one
-    links: ArgumentText | None = None
+    notes: tuple[ArgumentText, ...] = ()  # What the user may want to know, and do about it
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ class ClusterJob:
     # Of `space` and `search`, those that nobody gave: where rows are vectors, they suit these
     of_vectors: Sequence[str] = ()
     describe: str | None = None  # Column whose values or words name the clusters
+    sample_size: int = N_KEPT  # Rows of each window that the run keeps
 
     def start(
         self,
@@ -127,7 +130,8 @@ class ClusterJob:
         with self.open_source() as source, work.opened(source, is_there, overwrite) as opened:
             done = work.done(source, *opened, n_threads=n_threads, is_resumed=is_there)
             if done.suggestion is not None and done.suggestion.doubts:
-                opened[0].store.note({"doubts": list(map(str, done.suggestion.doubts))})
+                told = [[doubt.template, *doubt.values] for doubt in done.suggestion.doubts]
+                opened[0].store.note({"doubts": told})
             self._name(opened[0], source, done)
             return done
 
@@ -173,14 +177,16 @@ class ClusterJob:
         if source is None:
             features = tuple(name.strip() for text in wanted for name in text.split(","))
         else:
-            columns = match_features(wanted, source.named, is_text_allowed=True)
+            others = self.windows.others
+            columns = match_features(wanted, source.named, besides=others, is_text_allowed=True)
             vectors = source.vectors(columns)
             features = tuple(one for name in columns for one in vectors.get(name, [name]))
             if self.of_vectors and len(vectors) == len(columns):
                 n = len(features) if source.n_learned is None else 0  # words have leading axes
                 recipe = replace(recipe, **_usual_of_vectors(n, self.of_vectors))
             fields["n_learned"] = source.n_learned
-        return RunConfig(features, recipe, {"input": self.input.name, **fields})
+        kept = {"input": self.input.name, **fields}
+        return RunConfig(features, recipe, kept, self.sample_size)
 
     def _is_there(self, resume: bool | None, overwrite: bool) -> bool:
         """Say whether there is a run to resume; one without a window is made again."""
@@ -334,11 +340,10 @@ class _Work:
             is_resumed=is_resumed,
             suggestion=begun.choice,
             missing=missing,
+            unread=getattr(windows, "unread", ""),
             is_stopped=is_stopped,
             new_beyond=new_beyond(run),
-            proposal=proposed_space(run),
-            other_scales=scales_in_words(scales_of_run(run)),
-            links=_told_links(run),
+            notes=tuple(filter(None, _notes(run, begun.choice))),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
@@ -353,6 +358,18 @@ class _Work:
             except StoppedError:
                 return True
             return False
+
+
+def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:
+    """Say what was not found as it was asked for or told, and what else it might be."""
+    yield proposed_space(run)
+    yield _told_links(run)
+    yield scales_in_words(scales_of_run(run))
+    found, recipe = n_per_window(run.store), run.config.recipe
+    if recipe.n_clusters is not None and not recipe.families:
+        yield Hint(*checked_range("n_clusters", recipe.n_clusters), False).told(found)
+    elif choice is not None:
+        yield choice.told_beside(found, run.status().n_windows)
 
 
 def _told_links(run: Run) -> ArgumentText | None:

@@ -13,6 +13,7 @@ from dynmeans.inputs.input_error import InputError
 _FREE = ("on_missing", "max_clusters", "min_cluster_size", "min_life")
 # Without a seed a run takes this one: what is repeated must be the same.
 SEED = 0
+N_KEPT = 200  # rows of each window, for pictures, profiles and families
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class RunConfig:
     features: tuple[str, ...]
     recipe: Recipe = field(default_factory=lambda: Recipe(random_state=SEED))
     source: Mapping[str, Any] = field(default_factory=dict)
-    sample_size: int = 200
+    sample_size: int = N_KEPT
 
     def __post_init__(self) -> None:
         """Check what no later stage would catch before rows are read."""

@@ -12,8 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dynmeans.inputs.argument_text import typed
 from dynmeans.records.history import History
 from dynmeans.report.build import report_data
+from dynmeans.report.centers_drawn import drawn_together
 from dynmeans.report.data import ReportData
 from dynmeans.report.from_run import run_report
 from dynmeans.report.packing import pack_chunk
@@ -142,8 +144,10 @@ class RunFeed:
         history = History(feature_names=run.config.features)
         for record in run.history(labels=False, first_step=first, last_step=last):
             history.add(record)
+        assert run.memory is not None, "a run with windows has one"
         samples = list(run.samples(first_step=first, last_step=last))
-        data = features_only(report_data(history, samples=samples), self._features)
+        drawn, kept = drawn_together(history, samples, run.memory.known_space)
+        data = features_only(report_data(drawn, samples=kept), self._features)
         return json.dumps(pack_chunk(data), separators=(",", ":")).encode()
 
     async def page(self) -> str:
@@ -158,7 +162,7 @@ class RunFeed:
                 is_old = now - made > _PAGE_SECONDS or self.last_step - step > _PAGE_WINDOWS
                 if self.last_step == step or not is_old:
                     return page
-            data = features_only(run_report(run))
+            data = features_only(run_report(run, name_of=typed(str(run.folder))))
             self._features = len(data.axes)
             page = render_report(data, live=run_id)
             self._page = run_id, now, int(data.batches.steps[-1]), page

@@ -67,7 +67,7 @@ class Direction(Space):
             return self
         assert self.n_axes is not None
         first = np.unique(np.asarray(rows, np.float64), axis=0)  # the same in any order of rows
-        unit = _unit(first[:: -(-len(first) // _MAX_ROWS)])
+        unit = unit_rows(first[:: -(-len(first) // _MAX_ROWS)])
         _, vectors = np.linalg.eigh(unit.T @ unit)
         axes = vectors[:, ::-1][:, : self.n_axes]
         largest = np.abs(axes).argmax(axis=0)
@@ -81,13 +81,13 @@ class Direction(Space):
 
     def to_points(self, rows: Any) -> Any:
         """Return unit rows, in the precision they came in; a row of zeros has no direction."""
-        points = _unit(rows)
+        points = unit_rows(rows)
         if self.axes is None:
             return points
         seen = np.zeros((len(points), len(self.axes[0])))
         for column, parts in zip(points.T, np.array(self.axes), strict=True):
             seen += column[:, None] * parts  # in a fixed order: BLAS has none
-        return _unit(seen).astype(points.dtype)
+        return unit_rows(seen).astype(points.dtype)
 
     def to_rows(self, centers: FloatArray) -> FloatArray:
         """Return centers of length 1; one in the middle of all directions stays where it is."""
@@ -101,8 +101,10 @@ class Direction(Space):
         return moves if self.axes is None else np.asarray(moves @ np.array(self.axes).T)
 
     def tell(self, squared: float) -> str:
-        """Say the cosine between rows at this squared distance."""
-        return f"cosine {1.0 - 0.5 * min(squared, 4.0):.3g}"
+        """Say the cosine between rows at this squared distance; none are farther than opposite."""
+        if squared >= 4.0:
+            return "the opposite direction"
+        return f"cosine {1.0 - 0.5 * squared:.3g}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the axes, where there are any."""
@@ -115,7 +117,8 @@ class Direction(Space):
         return cls(value.get("n_axes"), None if axes is None else tuple(map(tuple, axes)))
 
 
-def _unit(rows: Any) -> Any:
+def unit_rows(rows: Any) -> Any:
+    """Return rows of length 1, in the precision they came in; refuse one of zeros."""
     # Scaled by the largest value first: squares of very small or large ones stay in range.
     largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
     if np.any(largest == 0):

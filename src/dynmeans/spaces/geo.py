@@ -52,7 +52,7 @@ class Geo(Space):
                 "space",
                 "'geo' needs two features, latitude and longitude, got {}",
                 ", ".join(names),
-                hint="For more features: space='geo(lat,lon) + standard(speed)'.",
+                hint="For more features: {space='geo(lat,lon) + standard(speed)'}.",
             )
         return Geo(earth_features(names, (0.0, 0.0), (0.0, 0.0)) == (0, 1))
 

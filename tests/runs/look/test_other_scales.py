@@ -40,7 +40,7 @@ def test_outliers_belong_to_nobody_and_many_marks_are_cut_short():
     assert other_scales(np.zeros((3, 2)), np.full(3, -1), 1.0) == {}
     told = {k: f"{k} looks like two" for k in range(9)}
     assert scales_in_words(told).endswith("4 looks like two; and more.")
-    assert scales_in_words({}) == ""
+    assert scales_in_words({}) is None
 
 
 def test_page_and_summary_of_a_call_tell_it():

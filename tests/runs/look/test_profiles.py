@@ -180,3 +180,32 @@ def test_small_windows_are_described_together_as_one_by_one(tmp_path, monkeypatc
 def test_a_run_without_windows_has_no_profiles(tmp_path):
     with Run.create(tmp_path / "run", RunConfig(("x", "y"), run_cases.RECIPE)) as run:
         assert describe_clusters(run).to_arrow().num_rows == 0
+
+
+def test_hours_set_clusters_apart_the_short_way_round_and_midnight_is_no_24(tmp_path):
+    rng = np.random.default_rng(0)
+    hours = np.concatenate([rng.normal(23.99, 0.5, 200), rng.normal(3.0, 0.5, 200)]) % 24
+    config = RunConfig(("hour",), Recipe(new_penalty=6.0, random_state=0, space="angle:24"))
+    with Run.create(tmp_path / "run", config) as run:
+        run.process([Window(hours[:, None], name="a")])
+        found = describe_clusters(run)
+    night, later = np.argsort(np.abs(found.means[:, 0] - 3.0))[::-1]
+    assert found.told(night, np.array([23.999])) == ["0.00"]
+    (name, by), (_, back) = found.apart(night)[0], found.apart(later)[0]
+    assert name == "hour"
+    assert by == pytest.approx(-6.0, rel=0.1)  # three hours before, in deviations of half an hour
+    assert back == pytest.approx(6.0, rel=0.1)
+
+
+def test_the_longitude_sets_places_apart_across_the_date_line(tmp_path):
+    rng = np.random.default_rng(0)
+    lon = np.concatenate([rng.normal(179.9, 0.2, 100), rng.normal(-178.0, 0.2, 100)])
+    rows = np.column_stack([rng.normal(0, 0.1, 200), (lon + 180) % 360 - 180])
+    config = RunConfig(("lat", "lon"), Recipe(new_penalty=1e4, random_state=0, space="geo"))
+    with Run.create(tmp_path / "run", config) as run:
+        run.process([Window(rows, name="a")])
+        found = describe_clusters(run)
+    west = int(np.argmax(found.lives.ids == found.ids[np.argmin(np.abs(found.means[:, 1] + 178))]))
+    name, by = found.apart(west)[0]
+    assert name == "lon"
+    assert by == pytest.approx(2.1 / 0.2, rel=0.15)

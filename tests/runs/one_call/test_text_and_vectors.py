@@ -12,7 +12,10 @@ import dynmeans
 from benchmarks.quality.headlines import STOP_WORDS, headlines, n_kept
 from dynmeans.cli.__main__ import main
 from dynmeans.estimators.text_vectors import TextVectors
+from dynmeans.report.from_run import run_report
 from dynmeans.runs.reading import text_columns
+from dynmeans.runs.run import Run
+from dynmeans.spaces.named import find_space
 
 # A few hundred rows leave doubts about lambda; what is found is asserted here.
 pytestmark = pytest.mark.filterwarnings("ignore:the suggested penalties are doubtful")
@@ -127,6 +130,31 @@ def test_the_command_clusters_text_and_names_clusters_too(news, tmp_path, capsys
     assert story[0].startswith("4,800 rows in 16 windows")
     assert main(["labels", run, "-o", str(tmp_path / "out.parquet")]) == 0
     assert pd.read_parquet(tmp_path / "out.parquet")["cluster_name"].notna().all()
+
+
+def test_the_command_shows_a_typical_text_and_no_empty_line(news, tmp_path, capsys):
+    news[0].to_parquet(tmp_path / "news.parquet")
+    words = ["cluster", str(tmp_path / "news.parquet"), "--text", "headline", "--time", "when"]
+    assert main([*words, "--every", "1w", "-o", str(tmp_path / "run"), "--quiet"]) == 0
+    assert main(["clusters", str(tmp_path / "run")]) == 0
+    assert "typical" not in capsys.readouterr().out
+    assert main(["clusters", str(tmp_path / "run"), "--describe", "headline", "--top", "1"]) == 0
+    lines = [line.split(None, 1) for line in capsys.readouterr().out.splitlines()]
+    told = next(rest for first, rest in lines if first == "typical")
+    assert told in set(news[0]["headline"])
+    with Run.open(tmp_path / "run") as run:
+        page = run_report(run, describe=["headline"])
+    centers = page.clusters.places
+    spread = page.points.places.max(axis=0) - page.points.places.min(axis=0)
+    assert np.all(centers <= page.points.places.max(axis=0) + 0.02 * spread)
+    assert np.all(centers >= page.points.places.min(axis=0) - 0.02 * spread)
+    assert any(line.startswith("typical: ") for told in page.descriptions.values() for line in told)
+
+
+def test_a_distance_beyond_all_directions_is_no_cosine():
+    space = find_space("direction")
+    assert space.tell(2.0) == "cosine 0"
+    assert space.tell(4.1) == "the opposite direction"
 
 
 def test_text_beside_features_and_text_of_a_stream_are_refused_by_name(news, tmp_path, capsys):

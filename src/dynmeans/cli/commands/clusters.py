@@ -120,7 +120,10 @@ def _lines(found: "Profiles", row: int) -> list[str]:
         share = found.truth_shares[row]
         facts["truth"] = f"{found.truth[row]} ({share:.0%})" if share > 0 else ""
     facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.telling.items()}
-    for window, values in zip(found.typical_windows[row][:1], found.typical[row], strict=False):
+    for telling in found.telling.values():
+        facts["typical"] = telling.typical.get(k) or facts.get("typical", "")
+    typical = zip(found.typical_windows[row][:1], found.typical[row], strict=False)
+    for window, values in typical if found.features else ():
         pairs = zip(found.features, found.told(row, values), strict=True)
         facts["typical"] = f"{', '.join(f'{n} {value}' for n, value in pairs)} ({window})"
     return lines + [f"    {fact:<7} {text}" for fact, text in facts.items() if text]

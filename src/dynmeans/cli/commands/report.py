@@ -151,12 +151,13 @@ def _fields(data: "ReportData") -> dict[str, Any]:
 def _run_data(
     folder: Path, reading: dict[str, Any], families: dict[str, Any] | None
 ) -> "ReportData":
+    from dynmeans.inputs.argument_text import typed
     from dynmeans.report.from_run import run_report
     from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.run import Run
 
     with Run.open(folder) as run:
-        data = run_report(run, **reading)
+        data = run_report(run, name_of=typed(str(folder)), **reading)
         return data if families is None else data.with_families(families_of_run(run, **families))
 
 

@@ -62,11 +62,12 @@ def story(run_folder: options.RunFolder, as_json: options.AsJson = False) -> Non
     dynmeans story run
     """
     from dynmeans.cli.output import print_json, say
+    from dynmeans.inputs.argument_text import typed
     from dynmeans.runs.look.story import story_of
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        sentences = story_of(run)
+        sentences = story_of(run, typed(str(run_folder)))
     if as_json:
         print_json(sentences)
         return

@@ -20,6 +20,8 @@ def try_page(
     and a scale are proposed; the clusters can be played, tried at other scales, and downloaded as
     labels. Nothing leaves the browser.
 
+    [bold]Example[/bold]
+
     dynmeans try -o try.html
     """
     from dynmeans.cli.output import print_json, say

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
@@ -118,8 +119,9 @@ def hull_geometry(rows: FloatArray | None) -> dict[str, Any] | None:
     north = np.cross(up, east)
     # Great circles are straight in this projection, so that a hull in it is one on the globe.
     flat = np.stack([points @ east, points @ north], axis=1) / (points @ up)[:, None]
-    corners = _convex(flat)
-    if len(corners) < 3:
+    try:
+        corners = ConvexHull(flat).vertices.tolist()  # counterclockwise
+    except QhullError:  # on a line
         return None
     ring = [rows[corners[0]][None]]
     for corner in [*corners[1:], corners[0]]:
@@ -186,25 +188,6 @@ def _wrapped(place: FloatArray) -> FloatArray:
 def _on_globe(rows: FloatArray) -> FloatArray:
     lon, lat = np.deg2rad(rows).T
     return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
-
-
-def _convex(flat: FloatArray) -> list[int]:
-    """Return the corners of the convex hull, counterclockwise (Andrew's monotone chain)."""
-    order = np.lexsort(flat.T[::-1]).tolist()
-
-    def chain(rows: Iterable[int]) -> list[int]:
-        found: list[int] = []
-        for row in rows:
-            while len(found) > 1 and _turns(flat[found[-2]], flat[found[-1]], flat[row]) <= 0:
-                found.pop()
-            found.append(row)
-        return found
-
-    return chain(order)[:-1] + chain(reversed(order))[:-1]
-
-
-def _turns(a: FloatArray, b: FloatArray, c: FloatArray) -> float:
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
 def _rounded(line: FloatArray) -> list[list[float]]:

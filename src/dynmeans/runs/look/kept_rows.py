@@ -66,13 +66,14 @@ def moments(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Counts, means, variances, and standardized differences to all other rows.
 
-    A feature that comes round again is averaged the short way round, and has no differences: on a
-    circle nothing lies above or below. A row a thousand times as far out as the middle half counts
-    for its own cluster, and not among the others.
+    A feature that comes round again is averaged and compared the short way round. A row a thousand
+    times as far out as the middle half counts for its own cluster, and not among the others.
     """
     n, d = len(ids), len(periods)
     every, usual = ([np.zeros(n), np.zeros((n, d)), np.zeros((n, d))] for _ in range(2))
     is_round = np.array([period is not None for period in periods])
+    turns = 2j * np.pi / np.array([period or np.inf for period in periods])
+    around = np.zeros((n, d), dtype=complex)  # sums of unit vectors, of usual rows
     center, lowest = np.full((n, d), np.nan), np.full(d, np.inf)
     middle = spread = None
     for points, rows, windows, _ in _known_rows(samples, ids, shown):
@@ -92,14 +93,23 @@ def moments(
             np.add.at(n_rows, rows[part], 1.0)
             np.add.at(sums, rows[part], away[part])
             np.add.at(squares, rows[part], away[part] ** 2)
+        np.add.at(around, rows[is_usual], np.exp(turns * points[is_usual]))
     counts = every[0]
     with np.errstate(invalid="ignore", divide="ignore"):
         means, variances = _mean_and_variance(*every)
         rest = [total.sum(axis=0) - total for total in usual]
         other_means, other_variances = _mean_and_variance(*rest)
-        differences = (means - other_means) / np.sqrt(0.5 * (variances + other_variances))
-    differences[~np.isfinite(differences) | is_round] = np.nan
-    means = means + center
+        means = means + center
+        other_means = other_means + center
+        if is_round.any():
+            others = (around.sum(axis=0) - around)[:, is_round]
+            shares = np.minimum(np.abs(others) / rest[0][:, None], 1.0)
+            radius = 1.0 / np.abs(turns[is_round])
+            other_means[:, is_round] = np.angle(others) * radius
+            other_variances[:, is_round] = -2.0 * np.log(shares) * radius**2
+        away = shortest(means - other_means, periods)
+        differences = away / np.sqrt(0.5 * (variances + other_variances))
+    differences[~np.isfinite(differences)] = np.nan
     for column, period in enumerate(periods):
         if period is not None:
             start = -0.5 * period if lowest[column] < 0 else 0.0

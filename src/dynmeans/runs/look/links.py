@@ -133,7 +133,7 @@ def link_words(links: list[Link], max_gap: float) -> ArgumentText | None:
     are = "was" if len(links) == 1 else "were"
     return ArgumentText(
         f"{counted(len(links), 'cluster')} {are} born where a forgotten one had been, after up to "
-        f"{longest:.4g} steps unseen{again}: perhaps the same ones. Accept them (links), or "
+        f"{longest:.4g} steps unseen{again}: perhaps the same ones. {{links}} lists them; "
         f"remember them from the beginning with {{max_gap={math.ceil(_ROOM * longest + 1)}}} in "
         f"place of {max_gap:.3g}."
     )

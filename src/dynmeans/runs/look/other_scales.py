@@ -7,6 +7,7 @@ import numpy as np
 from dynmeans.algorithm.sets import Batch, Sets
 from dynmeans.algorithm.splits import halves_of
 from dynmeans.algorithm.sums import squared_distances
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -62,13 +63,15 @@ def scales_of_run(run: Run, last: Iterable[Sample] | None = None) -> dict[int, s
     return told
 
 
-def scales_in_words(told: dict[int, str]) -> str:
+def scales_in_words(told: dict[int, str]) -> ArgumentText | None:
     """Say it in one line; nothing where there is nothing to say."""
     if not told:
-        return ""
+        return None
     words = list(dict.fromkeys(told.values()))
     shown = "; ".join(words[:_MOST_TOLD]) + ("; and more" if len(words) > _MOST_TOLD else "")
-    return f"In the last window, at another new_penalty within a factor of two: {shown}."
+    return ArgumentText(
+        "In the last window, at another {new_penalty} within a factor of two: {}.", shown
+    )
 
 
 def _sets(points: FloatArray, labels: IntArray, new_penalty: float) -> Sets:

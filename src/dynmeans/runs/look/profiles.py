@@ -36,46 +36,30 @@ class Profiles:
 
     Means and deviations are those of the rows that the run keeps of each window, at most
     `config.sample_size`, in the units of the input.
-
-    Attributes
-    ----------
-    lives : Lives
-        Identities of clusters, merged ones under the number that stays, or of families; their
-        points, and the windows that saw them.
-    features : tuple of str
-        Names of the columns of what follows.
-    n_kept : IntArray of shape (n_clusters,)
-        Kept rows of each.
-    means, deviations : FloatArray of shape (n_clusters, n_features)
-        Mean and standard deviation of each feature; NaN where no row was kept.
-    differences : FloatArray of shape (n_clusters, n_features)
-        What sets it apart: its mean less that of all other rows, in standard deviations (the root
-        of the mean of both variances). NaN where there are no others.
-    typical : FloatArray of shape (n_clusters, n_typical, n_features)
-        Kept rows nearest to the mean, in units of the deviations of all rows; NaN where there are
-        fewer.
-    typical_windows : list of list of str
-        The window that each typical row is from.
-    telling : mapping of str to Telling
-        For each column that was described, the values or words that tell each cluster.
-    truth, truth_shares : list and FloatArray, optional
-        The true identity that most rows of each cluster have, and their share.
-    names : mapping of int to str
-        Names of clusters.
     """
 
+    # Identities of clusters, merged ones under the number that stays, or of families; their
+    # points, and the windows that saw them.
     lives: Lives
-    features: tuple[str, ...]
-    n_kept: IntArray
+    features: tuple[str, ...]  # names of the columns of what follows
+    n_kept: IntArray  # (n_clusters,); kept rows of each
+    # means, deviations: (n_clusters, n_features); NaN where no row was kept.
     means: FloatArray
     deviations: FloatArray
+    # What sets it apart: its mean less that of all other rows, in standard deviations (the root of
+    # the mean of both variances); NaN where there are no others.
     differences: FloatArray
+    # (n_clusters, n_typical, n_features); kept rows nearest to the mean, in units of the deviations
+    # of all rows, and their windows; NaN where there are fewer.
     typical: FloatArray
     typical_windows: list[list[str]]
+    # For each column that was described, the values or words that tell each cluster.
     telling: Mapping[str, Telling] = field(default_factory=dict)
+    # The true identity that most rows of each cluster have, and their share.
     truth: list[Any] | None = None
     truth_shares: FloatArray | None = None
     names: Mapping[int, str] = field(default_factory=dict)
+    periods: Sequence[float | None] = ()  # After which length each feature comes round again
 
     @property
     def ids(self) -> IntArray:
@@ -91,7 +75,11 @@ class Profiles:
     def told(self, row: int, values: FloatArray) -> list[str]:
         """Write values to two digits of the cluster's deviation: more would say nothing of it."""
         spreads = self.deviations[row, : len(values)].tolist()
-        return [_rounded(value, dev) for value, dev in zip(values.tolist(), spreads, strict=True)]
+        told = [_rounded(value, dev) for value, dev in zip(values.tolist(), spreads, strict=True)]
+        for j, (text, period) in enumerate(zip(told, self.periods, strict=False)):
+            if period is not None and float(text) == period:  # 23.98 is 0.0, not 24.0
+                told[j] = _rounded(0.0, spreads[j])
+        return told
 
     def to_arrow(self) -> pa.Table:
         """One row for each: means, deviations, what sets it apart, telling values, truth."""
@@ -194,6 +182,7 @@ def describe_clusters(
         telling={name: telling_values(run, name, shown, **reading) for name in describe},
         truth=None if majority is None else majority[0],
         truth_shares=None if majority is None else majority[1],
+        periods=tuple(periods[j] for j in told),
         names={k: name for k in ids.tolist() if (name := edits.name_of(k))},
     )
 

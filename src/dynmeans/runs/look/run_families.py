@@ -9,7 +9,6 @@ import numpy as np
 from dynmeans.families.evidence import Evidence
 from dynmeans.families.find import check_choice, families_of
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.events import Event
 from dynmeans.records.families import Families
 from dynmeans.runs.run import Run
 from dynmeans.spaces.raw import RAW
@@ -58,10 +57,8 @@ def joins_of_run(run: Run) -> list[dict[str, Any]]:
         if window["step"] not in looks:
             continue
         now = families_of(evidence)
-        names = now.ids if before is None else before.ids
-        for name, other in zip(names.tolist(), now.of(names).tolist(), strict=True):
-            if other not in (name, -1):
-                rows.append({**window, **asdict(Event("joined", name, other_id=other))})
+        joined = [] if before is None else now.joined_since(before)
+        rows += [{**window, **asdict(event)} for event in joined]
         before = now
     return rows
 

@@ -8,66 +8,29 @@ from dynmeans.runs.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """How far a run is.
-
-    Attributes
-    ----------
-    folder : str
-        Where it lives.
-    run_id : str
-        Tells it from a run that replaces it in its folder.
-    is_running : bool
-        Whether a process is writing to it now.
-    is_finished : bool
-        Whether its source was read to the end.
-    n_windows, n_rows : int
-        Windows and rows taken in.
-    n_dropped, n_late : int
-        Rows left out because a value was missing, or because they came too late.
-    n_dead_letters : int
-        Messages that could not be read as rows.
-    time : float
-        Steps of time so far, empty windows included.
-    n_clusters : int
-        Clusters in the last window.
-    n_remembered : int
-        Clusters in memory, seen or not.
-    n_identities : int
-        Clusters seen so far, forgotten ones too.
-    cost : float or None
-        Cost of the last window.
-    first_window, last_window : str or None
-        Names of the first and the last window.
-    n_parts, n_bytes : int
-        Files of labels, and their size.
-    position : dict or None
-        Where the source stood after the last commit.
-    made_by, written_by : str or None
-        Versions of dynmeans that made the folder and that wrote to it last; None if they did not
-        say.
-    """
+    """How far a run is."""
 
     folder: str
-    run_id: str
-    is_running: bool
-    is_finished: bool
+    run_id: str  # tells it from a run that replaces it in its folder
+    is_running: bool  # whether a process is writing to it now
+    is_finished: bool  # whether its source was read to the end
     n_windows: int
     n_rows: int
-    n_dropped: int
-    n_late: int
-    n_dead_letters: int
-    time: float
-    n_clusters: int
-    n_remembered: int
-    n_identities: int
-    cost: float | None
+    n_dropped: int  # rows left out because a value was missing
+    n_late: int  # rows left out because they came too late
+    n_dead_letters: int  # messages that could not be read as rows
+    time: float  # steps of time so far, empty windows included
+    n_clusters: int  # in the last window
+    n_remembered: int  # clusters in memory, seen or not
+    n_identities: int  # clusters seen so far, forgotten ones too
+    cost: float | None  # of the last window
     first_window: str | None
     last_window: str | None
-    n_parts: int
-    n_bytes: int
-    position: dict[str, Any] | None
-    made_by: str | None
-    written_by: str | None
+    n_parts: int  # files of labels
+    n_bytes: int  # their size
+    position: dict[str, Any] | None  # where the source stood after the last commit
+    made_by: str | None  # version of dynmeans that made the folder
+    written_by: str | None  # version that wrote to it last
 
 
 def status_of(store: Store) -> RunStatus:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from dynmeans.inputs.argument_text import ArgumentText, Namer, in_python
 from dynmeans.inputs.plural import counted
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import is_of_vector
@@ -17,13 +18,15 @@ _PERIODS = {"hourly": 1 / 24, "daily": 1.0, "weekly": 7.0, "monthly": 30.4, "yea
 _REGULAR = 0.8  # share of the times between returns that are alike
 
 
-def story_of(run: Run) -> list[str]:
+def story_of(run: Run, name_of: Namer = in_python) -> list[str]:
     """Say how many clusters there are, who is largest, who comes back, who split, what is left out.
 
     Parameters
     ----------
     run : Run
         An open run; it may still be written.
+    name_of : callable
+        Names the arguments that a sentence advises.
     """
     status = run.status()
     if not status.n_windows:
@@ -36,14 +39,14 @@ def story_of(run: Run) -> list[str]:
         *teller.changes(),
         *teller.alone(),
     ]
-    doubts = run.store.manifest("doubts") or []
-    return [*sentences, *left_out_sentences(status), *(f"Doubtful: {d}" for d in doubts)]
+    doubts = [ArgumentText(*told).told(name_of) for told in run.store.manifest("doubts") or []]
+    return [*sentences, *left_out_sentences(status), *(f"Doubtful: {told}" for told in doubts)]
 
 
 def left_out_sentences(status: RunStatus) -> list[str]:
     """Say how many rows were not clustered, and why."""
     counts = (
-        (status.n_dropped, "because a value is missing"),
+        (status.n_dropped, "because a value is missing or cannot be read"),
         (status.n_late, "because they came too late"),
         (status.n_dead_letters, "because they could not be read"),
     )
@@ -61,7 +64,8 @@ class _Teller:
         self._windows = run.window_names()
 
     def numbers(self, status: RunStatus) -> list[str]:
-        span = f" from {status.first_window} to {status.last_window}" if status.first_window else ""
+        ends = [_told_time(name) for name in (status.first_window, status.last_window) if name]
+        span = f" from {ends[0]} to {ends[1]}" if ends else ""
         found = (
             f"{counted(status.n_rows, 'row')} in {counted(status.n_windows, 'window')}{span}: "
             f"{counted(status.n_identities, 'cluster')} in all, {status.n_clusters:,} in the last "
@@ -110,7 +114,7 @@ class _Teller:
             if rows:
                 last = rows[-1]
                 who, other = (self._who(last[name]) for name in ("cluster_id", "other_id"))
-                when = self._windows.get(last["step"]) or f"window {last['step']}"
+                when = _told_time(self._windows.get(last["step"]) or f"window {last['step']}")
                 noun = "split" if kind == "split" else "merger"
                 told.append(f"{counted(len(rows), noun)}; the last: {who} {verb} {other}, {when}.")
         return told
@@ -159,3 +163,13 @@ class _Teller:
     def _who(self, cluster_id: int) -> str:
         name = self._edits.name_of(cluster_id)
         return f"{name} (cluster {cluster_id})" if name else f"cluster {cluster_id}"
+
+
+def _told_time(name: str) -> str:
+    """Write a date as people do; the name of a window that is none stays as it is."""
+    try:
+        at = datetime.fromisoformat(name)
+    except ValueError:
+        return name
+    clock = f" {at:%H:%M}" + (f":{at:%S}" if at.second else "") if "T" in name else ""
+    return f"{at.day} {at:%b %Y}{clock}" + (f" {at:%z}" if at.utcoffset() else "")

@@ -24,6 +24,7 @@ _MOST_NAMES = 5_000
 _MOST_VALUES, _SHORT_LIST = 1_000, 50
 _WORDS = r"[\p{L}\p{N}_]{2,}"
 _LONGEST = 100  # characters of a value
+_COLUMNS = ("term", "step", "cluster_id", "distance")
 _FEW = 10  # terms of a cluster, of which a single one may tell it
 # Share of a cluster's rows, times the logarithm of how rare the term is: with A rows in a cluster
 # on average and f of them with this term in all, log(1 + A / f). A term that is not at least twice
@@ -69,6 +70,7 @@ class Telling:
     # the score; and the steps that saw it, its rows there, and what tells it then.
     terms: dict[int, list[tuple[str, float, float]]]
     of_windows: dict[int, list[tuple[int, int, list[str]]]]
+    typical: dict[int, str]  # The text of the row nearest to the center
 
     def values_of(self, cluster_id: int) -> list[str]:
         """Return the most telling values or words of a cluster."""
@@ -116,7 +118,7 @@ def _term(column: str, dtype: str) -> str:
     name = quote_name(column)
     if is_number(dtype) and not is_integer(dtype) and dtype != "BOOLEAN":
         return f"format('{{:.2g}}', CAST({name} AS DOUBLE))"
-    return name if dtype == TEXT else f"left(CAST({name} AS VARCHAR), {_LONGEST})"
+    return name if dtype == TEXT else f"left(CAST({name} AS VARCHAR), {_LONGEST + 1})"
 
 
 @contextmanager
@@ -128,13 +130,13 @@ def _terms(source: Source, run: Run, column: str, shown: Shown) -> Iterator[tupl
     check_column("describe", column, source.named)
     dtype = source.named[column]
     rows = labeled_rows(source, run, f"{_term(column, dtype)} AS term")
-    kinds = [("term", pa.string()), ("step", pa.int64()), ("cluster_id", pa.int64())]
-    stream = pa.RecordBatchReader.from_batches(pa.schema(kinds), _shown_rows(rows, shown))
+    kinds = zip(_COLUMNS, (pa.string(), pa.int64(), pa.int64(), pa.float64()), strict=True)
+    stream = pa.RecordBatchReader.from_batches(pa.schema(list(kinds)), _shown_rows(rows, shown))
     with Source(stream) as counted, source_errors():
         connection = counted.connection
         connection.execute(
-            "CREATE TEMP TABLE texts AS SELECT cluster_id, step, term, count(*) AS n "
-            "FROM dynmeans_rows WHERE trim(term) <> '' GROUP BY ALL"
+            "CREATE TEMP TABLE texts AS SELECT cluster_id, step, term, count(*) AS n, "
+            "min(distance) AS distance FROM dynmeans_rows WHERE trim(term) <> '' GROUP BY ALL"
         )
         numbers = "SELECT count(DISTINCT term), coalesce(sum(n), 0) FROM texts"
         n_values, n_rows = connection.execute(numbers).fetchone()
@@ -153,10 +155,9 @@ def _terms(source: Source, run: Run, column: str, shown: Shown) -> Iterator[tupl
 def _shown_rows(rows: pa.RecordBatchReader, shown: Shown) -> Iterator[pa.RecordBatch]:
     for batch in rows:
         is_there = batch.column(2).is_valid()
-        terms, steps, ids = (batch.column(j).filter(is_there) for j in range(3))
-        merged = pa.array(shown(ids.to_numpy()))
-        columns = [terms.cast(pa.string()), steps, merged]
-        yield pa.RecordBatch.from_arrays(columns, names=["term", "step", "cluster_id"])
+        terms, steps, ids, away = (batch.column(j).filter(is_there) for j in range(4))
+        columns = [terms.cast(pa.string()), steps, pa.array(shown(ids.to_numpy())), away]
+        yield pa.RecordBatch.from_arrays(columns, names=_COLUMNS)
 
 
 def _telling(connection: Any, are_words: bool) -> Telling:
@@ -166,7 +167,15 @@ def _telling(connection: Any, are_words: bool) -> Telling:
     with source_errors():
         rows = connection.execute(_SCORES.replace("FROM terms JOIN", f"FROM {for_life} JOIN"))
         for k, term, share, score in rows.fetchall():
-            found.setdefault(k, []).append((term[:_LONGEST], float(share), float(score)))
+            found.setdefault(k, []).append((_short(term), float(share), float(score)))
         for k, step, n, terms in connection.execute(_SCORES_OF_WINDOWS).fetchall():
-            windows.setdefault(k, []).append((step, int(n), [term[:_LONGEST] for term in terms]))
-    return Telling(are_words, found, windows)
+            windows.setdefault(k, []).append((step, int(n), list(map(_short, terms))))
+        nearest = connection.execute(
+            "SELECT cluster_id, arg_min(term, (distance, term)) FROM texts GROUP BY ALL"
+        )
+        typical = {k: _short(term) for k, term in nearest.fetchall()} if are_words else {}
+    return Telling(are_words, found, windows, typical)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

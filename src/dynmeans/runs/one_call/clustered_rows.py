@@ -346,14 +346,13 @@ class ClusteredRows:
     def _lines(self) -> list[str]:
         told = self.penalties, self.suggestion, self._done.new_beyond
         lines = summary_lines(self.status, self._job.windows, *told)
-        done = self._done
-        more = (done.proposal, done.links, done.other_scales, self.left_out_text())
+        more = (*self._done.notes, self.left_out_text())
         return lines + [str(text) for text in more if text]
 
     def left_out_text(self) -> str:
         """Say how many rows have no label, and why; nothing if there are none."""
         counts = self.status.n_dropped, self.missing, self.n_duplicates
-        return left_out_text(*counts, self._job.windows.time)
+        return left_out_text(*counts, self._job.windows.time, self._done.unread)
 
     def _frame(self, table: pa.Table) -> Any:
         """Return a table in the library of the rows, windows as dates."""

@@ -9,7 +9,7 @@ from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.window import WindowOptions
 
-_UNREAD = "{:,} whose {} is missing or unread (see {time_format})"
+_UNREAD = "{:,} whose {} is missing or unread ({}{time_format} says how times are written)"
 
 
 def summary_lines(
@@ -37,14 +37,21 @@ def summary_lines(
 
 
 def left_out_text(
-    n_dropped: int, missing: Mapping[str, int], n_duplicates: int = 0, time: str | None = None
+    n_dropped: int,
+    missing: Mapping[str, int],
+    n_duplicates: int = 0,
+    time: str | None = None,
+    unread: str = "",
 ) -> str:
     """Say how many rows have no label, and why; nothing if there are none.
 
+    `unread` is an example of a time that could not be read.
+
     >>> left_out_text(3, {"lon": 2, "lat": 1})
     '3 rows were left out and have no label: 2 without a value for lon, 1 without a value for lat.'
-    >>> left_out_text(1, {"when": 1}, time="when")
-    '1 row was left out and has no label: 1 whose when is missing or unread (see time_format).'
+    >>> print(left_out_text(1, {"when": 1}, time="when", unread="'soon'"))
+    1 row was left out and has no label: 1 whose when is missing or unread (such as 'soon'; \
+time_format says how times are written).
     >>> left_out_text(0, {}, 1)
     '1 row was left out and has no label: 1 that equals an earlier row.'
     """
@@ -53,7 +60,8 @@ def left_out_text(
         return ""
     lacking = {name: n for name, n in missing.items() if n}
     reasons = [_UNREAD if name == time else "{:,} without a value for {}" for name in lacking]
-    values = [value for name, n in lacking.items() for value in (n, name)]
+    example = [f"such as {unread}; " if unread else ""]
+    values = [v for name, n in lacking.items() for v in (n, name, *example * (name == time))]
     if n_duplicates:
         reasons.append(f"{{:,}} that equal{'s' if n_duplicates == 1 else ''} an earlier row")
         values.append(n_duplicates)

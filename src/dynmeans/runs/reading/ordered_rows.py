@@ -39,7 +39,9 @@ class OrderedRows:
     """Reads a table in order of window and time; equal times in the order of the table."""
 
     def __init__(self, source: Source, options: WindowOptions) -> None:
-        self._wanted = match_features(options.wanted, source.named, is_text_allowed=True)
+        self._wanted = match_features(
+            options.wanted, source.named, besides=options.others, is_text_allowed=True
+        )
         self._vectors = source.vectors(self._wanted)
         self.features = tuple(one for c in self._wanted for one in self._vectors.get(c, [c]))
         self.time_is_number = self._is_batch_integer = False
@@ -47,7 +49,7 @@ class OrderedRows:
         source.set_timezone(options.timezone)
         self._expressions = self._named_expressions()
         check_day_order(source, options)
-        check_times(source, options, self._expressions.get("time", ""))
+        self.unread = check_times(source, options, self._expressions.get("time", ""))
         weights = [] if options.weight is None else [options.weight]
         for argument, names in (("features", self._wanted), ("weight", weights)):
             check_numbers(source, argument, names, is_dropped=options.on_missing == "drop")
@@ -61,26 +63,23 @@ class OrderedRows:
         self.n_rows, self.is_sorted = self._survey()
         self._warn_of_days()
         self.last = Position(0)
-        self._digest: RollingDigest | None = None
+        self.digest = RollingDigest()  # of all rows that were taken in
 
     def read(self, position: Position, expected: dict[str, int] | None = None) -> Iterator[Rows]:
         """Stream the rows after `position`, without those to be dropped.
 
-        With the digest that is `expected` of the rows before it, those are read again and compared;
-        without, only the last of them.
+        The rows before it are read again and compared with the digest that is `expected` of them.
         """
         if self.n_rows < position.rows_read:
             raise ValueError(
                 f"the input has {counted(self.n_rows, 'row')}, but the run has read "
                 f"{position.rows_read:,}."
             )
-        # A run of a release without digests is resumed without one.
-        self._digest = RollingDigest() if expected is not None or not position.rows_read else None
+        self.digest = RollingDigest()
         if position.last_time is not None and position.last_row is not None:
             self._before = position.last_time, position.last_row
-        # One row more: it shows whether the source is still the one that was read before.
-        done = 0 if expected is not None else max(position.rows_read - 1, 0)
-        for table in self._source.batches(self._selection(), order=self.order, skip=done):
+        done = 0
+        for table in self._source.batches(self._selection(), order=self.order):
             rows = self._rows_of(table, done)
             n_before, done = position.rows_read - done, done + table.num_rows
             if n_before > 0:
@@ -99,27 +98,16 @@ class OrderedRows:
     ) -> Rows:
         """Compare the rows before the place with what was read then; return those after it."""
         n = int(np.searchsorted(rows.places, position.rows_read))
-        is_reached = n_before <= table.num_rows
-        if expected is not None:
-            begin = position.rows_read - n_before
-            self.feed(rows.cut(0, n), min(begin + table.num_rows, position.rows_read))
-        if is_reached:
+        begin = position.rows_read - n_before
+        self.digest.feed(rows.cut(0, n), min(begin + table.num_rows, position.rows_read))
+        if n_before <= table.num_rows:
             self._check_same(table.slice(n_before - 1, 1), position)
-            if self._digest is not None and self._digest.value != expected:
+            if self.digest.value != expected:
                 raise ValueError(
                     f"the input has changed: its first {position.rows_read:,} rows are not those "
                     "that the run has read. Rows that were already read cannot be edited."
                 )
         return rows.cut(n, len(rows.places))
-
-    def feed(self, rows: Rows | None, end: int) -> None:
-        """Add rows to the digest of all that was read; they end before place `end`."""
-        if self._digest is not None:
-            self._digest.feed(rows, end)
-
-    def digest_value(self) -> dict[str, int] | None:
-        """Return the digest of all rows that were fed."""
-        return None if self._digest is None else self._digest.value
 
     def _check_jump(self, rows: Rows) -> None:
         if self._bounds is None or self._options.batch is not None or not len(rows.numbers):

@@ -37,6 +37,8 @@ class Windows:
         Where the source stands; after the last window also whether it was read to its end.
     missing : Counter of str
         How many of the dropped rows lacked each column; a row may lack several.
+    unread : str
+        A time that could not be read, as messages show it; empty where there is none.
     n_dropped, n_late : int
         Rows dropped after the last window, and late ones: in a table there are none.
 
@@ -65,6 +67,7 @@ class Windows:
         self._cut = make_cut(options, time_is_number=self._time_is_number)
         self.features, self.n_rows = self._rows.features, self._rows.n_rows
         self.is_sorted, self.missing = self._rows.is_sorted, self._rows.missing
+        self.unread = self._rows.unread
         self.position: dict[str, Any] = dict(position or {"rows_read": 0, "key": None})
         self.n_dropped = self.n_late = 0
 
@@ -85,13 +88,13 @@ class Windows:
             yield self._finished(last_key, Rows.join(parts))
             parts = []
         if not parts:
-            self._rows.feed(None, self.n_rows)
+            self._rows.digest.feed(None, self.n_rows)
             self.n_dropped = self.n_rows - self.position["rows_read"]
             self.position = {
                 **self.position,
                 **asdict(self._rows.last),
                 "is_finished": True,
-                "digest": self._rows.digest_value(),
+                "digest": self._rows.digest.value,
             }
 
     def _place(self) -> Position:
@@ -108,14 +111,14 @@ class Windows:
         n_read = int(rows.places[-1]) + 1 - self.position["rows_read"]
         times, names = rows.columns.get("time"), rows.columns.get("id")
         end = int(rows.places[-1]) + 1
-        self._rows.feed(rows, end)
+        self._rows.digest.feed(rows, end)
         self.position = {
             "rows_read": end,
             # Windows of a count begin where the last one ended, whatever their number.
             "key": key if self._options.count is None else None,
             "last_row": int(rows.numbers[-1]),
             "last_time": None if times is None else times[-1].item(),
-            "digest": self._rows.digest_value(),
+            "digest": self._rows.digest.value,
         }
         return Window(
             points=rows.points,

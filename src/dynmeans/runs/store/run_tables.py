@@ -73,6 +73,11 @@ def window_names(store: Store) -> dict[int, str | None]:
     return {row["step"]: row["name"] for row in store.query("SELECT step, name FROM windows")}
 
 
+def n_per_window(store: Store) -> float:
+    """Return how many clusters a window holds, on average over all of them."""
+    return store.query("SELECT avg(length(ids)) / 8.0 FROM windows")[0][0] or 0.0
+
+
 def alert_counts(store: Store) -> tuple[int, int]:
     """Return how many alerts there are to deliver or were delivered, and how many of these were."""
     found = store.query("SELECT count(*), coalesce(sum(is_delivered), 0) FROM alerts")[0]

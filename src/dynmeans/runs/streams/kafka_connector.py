@@ -32,16 +32,6 @@ _PASSING = (
 )
 
 
-def open_stream(address: Address, columns: tuple[str, ...], stop: threading.Event) -> "KafkaTopic":
-    """Return the topic at ``kafka://host:port,host:port/TOPIC``."""
-    return KafkaTopic(address, stop)
-
-
-def open_sink(address: Address, stop: threading.Event) -> "KafkaSink":
-    """Return the topic at ``kafka://host:port/TOPIC``, to be written."""
-    return KafkaSink(address, stop)
-
-
 def settings_of(address: Address) -> dict[str, Any]:
     """Return the settings of a client; options of the address are librdkafka's."""
     if not address.path or "/" in address.path:
@@ -53,9 +43,12 @@ def settings_of(address: Address) -> dict[str, Any]:
 
 
 class KafkaTopic:
-    """All partitions of a topic, as they are when it is opened. A value is a JSON object."""
+    """The topic at ``kafka://host:port,host:port/TOPIC``; a value is a JSON object.
 
-    def __init__(self, address: Address, stop: threading.Event) -> None:
+    Partitions are all that there are when it is opened.
+    """
+
+    def __init__(self, address: Address, columns: Sequence[str], stop: threading.Event) -> None:
         self._address, self._stop = address, stop
         settings = settings_of(address) | {
             "group.id": "dynmeans",  # asked for by the client; positions are not committed there
@@ -166,7 +159,7 @@ class KafkaTopic:
 
 
 class KafkaSink:
-    """A topic: at least once. An item that was sent twice has the same key twice."""
+    """A topic, written at least once. An item that was sent twice has the same key twice."""
 
     def __init__(self, address: Address, stop: threading.Event) -> None:
         self._topic = address.path
@@ -212,3 +205,6 @@ def _made(kind: Any, settings: dict[str, Any], address: Address) -> Any:
 def _told(error: Exception) -> str:
     inner = error.args[0] if error.args else error
     return inner.str() if isinstance(inner, kafka.KafkaError) else str(inner)
+
+
+open_stream, open_sink = KafkaTopic, KafkaSink

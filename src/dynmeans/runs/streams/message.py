@@ -42,6 +42,14 @@ class Stream(Protocol):
         """Give the connection back."""
 
 
+class OneSequence:
+    """A stream without partitions."""
+
+    def behind(self) -> set[str]:
+        """Return none: there is one sequence only; it holds nothing back."""
+        return set()
+
+
 class RowsLostError(ValueError):
     """The place has removed rows that were not read yet."""
 

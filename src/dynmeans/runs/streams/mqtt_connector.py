@@ -12,7 +12,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.store.inbox import INBOX, Inbox, Received
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import FIRST_PAUSE, LONGEST_PAUSE, Backoff
-from dynmeans.runs.streams.message import Message
+from dynmeans.runs.streams.message import Message, OneSequence
 
 if TYPE_CHECKING:
     from dynmeans.runs.streams.sink import Item
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 _AT_ONCE = 2000
 _KEEP_ALIVE, _SEND_SECONDS = 60, 10.0
 _AT_LEAST_ONCE = 1
-
-
-def open_stream(address: Address, columns: tuple[str, ...], stop: threading.Event) -> "MqttTopic":
-    """Return the topics at ``mqtt://host:port/TOPIC?client=NAME``."""
-    return MqttTopic(address, stop)
-
-
-def open_sink(address: Address, stop: threading.Event) -> "MqttSink":
-    """Return the topic at ``mqtt://host:port/TOPIC``, to be written."""
-    return MqttSink(address, stop)
 
 
 def make_client(address: Address, name: str, *, manual_ack: bool) -> mqtt.Client:
@@ -49,15 +39,15 @@ def make_client(address: Address, name: str, *, manual_ack: bool) -> mqtt.Client
     return client
 
 
-class MqttTopic:
-    """The messages of a topic, or of all that match a filter (``ships/+/rows``).
+class MqttTopic(OneSequence):
+    """The topic at ``mqtt://host:port/TOPIC?client=NAME``, or all of a filter (``ships/+/rows``).
 
     Messages come at least once (QoS 1) within a session that the broker keeps. Each is put into
     the run's inbox, on disk, and only then acknowledged; one that is sent again is told by its
     packet number and its content.
     """
 
-    def __init__(self, address: Address, stop: threading.Event) -> None:
+    def __init__(self, address: Address, columns: Sequence[str], stop: threading.Event) -> None:
         options = address.only("client")
         if not address.path or not options.get("client"):
             raise InputError(
@@ -147,10 +137,6 @@ class MqttTopic:
             received = Received(message.mid, message.dup, message.topic, message.payload)
         self._received.put((self._session, received))
 
-    def behind(self) -> set[str]:
-        """There is one sequence only; it holds nothing back."""
-        return set()
-
     def position_of(self, partition: str, offset: Any) -> str:
         """Name a message."""
         return f"message {offset}"
@@ -206,3 +192,6 @@ class MqttSink:
 def host_of(address: Address) -> tuple[str, int]:
     """Return host and port of a broker."""
     return address.host_and_port(8883 if address.scheme == "mqtts" else 1883)
+
+
+open_stream, open_sink = MqttTopic, MqttSink

@@ -12,7 +12,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.store.inbox import Inbox
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import Backoff, Connected
-from dynmeans.runs.streams.message import Message, RowsLostError
+from dynmeans.runs.streams.message import Message, OneSequence, RowsLostError
 
 if TYPE_CHECKING:
     from dynmeans.runs.streams.sink import Item
@@ -40,18 +40,6 @@ WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted
 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 AND relation IN (SELECT %s::regclass UNION SELECT relid FROM pg_partition_tree(%s::regclass))
 """
-
-
-def open_stream(
-    address: Address, columns: tuple[str, ...], stop: threading.Event
-) -> "PostgresqlTable":
-    """Return the table at ``postgresql://host/DATABASE?table=NAME&by=COLUMN``."""
-    return PostgresqlTable(address, columns, stop)
-
-
-def open_sink(address: Address, stop: threading.Event) -> "PostgresqlSink":
-    """Return the table at ``postgresql://host/DATABASE?table=NAME``, to be written."""
-    return PostgresqlSink(address, stop)
 
 
 def connected(address: Address, backoff: Backoff, **options: str) -> Connected[Any]:
@@ -82,8 +70,10 @@ def _is_away(error: Exception) -> bool:
     return away and not any(text in str(error) for text in _WRONG)
 
 
-class PostgresqlTable:
+class PostgresqlTable(OneSequence):
     """The rows of a table, each once its transaction and all that began before it have ended.
+
+    At ``postgresql://host/DATABASE?table=NAME&by=COLUMN``.
 
     Numbers of a sequence are given before rows are committed, so a row may appear after one with
     a higher number. The highest number is read first; then those transactions are waited for
@@ -91,7 +81,7 @@ class PostgresqlTable:
     read, for none can be added to them any more.
     """
 
-    def __init__(self, address: Address, columns: tuple[str, ...], stop: threading.Event) -> None:
+    def __init__(self, address: Address, columns: Sequence[str], stop: threading.Event) -> None:
         mine, others = address.taken("table", "by")
         if not mine.get("table") or not mine.get("by"):
             raise InputError(
@@ -205,10 +195,6 @@ class PostgresqlTable:
             raise InputError("input", rule, self._by, kind, missing)
         self._is_checked = True
 
-    def behind(self) -> set[str]:
-        """There is one sequence only; it holds nothing back."""
-        return set()
-
     def position_of(self, partition: str, offset: Any) -> str:
         """Name a row."""
         return f"row {offset[0]}"
@@ -249,3 +235,6 @@ class PostgresqlSink:
     def close(self) -> None:
         """Give the connection back."""
         self._connection.close()
+
+
+open_stream, open_sink = PostgresqlTable, PostgresqlSink

@@ -12,7 +12,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.store.inbox import Inbox
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import Backoff, Connected
-from dynmeans.runs.streams.message import Message, RowsLostError
+from dynmeans.runs.streams.message import Message, OneSequence, RowsLostError
 
 if TYPE_CHECKING:
     from dynmeans.runs.streams.sink import Item
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 _AT_ONCE = 2000
 _PARTITION = "0"
 JSON_FIELD = "json"
-
-
-def open_stream(address: Address, columns: tuple[str, ...], stop: threading.Event) -> "RedisStream":
-    """Return the stream at ``redis://host:port/database?stream=NAME``."""
-    return RedisStream(address, stop)
-
-
-def open_sink(address: Address, stop: threading.Event) -> "RedisSink":
-    """Return the stream at ``redis://host:port/database?stream=NAME``, to be written."""
-    return RedisSink(address, stop)
 
 
 def connected(address: Address, backoff: Backoff, check: Callable[[Any], None]) -> Connected[Any]:
@@ -64,14 +54,16 @@ def _is_away(error: Exception) -> bool:
     return isinstance(error, away) or "LOADING" in str(error)
 
 
-class RedisStream:
-    """One stream. An entry is a row: its fields are columns, or one field, `json`, holds an object.
+class RedisStream(OneSequence):
+    """The stream at ``redis://host:port/database?stream=NAME``.
+
+    An entry is a row: its fields are columns, or one field, `json`, holds an object.
 
     An offset is the id of an entry, as two numbers, and its count from the beginning of the
     stream: with it entries are missed that were trimmed before they were read.
     """
 
-    def __init__(self, address: Address, stop: threading.Event) -> None:
+    def __init__(self, address: Address, columns: Sequence[str], stop: threading.Event) -> None:
         self._address, self._key = address, _stream_of(address)
         self._client = connected(address, Backoff(address, stop), self._check_same_stream)
         self._after: list[int] | None = None
@@ -112,10 +104,6 @@ class RedisStream:
         if last < self._after[:2]:
             what = f"it ends at {_text(last)}, and {_text(self._after)} was read before"
             raise RowsLostError(str(self._address), what)
-
-    def behind(self) -> set[str]:
-        """There is one sequence only; it holds nothing back."""
-        return set()
 
     def position_of(self, partition: str, offset: Any) -> str:
         """Name an entry."""
@@ -196,3 +184,6 @@ def _numbers(entry: bytes | str) -> list[int]:
 
 def _text(offset: list[int]) -> str:
     return f"{offset[0]}-{offset[1]}"
+
+
+open_stream, open_sink = RedisStream, RedisSink

@@ -122,13 +122,12 @@ class Source(Closing):
             self._timezone = name
 
     def batches(
-        self, columns: str, *, order: str = "", skip: int = 0, limit: int | None = None
+        self, columns: str, *, order: str = "", limit: int | None = None
     ) -> Iterator[pa.RecordBatch]:
         """Stream `columns` as Arrow batches; sorting spills to disk when memory is short."""
         sql = f"SELECT {columns} FROM dynmeans_numbered"
         sql += f" ORDER BY {order}" if order else ""
         sql += f" LIMIT {limit:d}" if limit is not None else ""
-        sql += f" OFFSET {skip:d}" if skip else ""
         with source_errors():
             yield from self.connection.sql(sql).to_arrow_reader(ROWS_AT_A_TIME)
 

@@ -1,0 +1,96 @@
+// Who may move: by own costs in the first passes, which move many points, and by due dates in the
+// late ones of a batch of many points and few features.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "algorithm/assign_labels.hpp"
+#include "passes/due_points.hpp"
+#include "passes/own_costs.hpp"
+#include "passes/wishes.hpp"
+#include "records/accelerations.hpp"
+#include "records/points.hpp"
+#include "threads/thread_pool.hpp"
+
+namespace dynmeans::passes {
+
+template <typename Value>
+class Watch {
+  public:
+    Watch(const Points<Value>& points, double new_penalty, ThreadPool& pool)
+        : points_(points),
+          by_cost_(points, new_penalty, pool),
+          by_date_(points, new_penalty, pool) {}
+
+    double highest(std::size_t k) const {
+        return by_date() ? by_date_.highest(k) : by_cost_.highest(k);
+    }
+    std::size_t n_slots() const { return by_date() ? by_date_.n_slots() : by_cost_.n_slots(); }
+
+    // Forgets the last run.
+    void start() {
+        forget();
+        n_passes_ = 0;
+    }
+
+    // Every slot has changed.
+    void forget() {
+        by_date_.forget();
+        by_cost_.start();
+    }
+
+    // Centers have moved.
+    void follow(const Assignment& assignment) {
+        if (by_date()) return by_date_.follow(assignment);
+        by_cost_.follow(assignment);
+    }
+
+    // `has_moved` marks the slots that are not as they were at the start of the last pass,
+    // `n_moved` counts the points that moved in it.
+    void find(const std::vector<std::uint8_t>& has_moved, std::size_t n_moved,
+              const Assignment& assignment, std::vector<Wish>& wishes) {
+        ++n_passes_;
+        if (!by_date() && is_late(n_moved, assignment.n_members.size())) {
+            by_date_.start(assignment, by_cost_);
+            if (by_date()) by_cost_.release();
+        }
+        if (by_date()) return by_date_.find(has_moved, assignment, wishes);
+        by_cost_.find(has_moved, assignment, wishes);
+    }
+
+    template <typename Ask>
+    void for_members(const std::vector<NearSlot>& near, const Assignment& assignment,
+                     const Ask& ask, std::vector<Wish>& asked) {
+        if (by_date()) return by_date_.for_members(near, assignment, ask, asked);
+        by_cost_.for_members(near, assignment, ask, asked);
+    }
+
+    void after_events(const Assignment& assignment, std::vector<Wish>& wishes,
+                      const std::vector<std::size_t>& changed) {
+        if (by_date()) by_date_.after_events(assignment, wishes, changed);
+    }
+
+  private:
+    static constexpr std::size_t kFewFeatures = 3;  // above, every cluster is near every other
+    static constexpr std::size_t kMovers = 100;     // as many points for one that moved
+    static constexpr std::size_t kShare = 100;      // of the fewest points, in a cluster
+
+    bool by_date() const { return by_date_.is_started(); }
+
+    bool is_late(std::size_t n_moved, std::size_t n_slots) const {
+        const std::size_t n = points_.n_points;
+        return uses(Acceleration::kDueDates) && points_.n_features <= kFewFeatures &&
+               n >= std::max(dates.fewest_points, dates.fewest_points / kShare * n_slots) &&
+               n_passes_ >= dates.first_pass &&
+               (n_passes_ >= 2 * dates.first_pass || kMovers * n_moved <= n);
+    }
+
+    const Points<Value>& points_;
+    OwnCosts<Value> by_cost_;
+    DuePoints<Value> by_date_;
+    std::size_t n_passes_ = 0;  // of this run, after the first
+};
+
+}  // namespace dynmeans::passes
