@@ -28,8 +28,9 @@ help:  ## This list.
 demo: $(DEMO_READY)  ## Make a stream, follow its clusters, write labels and a report, name it.
 	$(BIN)/dynmeans demo
 
-# Runs wait for the disk at each commit: in memory, where a few gigabytes are free, tests do not.
-ROOMY := $(shell test "$$(df --output=avail /dev/shm 2> /dev/null | tail -n 1)" -gt 4000000 2> /dev/null && echo /dev/shm)
+# Runs wait for the disk at each commit: in memory, where programs may lie and 4 GB are free, tests do not.
+ROOMY := $(shell grep -q '^[^ ]* /dev/shm tmpfs' /proc/mounts 2> /dev/null && ! grep -q ' /dev/shm .*noexec' /proc/mounts && \
+    test "$$(df --output=avail /dev/shm | tail -n 1)" -gt 4000000 && echo /dev/shm)
 # More processes would each start their own brokers and browsers.
 test: $(DEV_READY)  ## The tests that must always pass, on up to four cores; the last lines say what was skipped.
 	TMPDIR=$(or $(ROOMY),$${TMPDIR:-/tmp}) $(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist worksteal
