@@ -73,7 +73,7 @@ def _filled(template: str, values: tuple[Any, ...], name_of: Namer) -> str:
 
 def in_python(name: str, given: str) -> str:
     """Name an argument as a caller of Python functions gives it."""
-    if name in _OF_RUNS:
+    if name in _OF_RUNS and (given or "{given}" not in _OF_RUNS[name][0]):
         return _OF_RUNS[name][0].format(given=given)
     return f"{name}={given}" if given else name
 
