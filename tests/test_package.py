@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 import subprocess
 import sys
-from importlib.metadata import entry_points
+from importlib.metadata import distribution
 
 import pytest
 
@@ -78,7 +78,7 @@ def test_a_name_that_needs_a_missing_package_says_how_to_get_it(name, missing, e
 
 
 def test_everything_that_is_registered_for_others_can_be_loaded():
-    registered = [one for one in entry_points() if one.module.partition(".")[0] == "dynmeans"]
+    registered = distribution("dynmeans").entry_points
     assert {"report", "page", "figure"} <= {one.name for one in registered}
     for one in registered:
         one.load()
