@@ -1,5 +1,6 @@
 """The report of a run folder, also while the run goes on."""
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from dynmeans.report.build import report_data
 from dynmeans.report.centers_drawn import drawn_together
 from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
+from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
 from dynmeans.runs.look.links import link_words, links_of_run
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
@@ -119,6 +121,16 @@ def run_report(
     told = [text.told(name_of) for text in words if text is not None]
     data = replace(data, links=[(k.cluster_id, k.other_id, k.gap) for k in links])
     return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run, name_of)))
+
+
+def run_page(run: Run, **options: Any) -> str:
+    """Return the page of a run as text; options of `run_report`."""
+    return render_report(run_report(run, **options))
+
+
+def write_run_page(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write the page of a run to one file; options of `run_report`."""
+    return write_report(run_report(run, **options), path)
 
 
 def _parameters(run: Run) -> dict[str, object]:
