@@ -81,6 +81,7 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	$(BIN)/python -m paper synthetic --full --noise isotropic --out paper/results
 	$(BIN)/python -m paper synthetic --full --noise radial --out paper/results
 	$(BIN)/python -m paper.studies.robustness
+	$(BIN)/python -m paper.studies.both_searches
 	$(BIN)/python -m paper.studies.evolutionary
 	$(BIN)/python -m paper.studies.low_variance_limit
 	$(BIN)/python -m paper.studies.times
@@ -90,7 +91,10 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	$(BIN)/python -m paper aircraft --window 0.5 --out paper/results
 	test ! -d $(FLIGHTS) || $(BIN)/python -m paper aircraft --messages $(FLIGHTS)/points_2019-12.parquet \
 	    --flights $(FLIGHTS)/flights_2019-12.parquet --scored od_ok --plain-noise-ratio 0.01 --out paper/results
+	$(BIN)/python -m paper.studies.first_trials
+	test ! -d $(FLIGHTS) || $(BIN)/python -m paper.studies.suggested_reach
 	$(MAKE) reproduce
+	$(BIN)/python -m paper.status
 
 bench-check: $(DEV_READY)  ## Fail if a case that matters became more than 15 % slower (under two minutes).
 	$(BIN)/python -m benchmarks.engine.check
