@@ -131,16 +131,6 @@ def write_run_page(run: Run, path: str | os.PathLike[str], **options: Any) -> Pa
     return write_report(run_report(run, **options), path)
 
 
-def run_page(run: Run, **options: Any) -> str:
-    """Return the page of a run as text; options of `run_report`."""
-    return render_report(run_report(run, **options))
-
-
-def write_run_page(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:
-    """Write the page of a run to one file; options of `run_report`."""
-    return write_report(run_report(run, **options), path)
-
-
 def _parameters(run: Run) -> dict[str, object]:
     """Name what the run was made with; of the input only its name, for pages are passed on."""
     config, penalties = run.config, run.penalties
