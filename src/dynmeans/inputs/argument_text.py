@@ -105,8 +105,3 @@ def typed(run: str = "RUN", flags: Mapping[str, str] | None = None) -> Namer:
         return in_python(name, given)
 
     return name_of
-
-
-def told(text: str, name_of: Namer) -> str:
-    """Write a text with other names of arguments, where it names any."""
-    return text.told(name_of) if isinstance(text, ArgumentText) else text

@@ -1,5 +1,6 @@
 """The report of a run folder, also while the run goes on."""
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,8 +14,9 @@ from dynmeans.report.build import report_data
 from dynmeans.report.centers_drawn import drawn_together
 from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
+from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
-from dynmeans.runs.look.links import link_words, links_of_run
+from dynmeans.runs.look.links import links_of_run
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
@@ -114,11 +116,19 @@ def run_report(
         )
         data = replace(data, notes=(rule, *data.notes))
     links = links_of_run(run, history)
-    assert run.penalties is not None
-    words = advice, proposed_space(run), link_words(links, run.penalties.max_gap)
-    told = [text.told(name_of) for text in words if text is not None]
+    told = [text.told(name_of) for text in (advice, proposed_space(run)) if text is not None]
     data = replace(data, links=[(k.cluster_id, k.other_id, k.gap) for k in links])
-    return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run, name_of)))
+    return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run, name_of, links)))
+
+
+def run_page(run: Run, **options: Any) -> str:
+    """Return the page of a run as text; options of `run_report`."""
+    return render_report(run_report(run, **options))
+
+
+def write_run_page(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write the page of a run to one file; options of `run_report`."""
+    return write_report(run_report(run, **options), path)
 
 
 def _parameters(run: Run) -> dict[str, object]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dynmeans.inputs.argument_text import ArgumentText, Namer, in_python
 from dynmeans.inputs.plural import counted
+from dynmeans.runs.look.links import Link, link_words, links_of_run
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
@@ -18,7 +19,7 @@ _PERIODS = {"hourly": 1 / 24, "daily": 1.0, "weekly": 7.0, "monthly": 30.4, "yea
 _REGULAR = 0.8  # share of the times between returns that are alike
 
 
-def story_of(run: Run, name_of: Namer = in_python) -> list[str]:
+def story_of(run: Run, name_of: Namer = in_python, links: list[Link] | None = None) -> list[str]:
     """Say how many clusters there are, who is largest, who comes back, who split, what is left out.
 
     Parameters
@@ -27,6 +28,8 @@ def story_of(run: Run, name_of: Namer = in_python) -> list[str]:
         An open run; it may still be written.
     name_of : callable
         Names the arguments that a sentence advises.
+    links : list of Link, optional
+        Those of `links_of_run`, where the caller has them.
     """
     status = run.status()
     if not status.n_windows:
@@ -37,6 +40,7 @@ def story_of(run: Run, name_of: Namer = in_python) -> list[str]:
         *teller.largest(status),
         *teller.returns(),
         *teller.changes(),
+        *teller.linked(links_of_run(run) if links is None else links, name_of),
         *teller.alone(),
     ]
     doubts = [ArgumentText(*told).told(name_of) for told in run.store.manifest("doubts") or []]
@@ -106,6 +110,11 @@ class _Teller:
             who = [k for k, other in regular.items() if other == word]
             told.append(f"{self._some(who)} come{'s' if n == 1 else ''} back {word}.")
         return told
+
+    def linked(self, links: list[Link], name_of: Namer) -> list[str]:
+        penalties = self._run.penalties
+        words = None if penalties is None else link_words(links, penalties.max_gap)
+        return [] if words is None else [words.told(name_of)]
 
     def changes(self) -> list[str]:
         told = []
