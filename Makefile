@@ -28,8 +28,9 @@ help:  ## This list.
 demo: $(DEMO_READY)  ## Make a stream, follow its clusters, write labels and a report, name it.
 	$(BIN)/dynmeans demo
 
-# Runs wait for the disk at each commit: in memory, where a few gigabytes are free, tests do not.
-ROOMY := $(shell test "$$(df --output=avail /dev/shm 2> /dev/null | tail -n 1)" -gt 4000000 2> /dev/null && echo /dev/shm)
+# Runs wait for the disk at each commit: in memory, where programs may lie and 4 GB are free, tests do not.
+ROOMY := $(shell grep -q '^[^ ]* /dev/shm tmpfs' /proc/mounts 2> /dev/null && ! grep -q ' /dev/shm .*noexec' /proc/mounts && \
+    test "$$(df --output=avail /dev/shm | tail -n 1)" -gt 4000000 && echo /dev/shm)
 # More processes would each start their own brokers and browsers.
 test: $(DEV_READY)  ## The tests that must always pass, on up to four cores; the last lines say what was skipped.
 	TMPDIR=$(or $(ROOMY),$${TMPDIR:-/tmp}) $(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist worksteal
@@ -80,6 +81,7 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	$(BIN)/python -m paper synthetic --full --noise isotropic --out paper/results
 	$(BIN)/python -m paper synthetic --full --noise radial --out paper/results
 	$(BIN)/python -m paper.studies.robustness
+	$(BIN)/python -m paper.studies.both_searches
 	$(BIN)/python -m paper.studies.evolutionary
 	$(BIN)/python -m paper.studies.low_variance_limit
 	$(BIN)/python -m paper.studies.times
@@ -89,7 +91,10 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	$(BIN)/python -m paper aircraft --window 0.5 --out paper/results
 	test ! -d $(FLIGHTS) || $(BIN)/python -m paper aircraft --messages $(FLIGHTS)/points_2019-12.parquet \
 	    --flights $(FLIGHTS)/flights_2019-12.parquet --scored od_ok --plain-noise-ratio 0.01 --out paper/results
+	$(BIN)/python -m paper.studies.first_trials
+	test ! -d $(FLIGHTS) || $(BIN)/python -m paper.studies.suggested_reach
 	$(MAKE) reproduce
+	$(BIN)/python -m paper.status
 
 bench-check: $(DEV_READY)  ## Fail if a case that matters became more than 15 % slower (under two minutes).
 	$(BIN)/python -m benchmarks.engine.check

@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+from importlib.metadata import distribution
 
 import pytest
 
@@ -74,3 +75,10 @@ def test_a_name_that_needs_a_missing_package_says_how_to_get_it(name, missing, e
     told = f"dynmeans.{name} needs {missing}: pip install 'dynmeans[{extra}]'"
     told += f", or '.[{extra}]' in a checkout."
     assert done.stderr.strip().splitlines()[-1] == f"ModuleNotFoundError: {told}"
+
+
+def test_everything_that_is_registered_for_others_can_be_loaded():
+    registered = distribution("dynmeans").entry_points
+    assert {"report", "page", "figure"} <= {one.name for one in registered}
+    for one in registered:
+        one.load()

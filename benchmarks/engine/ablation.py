@@ -97,7 +97,8 @@ def measure(name: str, options: argparse.Namespace) -> None:
     path = RESULTS / "engine" / "ablation.json"
     results = json.loads(path.read_text()) if path.exists() else {"machine": {}, "ratios": {}}
     key = f"{options.instruction_set}, {options.threads} thread{'s'[: options.threads - 1]}"
-    rows = {**results["ratios"].get(key, {}), name: found}
+    known = results["ratios"].get(key, {})
+    rows = {**known, name: {**known.get(name, {}), **found}}
     kept = {case: rows[case] for case in works() if case in rows}
     write_results(
         "engine/ablation", {"machine": machine(), "ratios": {**results["ratios"], key: kept}}

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.pages.results import ratio, read, table
 
-_WAYS = (("paper", 3), ("deep", 1), ("deep", 3))
+_WAYS = (("paper", 3), ("split", 3), ("deep", 1), ("deep", 3))
 
 
 def tables() -> dict[str, str]:
@@ -44,21 +44,22 @@ def _steps(rows: list[dict[str, Any]]) -> str:
     for row in rows:
         name = row["case"] + (f", lambda x {row['factor']:g}" if row["factor"] != 1 else "")
         size = f"{row['n_points']:,} x {row['n_features']}"
-        clusters, times = row["clusters"], row["over_today"]
-        number = f"{clusters['paper 3']:,}, {clusters['deep 1']:,}"
-        ways = ("paper 1", "deep 1", "deep 3")
-        lines.append((name, size, number, *(ratio(times[way]) for way in ways)))
+        clusters, times = row["clusters"], row["over_paper"]
+        number = ", ".join(f"{clusters[way]:,}" for way in ("paper 3", "deep 1"))
+        ways = ("paper 1", "split 3", "deep 1", "deep 3")
+        lines.append((name, size, number, *(ratio(times[w]) if w in times else "" for w in ways)))
     head = ("case", "points x features", "clusters: paper 3, deep 1")
-    return table((*head, "paper 1", "**deep 1**", "deep 3"), lines)
+    return table((*head, "paper 1", "**split 3**", "deep 1", "deep 3"), lines)
 
 
 def _label_free(rows: list[dict[str, Any]]) -> str:
     found = {(r["stream"], r["search"], r["n_init"]): r["accuracy"] for r in rows}
     streams = [s for s in dict.fromkeys(r["stream"] for r in rows) if (s, *_WAYS[-1]) in found]
-    lines = [(s, *(_spread(found[s, *way]) for way in _WAYS)) for s in streams]
-    means = [np.mean([np.mean(found[s, *way]) for s in streams]) for way in _WAYS]
+    ways = [way for way in _WAYS if all((s, *way) in found for s in streams)]
+    lines = [(s, *(_spread(found[s, *way]) for way in ways)) for s in streams]
+    means = [np.mean([np.mean(found[s, *way]) for s in streams]) for way in ways]
     lines.append(("**mean**", *(f"**{mean:.3f}**" for mean in means)))
-    return table(("stream", *(f"{search}, n_init={n}" for search, n in _WAYS)), lines)
+    return table(("stream", *(f"{search}, n_init={n}" for search, n in ways)), lines)
 
 
 def _spread(accuracies: list[float]) -> str:

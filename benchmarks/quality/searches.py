@@ -1,10 +1,10 @@
-"""Algorithm 2 and the deeper search: identities kept over lambda and n_init, and what a step costs.
+"""Algorithm 2 and what may follow it: identities over lambda and n_init, and what a step costs.
 
 Run as ``python -m benchmarks.quality.searches``, with the parts to measure if not all:
 
 - ``identities``: streams of thirteen kinds (`suggest_streams`, seeds that nothing was developed on)
-  are clustered at eight lambdas with either search and 1, 3, 10 or 20 visiting orders, the memory
-  fixed; ``--times 10`` gives every cluster ten times its points.
+  are clustered at eight lambdas with each search and 1, 3, 10 or 20 visiting orders, the memory
+  fixed; then with ten times the points in every cluster, one seed and up to 3 orders.
 - ``label-free``: real streams, everything chosen without labels, with families.
 - ``neighbor``: five steady groups beside which a sixth appears, fifteen radii from one of them.
 - ``steps``: whole steps of the measured cases and of small batches, all in turns in one process, so
@@ -30,13 +30,13 @@ from dynmeans import ClusterState, DynamicMeans, Penalties, VisitingOrders, step
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.metrics import accuracy_global
+from dynmeans.records.orders import SEARCHES
 
 MULTIPLES = (1, 2, 4, 8, 16, 32, 64, 128)  # lambda over the variance of a move
 AROUND = (-1, 0, 1, 2, 3)  # octaves from the best lambda of a stream
 FIRST_SEED, N_STEPS = 3000, 30
-SEARCHES = ("paper", "deep")
 ORDERS = (1, 3, 10, 20)
-TODAY = "paper", 3  # what the others are held against
+PAPER = "paper", 3  # what the others are held against
 RESULTS = Path(__file__).parents[1] / "results" / "quality" / "searches.json"
 
 
@@ -75,7 +75,7 @@ def measure_identities(n_seeds: int, times: int) -> list[dict[str, Any]]:
     ]
     rows = []
     for search in SEARCHES:
-        for n_init in ORDERS:
+        for n_init in ORDERS if times == 1 else ORDERS[:2]:
             scores, seconds = keep_identities(streams, search, n_init)
             around = around_the_best(scores)
             row = {
@@ -98,7 +98,7 @@ def measure_label_free(n_seeds: int) -> list[dict[str, Any]]:
     rows = []
     for path in sorted((SHARED / "real_streams").glob("*.npz")):
         batches, true = read_npz(path)
-        for search, n_init in (TODAY, ("deep", 1), ("deep", 3)):
+        for search, n_init in (PAPER, ("split", 3), ("deep", 1), ("deep", 3)):
             accuracies = []
             for seed in range(n_seeds):
                 model = DynamicMeans(
@@ -155,11 +155,11 @@ def measure_neighbor(n_seeds: int) -> list[dict[str, Any]]:
 
 
 def step_ratio(case: Case, n_turns: int, factor: float = 1.0) -> dict[str, Any]:
-    """Time whole steps in turns; the middle of the ratios to the search of today."""
+    """Time whole steps in turns; the middle of the ratios to Algorithm 2 with three orders."""
     batches, lam = case.batches(), case.penalties.new_penalty * factor
     penalties, rng = Penalties(lam, max_gap=6.8, reach=1.01), np.random.default_rng(1)
     orders = [np.stack([o, rng.permutation(len(o)), rng.permutation(len(o))]) for _, o in batches]
-    ways = [("paper", 1), TODAY, ("deep", 1), ("deep", 3)]
+    ways = [("paper", 1), PAPER, ("split", 3), ("deep", 1), ("deep", 3)]
     took: dict[tuple[str, int], list[float]] = {way: [] for way in ways}
     clusters: dict[str, int] = {}
     for _ in range(n_turns):
@@ -172,11 +172,11 @@ def step_ratio(case: Case, n_turns: int, factor: float = 1.0) -> dict[str, Any]:
                 )
             took[search, n_init].append(time.process_time() - began)
             clusters[f"{search} {n_init}"] = len(found.ids)
-    today = np.array(took[TODAY])
+    paper = np.array(took[PAPER])
     row: dict[str, Any] = {"case": case.name, "n_points": case.n_points, "factor": factor}
-    row |= {"n_features": case.n_features, "clusters": clusters, "seconds": float(today.min())}
-    row["over_today"] = {
-        f"{search} {n_init}": round(float(np.median(np.array(seconds) / today)), 3)
+    row |= {"n_features": case.n_features, "clusters": clusters, "seconds": float(paper.min())}
+    row["over_paper"] = {
+        f"{search} {n_init}": round(float(np.median(np.array(seconds) / paper)), 3)
         for (search, n_init), seconds in took.items()
     }
     print(row, flush=True)
@@ -195,14 +195,13 @@ def main() -> None:
     parts = ("identities", "label-free", "neighbor", "steps")
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(parts))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--times", type=int, nargs="*", default=[1, 10])
     parser.add_argument("--turns", type=int, default=3)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for part in asked.parts or parts:
         if part == "identities":
-            found[part] = [r for n in asked.times for r in measure_identities(asked.seeds, n)]
+            found[part] = measure_identities(asked.seeds, 1) + measure_identities(1, 10)
         elif part == "label-free":
             found[part] = measure_label_free(asked.seeds)
         elif part == "neighbor":

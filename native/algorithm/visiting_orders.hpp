@@ -164,7 +164,7 @@ class Orders {
     virtual void write_keys(double* keys) = 0;  // see VisitingOrders
     virtual bool can_tie() const = 0;           // whether two keys can differ by their rows alone
 
-    bool is_deep = false;  // whether moves of whole sets follow, in the last of the orders
+    int depth = 0;  // what follows, in the last of the orders: 0 nothing, 1 splits, 2 all moves
 };
 
 // Those that the caller gave.

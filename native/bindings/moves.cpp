@@ -54,7 +54,7 @@ Solution solution_of(const Ints& labels, const SetArrays& sets, double cost) {
 }
 
 Moved move_sets(Table<double> points, std::optional<Floats> weights, Ints labels, SetArrays sets,
-                double cost, SumArrays of_sums, MemoryArrays memory) {
+                double cost, SumArrays of_sums, MemoryArrays memory, int depth) {
     const auto& [centers, gamma, offsets] = memory;
     const Points<double> rows = points_of(points, weights);
     const std::vector<double> ones(gamma.size(), 1.0);
@@ -68,7 +68,7 @@ Moved move_sets(Table<double> points, std::optional<Floats> weights, Ints labels
     moves::SetMoves<double> moves;
     moves.start(rows, remembered, std::get<5>(of_sums), sums);
     const Solution found = solution_of(labels, sets, cost);
-    bool has_moved = moves.make(found, order.data());
+    bool has_moved = moves.make(found, order.data(), depth);
     Solution after = moves.after();
     const std::vector<std::int64_t> missing = moves.sets().missing_slots();
     has_moved &= missing.empty();
@@ -88,7 +88,7 @@ Moved move_sets(Table<double> points, std::optional<Floats> weights, Ints labels
 
 void bind_moves(nb::module_& module) {
     module.def("move_sets", &move_sets, "points"_a, "weights"_a.none(), "labels"_a, "sets"_a,
-               "cost"_a, "sums"_a, "memory"_a);
+               "cost"_a, "sums"_a, "memory"_a, "depth"_a);
 }
 
 }  // namespace dynmeans::bindings

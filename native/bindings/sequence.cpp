@@ -46,10 +46,10 @@ struct Sequence {
 
     template <typename OnStep>
     void run(bool is_accelerated, std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
-             bool is_deep, const OnStep& on_step) const {
+             int depth, const OnStep& on_step) const {
         run_released(n_threads, [&](ThreadPool& pool) {
-            run_sequence(points, elapsed.data(), penalties, is_accelerated, entropy, n_init,
-                         is_deep, pool, on_step);
+            run_sequence(points, elapsed.data(), penalties, is_accelerated, entropy, n_init, depth,
+                         pool, on_step);
         });
     }
 };
@@ -182,7 +182,7 @@ template <typename Value>
 nb::object sequence_steps_of(const nb::list& batches, const nb::list& point_weights, Floats elapsed,
                              nb::handle penalties, GivenMoving moving, bool is_accelerated,
                              std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
-                             bool is_deep, nb::handle records) {
+                             int depth, nb::handle records) {
     const Sequence<Value> sequence(
         batches, point_weights, elapsed,
         read_penalties(record_types(records), penalties, data_or_null(moving)));
@@ -193,7 +193,7 @@ nb::object sequence_steps_of(const nb::list& batches, const nb::list& point_weig
     SeenLives seen;
     std::size_t most_clusters = 0;
     State state;
-    sequence.run(is_accelerated, n_threads, entropy, n_init, is_deep,
+    sequence.run(is_accelerated, n_threads, entropy, n_init, depth,
                  [&](std::size_t, StepResult&& result) {
                      most_clusters = std::max(most_clusters, result.state.ids.size());
                      block.take(result.labels);
@@ -250,14 +250,14 @@ template <typename Value>
 SequenceLabels sequence_labels_of(const nb::list& batches, const nb::list& point_weights,
                                   Floats elapsed, nb::handle penalties, GivenMoving moving,
                                   bool is_accelerated, std::size_t n_threads, std::uint64_t entropy,
-                                  std::size_t n_init, bool is_deep, nb::handle records) {
+                                  std::size_t n_init, int depth, nb::handle records) {
     const Sequence<Value> sequence(
         batches, point_weights, elapsed,
         read_penalties(record_types(records), penalties, data_or_null(moving)));
     std::vector<std::int64_t> labels;
     std::size_t n_seen = 0;
     State state;
-    sequence.run(is_accelerated, n_threads, entropy, n_init, is_deep,
+    sequence.run(is_accelerated, n_threads, entropy, n_init, depth,
                  [&](std::size_t t, StepResult&& result) {
                      const double* weights = sequence.points[t].weights;
                      for (std::size_t i = 0; i < result.labels.size(); ++i)
@@ -281,23 +281,23 @@ void bind_sequences(nb::module_& module) {
     const auto steps = [](nb::handle batches, nb::handle weights, Floats elapsed,
                           nb::handle penalties, GivenMoving moving, bool is_accelerated,
                           std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
-                          bool is_deep, nb::handle records) {
+                          int depth, nb::handle records) {
         return sequence_steps(as_list(batches), as_list(weights), elapsed, penalties, moving,
-                              is_accelerated, n_threads, entropy, n_init, is_deep, records);
+                              is_accelerated, n_threads, entropy, n_init, depth, records);
     };
     const auto labels = [](nb::handle batches, nb::handle weights, Floats elapsed,
                            nb::handle penalties, GivenMoving moving, bool is_accelerated,
                            std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
-                           bool is_deep, nb::handle records) {
+                           int depth, nb::handle records) {
         return sequence_labels(as_list(batches), as_list(weights), elapsed, penalties, moving,
-                               is_accelerated, n_threads, entropy, n_init, is_deep, records);
+                               is_accelerated, n_threads, entropy, n_init, depth, records);
     };
     module.def("sequence", steps, "batches"_a, "point_weights"_a, "elapsed"_a, "penalties"_a,
                "moving"_a.none(), "is_accelerated"_a, "n_threads"_a, "entropy"_a, "n_init"_a,
-               "is_deep"_a, "records"_a);
+               "depth"_a, "records"_a);
     module.def("sequence_labels", labels, "batches"_a, "point_weights"_a, "elapsed"_a,
                "penalties"_a, "moving"_a.none(), "is_accelerated"_a, "n_threads"_a, "entropy"_a,
-               "n_init"_a, "is_deep"_a, "records"_a);
+               "n_init"_a, "depth"_a, "records"_a);
     module.def("sequence_records", &sequence_records, "steps"_a, "number"_a, "records"_a);
 }
 

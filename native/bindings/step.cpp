@@ -34,19 +34,24 @@ struct AskedOrders {
     std::size_t n_init;
     std::uint64_t entropy;
     bool by_content;
-    bool is_deep;
+    int depth;
 };
 
-// A VisitingOrders says itself whether the search is deep; `is_deep` is for listed orders.
-AskedOrders read_orders(const RecordTypes& types, nb::handle orders, bool is_deep) {
+// Of a search by its name (dynmeans.records.orders).
+int depth_of(nb::handle search) {
+    return is_text(search, "deep") ? 2 : is_text(search, "split") ? 1 : 0;
+}
+
+// A VisitingOrders says itself how deep the search is; `depth` is for listed orders.
+AskedOrders read_orders(const RecordTypes& types, nb::handle orders, int depth) {
     const auto field = [&](std::size_t f) { return nb::handle(types.orders.field(orders, f)); };
     if (types.orders.fits(orders))
         return {nullptr, nb::cast<std::size_t>(field(1)), nb::cast<std::uint64_t>(field(0)),
-                is_text(field(2), "content"), is_text(field(3), "deep")};
+                is_text(field(2), "content"), depth_of(field(3))};
     PyArrayObject* array = plain_array<std::int64_t, 2>(orders);
     if (!array) throw nb::type_error("orders must be a table of integers or a VisitingOrders.");
     return {data_of<std::int64_t>(array), static_cast<std::size_t>(PyArray_DIM(array, 0)), 0, false,
-            is_deep};
+            depth};
 }
 
 template <typename Value>
@@ -55,28 +60,28 @@ StepResult step_in(const AskedOrders& asked, const Points<Value>& batch, const G
                    ThreadPool& pool) {
     if (asked.listed) {
         GivenOrders given(asked.listed, asked.n_init, batch.n_points);
-        given.is_deep = asked.is_deep;
+        given.depth = asked.depth;
         return step(batch, given, before.view, penalties, elapsed, execution, pool);
     }
     const std::uint64_t seed = seed_of_step(asked.entropy, before.n_steps);
     MadeOrders made(
         asked.by_content ? VisitingOrders(batch, seed) : VisitingOrders(batch.n_points, seed),
         asked.n_init, batch.n_points);
-    made.is_deep = asked.is_deep;
+    made.depth = asked.depth;
     return step(batch, made, before.view, penalties, elapsed, execution, pool);
 }
 
 template <typename Value>
 nb::object step_records(Table<Value> points, GivenWeights point_weights, nb::handle orders,
                         nb::handle state, nb::handle given_penalties, GivenMoving moving,
-                        double elapsed, bool is_deep, bool is_accelerated, std::size_t n_threads,
+                        double elapsed, int depth, bool is_accelerated, std::size_t n_threads,
                         std::optional<nb::capsule> sgemm, nb::handle records) {
     const RecordTypes& types = record_types(records);
     const Points<Value> batch = points_of(points, point_weights);
     const GivenState before = read_state(types, state, batch.n_features);
     const Penalties penalties = read_penalties(types, given_penalties, data_or_null(moving));
     const Execution execution{is_accelerated, to_sgemm(sgemm)};
-    const AskedOrders asked = read_orders(types, orders, is_deep);
+    const AskedOrders asked = read_orders(types, orders, depth);
     StepResult result = run_released(n_threads, [&](ThreadPool& pool) {
         return step_in(asked, batch, before, penalties, elapsed, execution, pool);
     });
@@ -87,7 +92,7 @@ nb::object step_records(Table<Value> points, GivenWeights point_weights, nb::han
 template <typename Value>
 nb::object step_if_small_of(const RecordTypes& types, nb::handle points, nb::handle weights,
                             nb::handle orders, nb::handle state, nb::handle penalties,
-                            double elapsed, bool is_deep) {
+                            double elapsed, int depth) {
     PyArrayObject* rows = plain_array<Value, 2>(points);
     PyArrayObject* centers = plain_array<double, 2>(types.state.field(state, 1));
     if (!rows || !centers) return nb::none();
@@ -105,7 +110,7 @@ nb::object step_if_small_of(const RecordTypes& types, nb::handle points, nb::han
     InterruptCheck interrupts(is_interrupted);
     ThreadPool nobody_else(1, interrupts);
     StepResult result =
-        step_in(read_orders(types, orders, is_deep), batch, before,
+        step_in(read_orders(types, orders, depth), batch, before,
                 read_penalties(types, penalties, nullptr), elapsed, {true, nullptr}, nobody_else);
     return to_records(types, std::move(result), d, has_weights, false, before.n_steps + 1,
                       before.time + elapsed);
@@ -114,8 +119,7 @@ nb::object step_if_small_of(const RecordTypes& types, nb::handle points, nb::han
 // A whole step in one crossing, checks included, with the GIL held: for a small batch everything
 // around it would take as long. None where anything needs more: conversion, a complaint, courses.
 nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle orders, nb::handle state,
-                         nb::handle penalties, nb::handle elapsed, bool is_deep,
-                         nb::handle records) {
+                         nb::handle penalties, nb::handle elapsed, int depth, nb::handle records) {
     const RecordTypes& types = record_types(records);
     if (!types.state.fits(state) || !types.penalties.fits(penalties) ||
         !is_text(types.penalties.field(penalties, 4), "still") ||
@@ -124,9 +128,9 @@ nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle order
     const double dt = PyFloat_AS_DOUBLE(elapsed.ptr());
     if (!(dt >= kLeastElapsed && std::isfinite(dt))) return nb::none();
     nb::object made =
-        step_if_small_of<double>(types, points, weights, orders, state, penalties, dt, is_deep);
+        step_if_small_of<double>(types, points, weights, orders, state, penalties, dt, depth);
     if (!made.is_none()) return made;
-    return step_if_small_of<float>(types, points, weights, orders, state, penalties, dt, is_deep);
+    return step_if_small_of<float>(types, points, weights, orders, state, penalties, dt, depth);
 }
 
 // The lives after one more batch, or nothing where those that wait have to be counted first.
@@ -216,7 +220,7 @@ std::tuple<Column<std::int64_t>, Column<double>> predict(Table<Value> points, nb
 template <typename Value>
 void bind_steps_of(nb::module_& module) {
     module.def("step", &step_records<Value>, "points"_a.noconvert(), "point_weights"_a.none(),
-               "orders"_a, "state"_a, "penalties"_a, "moving"_a.none(), "elapsed"_a, "is_deep"_a,
+               "orders"_a, "state"_a, "penalties"_a, "moving"_a.none(), "elapsed"_a, "depth"_a,
                "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none(), "records"_a);
     module.def("predict", &predict<Value>, "points"_a.noconvert(), "state"_a, "penalties"_a,
                "moving"_a.none(), "elapsed"_a, "is_accelerated"_a, "n_threads"_a, "sgemm"_a.none(),
@@ -228,7 +232,7 @@ void bind_steps_of(nb::module_& module) {
 void bind_steps(nb::module_& module) {
     module.def("step_if_small", &step_if_small, "points"_a.none(), "point_weights"_a.none(),
                "orders"_a.none(), "state"_a.none(), "penalties"_a.none(), "elapsed"_a.none(),
-               "is_deep"_a, "records"_a);
+               "depth"_a, "records"_a);
     module.def("follow_if_small", &follow_if_small, "records"_a, "more_records"_a,
                "memory"_a.none(), "points"_a.none(), "elapsed"_a.none());
     bind_steps_of<double>(module);

@@ -76,13 +76,13 @@ template <typename Value>
 class GroupRunner {
   public:
     GroupRunner(const GroupedPoints<Value>& grouped, const GroupsRemembered& before,
-                const std::uint32_t* seeds, std::size_t n_init, bool is_deep,
+                const std::uint32_t* seeds, std::size_t n_init, int depth,
                 const Penalties& penalties, bool is_accelerated)
         : grouped_(grouped),
           before_(before),
           seeds_(seeds),
           n_init_(n_init),
-          is_deep_(is_deep),
+          depth_(depth),
           penalties_(penalties),
           is_accelerated_(is_accelerated) {}
 
@@ -124,7 +124,7 @@ class GroupRunner {
             const std::size_t n_steps = before_.n_steps[g] + (b - first);
             MadeOrders orders(VisitingOrders(batch, seed_of_step(entropy, n_steps)), n_init_,
                               batch.n_points);
-            orders.is_deep = is_deep_;
+            orders.depth = depth_;
             StepResult result = step(batch, orders, view(state), penalties_, grouped_.elapsed[b],
                                      {is_accelerated_, nullptr}, alone);
             std::copy(result.labels.begin(), result.labels.end(),
@@ -141,7 +141,7 @@ class GroupRunner {
     const GroupsRemembered& before_;
     const std::uint32_t* seeds_;
     std::size_t n_init_;
-    bool is_deep_;
+    int depth_;
     const Penalties& penalties_;
     bool is_accelerated_;
 };

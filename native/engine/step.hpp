@@ -69,7 +69,7 @@ Solution best_of_orders(const Points<Value>& points, Orders& orders, const Remem
     Clusterer<Value> clusterer(points, remembered, penalties, execution, sums, pool);
     Solution best;
     while (orders.advance()) clusterer.run(orders.listed(), best);
-    if (orders.is_deep) clusterer.search_deeper(orders.listed(), best);
+    if (orders.depth > 0) clusterer.search_deeper(orders.listed(), orders.depth, best);
     return best;
 }
 

@@ -23,13 +23,13 @@ class SetMoves {
     // below those kept. Few passes follow a round; they converge once no more rounds do.
     template <typename ContinueFrom>
     void search_deeper(const Points<Value>& points, const Remembered& remembered,
-                       double new_penalty, const BatchSums& sums, const Row* order, Solution& found,
-                       const ContinueFrom& continue_from) {
+                       double new_penalty, const BatchSums& sums, const Row* order, int depth,
+                       Solution& found, const ContinueFrom& continue_from) {
         start(points, remembered, new_penalty, sums);
         const std::vector<double>& trace = found.cost_trace;
         bool is_last = false, has_converged = true;
         while (!is_last || !has_converged) {
-            if (!is_last && make(found, order)) {
+            if (!is_last && make(found, order, depth)) {
                 const std::size_t n = trace.size();
                 const double before = trace.back();
                 if (!continue_from(start_, n, n + 1 + kFewPasses)) return;
@@ -49,16 +49,16 @@ class SetMoves {
         sets_.start(points, remembered, new_penalty, sums);
     }
 
-    // Makes each kind of move once. Writes the labels, members and sums they come to, and returns
-    // true, if there was any.
-    bool make(const Solution& found, const Row* order) {
+    // Makes each kind of move once, or splits only where the depth is 1. Writes the labels, members
+    // and sums they come to, and returns true, if there was any.
+    bool make(const Solution& found, const Row* order, int depth) {
         sets_.take(found, order, start_);
         if (sets_.size() == 0) return false;
         const double least = kNoFall * found.cost_trace.back();
-        bool has_changed = identities_.make(least);
-        has_changed |= splits_.make(least);
-        has_changed |= merges_.make(least);
-        has_changed |= single_points_.make(least);
+        bool has_changed = depth > 1 && identities_.make(least);
+        has_changed |= splits_.make(least, depth == 1);
+        has_changed |= depth > 1 && merges_.make(least);
+        has_changed |= depth > 1 && single_points_.make(least);
         if (has_changed) sets_.write(start_);
         return has_changed;
     }

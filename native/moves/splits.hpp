@@ -18,8 +18,9 @@ class Splits {
   public:
     explicit Splits(Sets<Value>& sets) : sets_(sets) {}
 
-    // Splits every set that is clearly two, and the parts again; true if L_t fell.
-    bool make(double least) {
+    // Splits every set that is clearly two, or plainly so, and the parts again; true if L_t fell.
+    bool make(double least, bool asks_plain) {
+        asks_plain_ = asks_plain;
         bool has_changed = false;
         d_ = sets_.d();
         for (auto* place : {&a_, &b_, &theta_}) place->resize(d_);
@@ -68,7 +69,8 @@ class Splits {
             if (!sets_.has(k, most)) return false;
             const std::size_t n = std::min(most, n_members);
             const Members& members = sets_.listed(k);
-            if (!turn(k, members, n, turns) || !is_clear(members, n)) {
+            if (!turn(k, members, n, turns) ||
+                !(asks_plain_ ? is_plain(members, n) : is_clear(members, n))) {
                 sets_.know_as_one(k);
                 return false;
             }
@@ -166,7 +168,6 @@ class Splits {
     bool is_clear(const Members& members, std::size_t n) {
         const double apart = squared_distance(a_.data(), b_.data(), d_);
         if (!(apart > 0.0)) return false;
-        const Bins& costs = sets_.sums().costs;
         terms_.resize(n + kSimd);
         for (std::size_t r = 0; r < n; ++r) {
             const double* y = sets_.point_at(members[r]);
@@ -176,14 +177,34 @@ class Splits {
             terms_[r] =
                 sets_.points().weight(sets_.row_at(members[r])) * (along < most ? along : most);
         }
+        const double within = total(n) - 0.25 * (n_[0] + n_[1]) * apart;
+        return 3.0 * within < fall();
+    }
+
+    // Whether the two means explain more than 9/10 of the whole scatter, of two points or more
+    // each.
+    bool is_plain(const Members& members, std::size_t n) {
+        const std::size_t n_second = std::count(is_second_.begin(), is_second_.end(), 1);
+        if (std::min(n_second, n - n_second) < 2) return false;
+        terms_.resize(n + kSimd);
+        for (std::size_t r = 0; r < n; ++r) {
+            const double* mean = is_second_[r] ? b_.data() : a_.data();
+            terms_[r] = sets_.points().weight(sets_.row_at(members[r])) *
+                        squared_distance(sets_.point_at(members[r]), mean, d_);
+        }
+        return 9.0 * total(n) < fall();
+    }
+
+    double total(std::size_t n) {
+        const Bins& costs = sets_.sums().costs;
         bins_.assign(costs.n_bins(), 0.0);
         costs.add(terms_.data(), n, bins_.data());
-        const double within = costs.total(bins_.data(), 0) - 0.25 * (n_[0] + n_[1]) * apart;
-        return 3.0 * within < fall();
+        return costs.total(bins_.data(), 0);
     }
 
     Sets<Value>& sets_;
     std::size_t d_ = 0;
+    bool asks_plain_ = false;
     double n_[2] = {0.0, 0.0};
     std::vector<double> a_, b_, theta_;  // the two means, and the center
     std::vector<double> whole_bins_, first_bins_, second_bins_, terms_, bins_;

@@ -39,7 +39,7 @@ struct Stream {
     std::vector<double> moving;
     std::uint64_t entropy;
     std::size_t n_features, n_init, n_steps = 0;
-    bool is_deep;
+    int depth;
     std::vector<double> points, weights;
     StepResult found;
     std::vector<double> shown;  // integers, as JavaScript's numbers
@@ -87,11 +87,11 @@ extern "C" int __cxa_thread_atexit(void (*)(void*), void*, void*) { return 0; }
 DYNMEANS_EXPORT(dm_open)
 Stream* dm_open(std::size_t n_features, double new_penalty, double revival_penalty, double drift,
                 int is_exact, int is_steady, double entropy_low, double entropy_high,
-                std::size_t n_init, int is_deep) {
+                std::size_t n_init, int depth) {
     auto* stream = new Stream{};
     stream->n_features = n_features;
     stream->n_init = n_init;
-    stream->is_deep = is_deep != 0;
+    stream->depth = depth;
     stream->entropy =
         static_cast<std::uint64_t>(entropy_high) << 32 | static_cast<std::uint64_t>(entropy_low);
     stream->moving.assign(n_features, 1.0);
@@ -128,7 +128,7 @@ void dm_step(Stream* stream, std::size_t n_points, int has_weights, double elaps
     ThreadPool pool(1, never);
     MadeOrders orders(VisitingOrders(points, seed_of_step(stream->entropy, stream->n_steps)),
                       stream->n_init, n_points);
-    orders.is_deep = stream->is_deep;
+    orders.depth = stream->depth;
     stream->found = step(points, orders, view(stream->found.state), stream->penalties, elapsed,
                          {true, nullptr}, pool);
     ++stream->n_steps;

@@ -58,7 +58,7 @@ def run_flows(
     n_features = data.features[feature].shape[1]
     config = RunConfig(
         tuple(f"{feature} feature {number}" for number in range(1, n_features + 1)),
-        Recipe(penalties, n_init=N_INIT, random_state=seed),
+        Recipe(penalties, n_init=N_INIT, search="paper", random_state=seed),
         source={"truth": "flow"} if (data.scored >= 0).any() else {},
     )
     windows = data.windows(span, hours)

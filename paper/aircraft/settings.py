@@ -119,6 +119,7 @@ def _tuned(
         n_trials=config.tuning_trials,
         ranges={"new_penalty": lambdas, "max_gap": gaps, "reach": _REACH_RANGE},
         motion=DEFAULT_MOTION,
+        search="paper",
         random_state=config.seed,
     ).penalties
     alone = _tuned_dp_means(config, data, span, feature, lambdas)
@@ -147,6 +148,7 @@ def _tuned_dp_means(
         n_trials=max(8, config.tuning_trials // 4),
         ranges={"new_penalty": lambdas},
         motion=DEFAULT_MOTION,
+        search="paper",
         random_state=config.seed,
     ).penalties.new_penalty
 

@@ -107,18 +107,20 @@ def summary_markdown(results: Results) -> str:
 
 
 def table_markdown(rows: pd.DataFrame) -> str:
-    """Return the rows of one span and feature as a table."""
-    lines = [
-        "| parameters | window | method | accuracy, % | spread | clusters | time, s | trials |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    """Return the rows of one span and feature as a table; with errors over flights, if there."""
+    has_flights = "flight_error" in rows
+    columns = ["parameters", "window", "method", "accuracy, %", "spread"]
+    columns += [*["± flights"] * has_flights, "clusters", "time, s", "trials"]
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     for row in rows.itertuples():
         window = "all at once" if row.hours == 0 else f"{row.hours:g} h"
+        over_flights = f"| {100 * row.flight_error:.1f} " if has_flights else ""
+        time_error = "" if has_flights else f" ± {row.cpu_s_error:.1g}"
         lines.append(
             f"| {row.origin} | {window} | {full_name(row.method, row.choice)} "
             f"| {100 * row.accuracy:.1f} ± {100 * row.accuracy_error:.1f} "
-            f"| {100 * row.accuracy_spread:.1f} | {row.n_found:.0f} "
-            f"| {row.cpu_s:.3g} ± {row.cpu_s_error:.1g} | {row.n_trials} |"
+            f"| {100 * row.accuracy_spread:.1f} {over_flights}| {row.n_found:.0f} "
+            f"| {row.cpu_s:.3g}{time_error} | {row.n_trials} |"
         )
     return "\n".join(lines)
 

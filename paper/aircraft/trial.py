@@ -110,13 +110,7 @@ def run_trial(
     config: AircraftConfig, data: AircraftData, task: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the row of one trial: a pure function, but for the time."""
-    sequence = np.random.SeedSequence(config.seed, spawn_key=(3, task["trial"]))
-    seed = int(sequence.generate_state(1)[0])
-    hours = task["hours"] or config.windows[0]
-    windows = data.windows(task["span"], hours)
-    if task["method"] == "dp_means":
-        windows = [np.concatenate(windows)]
-    labels, seconds = _METHODS[task["method"]](data, task, windows, seed)
+    windows, labels, seconds = cluster_flights(config, data, task)
     true = [data.scored[rows] for rows in windows]
     weights = [data.confidences[rows] for rows in windows]
     return {
@@ -128,6 +122,18 @@ def run_trial(
         "n_scored": int(sum(np.count_nonzero(labels >= 0) for labels in true)),
         "cpu_s": seconds,
     }
+
+
+def cluster_flights(
+    config: AircraftConfig, data: AircraftData, task: Mapping[str, Any]
+) -> tuple[list[IntArray], list[IntArray], float]:
+    """Return the flights of each window of a trial, their labels and the processor time."""
+    sequence = np.random.SeedSequence(config.seed, spawn_key=(3, task["trial"]))
+    seed = int(sequence.generate_state(1)[0])
+    windows = data.windows(task["span"], task["hours"] or config.windows[0])
+    if task["method"] == "dp_means":
+        windows = [np.concatenate(windows)]
+    return windows, *_METHODS[task["method"]](data, task, windows, seed)
 
 
 def follow_flows(

@@ -5,16 +5,18 @@ dp_means``. Arguments of flights are data, span, feature, hours, origin, method 
 at the end may be left out, and ``*`` stands for any.
 """
 
-from functools import cache
+from collections import Counter
+from itertools import product
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from paper.aircraft.config import HANDICAP, HONEST
-from paper.aircraft.table import compare, table_frame
+from paper.aircraft.config import FEATURES, HANDICAP, HONEST, ORIGINS
+from paper.aircraft.table import compare, full_name
 from paper.pages import size_facts, synthetic_facts
-from paper.pages.study_tables import robustness_means, searches
-from paper.pages.tables import AIRCRAFT, read_rows
-from paper.results_file import RESULTS, read_results
+from paper.pages.study_tables import results_of_json, robustness_means, searches
+from paper.pages.tables import read_rows, table_1
 from paper.synthetic.claims import with_error
 
 _COLUMNS = ("span", "feature", "hours", "origin", "method", "choice")
@@ -80,38 +82,107 @@ def _named(parameter: str, rows: pd.DataFrame) -> list[str]:
 
 def accuracy(data: str, *arguments: str) -> str:
     """Return accuracy and standard error of one row of Table 1."""
-    row = _rows(_table(data), arguments).squeeze()
+    row = _rows(table_1(data), arguments).squeeze()
     return with_error(row["accuracy"], row["accuracy_error"])
 
 
 def accuracies(data: str, *arguments: str) -> str:
     """Return the lowest and the highest accuracy of some rows of Table 1."""
-    found = 100 * _rows(_table(data), arguments)["accuracy"]
+    found = 100 * _rows(table_1(data), arguments)["accuracy"]
     return _range(f"{found.min():.0f}", f"{found.max():.0f}")
 
 
 def gain(data: str, *arguments: str) -> str:
-    """Points by which Dynamic Means is ahead of one row of Table 1, with the standard error."""
-    row = _rows(compare(_table(data)), arguments).squeeze()
-    return f"{100 * row['gain']:+.1f} ± {100 * row['error']:.1f}"
+    """Points by which Dynamic Means is ahead of one row of Table 1, with the error over trials.
+
+    The second error is over flights: the deviation of the difference in the same draws of them.
+    """
+    row = _rows(compare(table_1(data)), arguments).squeeze()
+    other = _rows(table_1(data), arguments if row["method"] == "gibbs" else _at_once(arguments))
+    ours = _rows(table_1(data), (*arguments[:4], "dynamic_means"))
+    differences = np.subtract(ours["drawn"].item(), other["drawn"].item())
+    flights = 100 * float(np.std(differences, ddof=1))
+    return f"{100 * row['gain']:+.1f} ± {100 * row['error']:.1f} ± {flights:.1f}"
+
+
+def _at_once(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the arguments of the row of DP-Means, which has all flights in one batch."""
+    return (*arguments[:2], "0", *arguments[3:])
+
+
+def flight_errors(data: str, *arguments: str) -> str:
+    """Return the least and the most error over flights of some rows of Table 1, in points."""
+    found = 100 * _rows(table_1(data), arguments)["flight_error"]
+    return _range(f"{found.min():.1f}", f"{found.max():.1f}")
+
+
+def clusters(data: str, *arguments: str) -> str:
+    """Return how many clusters some rows of Table 1 found, least to most."""
+    found = _rows(table_1(data), arguments)["n_found"]
+    return _range(f"{found.min():.0f}", f"{found.max():.0f}")
+
+
+def reached(span: str, divisor: str, reach: str) -> str:
+    """Return accuracy at the suggestion with its lambda divided and another reach over a day."""
+    rows = read_rows("suggested_reach").frame
+    rows = rows[(rows["span"] == span) & (rows["divisor"] == float(divisor))]
+    found = rows.loc[rows["reach"] == float(reach), "accuracy"]
+    return with_error(found.mean(), found.sem())
+
+
+def table_1_missing(data: str) -> str:
+    """Return a sentence on the rows of Table 1 that have no trial yet."""
+    table = table_1(data)
+    spans, hours = table["span"].unique(), sorted(set(table["hours"]) - {0.0})
+    kinds = [(0.0, "dp_means", HONEST), *((h, "dynamic_means", HONEST) for h in hours)]
+    kinds += [(h, "gibbs", choice) for h in hours for choice in (HONEST, HANDICAP)]
+    wanted = [
+        (span, feature, h, origin, method, choice)
+        for span, feature, origin in product(spans, FEATURES, ORIGINS)
+        for h, method, choice in kinds
+    ]
+    there = set(table[list(_COLUMNS)].itertuples(index=False, name=None))
+    missing = [row for row in wanted if row not in there]
+    if not missing:
+        return f"All {len(wanted)} rows are there."
+    places = Counter((full_name(row[4], row[5]), row[0], row[1], row[2]) for row in missing)
+    named = [
+        f"{who}, {span}, {feature}, {h:g} h ({n})" for (who, span, feature, h), n in places.items()
+    ]
+    return f"Missing are {len(missing)} of {len(wanted)} rows: {'; '.join(named)}."
+
+
+def measured(file: str, place: str, form: str, factor: str = "1") -> str:
+    """Return one number of a committed JSON file, in a format, times a factor."""
+    found: Any = results_of_json(file)
+    for part in place.split("."):
+        found = found[int(part)] if isinstance(found, list) else found[part]
+    return format(found if factor == "1" else float(factor) * found, form)
+
+
+def windows_apart(data: str) -> str:
+    """Return by how many points Dynamic Means differs most between half-hours and two hours."""
+    rows = _rows(table_1(data), ("*", "*", "*", "*", "dynamic_means"))
+    found = rows.pivot_table("accuracy", ["span", "feature", "origin"], "hours").dropna()
+    return f"{100 * (found[0.5] - found[2.0]).abs().max():.1f}"
 
 
 def gains(data: str, *arguments: str) -> str:
     """Return the least and the most of these points over some rows."""
-    found = 100 * _rows(compare(_table(data)), arguments)["gain"]
+    found = 100 * _rows(compare(table_1(data)), arguments)["gain"]
     return _range(f"{found.min():+.1f}", f"{found.max():+.1f}")
 
 
 def times(data: str, *arguments: str) -> str:
     """Return how many times the time of Dynamic Means some rows take, least to most."""
-    found = _rows(compare(_table(data)), arguments)["times_faster"]
+    found = _rows(compare(table_1(data)), arguments)["times_faster"]
     digits = 0 if found.min() >= 10 else 1
     return _range(f"{found.min():.{digits}f}", f"{found.max():.{digits}f}")
 
 
 def helped(data: str, *arguments: str) -> str:
     """Return by how many points the handicap changes the accuracy of Gibbs sampling."""
-    rows = _rows(_table(data), (*arguments, *"****")[:4])
+    rows = _rows(table_1(data), (*arguments, *"****")[:4])
     of_choice = rows[rows["method"] == "gibbs"].set_index(list(_COLUMNS[:4]))
     by = of_choice.groupby("choice")["accuracy"]
     found = 100 * (by.get_group(HANDICAP) - by.get_group(HONEST))
@@ -120,13 +191,13 @@ def helped(data: str, *arguments: str) -> str:
 
 def trials(data: str, *arguments: str) -> str:
     """Return how many trials some rows have, least to most."""
-    found = _rows(_table(data), arguments)["n_trials"]
+    found = _rows(table_1(data), arguments)["n_trials"]
     return _range(str(found.min()), str(found.max()))
 
 
 def flights(data: str, *arguments: str) -> str:
     """Return how many flights were clustered."""
-    found = _rows(_table(data), arguments)["n_flights"]
+    found = _rows(table_1(data), arguments)["n_flights"]
     return _range(f"{found.min():,}", f"{found.max():,}")
 
 
@@ -138,14 +209,10 @@ FACTS = {
         for function in (
             *(lost, robustness_streams, lost_by_search, search_streams, deeper, vanished),
             *(accuracy, accuracies, gain, gains, times, helped, trials, flights),
+            *(flight_errors, reached, clusters, windows_apart, table_1_missing, measured),
         )
     },
 }
-
-
-@cache
-def _table(data: str) -> pd.DataFrame:
-    return table_frame(read_results(RESULTS / f"{AIRCRAFT[data]}.parquet", "aircraft").frame)
 
 
 def _rows(table: pd.DataFrame, arguments: tuple[str, ...]) -> pd.DataFrame:

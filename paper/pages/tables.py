@@ -3,16 +3,18 @@
 from collections.abc import Callable, Iterator
 from functools import cache
 
+import numpy as np
 import pandas as pd
 
 from dynmeans.datasets.moving_gaussians import NOISES
-from paper.aircraft.config import PLAIN, SCALED, WEEK, WHOLE, AircraftConfig
+from paper.aircraft.config import PLAIN, SCALED, WEEK, WHOLE
 from paper.aircraft.table import full_name as name_of_method
 from paper.aircraft.table import table_frame, table_markdown
-from paper.results_file import RESULTS, Results, read_results
+from paper.results_file import RESULTS, SESSION, Results, read_results
+from paper.status import percent, shares
+from paper.studies.first_trials import ROW
 from paper.synthetic.claims import NAMES, ORIGINS, full_name, with_error
 from paper.synthetic.config import SAMPLERS, Setting, SyntheticConfig
-from paper.synthetic.experiment import expected_work, work_done
 from paper.synthetic.search import edges
 from paper.synthetic.summary import (
     authors_table,
@@ -31,10 +33,6 @@ AIRCRAFT = {
     "own GP": "aircraft-real-own-gp",
     "simulated": "aircraft-simulated",
 }
-
-
-# Spans, features, origins; in each window Dynamic Means and two of Gibbs, and DP-Means once.
-AIRCRAFT_ROWS = {"real": 2 * 2 * 3 * (2 * 3 + 1), "simulated": 2 * 3 * (3 + 1)}
 
 
 @cache
@@ -202,25 +200,31 @@ def beside_authors() -> str:
 
 def how_far() -> str:
     """How much of the work of every results file is done."""
-    rows = []
-    for path in sorted(RESULTS.glob("synthetic-*.parquet")):
-        results = read_results(path, "synthetic")
-        config = SyntheticConfig.from_dict(results.configuration)
-        done, total = work_done(config, results.frame), expected_work(config)
-        rows.append([f"`{path.name}`", f"{len(results.frame):,}", f"{100 * done / total:.0f} %"])
-    for name in ("real", "simulated"):
-        found = table_frame(read_results(RESULTS / f"{AIRCRAFT[name]}.parquet", "aircraft").frame)
-        total = AIRCRAFT_ROWS[name] * AircraftConfig().n_trials
-        share = f"{100 * found['n_trials'].sum() / total:.0f} %"
-        rows.append([f"`{AIRCRAFT[name]}.parquet`", f"{found['n_trials'].sum():,}", share])
-    return markdown(["file", "trials", "of its work"], rows)
+    rows = [[f"`{name}`", f"{n_rows:,}", percent(share)] for name, n_rows, share in shares()]
+    return markdown(["file", "rows", "of its work"], rows)
+
+
+@cache
+def table_1(data: str) -> pd.DataFrame:
+    """Return Table 1 of some flights, with errors over flights and times in turns where there are.
+
+    `drawn` has the accuracies of the bootstrap, in the same draws for all rows of a span.
+    """
+    table = table_frame(read_results(RESULTS / f"{AIRCRAFT[data]}.parquet", "aircraft").frame)
+    again = read_rows("first_trials").frame
+    again = again[again["data"] == data]
+    if again.empty:
+        return table
+    again = again.drop(columns=["data", "accuracy", SESSION])
+    again["flight_error"] = [float(np.std(drawn, ddof=1)) for drawn in again["drawn"]]
+    return table.drop(columns=["cpu_s"]).merge(again, how="left", on=list(ROW))
 
 
 def flights(data: str, span: str, feature: str) -> Callable[[], str]:
     """Return what makes the table of one span and feature, with all its windows."""
 
     def make() -> str:
-        table = table_frame(read_results(RESULTS / f"{AIRCRAFT[data]}.parquet", "aircraft").frame)
+        table = table_1(data)
         return table_markdown(table[(table["span"] == span) & (table["feature"] == feature)])
 
     return make
@@ -229,16 +233,17 @@ def flights(data: str, span: str, feature: str) -> Callable[[], str]:
 def aircraft() -> str:
     """Table 1 in the paper's form: plain feature, half-hour windows; the scaled one beside it."""
     lines = []
-    for name, path in AIRCRAFT.items():
-        table = table_frame(read_results(RESULTS / f"{path}.parquet", "aircraft").frame)
+    for name in AIRCRAFT:
+        table = table_1(name)
         for row in table[table["hours"].isin([0.0, 0.5])].itertuples():
             method = name_of_method(row.method, row.choice)
             accuracy = with_error(row.accuracy, row.accuracy_error)
-            time = f"{row.cpu_s:.3g} ± {row.cpu_s_error:.1g}"
+            error = f"{100 * row.flight_error:.1f}" if "flight_error" in table else ""
             place = [name, row.span, row.feature, row.origin]
-            lines.append([*place, method, accuracy, time, str(row.n_trials)])
-    head = ["data", "span", "feature", "parameters", "method", "accuracy, %", "time, s", "trials"]
-    return markdown(head, lines)
+            numbers = [accuracy, error, f"{row.cpu_s:.3g}", str(row.n_trials)]
+            lines.append([*place, method, *numbers])
+    head = ["data", "span", "feature", "parameters", "method", "accuracy, %", "± flights"]
+    return markdown([*head, "time, s", "trials"], lines)
 
 
 _MAKERS: dict[str, Callable[[], str]] = {

@@ -50,7 +50,8 @@ def agreement(stream: LabeledStream, sigma: float) -> float:
     state, shares = ClusterState.empty(2), []
     penalties = PENALTIES.with_revival("exact")
     for points in stream.batches:
-        after, clustering = step(points, state, penalties, orders=[np.arange(len(points))])
+        order = np.arange(len(points))
+        after, clustering = step(points, state, penalties, orders=[order], search="paper")
         drawn = gibbs(points, tied_prior(state, sigma), n_samples=1, burn_in=N_SWEEPS - 1, seed=0)
         found = np.append(state.ids, state.next_id + np.arange(len(points)))[drawn.labels[0]]
         if len(points):

@@ -1,10 +1,12 @@
 """The results in the repository: of the present configuration, and as good as the docs say."""
 
+import numpy as np
 import pytest
 
 from dynmeans.datasets.moving_gaussians import NOISES
-from paper.pages.tables import times
+from paper.pages.tables import read_rows, times
 from paper.results_file import RESULTS, read_results
+from paper.studies import first_trials
 from paper.synthetic.config import METHODS, SyntheticConfig
 from paper.synthetic.experiment import EXPERIMENT, stages
 from paper.synthetic.summary import authors_table, settings_of
@@ -42,3 +44,12 @@ def test_gibbs_takes_a_hundred_times_longer_everywhere(noise, origin):
     rows = rows[(rows["noise"] == noise) & (rows["origin"] == origin)]
     assert len(rows)
     assert (rows["gibbs"] >= 100 * rows["dynamic_means"]).all()
+
+
+@pytest.mark.parametrize("data", sorted(first_trials.FILES))
+def test_first_trials_run_again_are_those_of_table_1(data):
+    again = read_rows(first_trials.EXPERIMENT).frame.query("data == @data")
+    rows = first_trials.committed(data).frame.query("trial == 0")
+    both = again.merge(rows, on=list(first_trials.ROW), suffixes=("", "_committed"))
+    assert len(both) == len(again) > 0
+    np.testing.assert_allclose(both["accuracy"], both["accuracy_committed"], rtol=1e-12)

@@ -1,12 +1,20 @@
-"""The page on the paper names every equation, and every claim has a verdict."""
+"""The pages on the paper: every equation named, a verdict for every claim, no word without rows."""
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "paper-line-by-line.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "paper-line-by-line.md"
 TEXT = PAGE.read_text(encoding="utf-8")
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "paper/joss/paper.md"]
+# What only a fact may say, since it depends on the rows.
+WORDS = ("published size", "same session", "one session", "same search", "shallower search")
+FACT = re.compile(r"<!-- (?:fact|table): .+? -->.*?<!-- end -->", re.DOTALL)
+# These have the deeper search as a choice of their own, or will have it as their default.
+SEARCHERS = {"DynamicMeans", "DPMeans", "tune", "Recipe", "VisitingOrders"}
 
 
 @pytest.mark.parametrize("number", range(1, 17))
@@ -24,3 +32,23 @@ def test_every_row_of_claims_has_a_verdict():
     claims = [row for row in rows if not row.endswith("Verdict |")]
     verdicts = ("agrees", "differs", "cannot be known")
     assert all(row.split("|")[-2].strip().startswith(verdicts) for row in claims)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_words_about_size_search_and_session_are_facts(page):
+    by_hand = FACT.sub("", page.read_text(encoding="utf-8"))
+    assert [word for word in WORDS if word in by_hand] == []
+
+
+SOURCES = [path for path in sorted((ROOT / "paper").rglob("*.py")) if "tests" not in path.parts]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_repeats_the_paper_names_its_search(source):
+    calls = [
+        node
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in SEARCHERS
+    ]
+    silent = [call.lineno for call in calls if "search" not in {k.arg for k in call.keywords}]
+    assert silent == []

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from dynmeans.metrics import accuracy_global
 from dynmeans.mixture.model import batch_prior
 from dynmeans.mixture.model import log_label_mass as log_label_mass_in_logarithms
 from dynmeans.records.mixture import MixtureParameters, MixtureState
-from paper.studies import step_by_step, times
+from paper.studies import first_trials, step_by_step, times
 from paper.studies.carried_cloud import follow, log_label_mass
 from paper.studies.mixing import effective_size, split_r_hat
 from paper.studies.robustness import wrong
@@ -92,3 +93,23 @@ def test_dynamic_means_is_timed_before_each_of_the_others(monkeypatch):
     ]
     assert row["dynamic_means"] == 0.5
     assert {row[name] for name in (*SAMPLERS, times.FEW)} == {2.0}
+
+
+def test_accuracy_of_drawn_flights_is_that_of_the_table():
+    rng = np.random.default_rng(0)
+    true, found = rng.integers(0, 5, 300), rng.integers(3, 12, 300)
+    weights = rng.random(300)
+    expected = accuracy_global([true], [found], [weights])
+    assert first_trials.accuracy(true, found, weights) == pytest.approx(expected)
+
+
+def test_flights_are_drawn_with_replacement_and_alike_for_all_rows():
+    drawn = first_trials.draws(500)
+    assert drawn.shape == (first_trials.N_DRAWS, 500)
+    assert (drawn.sum(axis=1) == 500).all()
+    np.testing.assert_array_equal(drawn, first_trials.draws(500))
+    # With a match that does not change, the error is that of a share.
+    true = np.arange(500) % 2
+    found = np.where(np.arange(500) % 10 < 3, 2, true)
+    shares = [first_trials.accuracy(true, found, times) for times in drawn]
+    assert np.std(shares) == pytest.approx(np.sqrt(0.7 * 0.3 / 500), rel=0.2)

@@ -14,6 +14,9 @@ from dynmeans import ClusterState, Penalties, step
 from dynmeans.algorithm.assign_params import prior_weights
 from dynmeans.algorithm.cluster import cluster
 from dynmeans.algorithm.deeper_search import search_deeper
+from dynmeans.algorithm.sets import Batch
+from dynmeans.algorithm.splits import first_halves
+from dynmeans.records.orders import SEARCHES
 
 N_BATCHES = 500
 
@@ -112,16 +115,18 @@ def test_the_brute_force_knows_what_algorithm_2_misses():
 @settings(max_examples=60, deadline=None)
 @given(batches=batch_lists(), penalties=penalties_strategy)
 def test_deep_is_never_above_the_paper_and_its_trace_never_rises(batches, penalties):
-    assert_lower(batches, penalties)
+    for search in ("split", "deep"):
+        assert_lower(batches, penalties, search)
 
 
 @settings(max_examples=20, deadline=None)
 @given(case=light_batches())
 def test_deep_is_never_above_the_paper_where_points_are_light(case):
-    assert_lower(*case)
+    for search in ("split", "deep"):
+        assert_lower(*case, search)
 
 
-def assert_lower(batches, penalties):
+def assert_lower(batches, penalties, deeper):
     state = ClusterState.empty(batches[0].points.shape[1])
     for batch in batches:
         paper, deep = (
@@ -134,7 +139,7 @@ def assert_lower(batches, penalties):
                 sample_weight=batch.sample_weight,
                 search=search,
             )
-            for search in ("paper", "deep")
+            for search in ("paper", deeper)
         )
         assert deep[1].cost <= paper[1].cost
         trace = deep[1].cost_trace
@@ -169,17 +174,17 @@ def test_deep_is_never_above_the_paper_on_any_stream(name, times):
     state = ClusterState.empty(batches[0].shape[1])
     for points in batches:
         orders = [rng.permutation(len(points)) for _ in range(2)]
-        paper, deep = (
-            step(points, state, penalties, orders=orders, search=search)
-            for search in ("paper", "deep")
+        paper, split, deep = (
+            step(points, state, penalties, orders=orders, search=search) for search in SEARCHES
         )
-        assert deep[1].cost <= paper[1].cost
+        assert max(split[1].cost, deep[1].cost) <= paper[1].cost
         state = deep[0]
 
 
 def test_a_neighbor_that_appears_fifteen_radii_away_is_told_apart_at_once():
     """Everything chosen without labels: no window is merged and no name lost, whatever the seed."""
-    assert [follow_neighbor(seed, search="deep") for seed in range(20)] == [(0, 0)] * 20
+    assert [follow_neighbor(seed) for seed in range(20)] == [(0, 0)] * 20, "the defaults"
+    assert [follow_neighbor(seed, search="deep") for seed in range(5)] == [(0, 0)] * 5
 
 
 @pytest.mark.filterwarnings("ignore::dynmeans.records.suggestion.SuggestionWarning")
@@ -188,24 +193,53 @@ def test_algorithm_2_alone_puts_the_neighbor_under_one_name():
     assert max(follow_neighbor(seed, search="paper")[0] for seed in range(3)) > 0
 
 
-def test_two_clouds_under_one_center_become_two_clusters():
-    """No point is farther than sqrt(lambda) from the middle, so Algorithm 2 is content."""
+@pytest.mark.parametrize(("search", "share"), [("split", 0.5), ("deep", 0.1)])
+def test_two_clouds_under_one_center_become_two_clusters(search, share):
+    """No point is farther than sqrt(lambda) from the middle, so Algorithm 2 is content.
+
+    By a split alone one of the two keeps the name, whose memory lies between them.
+    """
     rng = np.random.default_rng(0)
     points = np.repeat([[-0.9, 0.0], [0.9, 0.0]], 40, axis=0) + 0.05 * rng.normal(size=(80, 2))
     penalties, orders = Penalties(1.2, revival_penalty=0.1, drift=0.0), [rng.permutation(80)]
     # One cluster is remembered right between them.
     state = ClusterState([0], [[0.0, 0.0]], [50.0], [1.0], next_id=1, counts=[50.0])
     paper, deep = (
-        step(points, state, penalties, orders=orders, search=search)[1]
-        for search in ("paper", "deep")
+        step(points, state, penalties, orders=orders, search=one)[1] for one in ("paper", search)
     )
     assert len(paper.ids) == 1
     assert len(deep.ids) == 2
-    assert deep.cost < 0.1 * paper.cost
+    assert deep.cost < share * paper.cost
     n_passes = len(paper.cost_trace)
     np.testing.assert_array_equal(deep.cost_trace[:n_passes], paper.cost_trace)
     assert deep.cost_trace[n_passes] < 0.5 * paper.cost, "what the first round comes to"
     assert len(set(deep.labels[:40])) == len(set(deep.labels[40:])) == 1
+
+
+@pytest.mark.parametrize(("radii", "n_found"), [(5.0, 1), (7.0, 2)])
+def test_two_clouds_are_plainly_two_from_six_radii_on(radii, n_found):
+    """Whatever lambda is: 25 points each, so that L_t falls in either case."""
+    rng = np.random.default_rng(2)
+    noise = rng.normal(size=(50, 2)) / np.sqrt(2.0)
+    points = noise + np.repeat([[0.0, 0.0], [radii, 0.0]], 25, axis=0)
+    penalties = Penalties(120.0, max_gap=5, reach=1.2)
+    for search, n in (("paper", 1), ("split", n_found), ("deep", 2)):
+        state, orders = ClusterState.empty(2), [rng.permutation(50)]
+        _, found = step(points, state, penalties, orders=orders, search=search)
+        assert len(found.ids) == n, search
+
+
+@pytest.mark.parametrize(("n_away", "is_plain"), [(1, False), (2, True)])
+def test_a_point_alone_is_not_plainly_another_cluster(n_away, is_plain):
+    """It has no spread by which to judge: only Algorithm 2 lets it go."""
+    points = np.append(np.linspace(-0.01, 0.01, 20), np.full(n_away, 3.0))[:, None]
+    rows = np.arange(len(points))
+    state, penalties = ClusterState.empty(1), Penalties(1.0, max_gap=5, reach=1.2)
+    batch = Batch(points, np.ones(len(points)), state, penalties, rows)
+    halves = first_halves(batch, rows, points.mean(axis=0))
+    assert halves.are_two
+    assert halves.is_clear()
+    assert halves.is_plain() == is_plain
 
 
 @pytest.mark.parametrize("n", [50, 1000, 20_000])
@@ -255,7 +289,7 @@ def test_points_of_weight_0_take_no_part_in_moves():
 
 
 def test_unknown_search_is_refused_by_name():
-    with pytest.raises(ValueError, match="search must be one of deep, paper, got 'wide'"):
+    with pytest.raises(ValueError, match="search must be one of paper, split, deep, got 'wide'"):
         step(
             [[0.0]],
             ClusterState.empty(1),

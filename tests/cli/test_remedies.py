@@ -291,6 +291,14 @@ def test_logs_are_json_if_asked(tmp_path, capsys):
     assert line["message"].startswith("--features: there is no column 'z'")
 
 
+def test_doubts_and_notes_are_json_too_if_asked(tmp_path, capsys):
+    (tmp_path / "rows.csv").write_text(bar_and_heap())
+    words = ["cluster", str(tmp_path / "rows.csv"), "-t", "at", "--every", "1", "-f", "x,y"]
+    assert main([*words, "--n-clusters", "4", "--log-json", "-o", str(tmp_path / "run")]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert {"info", "warning"} <= {line["level"] for line in lines}
+
+
 def test_the_version_is_told_without_the_packages_of_the_command():
     code = (
         "import sys; sys.modules['typer'] = None; "

@@ -9,7 +9,6 @@ import pytest
 from typer.main import get_command
 
 from dynmeans import suggest_penalties
-from dynmeans.cli import candidates
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.app import app_for
 from dynmeans.datasets.moving_gaussians import moving_gaussians
@@ -169,13 +168,3 @@ def test_a_choice_that_follows_nothing_stops_with_a_picture_of_what_was_tried(
     assert "Give --new-penalty, or say with --n-clusters" in told
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert not (tmp_path / "run").exists()
-
-
-def test_without_matplotlib_what_was_tried_is_sketched(untraceable, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(candidates, "find_spec", lambda name: None)
-    assert main([*untraceable, "-o", str(tmp_path / "run")]) == 1
-    lines = capsys.readouterr().err.splitlines()
-    sketches = [line for line in lines if line.startswith("dynmeans:  ") or "   " in line]
-    assert len(sketches) > 3 * 10
-    assert sum("clusters in a batch" in line for line in lines) == 3
-    assert list(tmp_path.glob("*.png")) == []

@@ -1,4 +1,4 @@
-"""The deeper search gives the same bits in compiled code, on Dask and in the specification."""
+"""Searches beyond Algorithm 2: the same bits in compiled code, on Dask and in the specification."""
 
 import numpy as np
 import pytest
@@ -11,9 +11,11 @@ from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import DEFAULT
 from dynmeans.engine.sequence import label_sequence, step_sequence
 from dynmeans.engine.step import step_batch
+from dynmeans.records.orders import SEARCHES
 
 FAST_BACKENDS = ["native", pytest.param("gpu", marks=pytest.mark.gpu)]
 ACCELERATIONS = st.sampled_from(["auto", "none"])
+DEEPER = ("split", "deep")
 
 
 def assert_same(found, expected):
@@ -32,22 +34,26 @@ def assert_same(found, expected):
     penalties=penalties_strategy,
     revival=st.sampled_from(["paper", "exact"]),
     acceleration=ACCELERATIONS,
+    search=st.sampled_from(DEEPER),
 )
-def test_backend_agrees_with_specification(backend, batches, penalties, revival, acceleration):
-    how = {"revival": revival, "search": "deep"}
+def test_backend_agrees_with_specification(
+    backend, batches, penalties, revival, acceleration, search
+):
+    how = {"revival": revival, "search": search}
     found = run(batches, penalties, backend=backend, acceleration=acceleration, **how)
     assert_same(found, run(batches, penalties, **how))
 
 
 @settings(max_examples=15, deadline=None)
-@given(case=light_batches(), acceleration=ACCELERATIONS)
-def test_compiled_code_agrees_where_light_points_raise_the_cost(case, acceleration):
-    found = run(*case, backend="native", acceleration=acceleration, search="deep")
-    assert_same(found, run(*case, search="deep"))
+@given(case=light_batches(), acceleration=ACCELERATIONS, search=st.sampled_from(DEEPER))
+def test_compiled_code_agrees_where_light_points_raise_the_cost(case, acceleration, search):
+    found = run(*case, backend="native", acceleration=acceleration, search=search)
+    assert_same(found, run(*case, search=search))
 
 
+@pytest.mark.parametrize("search", DEEPER)
 @pytest.mark.parametrize("seed", range(8))
-def test_sets_larger_than_their_sample_agree(seed):
+def test_sets_larger_than_their_sample_agree(seed, search):
     """Sets of up to 800 points, many clusters on a line of centers, both revival rules, weights."""
     rng = np.random.default_rng(seed)
     d, n, n_clusters = int(rng.choice([1, 2, 5])), 800, int(rng.choice([2, 5, 40]))
@@ -66,7 +72,7 @@ def test_sets_larger_than_their_sample_agree(seed):
                 penalties,
                 orders=orders,
                 sample_weight=weights,
-                search="deep",
+                search=search,
                 **how,
             )[::-1]
             for how in ({"backend": "reference"}, {}, {"acceleration": "none"}, {"n_threads": 3})
@@ -76,9 +82,9 @@ def test_sets_larger_than_their_sample_agree(seed):
         state = found[0][1]
 
 
-def assert_every_way_agrees(points, state, penalties, orders):
+def assert_every_way_agrees(points, state, penalties, orders, search="deep"):
     found = [
-        step(points, state, penalties, orders=orders, search="deep", **how)[::-1]
+        step(points, state, penalties, orders=orders, search=search, **how)[::-1]
         for how in ({"backend": "reference"}, {}, {"acceleration": "none"})
     ]
     for other in found[1:]:
@@ -118,6 +124,18 @@ def test_crowds_in_reach_of_a_crowd_of_remembered_clusters_agree(seed):
     assert_every_way_agrees(points, state, penalties, [rng.permutation(n)])
 
 
+def test_clouds_of_thousands_that_are_plainly_two_agree():
+    """Pairs of clouds under a lambda that is far too large: splits of splits, beyond samples."""
+    rng = np.random.default_rng(5)
+    places, n = np.array([[0.0, 0.0], [1.0, 0.0], [12.0, 0.0], [12.0, 1.0]]), 4000
+    state, penalties = ClusterState.empty(2), Penalties(400.0, max_gap=6.8, reach=1.01)
+    for _ in range(3):
+        points = places[rng.integers(4, size=n)] + 0.05 * rng.normal(size=(n, 2))
+        orders = [rng.permutation(n)]
+        state = assert_every_way_agrees(points, state, penalties, orders, search="split")
+    assert len(state.ids) == 4
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_shuffled_rows_are_searched_alike(seed):
     """Orders by content, ties on a lattice."""
@@ -141,7 +159,7 @@ def test_a_sequence_is_searched_as_its_steps_are():
         Batch(rng.normal(size=(60, 2)) + 4 * rng.integers(2, size=(60, 1))) for _ in range(5)
     ]
     penalties, gaps = Penalties(9.0, max_gap=4, reach=1.2), [1.0] * 5
-    for search in ("deep", "paper"):
+    for search in SEARCHES:
         orders, state = VisitingOrders(3, 2, search=search), ClusterState.empty(2)
         labels = []
         for batch, stepped in zip(

@@ -6,7 +6,8 @@ from report_pages import DESKTOP, PHONE, Page
 
 from dynmeans import Run
 from dynmeans.engine.wasm import WASM_MODULE
-from dynmeans.report.from_run import run_report, write_run_page
+from dynmeans.report.from_run import run_report
+from dynmeans.report.render_page import write_report
 from dynmeans.runs import Recipe, RunConfig, Window
 
 AROUND = np.array([[0.3, 0.3], [-0.3, 0.3], [0.3, -0.3], [-0.3, -0.3]])
@@ -25,7 +26,7 @@ def storms(tmp_path_factory):
             rows[:, 1] = (rows[:, 1] + 180.0) % 360.0 - 180.0
             rows[:, 2] %= 24.0
             run.process(Window(rows))
-        yield run, write_run_page(run, folder / "report.html")
+        yield run, write_report(run_report(run), folder / "report.html")
 
 
 @pytest.fixture

@@ -83,7 +83,8 @@ def test_the_run_is_shown_until_somebody_tries_another_scale(trial, stream):
 def test_another_scale_gives_the_labels_of_the_package_on_the_rows_of_the_page(trial):
     rows = [np.array(batch["points"]).T for batch in shown(trial)]
     give(trial, "#trial-distance", "7")
-    orders = VisitingOrders(compiled.entropy_of_seed(RUN.random_state), RUN.n_init)
+    entropy = compiled.entropy_of_seed(RUN.random_state)
+    orders = VisitingOrders(entropy, RUN.n_init, search=RUN.search)
     batches = [Batch(np.ascontiguousarray(points), None) for points in rows]
     penalties = Penalties(49.0, max_gap=5, reach=1.2)
     expected = step_sequence(batches, penalties, orders, [1.0] * len(batches))

@@ -301,3 +301,17 @@ def test_a_latitude_beyond_the_poles_is_none():
     batches = [np.array([[5.0, 91.0]])]
     data = report_data(history_of(batches), points=batches, feature_names=["lon", "lat"])
     assert data.lon_lat is None
+
+
+def test_principal_axes_of_unlike_units_count_each_feature_in_units_of_its_own_spread():
+    rng = np.random.default_rng(0)
+    kind = np.arange(300) % 3
+    rows = np.column_stack([kind == 0, kind == 1, kind == 2]) + rng.normal(0, 0.1, (300, 3))
+    rows *= [1.0, 1e-3, 4_000.0]
+    _, history = DynamicMeans(1e7, random_state=0).fit_sequence([rows])
+    data = report_data(history, points=[rows])
+    places = data.points.places[:, -2:]
+    spread = places.std(axis=0)
+    assert spread.max() < 2 * spread.min()
+    shares = [int(axis.name.split("(")[1].split()[0]) for axis in data.axes[-2:]]
+    assert min(shares) > 30

@@ -17,6 +17,7 @@ from dynmeans.cli.app import app_for
 from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.inputs.input_error import InputError
 from dynmeans.report import try_page
+from dynmeans.spaces.globe import seam_of
 
 CENTERS = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
 
@@ -181,3 +182,20 @@ def test_a_build_without_webassembly_is_refused_by_name(monkeypatch, tmp_path):
     monkeypatch.setattr(try_page, "WASM_MODULE", tmp_path / "none.wasm")
     with pytest.raises(InputError, match="no engine for browsers"):
         try_page.render_try_page()
+
+
+def test_a_map_is_cut_open_where_no_row_is_not_at_the_date_line(page, tmp_path):
+    rng = np.random.default_rng(0)
+    places = [
+        {"when": f"2026-05-01 10:{minute:02}:00", "lon": lon, "lat": round(float(lat), 3)}
+        for minute in range(30)
+        for lat in rng.normal(-17, 0.3, 8)
+        for lon in (178.5, -179.0)
+    ]
+    give(page, write_csv(places, tmp_path / "fiji.csv"))
+    axis = page.run(
+        "return document.querySelector('iframe').contentWindow.dynmeansReport.store.header.axes[0]"
+    )
+    values = [place["lon"] for place in places]
+    assert axis["seam"] == pytest.approx(seam_of(np.array(values), 360.0))
+    assert axis["start"] == -180

@@ -121,4 +121,4 @@ def test_the_page_has_links_and_says_so(folder):
     with Run.open(folder) as run:
         data = run_report(run)
     assert [link[:2] for link in data.links] == [(1, 2), (2, 3), (3, 4)]
-    assert any("born where a forgotten one had been" in note for note in data.notes)
+    assert any("born where a forgotten one had been" in note for note in data.story)

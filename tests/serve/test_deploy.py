@@ -4,7 +4,9 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+import venv
 from pathlib import Path
 
 import pytest
@@ -60,10 +62,50 @@ def test_the_unit_of_systemd_is_sound(tmp_path):
     assert "dynmeans.service:" not in told.stderr
 
 
+def container_lines():
+    """The instructions of the container, each with its text, in order."""
+    text = (DEPLOY / "Dockerfile").read_text().replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [tuple(line.split(None, 1)) for line in lines]
+
+
 def test_the_container_installs_extras_that_there_are():
-    text = (DEPLOY / "Dockerfile").read_text()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = re.search(r"dynmeans\[([\w,]+)\]", text)[1].split(",")
-    assert set(extras) <= set(project["optional-dependencies"])
-    words = [line.split()[0] for line in text.splitlines() if line and not line.startswith(" ")]
-    assert words == ["FROM", "RUN", "USER", "VOLUME", "STOPSIGNAL", "ENTRYPOINT"]
+    lines = container_lines()
+    installed = [text for word, text in lines if word == "RUN" and "pip" in text]
+    assert len(installed) == 2
+    for text in installed:
+        extras = re.search(r"\[([\w,]+)\]", text)[1].split(",")
+        assert set(extras) <= set(project["optional-dependencies"])
+        assert "--no-cache-dir" in text
+    assert json.loads(lines[-1][1])[0] in project["scripts"]
+
+
+def test_the_container_is_made_of_what_there_is_and_runs_as_nobody_special():
+    lines, stages = container_lines(), []
+    for word, text in lines:
+        if word == "FROM":
+            image, *name = text.split()
+            assert re.fullmatch(r"python:3\.\d+(-slim)?", image), "a tag is given, not the latest"
+            stages += name[1:]
+        if word == "COPY":
+            source = text.split()[-2]
+            assert (ROOT / source).exists() or any(f"--from={name}" in text for name in stages)
+    words = [word for word, _ in lines]
+    assert words[-4:] == ["USER", "VOLUME", "STOPSIGNAL", "ENTRYPOINT"]
+    assert dict(lines)["USER"] not in ("root", "0")
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    assert {".git", ".venv"} <= set(ignored), "what COPY . takes along"
+
+
+@pytest.mark.slow
+def test_the_wheel_of_the_container_is_built_and_answers_in_a_scratch_environment(tmp_path):
+    words = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q"]
+    subprocess.run([*words, "-w", str(tmp_path / "wheels"), str(ROOT)], check=True, timeout=900)
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = str(tmp_path / "venv" / "bin" / "python")
+    found = ["--no-deps", "--no-index", "--find-links", str(tmp_path / "wheels"), "dynmeans"]
+    subprocess.run([python, "-m", "pip", "install", "-q", *found], check=True, timeout=300)
+    command = str(tmp_path / "venv" / "bin" / "dynmeans")
+    told = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("dynmeans ")

@@ -34,7 +34,7 @@ def random_stream(seed):
         "options": {
             "nInit": int(rng.integers(1, 4)),
             "randomState": int(rng.integers(2**32)),
-            "search": str(rng.choice(["paper", "deep"])),
+            "search": str(rng.choice(["paper", "split", "deep"])),
         },
     }
 

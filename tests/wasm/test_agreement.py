@@ -124,7 +124,7 @@ def test_the_readme_of_the_npm_package_runs(npm_package, tmp_path):
         ("engine.open(2, { newPenalty: 1, maxGap: 1 })", "maxGap must be a number above 1, got 1."),
         (
             'engine.open(2, { newPenalty: 1 }, { search: "fast" })',
-            'search must be "deep" or "paper", got fast.',
+            'search must be "paper", "split" or "deep", got fast.',
         ),
         (
             "engine.open(2, { newPenalty: 1 }).step([1, 2, 3])",

@@ -27,8 +27,11 @@ export interface Options {
   randomState?: number;
   /** The key of the visiting orders itself, in two halves below 2^32, in place of a seed. */
   entropy?: [number, number];
-  /** "deep", which goes on with moves of whole sets, or "paper", Algorithm 2 to the letter; "deep" by default. */
-  search?: "deep" | "paper";
+  /**
+   * "paper", Algorithm 2 to the letter; "split", which then splits what is plainly two; or "deep", which goes on with
+   * all moves of whole sets; "split" by default.
+   */
+  search?: "paper" | "split" | "deep";
 }
 
 export interface SequenceOptions extends Options {

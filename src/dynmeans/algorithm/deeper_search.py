@@ -30,12 +30,17 @@ def search_deeper(
     penalties: Penalties,
     order: IntArray,
     found: Solution,
+    depth: int = 2,
 ) -> Solution:
-    """Continue from where Algorithm 2 stopped; the trace of the cost goes on."""
+    """Continue from where Algorithm 2 stopped; the trace of the cost goes on.
+
+    At depth 1 sets that are plainly two are split, and nothing else is moved.
+    """
     batch = Batch(points, point_weights, state, penalties, order)
     is_last, has_converged = len(order) == 0, True
     while not (is_last and has_converged):
-        labels = None if is_last else _move_sets(Sets(batch, found.labels), NO_FALL * found.cost)
+        sets = Sets(batch, found.labels)
+        labels = None if is_last else _move_sets(sets, NO_FALL * found.cost, depth)
         if labels is not None:
             counts, centers = assign_params(points, point_weights, labels, state, penalties)
             cost = clustering_cost(points, point_weights, labels, counts, centers, state, penalties)
@@ -55,8 +60,10 @@ def search_deeper(
     return found
 
 
-def _move_sets(sets: Sets, least: float) -> IntArray | None:
+def _move_sets(sets: Sets, least: float, depth: int) -> IntArray | None:
     """Make each kind of move once; return the labels it comes to, or None if there was none."""
+    if depth == 1:
+        return sets.labels() if split_sets(sets, least, asks_plain=True) else None
     moves = (assign_identities, split_sets, merge_sets, move_single_points)
     has_changed = [move(sets, least) for move in moves]
     return sets.labels() if any(has_changed) else None

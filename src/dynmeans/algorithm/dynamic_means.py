@@ -30,12 +30,12 @@ def step(
     orders: IntArray,
     elapsed: float,
     point_weights: FloatArray | None,
-    is_deep: bool = False,
+    depth: int = 0,
 ) -> tuple[ClusterState, Clustering]:
     """Cluster one batch once for each visiting order, keep the cheapest, remember it.
 
-    The deeper search goes on from the cheapest, in the last of the orders. New identities are
-    handed out in slot order.
+    Splits (depth 1) or all moves (2) follow the cheapest, in the last of the orders. New identities
+    are handed out in slot order.
     """
     weights = np.ones(len(points)) if point_weights is None else point_weights
     arrived = let_time_pass(state, elapsed, penalties)
@@ -47,8 +47,8 @@ def step(
         if best is None or found.cost < best.cost * (1.0 - NO_FALL):
             best = found
     assert best is not None, "orders has at least one row"
-    if is_deep:
-        best = search_deeper(points, weights, arrived, penalties, order, best)
+    if depth > 0:
+        best = search_deeper(points, weights, arrived, penalties, order, best, depth)
     new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])

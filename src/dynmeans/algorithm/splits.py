@@ -7,11 +7,14 @@ L_t alone would not do: the scatter of a set grows with its points while lambda 
 enough points any cloud is cheaper in two. So the division must also be clearer than what cutting an
 even spread in half would give: two means of that explain 3/4 of the variance along the line
 between them, of a Gaussian 2/pi, of two clouds far apart all.
+
+`search="split"` asks for more, so that lambda keeps the meaning it has in Algorithm 2: the two must
+be plain. Two means explain 9/10 of all scatter if they are six radii (root mean square) apart.
 """
 
 import numpy as np
 
-from dynmeans.algorithm.sets import NEW, Sets
+from dynmeans.algorithm.sets import NEW, Batch, Sets
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.records.arrays import FloatArray, IntArray
 
@@ -23,9 +26,9 @@ FIRST_TURNS, TURNS = 8, 4
 class _Halves:
     """Two parts of some rows: which are in the second, n and mean of each."""
 
-    def __init__(self, sets: Sets, rows: IntArray, a: FloatArray, b: FloatArray, turns: int):
+    def __init__(self, batch: Batch, rows: IntArray, a: FloatArray, b: FloatArray, turns: int):
         """Lloyd's turns from the centers a and b; ties stay in the first part."""
-        self.batch, self.rows, self.means = sets.batch, rows, np.stack([a, b])
+        self.batch, self.rows, self.means = batch, rows, np.stack([a, b])
         self.is_second = np.zeros(len(rows), dtype=bool)
         for _ in range(turns):
             near, far = self._distances()
@@ -69,21 +72,28 @@ class _Halves:
         within = total - 0.25 * (self.n[0] + self.n[1]) * apart
         return bool(times * within < self.fall)
 
+    def is_plain(self, times: float = 9.0) -> bool:
+        """Whether they explain 9/10 of the whole scatter; a point alone has none."""
+        e, f = self._distances()
+        left = self.batch.weighted_sum(self.rows, np.where(self.is_second, f, e))
+        n_second = int(self.is_second.sum())
+        return min(n_second, len(self.rows) - n_second) > 1 and bool(times * left < self.fall)
 
-def split_sets(sets: Sets, least: float) -> bool:
-    """Split every set that is clearly two, and the parts again; say whether L_t fell."""
+
+def split_sets(sets: Sets, least: float, *, asks_plain: bool = False) -> bool:
+    """Split every set that is clearly (plainly) two, and the parts again; say whether L_t fell."""
     k, has_changed = 0, False
     while k < len(sets):
-        if _split(sets, k, least):
+        if _split(sets, k, least, asks_plain):
             has_changed = True
         else:
             k += 1
     return has_changed
 
 
-def _split(sets: Sets, k: int, least: float) -> bool:
+def _split(sets: Sets, k: int, least: float, asks_plain: bool) -> bool:
     """Split set k if L_t falls by more than `least`: the second part becomes another set."""
-    halves = halves_of(sets, k)
+    halves = halves_of(sets, k, asks_plain=asks_plain)
     if halves is None:
         return False
     owner, (m1, m2), (n1, n2) = sets.owners[k], halves.means, halves.n
@@ -105,17 +115,24 @@ def _split(sets: Sets, k: int, least: float) -> bool:
     return True
 
 
-def halves_of(sets: Sets, k: int) -> _Halves | None:
-    """Return set k in two, where that is clear in samples of it and in the whole."""
-    points, rows = sets.batch.points, sets.members[k]
+def halves_of(sets: Sets, k: int, *, asks_plain: bool = False) -> _Halves | None:
+    """Return set k in two, where that is clear (plain) in samples of it and in the whole."""
+    batch, rows = sets.batch, sets.members[k]
     if len(rows) < 2:
         return None
-    first, turns = points[rows[: SAMPLES[0]]], FIRST_TURNS
-    a = first[np.argmax(squared_distances(first, sets.center(k)))]
-    b = first[np.argmax(squared_distances(first, a))]
+    halves = first_halves(batch, rows[: SAMPLES[0]], sets.center(k))
     for n_asked in (*(n for n in SAMPLES if n < len(rows)), len(rows)):
-        halves = _Halves(sets, rows[:n_asked], a, b, turns)
-        if not halves.are_two or not halves.is_clear():
+        if n_asked > SAMPLES[0]:
+            a, b = halves.means
+            halves = _Halves(batch, rows[:n_asked], a, b, TURNS)
+        if not halves.are_two or not (halves.is_plain() if asks_plain else halves.is_clear()):
             return None
-        (a, b), turns = halves.means, TURNS
     return halves
+
+
+def first_halves(batch: Batch, rows: IntArray, center: FloatArray) -> _Halves:
+    """Return the first members of a set in two, from the farthest of them."""
+    first = batch.points[rows]
+    a = first[np.argmax(squared_distances(first, center))]
+    b = first[np.argmax(squared_distances(first, a))]
+    return _Halves(batch, rows, a, b, FIRST_TURNS)

@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 import warnings
+from typing import Any
 
 import dynmeans
 from dynmeans._lazy import what_is_needed
@@ -72,9 +73,17 @@ def _failed(error: Exception, words: list[str], old: int | None) -> int:
     if hasattr(error, "exit_code"):
         if hasattr(error, "show"):
             error.show()
+            sys.stderr.write(_example_of(getattr(error, "ctx", None)))
         return int(error.exit_code)
     _print_error(_message_of(error, words))
     return FAILED
+
+
+def _example_of(context: Any) -> str:
+    """Return the first example in the help of the command that was not typed as it takes it."""
+    lines = (getattr(getattr(context, "command", None), "help", None) or "").splitlines()
+    found = [line.strip() for line in lines if line.strip().startswith("dynmeans ")]
+    return f"For example: {found[0]}\n" if found else ""
 
 
 def _warn(message: Warning | str, words: list[str]) -> None:

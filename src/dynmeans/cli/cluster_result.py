@@ -9,7 +9,6 @@ from typing import Any
 
 from dynmeans.cli.flags import with_flags
 from dynmeans.cli.output import named, print_json, say, tell
-from dynmeans.cli.suggestion_text import explanation_lines, warn
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.suggest import N_BATCHES, N_POINTS
 from dynmeans.records.families import Families
@@ -46,8 +45,15 @@ def tell_start(job: ClusterJob) -> None:
 
 def show_suggestion(found: Suggestion) -> None:
     """Say what was chosen before the run begins."""
-    tell(" ".join(explanation_lines(found)))
-    warn(found)
+    tell(" ".join(with_flags(sentence, ["cluster"]) for sentence in found.sentences))
+    warn_of(found)
+
+
+def warn_of(found: Suggestion) -> None:
+    """Warn where the choice should not be trusted."""
+    sys.stdout.flush()  # what the warnings are about comes first
+    for doubt in found.doubts:
+        tell(f"warning: {with_flags(doubt, ['cluster'])}", "warning")
 
 
 def show_progress(

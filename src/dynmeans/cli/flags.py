@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 import typer
 
 from dynmeans.cli.app import app_for
-from dynmeans.inputs.argument_text import ArgumentText, told, typed
+from dynmeans.inputs.argument_text import ArgumentText, typed
 
 
 def with_flags(text: str, words: Iterable[str], run: str = "RUN") -> str:
     """Name options of the command of these words where a text names arguments."""
-    return told(text, typed(run, _flags_of(words))) if isinstance(text, ArgumentText) else text
+    return text.told(typed(run, _flags_of(words))) if isinstance(text, ArgumentText) else text
 
 
 def _flags_of(words: Iterable[str]) -> Mapping[str, str]:
@@ -22,9 +22,5 @@ def _flags_of(words: Iterable[str]) -> Mapping[str, str]:
         if word not in commands:
             break
         command = commands[word]
-    flags: dict[str, str] = {}
-    for parameter in command.params:
-        names = [option for option in parameter.opts if option.startswith("--")]
-        if names:
-            flags |= {str(parameter.name): names[0]}
-    return flags
+    options = [(str(p.name), [o for o in p.opts if o.startswith("--")]) for p in command.params]
+    return {name: flags[0] for name, flags in options if flags}

@@ -148,6 +148,15 @@ NamedBy = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+SampleSize = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="Rows of each window that the run keeps, for the report, clusters and families.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 NThreads = Annotated[
     int | None,
     typer.Option(help="Threads of a step; never changes the result.", rich_help_panel=PARAMETERS),

@@ -90,8 +90,11 @@ def checked_coordinates(array: BatchArray, name: str) -> BatchArray:
         array = np.require(array, requirements=READABLE)
     if not are_in_range(array):
         bad = next(x for x in array.ravel().tolist() if not abs(x) <= MAX_COORDINATE)
+        told = (
+            "NaN. Leave rows that lack a value out, as dynmeans.cluster does" if bad != bad else bad
+        )
         raise ValueError(
-            f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {bad}."
+            f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {told}."
         )
     return array
 

@@ -11,6 +11,7 @@ from dynmeans.engine.execution import Execution
 from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.group_states import COURSE_ARRAYS, GroupStates
+from dynmeans.records.orders import SEARCHES
 from dynmeans.records.penalties import Penalties
 
 
@@ -64,7 +65,7 @@ def fit_groups(
         penalties.revival == "exact",
         moving_features(penalties, before.n_features),
         n_init,
-        search == "deep",
+        SEARCHES.index(search),
         execution.is_accelerated,
         execution.n_threads or choose_n_threads(points.size),
     )

@@ -15,7 +15,7 @@ from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.engine.orders import Orders
 from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.orders import SEARCHES, VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -50,7 +50,7 @@ def step(
         penalties,
         None if penalties.motion == "still" else moving_factors(penalties.moving, points.shape[1]),
         elapsed,
-        search == "deep",
+        SEARCHES.index(search),
         is_accelerated,
         n_threads,
         sgemm,
@@ -81,7 +81,7 @@ def step_if_small(
 ) -> tuple[ClusterState, Clustering] | None:
     """Check and cluster a small batch in one crossing; None where anything needs more than that."""
     stepped: Any = compiled.step_if_small(
-        points, weights, orders, state, penalties, elapsed, search == "deep", _RECORDS
+        points, weights, orders, state, penalties, elapsed, SEARCHES.index(search), _RECORDS
     )
     return stepped  # type: ignore[no-any-return]
 
@@ -193,6 +193,6 @@ def _sequence_arguments(
         n_threads,
         orders.entropy,
         orders.n_init,
-        orders.search == "deep",
+        orders.depth,
         _RECORDS,
     )

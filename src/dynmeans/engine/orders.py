@@ -6,14 +6,14 @@ from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import checked_orders
 from dynmeans.engine.compiled import compiled
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.orders import SEARCHES, VisitingOrders
 
 Orders = VisitingOrders | IntArray
 
 
-def is_deep(orders: Orders, search: str) -> bool:
-    """Whether moves of whole sets follow Algorithm 2; listed orders do not say so themselves."""
-    return (orders.search if isinstance(orders, VisitingOrders) else search) == "deep"
+def depth_of(orders: Orders, search: str) -> int:
+    """What follows Algorithm 2 (0 nothing, 1 splits, 2 all moves); listed orders do not say so."""
+    return orders.depth if isinstance(orders, VisitingOrders) else SEARCHES.index(search)
 
 
 def take_orders(orders: npt.ArrayLike | VisitingOrders, n_points: int) -> Orders:

@@ -4,7 +4,7 @@ from dynmeans.algorithm import dynamic_means
 from dynmeans.algorithm import predict_labels as rule
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import DEFAULT, Execution
-from dynmeans.engine.orders import Orders, is_deep, list_orders
+from dynmeans.engine.orders import Orders, depth_of, list_orders
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
@@ -22,8 +22,8 @@ def step(
     """Cluster one batch slowly; there is one way to do that, and one thread."""
     rows = batch.points.astype(float, copy=False)
     listed = list_orders(orders, batch, state.n_steps)
-    deep = is_deep(orders, search)
-    return dynamic_means.step(rows, state, penalties, listed, elapsed, batch.weights, deep)
+    depth = depth_of(orders, search)
+    return dynamic_means.step(rows, state, penalties, listed, elapsed, batch.weights, depth)
 
 
 def predict_labels(

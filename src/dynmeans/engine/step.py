@@ -81,9 +81,9 @@ def step(
     sample_weight : array-like of shape (n_points,), optional
         A point of weight 2 counts as two identical points. One of weight 0 takes no part, and
         is labeled as `DynamicMeans.predict` would.
-    search : {"paper", "deep"}, optional
-        For listed orders: whether the search ends with Algorithm 2, as by default, or goes on with
-        moves of whole sets. A `VisitingOrders` says so itself.
+    search : {"paper", "split", "deep"}, optional
+        For listed orders: whether the search ends with Algorithm 2, as by default, splits what is
+        plainly two, or makes all moves. A `VisitingOrders` says so itself.
     backend, acceleration, n_threads
         How the step is run, as in `DynamicMeans`; any choice gives the same bits.
     max_clusters : int, optional

@@ -48,7 +48,13 @@ def check_rows(
         check_size("X", X.shape[0])
     refuse_masked("X", X)
     points = validate_data(
-        model, X, reset=is_first, dtype=dtypes, order="C", ensure_min_samples=min_points
+        model,
+        X,
+        reset=is_first,
+        dtype=dtypes,
+        order="C",
+        ensure_min_samples=min_points,
+        ensure_all_finite=False,  # checked below, with a way out that is ours
     )
     # A memory that was made elsewhere has told scikit-learn nothing of its features.
     if not is_first and points.shape[1] != n_features:

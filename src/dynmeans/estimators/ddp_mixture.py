@@ -24,6 +24,7 @@ from dynmeans.follow.begin import draw_entropy
 from dynmeans.follow.follow import Step
 from dynmeans.follow.recipe import checked_seed
 from dynmeans.inputs.batch_times import When
+from dynmeans.inputs.fields import one_of
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.mixture.carried_sample import (
     check_carry,
@@ -50,6 +51,10 @@ from dynmeans.records.penalties import REVIVAL_RULES
 from dynmeans.spaces.raw import RAW
 
 INFERENCES = ("gibbs", "variational", "particle")
+_MODEL = (
+    *("concentration", "survival", "noise_variance", "motion_variance"),
+    *("prior_mean", "prior_variance"),
+)
 _logger = logging.getLogger(__name__)
 
 
@@ -309,14 +314,7 @@ class DDPMixture(ClusterMixin, BaseEstimator):
     def _parameters(self) -> MixtureParameters:
         if self.parameters is not None:
             return self.parameters
-        return MixtureParameters(
-            concentration=self.concentration,
-            survival=self.survival,
-            noise_variance=self.noise_variance,
-            motion_variance=self.motion_variance,
-            prior_mean=self.prior_mean,
-            prior_variance=self.prior_variance,
-        )
+        return MixtureParameters(**{name: getattr(self, name) for name in _MODEL})
 
     def _take_in(self, batch: BatchArray, state: MixtureState, elapsed: float) -> None:
         """Run the inference on one batch and keep its result."""
@@ -324,7 +322,7 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         parameters = self._parameters()
         check_carry(self.carry)
         checked_window(self.keep_history)
-        self._check_revival()
+        self._check_names()
         prior = batch_prior(state, parameters, elapsed, self.revival)
         labels, seen, costs = self._infer(points, prior, state)
         self.state_, clustering = remember(state, labels, seen, parameters, elapsed, costs)
@@ -332,11 +330,9 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         before, after = (s.as_cluster_state(sigma) for s in (state, self.state_))
         self._step = Step(before, elapsed, clustering, after, RAW)
 
-    def _check_revival(self) -> None:
-        if self.revival not in REVIVAL_RULES:
-            raise ValueError(
-                f"revival must be one of {', '.join(REVIVAL_RULES)}, got {self.revival!r}."
-            )
+    def _check_names(self) -> None:
+        one_of("revival", self.revival, REVIVAL_RULES)
+        one_of("inference", self.inference, INFERENCES)
         if self.revival == "paper" and self.inference != "gibbs":
             raise ValueError(
                 "revival must be 'exact' unless inference is 'gibbs': Eq. 3 as printed is a step "
@@ -384,16 +380,12 @@ class DDPMixture(ClusterMixin, BaseEstimator):
                 progress=progress,
             )
             self.n_iter_ = len(self.result_.bounds)
-        elif self.inference == "particle":
+        else:
             n_particles = checked_count("n_particles", self.n_particles)
             self.result_ = particle_learning(
                 points, prior, n_particles=n_particles, seed=seed, progress=progress
             )
             self.n_iter_ = 1
-        else:
-            raise ValueError(
-                f"inference must be one of {', '.join(INFERENCES)}, got {self.inference!r}."
-            )
 
 
 def _log_progress(inference: str) -> Progress | None:

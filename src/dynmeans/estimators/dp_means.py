@@ -33,8 +33,9 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     order : {"content", "row"}, default="content"
         What visiting orders are made from: the content of the rows, whatever order they come in; or
         their numbers, as always for a batch on a Dask cluster.
-    search : {"paper", "deep"}, default="paper"
-        Whether the search ends with Algorithm 2, or goes on with moves of whole sets of points.
+    search : {"paper", "split", "deep"}, default="split"
+        Whether the search ends with Algorithm 2, then splits what is plainly two, or goes on with
+        all moves of whole sets of points.
     space : str or Space, default="raw"
         How rows become points, as of `DynamicMeans`.
     backend : {"native", "reference", "gpu", "auto"}, default="native"
@@ -79,7 +80,7 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         new_penalty: float | None = None,
         n_init: int = 3,
         order: str = "content",
-        search: str = "paper",
+        search: str = "split",
         space: str | Space = "raw",
         backend: str = "native",
         acceleration: str = "auto",

@@ -137,7 +137,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         method: Any = "dynmeans",
         n_init: int = 3,
         order: str = "content",
-        search: str = "paper",
+        search: str = "split",
         random_state: Any = None,
         families: bool = False,
         min_cluster_size: float = 1,

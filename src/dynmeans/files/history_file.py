@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dynmeans.files.damage import read_regular_file, refusing_damage
-from dynmeans.files.history_tables import EVENT, EVENT_WITH_SPEED
+from dynmeans.files.history_tables import EVENT
 from dynmeans.files.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -49,13 +49,7 @@ _SCHEMA = pa.schema(
     ]
 )
 # Of histories whose clusters keep a course.
-_STEADY_SCHEMA = pa.schema(
-    [
-        *list(_SCHEMA)[:-1],
-        ("events", pa.list_(EVENT_WITH_SPEED)),
-        ("velocities", pa.list_(pa.float64())),
-    ]
-)
+_STEADY_SCHEMA = _SCHEMA.append(pa.field("velocities", pa.list_(pa.float64())))
 
 
 def write_history(history: "History", path: str | os.PathLike[str]) -> None:

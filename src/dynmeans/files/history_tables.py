@@ -23,9 +23,9 @@ EVENT = pa.struct(
         ("other_id", pa.int64()),
         ("displacement", pa.float64()),
         ("gap", pa.float64()),
+        ("speed", pa.float64()),
     ]
 )
-EVENT_WITH_SPEED = pa.struct([*EVENT, ("speed", pa.float64())])
 
 
 def labels_table(history: "History") -> pa.Table:
@@ -65,7 +65,7 @@ def events_table(history: "History") -> pa.Table:
     """One row for each event: step, time, kind, cluster_id, other_id, displacement, gap, speed."""
     columns = _when_columns(history, [len(record.events) for record in history])
     rows = [asdict(event) for record in history for event in record.events]
-    events = pa.Table.from_pylist(rows, schema=pa.schema([*EVENT_WITH_SPEED]))
+    events = pa.Table.from_pylist(rows, schema=pa.schema([*EVENT]))
     return pa.table(columns | dict(zip(events.column_names, events.columns, strict=True)))
 
 

@@ -229,11 +229,11 @@ class Recipe:
         BY,
     )
     search: str = _field(
-        "paper",
+        "split",
         _one_of(*SEARCHES),
         str,
-        'Whether the search for the lowest cost ends with Algorithm 2 ("paper"), or goes on with '
-        'moves of whole sets of points ("deep").',
+        'Whether the search for the lowest cost ends with Algorithm 2 ("paper"), then splits what '
+        'is plainly two ("split"), or goes on with all moves of whole sets of points ("deep").',
         SEARCHES,
     )
     random_state: Any = _field(

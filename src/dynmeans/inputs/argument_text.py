@@ -67,13 +67,13 @@ def _filled(template: str, values: tuple[Any, ...], name_of: Namer) -> str:
             pieces.append(format(repr(value) if conversion == "r" else value, form or ""))
         elif field is not None:
             name, _, given = field.partition("=")
-            pieces.append(name_of(name, given))
+            pieces.append(name_of(name, f"{given}:{form}" if form else given))
     return "".join(pieces)
 
 
 def in_python(name: str, given: str) -> str:
     """Name an argument as a caller of Python functions gives it."""
-    if name in _OF_RUNS:
+    if name in _OF_RUNS and (given or "{given}" not in _OF_RUNS[name][0]):
         return _OF_RUNS[name][0].format(given=given)
     return f"{name}={given}" if given else name
 
@@ -105,8 +105,3 @@ def typed(run: str = "RUN", flags: Mapping[str, str] | None = None) -> Namer:
         return in_python(name, given)
 
     return name_of
-
-
-def told(text: str, name_of: Namer) -> str:
-    """Write a text with other names of arguments, where it names any."""
-    return text.told(name_of) if isinstance(text, ArgumentText) else text

@@ -88,6 +88,26 @@ def steps_between(elapsed: Any, times: Sequence[When | None] | None, time_step: 
     return [1.0, *(move / length for move in moves)]
 
 
+def checked_time_step(
+    time_step: Any, column: str | None, *, argument: str, ticks_per_microsecond: int
+) -> float | None:
+    """Return the length of one step of time; a duration in ticks of the column's clock.
+
+    >>> second = timedelta(seconds=1)
+    >>> checked_time_step(second, "seen", argument="time", ticks_per_microsecond=1000)
+    1000000000.0
+    """
+    if time_step is None:
+        return None
+    if column is None:
+        raise ValueError(
+            f"time_step needs a {argument} column to count in, got {time_step!r} and none."
+        )
+    is_length = isinstance(time_step, timedelta | np.timedelta64)
+    length = _length("time_step", time_step) * (ticks_per_microsecond if is_length else 1)
+    return checked_number("time_step", length, above=0)
+
+
 def _listed(value: Any) -> list[Any]:
     return list(value) if np.iterable(value) else [value]
 

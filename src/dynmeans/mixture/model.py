@@ -13,7 +13,8 @@ with points, alpha_t for a new one (decision 0100). f need not sum to one; `log_
 the log of its sum.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import gammaln, logsumexp
 
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.mixture import MixtureParameters, MixtureState
+from dynmeans.records.mixture import ARRAYS, MixtureParameters, MixtureState
 
 # A cluster is forgotten once a point where it was last seen would rather be new by these odds.
 NEGLIGIBLE_ODDS = 1e-12
@@ -237,14 +238,5 @@ def can_come_back(
 
 
 def _kept(state: MixtureState, is_kept: npt.NDArray[np.bool_]) -> MixtureState:
-    return MixtureState(
-        ids=state.ids[is_kept],
-        counts=state.counts[is_kept],
-        last_counts=state.last_counts[is_kept],
-        centers=state.centers[is_kept],
-        variances=state.variances[is_kept],
-        ages=state.ages[is_kept],
-        next_id=state.next_id,
-        n_steps=state.n_steps,
-        time=state.time,
-    )
+    kept: dict[str, Any] = {name: getattr(state, name)[is_kept] for name in ARRAYS}
+    return replace(state, **kept)

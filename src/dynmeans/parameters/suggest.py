@@ -182,7 +182,9 @@ def suggest_for(
     axes, gaps = leading_axes([batch.points for batch in looked_at]), list(elapsed)
     if axes is not None:  # Each axis mixes features, so all may move.
         looked_at, moving = _on_axes(looked_at, axes), None
-    trials = _trials(Feed(looked_at, gaps, orders, max_gap, reach, motion, moving, batch_word))
+    # Lambda means the same to Algorithm 2 with and without splits of what is plainly two.
+    tried_in = replace(orders, search="paper") if orders.search == "split" else orders
+    trials = _trials(Feed(looked_at, gaps, tried_in, max_gap, reach, motion, moving, batch_word))
     if not trials.points.variance > 0:
         return _placeholder(trials.points.n_batches, n_points, max_gap, reach)
     tried: list[Candidate] = []
@@ -190,7 +192,8 @@ def suggest_for(
         setting = _searched(trials, hint)
     else:
         setting, tried = _searched_on_fewer(trials, hint)
-    doubts = find_doubts(trials, setting, hint, is_joined=families)
+    doubted = trials if tried_in is orders else _searched_as(orders, trials, setting)
+    doubts = find_doubts(doubted, setting, hint, is_joined=families)
     chosen, is_followed = trials.candidate(setting), trials.is_followed(setting)
     return Suggestion(
         *(chosen, (*tried, *trials.candidates.values()), trials.points.n_batches, n_points),
@@ -218,6 +221,14 @@ def _searched_on_fewer(trials: Trials, hint: Hint | None) -> tuple[Setting, list
     if hint is None and fewer.is_followed(setting):
         setting = refine(trials, setting)
     return setting, list(fewer.candidates.values())
+
+
+def _searched_as(orders: VisitingOrders, trials: Trials, setting: Setting) -> Trials:
+    """Return other trials where the search that will be used finds other labels than theirs."""
+    other = Trials(trials.points, replace(trials.feed, orders=orders))
+    other.pool(trials.n_pooled)
+    is_same = np.array_equal(other.labels(setting)[0], trials.labels(setting)[0])
+    return trials if is_same else other
 
 
 def first_batches(batches: Sequence[AnyBatch]) -> int:

@@ -94,7 +94,7 @@ def _draw_shares(data: ShareData, history: History, ax: Axes) -> None:
             )
     n = len(data.ids)
     ax.set_ylim(n + 0.7, 0.3)
-    ax.set_yticks([1, *range(5, n + 1, 5)])
+    ax.set_yticks(range(1, n + 1))
     span = data.times[-1] - data.times[0] or 1.0
     ax.set_xlim(data.times[0] - 0.03 * span, data.times[-1] + 0.03 * span)
     ax.set_title("Shares over time")

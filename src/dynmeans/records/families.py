@@ -33,11 +33,6 @@ class FamilyTree:
     contacts: FloatArray
     together: FloatArray  # (n_joins,); batches that saw the nearest pair of the two sides at once
 
-    @property
-    def n_joins(self) -> int:
-        """Number of joins."""
-        return len(self.heights)
-
 
 @dataclass(frozen=True, eq=False)
 class Families:

@@ -62,20 +62,15 @@ class GroupStates(Mapping[Key, ClusterState]):
     @classmethod
     def empty(cls, n_features: int, batch_dtype: Any, settings: dict[str, Any]) -> "GroupStates":
         """Return the states of no key at all."""
-        no_ints, no_floats = np.empty(0, dtype=np.int64), np.empty(0)
+        none: dict[str, Any] = dict.fromkeys(("weights", "ages", "counts", "times"), np.empty(0))
+        none |= dict.fromkeys(("ids", "next_ids", "n_steps"), np.empty(0, dtype=np.int64))
         return cls(
             sorted_keys=[],
             starts=np.zeros(1, dtype=np.int64),
-            ids=no_ints,
             centers=np.empty((0, n_features)),
-            weights=no_floats,
-            ages=no_floats,
-            counts=no_floats,
-            next_ids=no_ints,
-            n_steps=no_ints,
-            times=no_floats,
             last_batches=np.empty(0, dtype=batch_dtype),
             settings=settings,
+            **none,
         )
 
     def __getitem__(self, key: Key) -> ClusterState:
@@ -92,16 +87,12 @@ class GroupStates(Mapping[Key, ClusterState]):
         """Return what one key remembers, as points of the space."""
         group = self.position(key)
         rows = slice(self.starts[group], self.starts[group + 1])
+        arrays = {name: getattr(self, name) for name in _CLUSTER_ARRAYS} | self._courses()
         return ClusterState(
-            ids=self.ids[rows],
-            centers=self.centers[rows],
-            weights=self.weights[rows],
-            ages=self.ages[rows],
-            counts=self.counts[rows],
             next_id=int(self.next_ids[group]),
             n_steps=int(self.n_steps[group]),
             time=float(self.times[group]),
-            **{name: array[rows] for name, array in self._courses().items()},
+            **{name: array[rows] for name, array in arrays.items()},
         )
 
     def __iter__(self) -> Iterator[Key]:

@@ -12,7 +12,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.cluster_rows import ClusterRows, check_rows, freeze_arrays
 from dynmeans.records.state import ClusterState
 
-_ARRAYS = ("ids", "counts", "last_counts", "centers", "variances", "ages")
+ARRAYS = ("ids", "counts", "last_counts", "centers", "variances", "ages")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,20 +143,14 @@ class MixtureState(ClusterRows):
         """Copy the arrays, freeze them and check what every other part relies on."""
         if self.last_counts is None:
             object.__setattr__(self, "last_counts", self.counts)
-        freeze_arrays(self, _ARRAYS)
-        check_rows(self, _ARRAYS)
+        freeze_arrays(self, ARRAYS)
+        check_rows(self, ARRAYS)
 
     @classmethod
     def empty(cls, n_features: int) -> "MixtureState":
         """Nothing is remembered before the first batch."""
-        return cls(
-            ids=np.empty(0, dtype=np.int64),
-            counts=np.empty(0),
-            centers=np.empty((0, n_features)),
-            variances=np.empty(0),
-            ages=np.empty(0),
-            next_id=0,
-        )
+        none = np.empty(0)
+        return cls(none.astype(np.int64), none, np.empty((0, n_features)), none, none, 0)
 
     def as_cluster_state(self, noise_variance: float) -> ClusterState:
         """Return the same clusters as Dynamic Means would remember them: w = sigma / variance."""

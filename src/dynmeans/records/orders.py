@@ -7,7 +7,7 @@ from dynmeans.inputs.numbers import checked_count
 
 MOST_ORDERS = 10_000  # each is a run of Algorithm 2
 BY = ("content", "row")
-SEARCHES = ("deep", "paper")
+SEARCHES = ("paper", "split", "deep")  # each goes on from where the one before it ends
 _STRIDE = 0xD1342543DE82EF95
 
 
@@ -32,8 +32,8 @@ class VisitingOrders:
     by : {"content", "row"}
         What is hashed: the values of a row, so that shuffled rows are visited in the same order;
         or its number, which a cluster of machines knows without looking at other rows.
-    search : {"paper", "deep"}
-        Whether the search ends with Algorithm 2, or goes on with moves of whole sets.
+    search : {"paper", "split", "deep"}
+        Whether the search ends with Algorithm 2, splits what is plainly two, or makes all moves.
 
     Examples
     --------
@@ -52,6 +52,11 @@ class VisitingOrders:
         checked_count("n_init", self.n_init, at_most=MOST_ORDERS)
         one_of("by", self.by, BY)
         checked_search(self.search)
+
+    @property
+    def depth(self) -> int:
+        """What follows Algorithm 2: 0 nothing, 1 splits, 2 all moves."""
+        return SEARCHES.index(self.search)
 
     def row_seed(self, n_steps: int) -> int:
         """Return the seed of the hash of row numbers for the batch after `n_steps` others."""

@@ -95,17 +95,11 @@ class Penalties:
             drift = checked_number("drift", drift, at_least=0)
             max_gap = new_penalty / revival_penalty if revival_penalty > 0 else math.inf
             reach = (1 + drift) * (1 - 1 / max_gap)
-        for name, value in (
-            ("new_penalty", new_penalty),
-            ("revival_penalty", revival_penalty),
-            ("drift", drift),
-            ("max_gap", max_gap),
-            ("reach", reach),
-            ("revival", revival),
-            ("motion", motion),
-            ("moving", _checked_moving(motion, moving)),
-        ):
-            object.__setattr__(self, name, value)
+        moving = _checked_moving(motion, moving)
+        pairs = (revival_penalty, drift, max_gap, reach)
+        values = (new_penalty, *pairs, revival, motion, moving)
+        for one, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, one.name, value)
 
     def with_(self, **changes: Any) -> "Penalties":
         """Return these penalties with other values, such as ``with_(max_gap=30)``; the rest stays.
@@ -161,30 +155,13 @@ class Penalties:
 
 
 def penalties_with_defaults(
-    new_penalty: float,
-    *,
-    max_gap: float | None = None,
-    reach: float | None = None,
-    revival_penalty: float | None = None,
-    drift: float | None = None,
-    revival: str = "paper",
-    motion: str = DEFAULT_MOTION,
-    moving: Sequence[int] | None = None,
+    new_penalty: float, *, max_gap: float | None = None, reach: float | None = None, **others: Any
 ) -> Penalties:
     """lambda, Q and tau from what was given; `max_gap` and `reach` have defaults."""
-    if revival_penalty is None and drift is None:
+    if others.get("revival_penalty") is None and others.get("drift") is None:
         max_gap = DEFAULT_MAX_GAP if max_gap is None else max_gap
         reach = DEFAULT_REACH if reach is None else reach
-    return Penalties(
-        new_penalty,
-        revival_penalty=revival_penalty,
-        drift=drift,
-        max_gap=max_gap,
-        reach=reach,
-        revival=revival,
-        motion=motion,
-        moving=moving,
-    )
+    return Penalties(new_penalty, max_gap=max_gap, reach=reach, **others)
 
 
 def given_penalties(penalties: object, new_penalty: object = None) -> "Penalties | float | None":

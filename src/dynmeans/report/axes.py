@@ -11,6 +11,7 @@ from dynmeans.spaces.geo import earth_features
 from dynmeans.spaces.globe import seam_of
 from dynmeans.spaces.space import Space
 
+_NEARLY_ALL = 0.99  # of the spread
 # How many features can be axes, at best and where room is short.
 FEATURE_NUMBERS = (8, 6, 4, 2, 0)
 
@@ -98,17 +99,24 @@ def make_projection(
 
 @one_thread()
 def _principal_axes(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, list[float]]:
-    """Return the two directions of largest spread, and their shares of it."""
+    """Return the two directions of largest spread, and their shares of it.
+
+    Where one feature has nearly all of the spread, its unit is another, and each feature counts in
+    units of its own spread.
+    """
     n_features = rows.shape[1]
     if len(rows) == 0 or weights.sum() == 0:
         return np.eye(n_features)[:, :2], [0.0, 0.0]
     centered = rows - np.average(rows, axis=0, weights=weights)
     spread = (centered * weights[:, None]).T @ centered / weights.sum()
-    values, vectors = np.linalg.eigh(spread)
+    own = np.diag(spread)
+    is_alone = own.max() > _NEARLY_ALL * own.sum()
+    units = np.sqrt(np.where(own > 0, own, 1.0)) if is_alone else np.ones(n_features)
+    values, vectors = np.linalg.eigh(spread / np.outer(units, units))
     directions = vectors[:, ::-1][:, :2]
     # An axis has no sign of its own: its largest part points up.
     largest = np.abs(directions).argmax(axis=0)
-    directions = directions * np.sign(directions[largest, [0, 1]])
+    directions = directions * np.sign(directions[largest, [0, 1]]) / units[:, None]
     total = values.sum()
     shares = (values[::-1][:2] / total).tolist() if total > 0 else [0.0, 0.0]
     return directions, shares

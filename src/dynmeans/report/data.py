@@ -113,80 +113,43 @@ class Backdrop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportData:
-    """Everything a report shows; see `report_data`.
+    """Everything a report shows; see `report_data`."""
 
-    Attributes
-    ----------
-    title : str
-        Heading of the page.
-    axes : tuple of Axis
-        The coordinates in which places are given.
-    view : tuple of int
-        The two axes drawn at first; -1 is time.
-    batches, clusters, points, events :
-        Columns, batch after batch.
-    n_clusters : int
-        Clusters in all, shown or not.
-    parameters : tuple of (str, str)
-        How the clusters were found.
-    scores : tuple of Score
-        How well, where the truth is known.
-    notes : tuple of str
-        What the page leaves out, and by which rule.
-    story : tuple of str
-        What happened, in sentences for the top of the page.
-    totals : tuple of int
-        Points, batches and returns of the whole history, shown or not.
-    cluster_names : mapping of int to str
-        What clusters are called beside their numbers; those without are numbers alone.
-    merged : mapping of int to int
-        The cluster that each merged one is shown as.
-    links : sequence of (int, int, float)
-        A forgotten cluster, one born in its place, and the steps between: perhaps the same.
-    pinned : frozenset of int
-        Clusters that are confirmed, however small or short-lived.
-    backdrop : Backdrop, optional
-    families : FamilyLevels, optional
-        Which clusters belong together, at every level.
-    min_cluster_size, min_life : float, int
-        Clusters that held fewer points, or were seen in fewer batches, are shown as unconfirmed.
-    lon_lat : tuple of int, optional
-        The axes that are longitude and latitude, in degrees.
-    unit : str
-        What a distance is measured in; empty for the unit of the data.
-    descriptions : mapping of int to tuple of str
-        What sets clusters apart, a sentence each.
-    matrix : FloatArray of shape (n_features, n_axes), optional
-        From features to axes.
-    trial : Trial, optional
-        What decided the clusters; with it, readers can try other settings on the page.
-    """
-
-    title: str
-    axes: tuple[Axis, ...]
-    view: tuple[int, int]
+    title: str  # Heading of the page
+    axes: tuple[Axis, ...]  # The coordinates in which places are given
+    view: tuple[int, int]  # The two axes drawn at first; -1 is time
+    # batches, clusters, points, events: columns, batch after batch
     batches: BatchColumns
     clusters: ClusterColumns
     points: PointColumns
     events: EventColumns
-    n_clusters: int
-    parameters: tuple[tuple[str, str], ...]
-    scores: tuple[Score, ...]
-    notes: tuple[str, ...]
-    story: tuple[str, ...] = ()
+    n_clusters: int  # Clusters in all, shown or not
+    parameters: tuple[tuple[str, str], ...]  # How the clusters were found
+    scores: tuple[Score, ...]  # How well, where the truth is known
+    notes: tuple[str, ...]  # What the page leaves out, and by which rule
+    story: tuple[str, ...] = ()  # What happened, in sentences for the top of the page
+    # Points, batches and returns of the whole history, shown or not
     totals: tuple[int, int, int] | None = None
+    # What clusters are called beside their numbers; those without are numbers alone
     cluster_names: Mapping[int, str] = field(default_factory=dict)
+    # The cluster that each merged one is shown as
     merged: Mapping[int, int] = field(default_factory=dict)
+    # A forgotten cluster, one born in its place, and the steps between: perhaps the same
     links: Sequence[tuple[int, int, float]] = ()
+    # Clusters that are confirmed, however small or short-lived
     pinned: frozenset[int] = frozenset()
     backdrop: Backdrop | None = None
-    families: FamilyLevels | None = None
+    families: FamilyLevels | None = None  # Which clusters belong together, at every level
+    # min_cluster_size, min_life: clusters that held fewer points, or were seen in fewer batches,
+    # are shown as unconfirmed
     min_cluster_size: float = 1.0
     min_life: int = 1
-    lon_lat: tuple[int, int] | None = None
-    unit: str = ""
+    lon_lat: tuple[int, int] | None = None  # The axes that are longitude and latitude, in degrees
+    unit: str = ""  # What a distance is measured in; empty for the unit of the data
+    # What sets clusters apart, a sentence each
     descriptions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    matrix: FloatArray | None = None
+    matrix: FloatArray | None = None  # (n_features, n_axes); from features to axes
+    # What decided the clusters; with it, readers can try other settings on the page
     trial: Trial | None = None
 
     def with_families(self, families: Families) -> "ReportData":

@@ -46,8 +46,8 @@ def _telling(profiles: Profiles, row: int) -> list[str]:
 
 def _over_time(profiles: Profiles, windows: list[tuple[int, int, list[str]]]) -> list[str]:
     """Tell the words of a few windows, each the fullest of its part of the life."""
-    parts = np.array_split(np.arange(len(windows)), min(len(windows), _N_WINDOWS))
-    fullest = [windows[max(part, key=lambda i: windows[i][1])] for part in parts]
+    parts = np.array_split(np.arange(len(windows)), min(len(windows), _N_WINDOWS) or 1)
+    fullest = [windows[max(part, key=lambda i: windows[i][1])] for part in parts if len(part)]
     names = profiles.lives.window_names
     return [f"{names.get(step) or step}: {', '.join(words)}" for step, _, words in fullest if words]
 

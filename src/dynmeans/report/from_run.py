@@ -16,7 +16,7 @@ from dynmeans.report.data import ReportData
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
-from dynmeans.runs.look.links import link_words, links_of_run
+from dynmeans.runs.look.links import links_of_run
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
@@ -116,11 +116,9 @@ def run_report(
         )
         data = replace(data, notes=(rule, *data.notes))
     links = links_of_run(run, history)
-    assert run.penalties is not None
-    words = advice, proposed_space(run), link_words(links, run.penalties.max_gap)
-    told = [text.told(name_of) for text in words if text is not None]
+    told = [text.told(name_of) for text in (advice, proposed_space(run)) if text is not None]
     data = replace(data, links=[(k.cluster_id, k.other_id, k.gap) for k in links])
-    return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run, name_of)))
+    return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run, name_of, links)))
 
 
 def run_page(run: Run, **options: Any) -> str:

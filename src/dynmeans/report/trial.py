@@ -31,7 +31,7 @@ class Trial:
     penalties: Penalties  # lambda, Q and tau, the revival rule and the motion
     random_state: int = 0  # Seed of the visiting orders
     n_init: int = 3  # Visiting orders tried on every batch
-    search: str = "paper"  # {"deep", "paper"}; how the minimum was searched
+    search: str = "split"  # {"paper", "split", "deep"}; how the minimum was searched
     learned: Space = RAW  # How rows became points
     space: str = "raw"  # The same, as the estimators name it
     command: str | None = None  # The command that clusters the same rows, without its penalties

@@ -105,7 +105,7 @@ def _settings() -> dict[str, object]:
         "earth": earth(),
         "max_gap": DEFAULT_MAX_GAP,
         "reach": DEFAULT_REACH,
-        "search": "paper",
+        "search": "split",
         "entropy": [entropy % 2**32, entropy >> 32],
         "ships": base64.b64encode(gzip.compress(_ships(), 9, mtime=0)).decode("ascii"),
     }

@@ -119,7 +119,7 @@ def refuse_unfollowed(found: Suggestion) -> None:
 def _tried(found: Suggestion) -> str:
     """The coarsest, a middle and the finest choice in numbers."""
     return "; ".join(
-        f"{one.penalties.new_penalty:.4g} gives {one.n_clusters:.3g} clusters in a window and "
-        f"{one.n_identities:,} identities"
+        f"{one.penalties.new_penalty:.4g} (beyond {found.tell(one.penalties.new_penalty)}) gives "
+        f"{one.n_clusters:.3g} clusters in a window and {one.n_identities:,} identities"
         for one in found.examples
     )

@@ -20,11 +20,11 @@ from dynmeans.parameters.hint import Hint
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, refuse_unfollowed
-from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.look.links import link_words, links_of_run
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
-from dynmeans.runs.look.space_words import new_beyond, proposed_space
+from dynmeans.runs.look.space_words import new_beyond, proposed_space, proposed_weight
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.telling_values import name_by_words
 from dynmeans.runs.reading.columns import match_features
@@ -106,6 +106,7 @@ class ClusterJob:
     # Of `space` and `search`, those that nobody gave: where rows are vectors, they suit these
     of_vectors: Sequence[str] = ()
     describe: str | None = None  # Column whose values or words name the clusters
+    sample_size: int = N_KEPT  # Rows of each window that the run keeps
 
     def start(
         self,
@@ -176,14 +177,16 @@ class ClusterJob:
         if source is None:
             features = tuple(name.strip() for text in wanted for name in text.split(","))
         else:
-            columns = match_features(wanted, source.named, is_text_allowed=True)
+            others = self.windows.others
+            columns = match_features(wanted, source.named, besides=others, is_text_allowed=True)
             vectors = source.vectors(columns)
             features = tuple(one for name in columns for one in vectors.get(name, [name]))
             if self.of_vectors and len(vectors) == len(columns):
                 n = len(features) if source.n_learned is None else 0  # words have leading axes
                 recipe = replace(recipe, **_usual_of_vectors(n, self.of_vectors))
             fields["n_learned"] = source.n_learned
-        return RunConfig(features, recipe, {"input": self.input.name, **fields})
+        kept = {"input": self.input.name, **fields}
+        return RunConfig(features, recipe, kept, self.sample_size)
 
     def _is_there(self, resume: bool | None, overwrite: bool) -> bool:
         """Say whether there is a run to resume; one without a window is made again."""
@@ -360,6 +363,7 @@ class _Work:
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:
     """Say what was not found as it was asked for or told, and what else it might be."""
     yield proposed_space(run)
+    yield proposed_weight(run)
     yield _told_links(run)
     yield scales_in_words(scales_of_run(run))
     found, recipe = n_per_window(run.store), run.config.recipe

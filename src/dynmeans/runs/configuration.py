@@ -13,23 +13,12 @@ from dynmeans.inputs.input_error import InputError
 _FREE = ("on_missing", "max_clusters", "min_cluster_size", "min_life")
 # Without a seed a run takes this one: what is repeated must be the same.
 SEED = 0
+N_KEPT = 200  # rows of each window, for pictures, profiles and families
 
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
     """What decides the result of a run; fixed when its folder is made.
-
-    Attributes
-    ----------
-    features : tuple of str
-        Names of the features, in the order of the columns of the points.
-    recipe : Recipe
-        How windows are clustered; by default penalties are chosen on the first windows.
-    source : mapping of str to JSON values
-        Where the rows come from (`input`), and the fields of `WindowOptions` and `ReadingOptions`
-        by which they were read and cut into windows.
-    sample_size : int
-        Rows of each window kept for pictures.
 
     Examples
     --------
@@ -41,10 +30,13 @@ class RunConfig:
     max_gap was not set, is 5.0
     """
 
-    features: tuple[str, ...]
+    features: tuple[str, ...]  # Names of the features, in the order of the columns of the points
+    # How windows are clustered; by default penalties are chosen on the first windows
     recipe: Recipe = field(default_factory=lambda: Recipe(random_state=SEED))
+    # Where the rows come from (`input`), and the fields of `WindowOptions` and `ReadingOptions` by
+    # which they were read and cut into windows
     source: Mapping[str, Any] = field(default_factory=dict)
-    sample_size: int = 200
+    sample_size: int = N_KEPT  # Rows of each window kept for pictures
 
     def __post_init__(self) -> None:
         """Check what no later stage would catch before rows are read."""

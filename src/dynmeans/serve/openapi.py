@@ -121,7 +121,7 @@ _PATHS = {
             max_gap={"type": ["number", "null"]},
             reach={"type": "number"},
             motion={"enum": ["still", "steady"]},
-            search={"enum": ["deep", "paper"]},
+            search={"enum": ["paper", "split", "deep"]},
         )
     },
 }

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.inputs.batch_times import checked_time_step
 from dynmeans.inputs.fields import one_of
-from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray
 from dynmeans.runs.configuration import SEED, RunConfig
 from dynmeans.runs.reading.window import Window

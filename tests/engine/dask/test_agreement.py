@@ -33,11 +33,12 @@ def test_cluster_equals_one_machine_to_the_bit(client, seed):
     check_stream(seed)
 
 
+@pytest.mark.parametrize("search", ["split", "deep"])
 @pytest.mark.parametrize("seed", range(5))
-def test_deeper_search_of_a_cluster_equals_one_machine_to_the_bit(client, seed):
+def test_deeper_search_of_a_cluster_equals_one_machine_to_the_bit(client, seed, search):
     stream = DaskStream(seed)
     stream.batches = [
-        (*rows, replace(orders, search="deep"), *rest)
+        (*rows, replace(orders, search=search), *rest)
         for *rows, orders, elapsed, chunks in stream.batches
         if isinstance(orders, VisitingOrders)
         for rest in [(elapsed, chunks)]

@@ -227,10 +227,11 @@ def test_a_large_batch_agrees():
 DEEP = [(30_000, 1, 60, 9.0), (30_000, 2, 60, 4.0), (20_000, 5, 60, 4.0), (9_000, 40, 30, 6.0)]
 
 
+@pytest.mark.parametrize("search", ["split", "deep"])
 @pytest.mark.parametrize("by", ["row", "content"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", DEEP, ids=str)
-def test_the_deeper_search_agrees_with_compiled_code(shape, dtype, by):
+def test_the_deeper_search_agrees_with_compiled_code(shape, dtype, by, search):
     """lambda is too large for these clouds: Algorithm 2 leaves several under one center."""
     (n, d, n_blobs, factor), rng = shape, np.random.default_rng(shape[1])
     whole = blobs(rng, 3 * n, d, n_blobs).astype(dtype)
@@ -238,7 +239,7 @@ def test_the_deeper_search_agrees_with_compiled_code(shape, dtype, by):
     batches = [Batch(whole[:n]), Batch(whole[n : 2 * n], weights), Batch(whole[2 * n :])]
     for motion in ("still", "steady"):
         penalties = Penalties(factor * 0.9 * d, max_gap=5, reach=1.3, motion=motion)
-        check_stream(batches, penalties, lambda batch: VisitingOrders(5, 2, by=by, search="deep"))
+        check_stream(batches, penalties, lambda batch: VisitingOrders(5, 2, by=by, search=search))
 
 
 def test_the_deeper_search_of_a_large_batch_agrees():

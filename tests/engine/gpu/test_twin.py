@@ -104,15 +104,20 @@ def test_filters_and_bounds_leave_out_nothing_that_matters(case):
 
 
 def _check_deep(case, kind=TwinRows):
+    for depth in (1, 2):
+        _check_depth(case, kind, depth)
+
+
+def _check_depth(case, kind, depth):
     points, weights, state, penalties, order, windows = case
     w = np.ones(len(points)) if weights is None else weights
     taken = order[w[order] > 0]
     first = reference(points, w, state, penalties, taken)
-    expected = deeper_reference(points, w, state, penalties, taken, first)
+    expected = deeper_reference(points, w, state, penalties, taken, first, depth)
     rows = kind(points, weights, windows)
     bins = bins_of_batch(rows.magnitudes(), len(points), weights is not None, state, penalties)
     found = cluster(rows, order, bins, state, penalties)
-    found = search_deeper(rows, bins, state, penalties, found)
+    found = search_deeper(rows, bins, state, penalties, found, depth)
     np.testing.assert_array_equal(rows.labels, expected.labels)
     np.testing.assert_array_equal(found.centers, expected.centers)
     np.testing.assert_array_equal(found.counts, expected.counts)

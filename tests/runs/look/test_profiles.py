@@ -11,6 +11,7 @@ import run_cases
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.follow.recipe import Recipe
+from dynmeans.report.from_run import run_report
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.look import kept_rows
 from dynmeans.runs.look.profiles import describe_clusters
@@ -105,6 +106,15 @@ def test_values_and_words_that_are_rare_elsewhere_tell_a_cluster(ports):
     assert set(text.values_of(sea)) == {"heavy", "crane"}  # not "the", which all have
     assert berth.values_of(harbor) == ["7"]
     assert found.telling["draft"].values_of(sea) == ["11"]  # the first two digits
+
+
+def test_a_page_describes_clusters_of_which_no_word_tells_anything(ports):
+    frame = pd.read_parquet("rows.parquet")
+    frame["text"] = [f"alike {n}" for n in range(len(frame))]
+    frame.to_parquet("rows.parquet", index=False)
+    with Run.open(ports) as run:
+        data = run_report(run, describe=["text"])
+    assert set(data.descriptions) == {0, 1}
 
 
 def test_each_cluster_shows_the_truth_of_most_of_its_rows(ports):

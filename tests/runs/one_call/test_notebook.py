@@ -8,6 +8,7 @@ import pytest
 from browser import find_browser, open_browser
 from nbclient import NotebookClient
 from report_pages import Page
+from selenium.webdriver.support.ui import WebDriverWait
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 CODE = compile((EXAMPLES / "messy_csv.py").read_text(encoding="utf-8"), "messy_csv.py", "exec")
@@ -82,3 +83,48 @@ def test_the_report_plays_within_the_notebook(notebook, tmp_path):
         assert page.text("#scene-title") == "1 Mar 2026, 10:50 · 3 clusters · 30 points"
         assert any("TUG 17" in text for text in page.texts("body"))
         assert page.messages() == []
+
+
+def test_another_scale_is_tried_within_the_notebook(notebook, tmp_path):
+    *_, report = outputs(notebook, "text/html")
+    path = tmp_path / "cell.html"
+    path.write_text(f"<!DOCTYPE html><title>Notebook</title>{report}", encoding="utf-8")
+    with open_browser(find_browser(), tmp_path / "browser") as driver:
+        page = Page(driver)
+        page.show_as()
+        page.open(path)
+        driver.switch_to.frame(page.find("iframe"))
+        page.settle()
+        page.find("#trial summary").click()
+        driver.execute_script(
+            "const field = document.querySelector('#trial-distance'); field.value = '50';"
+            "field.dispatchEvent(new Event('input')); field.dispatchEvent(new Event('change'));"
+        )
+        WebDriverWait(driver, 20).until(lambda _: "· 1 cluster ·" in page.text("#scene-title"))
+        assert page.find("#trial-mark").is_displayed()
+        assert page.messages() == []
+
+
+SLOW = """
+import dynmeans, numpy as np, pandas as pd
+from dynmeans.runs.one_call import inline
+inline._MOMENT = inline._BETWEEN = 0.0
+frame = pd.DataFrame({"t": np.arange(600) // 10, "x": np.arange(600) % 2 * 9.0})
+dynmeans.cluster(frame, time="t", every=1, features="x", penalties=1.0, sample_size=3).status.n_rows
+"""
+
+
+def test_a_bar_moves_in_the_cell_and_is_gone_at_the_end():
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SLOW)])
+    seen = []
+
+    class Client(NotebookClient):
+        def process_message(self, msg, cell, cell_index):
+            seen.append(msg)
+            return super().process_message(msg, cell, cell_index)
+
+    Client(notebook, timeout=120).execute()
+    told = [m["content"]["data"]["text/html"] for m in seen if "display" in m["msg_type"]]
+    assert any('<progress value="300" max="600">' in text for text in told)
+    assert told[-1] == ""
+    assert notebook.cells[0].outputs[-1]["data"]["text/plain"] == "600"

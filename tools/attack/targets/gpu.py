@@ -49,7 +49,7 @@ def _attack_stream(rng: random.Random) -> None:
         revival=rng.choice(["paper", "exact"]),
         motion=rng.choice(["still", "still", "steady"]),
     )
-    by, search = rng.choice(["row", "content"]), rng.choice(["paper", "deep"])
+    by, search = rng.choice(["row", "content"]), rng.choice(["paper", "split", "deep"])
     orders = VisitingOrders(rng.getrandbits(32), rng.choice([1, 2]), by=by, search=search)
     state = ClusterState.empty(d)
     for step in range(rng.randint(1, 4)):

@@ -9,7 +9,7 @@ import typer
 from dynmeans.cli import options
 from dynmeans.cli.fields import chosen, split, with_options
 from dynmeans.follow.recipe import Recipe
-from dynmeans.runs.configuration import SEED
+from dynmeans.runs.configuration import N_KEPT, SEED
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 
@@ -36,6 +36,7 @@ def cluster(
     labels_to: options.LabelsTo = None,
     events_to: options.EventsTo = None,
     describe: options.NamedBy = None,
+    sample_size: options.SampleSize = N_KEPT,
     n_threads: options.NThreads = None,
     resume: options.Resume = None,
     overwrite: options.Overwrite = False,
@@ -83,6 +84,7 @@ def cluster(
         after_commit(labels_to, events_to, alerts, keep, archive),
         [name for name in ("space", "search") if fields[name] is None],
         describe,
+        sample_size,
     )
     is_quiet = quiet or as_json
     if is_address(input) and not is_quiet:

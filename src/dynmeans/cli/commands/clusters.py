@@ -107,6 +107,7 @@ def clusters(
 
 def _lines(found: "Profiles", row: int) -> list[str]:
     from dynmeans.inputs.plural import counted
+    from dynmeans.runs.look.profiles import two_digits
 
     lives, k = found.lives, int(found.ids[row])
     name = f"  {found.names[k]}" if k in found.names else ""
@@ -114,7 +115,7 @@ def _lines(found: "Profiles", row: int) -> list[str]:
     lines = [f"{k}{name}  {seen}, {lives.first_windows[row]} to {lives.last_windows[row]}"]
     told = found.told(row, found.means[row])
     means = zip(found.features, told, found.deviations[row], strict=True)
-    facts = {"mean": ", ".join(f"{n} {mean} ± {dev:.2g}" for n, mean, dev in means)}
+    facts = {"mean": ", ".join(f"{n} {mean} ± {two_digits(dev)}" for n, mean, dev in means)}
     facts["apart"] = ", ".join(f"{n} {d:+.2g}" for n, d in found.apart(row)[:3])
     if found.truth is not None and found.truth_shares is not None:
         share = found.truth_shares[row]

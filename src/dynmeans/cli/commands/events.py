@@ -43,11 +43,13 @@ def events(
     from dynmeans.runs.look.links import links_of_run
     from dynmeans.runs.look.run_families import joins_of_run
     from dynmeans.runs.run import Run
+    from dynmeans.spaces.raw import RAW
 
     kinds = kind or [name for name in KINDS if name not in ("moved", "joined")]
     if unknown := set(kinds) - set(KINDS):
         raise InputError("kind", f"must be one of {', '.join(KINDS)}", got=sorted(unknown)[0])
     with Run.open(run_folder) as run:
+        space = RAW if run.memory is None else run.memory.known_space
         names = run.edits.shown_names()
         rows = run.events(kinds=kinds, cluster_id=cluster, frame="arrow").to_pylist()
         # Every cluster was born.
@@ -76,5 +78,7 @@ def events(
         )
         tail = f" {other} {named(row['other_id'], names)}" if other else ""
         tail += f" after {counted(row['gap'], 'step')}" if row["gap"] is not None else ""
+        if row.get("displacement"):
+            tail += f", by {space.tell(row['displacement'] ** 2)}"
         who = named(row["cluster_id"], names)
         say(f"{row['window'] or row['step']}  {row['kind']:<9} {who}{tail}")

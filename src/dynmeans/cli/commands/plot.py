@@ -11,9 +11,14 @@ from dynmeans.cli import options
 def plot(
     run_folder: options.RunFolder,
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="File to write: .png, .svg or .pdf."),
-    ] = Path("run.png"),
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write: .png, .svg or .pdf; by default named as the run.",
+        ),
+    ] = None,
     kind: Annotated[
         str, typer.Option("--kind", "-k", help="all, tracks, timeline, costs, numbers or shares.")
     ] = "all",
@@ -31,6 +36,7 @@ def plot(
     from dynmeans.runs.run import Run
 
     one_of("kind", kind, KINDS)
+    output = output or Path(f"{run_folder.resolve().name}.png")
     check_picture("output", output)
     with Run.open(run_folder) as run:
         figure = run_figure(run, kind)

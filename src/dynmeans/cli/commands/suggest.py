@@ -92,8 +92,9 @@ def _draw(found: "Suggestion", picture: Path) -> None:
 
 
 def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
+    from dynmeans.cli.cluster_result import warn_of
+    from dynmeans.cli.flags import with_flags
     from dynmeans.cli.output import print_json, say
-    from dynmeans.cli.suggestion_text import explanation_lines, warn
     from dynmeans.records.penalties import DEFAULT_MOTION
 
     p = found.penalties
@@ -108,8 +109,8 @@ def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
         f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}{motion}"
     )
     say("")
-    for line in explanation_lines(found):
-        say(line)
+    for sentence in found.sentences:
+        say(with_flags(sentence, ["cluster"]))
     if picture is not None:
         say(f"Picture: {picture}")
-    warn(found)
+    warn_of(found)

@@ -1,4 +1,4 @@
-"""The deeper search of a batch on a cluster: its rows are gathered, and searched in memory."""
+"""A batch on a cluster whose sets are moved: its rows are gathered, and searched in memory."""
 
 from dataclasses import replace
 from typing import Any
@@ -19,13 +19,18 @@ from dynmeans.records.state import Clustering, ClusterState
 
 
 def step_gathered(
-    batch: DaskBatch, state: ClusterState, penalties: Penalties, orders: Orders, elapsed: float
+    batch: DaskBatch,
+    state: ClusterState,
+    penalties: Penalties,
+    orders: Orders,
+    elapsed: float,
+    search: str,
 ) -> tuple[ClusterState, Clustering]:
-    """Cluster with the deeper search, in the orders of rows that a cluster visits."""
+    """Cluster with moves of whole sets, in the orders of rows that a cluster visits."""
     if isinstance(orders, VisitingOrders):
         orders = replace(orders, by="row")
     rows = _gather(batch)
-    after, clustering = native.step(rows, state, penalties, orders, elapsed, DEFAULT, "deep")
+    after, clustering = native.step(rows, state, penalties, orders, elapsed, DEFAULT, search)
     labels = da.from_array(np.asarray(clustering.labels), chunks=(tuple(batch.sizes),))
     return after, replace(clustering, labels=labels, execution="dask")
 
@@ -49,11 +54,12 @@ def _gather(batch: DaskBatch) -> Batch:
 
 
 def _rows_of(piece: Piece) -> tuple[Any, Any]:
-    points = np.concatenate([_in_memory(part.points) for part in piece.parts])
+    points = np.concatenate([in_memory(part.points) for part in piece.parts])
     if piece.parts[0].weights is None:
         return points, None
-    return points, np.concatenate([_in_memory(part.weights) for part in piece.parts])
+    return points, np.concatenate([in_memory(part.weights) for part in piece.parts])
 
 
-def _in_memory(array: Any) -> Any:
+def in_memory(array: Any) -> Any:
+    """Copy an array from a device, if it lies on one."""
     return array.get() if hasattr(array, "get") else np.asarray(array)

@@ -2,7 +2,7 @@
 
 import operator
 import uuid
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dask.array as da
@@ -17,15 +17,16 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import Remembered
 from dynmeans.engine.dask.batch import DaskBatch
 from dynmeans.engine.dask.cluster import DaskSolution, cluster
+from dynmeans.engine.dask.first_members import first_members, may_split
 from dynmeans.engine.dask.gathered import step_gathered
 from dynmeans.engine.dask.messages import Labeling, OrderRun
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.workers import Round, Workers, lost_cluster_errors, order_key, wait_for
 from dynmeans.engine.execution import DEFAULT, Execution
-from dynmeans.engine.orders import is_deep
+from dynmeans.engine.orders import depth_of
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.orders import VisitingOrders
+from dynmeans.records.orders import SEARCHES, VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -44,9 +45,14 @@ def step(
     `orders` may be given row by row too: each row is then sent its place.
     """
     with lost_cluster_errors():
-        if batch.n_points and is_deep(orders, search):
-            return step_gathered(batch, state, penalties, orders, elapsed)
-        return step_with_rounds(batch, state, penalties, orders, elapsed)[:2]
+        depth = depth_of(orders, search) if batch.n_points else 0
+        if depth == 0:
+            return step_with_rounds(batch, state, penalties, orders, elapsed)[:2]
+        if depth == 1:
+            found = _Found.of(batch, state, penalties, orders, elapsed)
+            if not found.may_split(batch, penalties):
+                return found.named(batch, state, penalties, elapsed)
+        return step_gathered(batch, state, penalties, orders, elapsed, SEARCHES[depth])
 
 
 def step_with_rounds(
@@ -59,28 +65,74 @@ def step_with_rounds(
     """The same, and what crossed the network."""
     if batch.n_points == 0:
         return _step_over_nothing(batch, state, penalties, elapsed)
-    arrived = let_time_pass(state, elapsed, penalties)
-    remembered = Remembered(arrived, penalties)
-    sums = sum_facts(batch.magnitudes, batch.n_points, batch.is_weighted, remembered)
-    workers = Workers(batch.client, batch.name, batch.pieces)
-    best: DaskSolution | None = None
-    best_positions: list[Future] = []
-    for number, (seed, places) in enumerate(keys_of(orders, state.n_steps)):
-        positions = []
-        if places is not None:
-            positions = _send_positions(batch, places, str(number))
-            workers.visit_by(str(number), positions)
-        n_keys = 2**64 if places is None else batch.n_points
-        run = OrderRun(uuid.uuid4().hex, seed, n_keys, penalties.new_penalty, sums)
-        kept = () if best is None else (best.labeling.run.name,)
-        found = cluster(workers, batch.n_points, remembered, run, kept)
-        # The first of equals is kept: a later one must be lower.
-        if best is None or found.cost < best.cost * (1.0 - NO_FALL):
-            best, best_positions = found, positions
-    assert best is not None, "there is at least one order"
-    after = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
-    clustering = _name_clusters(batch, best, best_positions, arrived, (after, penalties))
-    return after, clustering, workers.rounds
+    found = _Found.of(batch, state, penalties, orders, elapsed)
+    return *found.named(batch, state, penalties, elapsed), found.rounds
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The cheapest run of Algorithm 2, where its order has the rows, and so for the last order."""
+
+    arrived: ClusterState
+    best: DaskSolution
+    positions: list[Future]
+    last_seed: int
+    last_positions: list[Future]
+    rounds: list[Round]
+
+    @classmethod
+    def of(
+        cls,
+        batch: DaskBatch,
+        state: ClusterState,
+        penalties: Penalties,
+        orders: VisitingOrders | IntArray,
+        elapsed: float,
+    ) -> "_Found":
+        """Run Algorithm 2 once for each order."""
+        arrived = let_time_pass(state, elapsed, penalties)
+        remembered = Remembered(arrived, penalties)
+        sums = sum_facts(batch.magnitudes, batch.n_points, batch.is_weighted, remembered)
+        workers = Workers(batch.client, batch.name, batch.pieces)
+        best: DaskSolution | None = None
+        best_positions: list[Future] = []
+        for number, (seed, places) in enumerate(keys_of(orders, state.n_steps)):
+            positions = []
+            if places is not None:
+                positions = _send_positions(batch, places, str(number))
+                workers.visit_by(str(number), positions)
+            n_keys = 2**64 if places is None else batch.n_points
+            run = OrderRun(uuid.uuid4().hex, seed, n_keys, penalties.new_penalty, sums)
+            kept = () if best is None else (best.labeling.run.name,)
+            found = cluster(workers, batch.n_points, remembered, run, kept)
+            # The first of equals is kept: a later one must be lower.
+            if best is None or found.cost < best.cost * (1.0 - NO_FALL):
+                best, best_positions = found, positions
+        assert best is not None, "there is at least one order"
+        return cls(arrived, best, best_positions, seed, positions, workers.rounds)
+
+    def named(
+        self, batch: DaskBatch, state: ClusterState, penalties: Penalties, elapsed: float
+    ) -> tuple[ClusterState, Clustering]:
+        """Return the state after it, and the clusters by their identities."""
+        best, arrived = self.best, self.arrived
+        after = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
+        rule = after, penalties
+        return after, _name_clusters(batch, best, self.positions, arrived, rule)
+
+    def may_split(self, batch: DaskBatch, penalties: Penalties) -> bool:
+        """Whether any set may be plainly two, by its first members."""
+        client = batch.client
+        message = client.submit(_hold, (self.best.labeling, self.last_seed), pure=False)
+        places: list[tuple[Future, ...]] = list(
+            zip(self.positions, self.last_positions, strict=True)
+        )
+        places = places or [()] * len(batch.pieces)
+        asked = [
+            client.submit(first_members, message, piece, *of_piece, pure=False)
+            for piece, of_piece in zip(batch.pieces, places, strict=True)
+        ]
+        return may_split(client.gather(asked), self.best.centers, self.arrived, penalties)
 
 
 def sum_facts(

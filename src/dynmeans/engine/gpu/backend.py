@@ -27,7 +27,7 @@ from dynmeans.engine.gpu.transfer import (
     to_device,
     to_memory,
 )
-from dynmeans.engine.orders import Orders, is_deep
+from dynmeans.engine.orders import Orders, depth_of
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -51,9 +51,9 @@ def step(
     """
     if not batch.has_weight:
         return _let_pass(batch, state, penalties, orders, elapsed)
-    deep = is_deep(orders, search)
+    depth = depth_of(orders, search)
     with _on_device(batch) as (blocks, weights):
-        stepped = _step_on_device(batch, blocks, weights, state, penalties, orders, elapsed, deep)
+        stepped = _step_on_device(batch, blocks, weights, state, penalties, orders, elapsed, depth)
         cp.cuda.get_current_stream().synchronize()
         return stepped
 
@@ -66,7 +66,7 @@ def _step_on_device(
     penalties: Penalties,
     orders: Orders,
     elapsed: float,
-    deep: bool,
+    depth: int,
 ) -> tuple[ClusterState, Clustering]:
     rows, arrived = DeviceRows(blocks, weights), let_time_pass(state, elapsed, penalties)
     points = blocks.points
@@ -83,9 +83,9 @@ def _step_on_device(
         if best is None or found.cost_trace[-1] < best.cost_trace[-1] * (1.0 - NO_FALL):
             best, slots = found, rows.labels.copy() if n_orders > 1 else rows.labels
     assert best is not None, "orders has at least one row"
-    if deep:
+    if depth:
         rows.labels = slots
-        best = search_deeper(rows, bins, arrived, penalties, best)
+        best = search_deeper(rows, bins, arrived, penalties, best, depth)
         slots = rows.labels
     new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters

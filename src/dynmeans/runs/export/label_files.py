@@ -1,5 +1,6 @@
 """Labels put beside the rows they belong to, as a file or on standard output."""
 
+import csv
 import os
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,13 @@ from dynmeans.runs.export.labeled_rows import label_stream, labeled_rows
 from dynmeans.runs.export.original_rows import open_rows
 from dynmeans.runs.export.spreadsheet_cells import count_formulas, plain_cells
 from dynmeans.runs.look.label_view import AS_STORED, LabelView
-from dynmeans.runs.reading.columns import TEXT, number_expression, quote_name, quote_text
+from dynmeans.runs.reading.columns import (
+    TEXT,
+    is_number,
+    number_expression,
+    quote_name,
+    quote_text,
+)
 from dynmeans.runs.reading.sources.file_kinds import find_files
 from dynmeans.runs.reading.sources.locked_duckdb import source_errors
 from dynmeans.runs.reading.sources.source import ROWS_AT_A_TIME, Source
@@ -128,14 +135,19 @@ def _copy(source: Source, temporary: str, ending: str) -> int:
 
 
 def _print(source: Source) -> int:
-    """Write CSV to standard output as DuckDB writes values."""
-    cells = plain_cells(source.columns)
-    sql = f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (SELECT {cells} FROM dynmeans_rows)"
+    """Write CSV to standard output, numbers plain and all else as DuckDB writes it."""
+    named = ((quote_name(name), is_number(kind)) for name, kind in source.columns.items())
+    texts = [name if is_plain else f"CAST({name} AS VARCHAR) AS {name}" for name, is_plain in named]
+    sql = (
+        f"SELECT {', '.join(texts)} FROM (SELECT {plain_cells(source.columns)} FROM dynmeans_rows)"
+    )
+    csv.writer(sys.stdout, lineterminator="\n").writerow(source.columns)
+    sys.stdout.flush()
     n_rows = 0
     with source_errors():
         batches = source.connection.sql(sql).to_arrow_reader(ROWS_AT_A_TIME)
         for batch in batches:
-            options = pcsv.WriteOptions(include_header=n_rows == 0, quoting_style="needed")
+            options = pcsv.WriteOptions(include_header=False, quoting_style="needed")
             text = pa.BufferOutputStream()
             pcsv.write_csv(batch, text, options)
             sys.stdout.buffer.write(text.getvalue())

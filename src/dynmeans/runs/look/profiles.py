@@ -204,6 +204,15 @@ def _majority(ids: IntArray, shown: Shown, counts: TruthCounts) -> tuple[list[An
     return found, shares
 
 
+def two_digits(value: float) -> str:
+    """Write a deviation to two digits, as a plain number where that is short.
+
+    >>> two_digits(643.2), two_digits(0.00079), two_digits(0.0)
+    ('640', '0.00079', '0')
+    """
+    return f"{float(f'{value:.2g}'):.9g}"
+
+
 def _rounded(value: float, deviation: float) -> str:
     if not 0 < deviation < 1e9 or abs(value) >= 1e9:
         return f"{value:.6g}"

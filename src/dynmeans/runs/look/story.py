@@ -8,6 +8,7 @@ import numpy as np
 
 from dynmeans.inputs.argument_text import ArgumentText, Namer, in_python
 from dynmeans.inputs.plural import counted
+from dynmeans.runs.look.links import Link, link_words, links_of_run
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
@@ -18,7 +19,7 @@ _PERIODS = {"hourly": 1 / 24, "daily": 1.0, "weekly": 7.0, "monthly": 30.4, "yea
 _REGULAR = 0.8  # share of the times between returns that are alike
 
 
-def story_of(run: Run, name_of: Namer = in_python) -> list[str]:
+def story_of(run: Run, name_of: Namer = in_python, links: list[Link] | None = None) -> list[str]:
     """Say how many clusters there are, who is largest, who comes back, who split, what is left out.
 
     Parameters
@@ -27,6 +28,8 @@ def story_of(run: Run, name_of: Namer = in_python) -> list[str]:
         An open run; it may still be written.
     name_of : callable
         Names the arguments that a sentence advises.
+    links : list of Link, optional
+        Those of `links_of_run`, where the caller has them.
     """
     status = run.status()
     if not status.n_windows:
@@ -37,6 +40,7 @@ def story_of(run: Run, name_of: Namer = in_python) -> list[str]:
         *teller.largest(status),
         *teller.returns(),
         *teller.changes(),
+        *teller.linked(links_of_run(run) if links is None else links, name_of),
         *teller.alone(),
     ]
     doubts = [ArgumentText(*told).told(name_of) for told in run.store.manifest("doubts") or []]
@@ -64,7 +68,8 @@ class _Teller:
         self._windows = run.window_names()
 
     def numbers(self, status: RunStatus) -> list[str]:
-        span = f" from {status.first_window} to {status.last_window}" if status.first_window else ""
+        ends = [_told_time(name) for name in (status.first_window, status.last_window) if name]
+        span = f" from {ends[0]} to {ends[1]}" if ends else ""
         found = (
             f"{counted(status.n_rows, 'row')} in {counted(status.n_windows, 'window')}{span}: "
             f"{counted(status.n_identities, 'cluster')} in all, {status.n_clusters:,} in the last "
@@ -106,6 +111,11 @@ class _Teller:
             told.append(f"{self._some(who)} come{'s' if n == 1 else ''} back {word}.")
         return told
 
+    def linked(self, links: list[Link], name_of: Namer) -> list[str]:
+        penalties = self._run.penalties
+        words = None if penalties is None else link_words(links, penalties.max_gap)
+        return [] if words is None else [words.told(name_of)]
+
     def changes(self) -> list[str]:
         told = []
         for kind, verb in (("split", "split off"), ("merged", "went into")):
@@ -113,7 +123,7 @@ class _Teller:
             if rows:
                 last = rows[-1]
                 who, other = (self._who(last[name]) for name in ("cluster_id", "other_id"))
-                when = self._windows.get(last["step"]) or f"window {last['step']}"
+                when = _told_time(self._windows.get(last["step"]) or f"window {last['step']}")
                 noun = "split" if kind == "split" else "merger"
                 told.append(f"{counted(len(rows), noun)}; the last: {who} {verb} {other}, {when}.")
         return told
@@ -162,3 +172,13 @@ class _Teller:
     def _who(self, cluster_id: int) -> str:
         name = self._edits.name_of(cluster_id)
         return f"{name} (cluster {cluster_id})" if name else f"cluster {cluster_id}"
+
+
+def _told_time(name: str) -> str:
+    """Write a date as people do; the name of a window that is none stays as it is."""
+    try:
+        at = datetime.fromisoformat(name)
+    except ValueError:
+        return name
+    clock = f" {at:%H:%M}" + (f":{at:%S}" if at.second else "") if "T" in name else ""
+    return f"{at.day} {at:%b %Y}{clock}" + (f" {at:%z}" if at.utcoffset() else "")

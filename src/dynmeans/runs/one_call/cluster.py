@@ -11,10 +11,11 @@ from typing import Any
 from dynmeans.follow.recipe import FIELDS, Recipe
 from dynmeans.records.penalties import AUTO, Penalties
 from dynmeans.records.suggestion import warn_of_doubts
-from dynmeans.runs.cluster_job import ClusterJob
-from dynmeans.runs.configuration import SEED
+from dynmeans.runs.cluster_job import ClusterJob, Shown
+from dynmeans.runs.configuration import N_KEPT, SEED
 from dynmeans.runs.input import Input
 from dynmeans.runs.one_call.clustered_rows import ClusteredRows
+from dynmeans.runs.one_call.inline import notebook_progress
 from dynmeans.runs.one_call.scratch import ScratchFolder
 from dynmeans.runs.one_call.tables import VECTOR, origin_of, vectors_of, with_vectors
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
@@ -23,7 +24,7 @@ from dynmeans.runs.reading.window import WindowOptions
 _OF_LIVE = ("hold_last", "lateness", "on_late", "max_ahead", "unique_ids")
 _OF_WINDOWS = tuple(one.name for one in fields(WindowOptions) if one.name not in _OF_LIVE)
 _OF_READING = tuple(one.name for one in fields(ReadingOptions))
-_OWN = ("frame", "out", "overwrite", "n_threads", "vectorizer", "describe")
+_OWN = ("frame", "out", "overwrite", "n_threads", "vectorizer", "describe", "sample_size")
 _UNITS = {"h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
 
 
@@ -45,6 +46,7 @@ def cluster(
     n_threads: int | None = None,
     vectorizer: Any = None,
     describe: str | None = None,
+    sample_size: int = N_KEPT,
     **options: Any,
 ) -> ClusteredRows:
     """Find the clusters in the rows of a frame, window by window, and follow each for life.
@@ -82,6 +84,8 @@ def cluster(
     describe : str, optional
         Column whose values or words name the clusters; `text` by default. Names that people give
         win.
+    sample_size : int
+        Rows of each window that the run keeps, for the report, for `describe` and for families.
     **options
         Every other field of `runs.Recipe`, as of `DynamicMeans`: ``n_clusters``, ``space``,
         ``motion``, ``families``, ``n_init``, ``random_state`` (0 by default) and the rest; of
@@ -138,8 +142,10 @@ def cluster(
         scratch.path / "run" if out is None else Path(out),
         of_vectors=[name for name in ("space", "search") if name not in options],
         describe=describe or text,
+        sample_size=sample_size,
     )
-    done = job.start(overwrite=overwrite, n_threads=n_threads)
+    shown = Shown(progress=notebook_progress)
+    done = job.start(overwrite=overwrite, n_threads=n_threads, shown=shown)
     found = ClusteredRows(job, origin, done, scratch)
     if text := found.left_out_text():
         warnings.warn(text, RowsLeftOutWarning, stacklevel=2)

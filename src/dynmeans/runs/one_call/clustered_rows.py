@@ -42,40 +42,8 @@ class ClusteredRows:
     """The rows of a frame with the identities of their clusters; made by `dynmeans.cluster`.
 
     Everything is read from the run folder when it is first asked for.
-
-    Attributes
-    ----------
-    labels : series or array
-        Identity of every row: a pandas series on the frame's own index, a series of polars, an
-        Arrow array; for a path or a relation a pandas series by number of row, or by `id`. Null
-        where a row was left out.
-    rows : data frame
-        One row for each row of the frame: cluster, name, and family where these were asked for.
-    clusters, events : data frames
-        One row for each cluster, and for each thing that happened to one. Windows are dates, with
-        a time zone where the times of the frame have one.
-    history : History
-        The record of every window.
-    confirmed_labels : series or array
-        The same, with -1 for identities of fewer points than `min_cluster_size` in all or seen in
-        fewer windows than `min_life`.
-    links : list of Link
-        Clusters that were born where a forgotten one had been: `cluster_id`, `other_id`, `step`,
-        `gap`, `distance`, `period`. `accept_link` accepts one.
-    families : Families or None
-        Clusters that belong together, where they were asked for.
-    penalties : Penalties
-        lambda, max_gap and reach, as given or chosen.
-    suggestion : Suggestion or None
-        How they were chosen, where they were.
-    n_left_out, n_duplicates, missing : int, int, mapping of str to int
-        Rows without a label; those of them that equal an earlier row (``distinct=True``); and how
-        many of the others lacked each column: a row may lack several.
-    status : RunStatus
-        The numbers of the run.
-    folder : Path
-        The run folder; `dynmeans report`, `labels` and all other commands take it too. One that
-        was not named with `out` is removed with this object.
+    `folder` is the run folder, which all commands take too; one that was not named with `out` is
+    removed with this object. `suggestion` says how penalties were chosen, where they were.
     """
 
     def __init__(
@@ -129,14 +97,18 @@ class ClusteredRows:
 
     @property
     def confirmed_labels(self) -> Any:
-        """`labels` with -1 for identities that are not confirmed."""
+        """`labels` with -1 for identities below `min_cluster_size` or `min_life`."""
         with self.run() as run:
             ids = confirmed_of_run(run)
         return self._labels(lambda found: np.where(np.isin(found, ids), found, -1))
 
     @cached_property
     def labels(self) -> Any:
-        """Identity of every row, null where it was left out."""
+        """Identity of every row, null where it was left out: a series on the frame's own index.
+
+        A series of polars or an Arrow array for those; for a path or a relation a pandas series by
+        number of row, or by `id`.
+        """
         return self._labels(lambda found: found)
 
     @property

@@ -3,7 +3,9 @@
 import html
 import importlib
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +13,7 @@ import pyarrow as pa
 from dynmeans.inputs.numbers import checked_count
 
 _SHOWN = 5
+_MOMENT, _BETWEEN = 1.0, 0.25  # seconds until a bar is shown, and until it is drawn again
 _LEFT_OUT = ("first_step", "last_step", "shown_as", "is_pinned")
 # The page runs its own script and is kept apart from the notebook around it.
 _FRAME = (
@@ -51,6 +54,36 @@ def shown_in_notebook(figure: Any) -> bool:
     shown = importlib.import_module("IPython.display")
     shown.display({"image/png": figure._repr_png_()}, raw=True)
     return True
+
+
+@contextmanager
+def notebook_progress(
+    total: int | None, done: int, features: Sequence[str]
+) -> Iterator[Callable[[Any, Any], None] | None]:
+    """Show the notebook that is running how far the work is, once it takes longer than a moment."""
+    shell = sys.modules.get("IPython")
+    if shell is None or not hasattr(shell.get_ipython(), "kernel"):
+        yield None
+        return
+    shown = importlib.import_module("IPython.display")
+    last, handle = time.monotonic() + _MOMENT - _BETWEEN, None
+
+    def on_window(record: Any, window: Any) -> None:
+        nonlocal done, handle, last
+        done += window.n_points + window.n_dropped
+        if time.monotonic() - last < _BETWEEN:
+            return
+        bar = f'<progress value="{done}" max="{total or done}"></progress>'
+        text = f"{bar} {done:,} rows, {html.escape(window.name or f'window {record.step}')}"
+        handle = handle or shown.display(shown.HTML(text), display_id=True)
+        handle.update(shown.HTML(text))
+        last = time.monotonic()
+
+    try:
+        yield on_window
+    finally:
+        if handle is not None:
+            handle.update(shown.HTML(""))
 
 
 def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:

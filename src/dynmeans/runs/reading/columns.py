@@ -19,11 +19,17 @@ _LOCAL_TIMES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 
 
 def match_features(
-    patterns: Iterable[str], columns: Mapping[str, str], *, is_text_allowed: bool = False
+    patterns: Iterable[str],
+    columns: Mapping[str, str],
+    *,
+    besides: Iterable[str] = (),
+    is_text_allowed: bool = False,
 ) -> tuple[str, ...]:
     """Return the columns that names and patterns such as ``x_*`` stand for, in their order.
 
-    Text is allowed where its values will be looked at: it may hold numbers, and words for none.
+    A pattern stands for none of the columns `besides`, such as that of times, and ``*`` for numbers
+    only. Text is allowed where its values will be looked at: it may hold numbers, and words for
+    none.
 
     >>> match_features(["speed, x*"], {"x1": "DOUBLE", "x2": "DOUBLE", "speed": "FLOAT"})
     ('speed', 'x1', 'x2')
@@ -35,7 +41,10 @@ def match_features(
             name = name if name in columns else name.strip()
             vector = name.rpartition("[")[0]  # embedding[3], as a run names its numbers
             name = vector if is_vector(columns.get(vector, "")) else name
-            matches = [name] if name in columns else [c for c in columns if fnmatchcase(c, name)]
+            free = [
+                c for c in columns if c not in besides and (name != "*" or is_number(columns[c]))
+            ]
+            matches = [name] if name in columns else [c for c in free if fnmatchcase(c, name)]
             if not matches:
                 raise missing_column("features", name, columns)
             found |= dict.fromkeys(matches)

@@ -5,9 +5,11 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
 
 _CLOCK_UNITS = {
@@ -262,10 +264,21 @@ def _split(text: str, argument: str = "every") -> tuple[float, str]:
     unit = _OTHER_NAMES.get(unit.removesuffix("s"), unit)
     if match is None or unit not in {*_CLOCK_UNITS, *_CALENDAR_UNITS} or float(match[1]) <= 0:
         units = ", ".join([*_CLOCK_UNITS, *_CALENDAR_UNITS])
-        raise InputError(
-            argument, f"must be a length such as 30min or 1d (units: {units})", got=text
-        )
+        rule = f"must be a length such as 30min or 1d (units: {units})"
+        raise InputError(argument, rule, got=text, hint=_meant(match, text))
     return float(match[1]), unit
+
+
+def _meant(match: re.Match[str] | None, text: str) -> ArgumentText | str:
+    """Guess the length that was meant: a unit alone, as in pandas, or one with another letter."""
+    number, unit = (match[1], match[2]) if match else ("1", text.strip())
+    known = [*_CLOCK_UNITS, *_CALENDAR_UNITS, *_OTHER_NAMES]
+    near = get_close_matches(unit.lower().removesuffix("s"), known, n=1, cutoff=0.7)
+    return (
+        ArgumentText("Did you mean {!r}?", f"{number}{_OTHER_NAMES.get(near[0], near[0])}")
+        if near
+        else ""
+    )
 
 
 def parse_number_length(text: str) -> NumberLength:

@@ -167,7 +167,7 @@ class LiveRows:
             name: "VARCHAR" if isinstance(value, str) else "DOUBLE"
             for name, value in record.items()
         }
-        features = match_features(self._options.features, columns)
+        features = match_features(self._options.features, columns, besides=self._options.others)
         for option in ("time", "batch", "weight", "id", "truth"):
             if (name := getattr(self._options, option)) is not None:
                 check_column(option, name, columns)

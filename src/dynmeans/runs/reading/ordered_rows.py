@@ -39,7 +39,9 @@ class OrderedRows:
     """Reads a table in order of window and time; equal times in the order of the table."""
 
     def __init__(self, source: Source, options: WindowOptions) -> None:
-        self._wanted = match_features(options.wanted, source.named, is_text_allowed=True)
+        self._wanted = match_features(
+            options.wanted, source.named, besides=options.others, is_text_allowed=True
+        )
         self._vectors = source.vectors(self._wanted)
         self.features = tuple(one for c in self._wanted for one in self._vectors.get(c, [c]))
         self.time_is_number = self._is_batch_integer = False

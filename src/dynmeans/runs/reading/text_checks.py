@@ -1,7 +1,8 @@
 """Columns of text looked at before a row is taken in: are they times, are they numbers?"""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Any
 
 from dynmeans.inputs.argument_text import ArgumentText
@@ -52,8 +53,36 @@ def check_times(source: Source, options: WindowOptions, expression: str) -> str:
         shown(text),
         name,
         wanted,
-        hint="" if forms else _OTHER_FORM,
+        hint="" if forms else _form_of([str(text) for _, text in bad]),
     )
+
+
+def _form_of(texts: list[str]) -> str:
+    """Say which usual forms fit all of these texts."""
+    found = [form for form in _forms() if all(_fits(text.strip(), form) for text in texts)]
+    if not found:
+        return _OTHER_FORM
+    either = " or ".join(f"{{time_format={form!r}}}" for form in found)
+    return f"It may be {either}."
+
+
+def _forms() -> Iterator[str]:
+    yield "%d/%b/%Y:%H:%M:%S %z"  # of web servers
+    yield "%a %b %d %H:%M:%S %Y"
+    days = (
+        *("%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y%m%d"),
+        *("%d %b %Y", "%b %d %Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y", "%d-%b-%Y"),
+    )
+    clocks = ("", " %H:%M", " %H:%M:%S", ", %H:%M", " %I:%M %p", " %I:%M:%S %p")
+    yield from (f"{day}{clock}" for day in days for clock in clocks)
+
+
+def _fits(text: str, form: str) -> bool:
+    try:
+        datetime.strptime(text, form)
+    except ValueError:
+        return False
+    return True
 
 
 def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dropped: bool) -> None:

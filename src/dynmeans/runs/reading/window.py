@@ -214,8 +214,13 @@ class WindowOptions:
     def columns(self) -> tuple[str, ...]:
         """Every column that is named, features first."""
         features = [name.strip() for text in self.features for name in text.split(",")]
-        others = (self.time, self.batch, self.id, self.weight, self.truth)
-        return tuple(dict.fromkeys([*features, *(name for name in others if name)]))
+        return tuple(dict.fromkeys([*features, *self.others]))
+
+    @property
+    def others(self) -> list[str]:
+        """Every column that is named for something else than to cluster by."""
+        names = (self.time, self.batch, self.id, self.weight, self.truth)
+        return [name for name in names if name]
 
     @property
     def wanted(self) -> tuple[str, ...]:

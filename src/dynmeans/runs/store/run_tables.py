@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -228,7 +229,8 @@ def label_tables(
 ) -> Iterator[pa.Table]:
     """Yield the labels part by part, cut to the steps asked for."""
     parts = store.parts(first_step)
-    last = min(last_step if last_step is not None else 1 << 62, _end_of(parts))
+    end = parts[-1].last_step if parts else -1
+    last = end if last_step is None else min(last_step, end)
     while parts and parts[0].first_step <= last:
         part = parts[0]
         try:
@@ -246,17 +248,10 @@ def label_tables(
         first_step, parts = part.last_step + 1, parts[1:]
 
 
-def _end_of(parts: Sequence[Part]) -> int:
-    return parts[-1].last_step if parts else -1
-
-
 def _parts_now(store: Store, first_step: int) -> list[Part]:
     """Return the parts as they are by now, whatever commit a reader looks at."""
-    now = Store(store.folder)
-    try:
+    with closing(Store(store.folder)) as now:
         return now.parts(first_step)
-    finally:
-        now.close()
 
 
 def _labels_by_step(store: Store, first_step: int = 0) -> Iterator[Any]:

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -327,12 +327,9 @@ def check_may_create(folder: Path, overwrite: bool) -> None:
 
 def _is_empty(folder: Path) -> bool:
     """Say whether a run took nothing in: what made it failed before its first commit."""
-    connection = open_database(folder / DATABASE)
-    try:
-        with database_errors(folder / DATABASE):
-            return holds_nothing(connection)
-    finally:
-        connection.close()
+    path = folder / DATABASE
+    with closing(open_database(path)) as connection, database_errors(path):
+        return holds_nothing(connection)
 
 
 def _clear(folder: Path) -> None:

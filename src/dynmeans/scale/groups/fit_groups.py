@@ -16,8 +16,8 @@ from dynmeans.follow.begin import remembering
 from dynmeans.follow.courses import check_courses
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.inputs.batch_times import checked_time_step
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.time_steps import checked_time_step
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.group_states import GroupStates, Key, merge_states
 from dynmeans.records.penalties import AUTO, Penalties

@@ -27,7 +27,7 @@ _SPARE = 96  # more that are asked for: keys lie evenly, but not quite
 
 
 def search_deeper(
-    rows: Rows, bins: BatchBins, state: ClusterState, penalties: Penalties, found: Found
+    rows: Rows, bins: BatchBins, state: ClusterState, penalties: Penalties, found: Found, depth: int
 ) -> Found:
     """Continue from the labels of the rows, which are those of `found`, in their present order."""
     memory = Memory.of(state, penalties)
@@ -42,7 +42,7 @@ def search_deeper(
         n_members, trace = rows.sum_up(len(found.counts)), found.cost_trace
         if not n_members.any():
             return found
-        moves = _Moves(rows, n_members, found, magnitudes, memory, state, penalties)
+        moves = _Moves(rows, n_members, found, magnitudes, memory, state, penalties, depth)
         moved = None if is_last else moves.make()
         if moved is not None:
             before = rows.labels.copy()
@@ -75,7 +75,7 @@ class _Moved:
 
 @dataclass(frozen=True, slots=True)
 class _Moves:
-    """One round of moves: identities, splits, merges, single points."""
+    """One round of moves: identities, splits, merges, single points; or splits (depth 1)."""
 
     rows: Rows
     n_members: IntArray
@@ -84,6 +84,7 @@ class _Moves:
     memory: Memory
     state: ClusterState
     penalties: Penalties
+    depth: int
 
     def make(self) -> _Moved | None:
         """Return what the moves come to; None if there was none."""
@@ -99,6 +100,7 @@ class _Moves:
                 self.found.cost_trace[-1],
                 self._sums(),
                 (self.state.centers, self.memory.gamma, self._offsets()),
+                self.depth,
             )
             if len(missing):
                 is_whole[missing] = True

@@ -57,12 +57,13 @@ class EngineStream {
     this.nFeatures = checkedNumber("nFeatures", nFeatures, "must be a whole number above 0", (n) => Number.isInteger(n) && n > 0);
     const { newPenalty, revivalPenalty, drift, revival, motion, moving } = completePenalties(penalties);
     const nInit = checkedNumber("nInit", options.nInit ?? 3, "must be a whole number above 0", (n) => Number.isInteger(n) && n > 0);
-    const search = options.search ?? "deep";
-    if (!["deep", "paper"].includes(search)) refuse("search", 'must be "deep" or "paper"', search);
+    const search = options.search ?? "split";
+    const depth = ["paper", "split", "deep"].indexOf(search);
+    if (depth < 0) refuse("search", 'must be "paper", "split" or "deep"', search);
     const [low, high] = options.entropy ?? entropyOfSeed(wasm, options.randomState ?? 0);
     this.at = wasm.dm_open(
       nFeatures, newPenalty, revivalPenalty, drift, revival === "exact" ? 1 : 0, motion === "steady" ? 1 : 0,
-      low, high, nInit, search === "deep" ? 1 : 0,
+      low, high, nInit, depth,
     );
     if (moving) this.floats(wasm.dm_moving(this.at), nFeatures).set(moving.map((yes) => (yes ? 1 : 0)));
   }

@@ -165,7 +165,7 @@ function commandText(run, now) {
   const parts = [
     run.command ?? "dynmeans cluster INPUT", `--new-penalty ${now.newPenalty}`, `--max-gap ${gap}`, `--reach ${now.reach}`,
     ...(now.motion === "still" ? [] : [`--motion ${now.motion}`]),
-    ...(now.search === "paper" ? [] : [`--search ${now.search}`]),
+    ...(now.search === "split" ? [] : [`--search ${now.search}`]),
     ...(run.revival === "paper" ? [] : [`--revival ${run.revival}`]),
     ...(run.n_init === 3 ? [] : [`--n-init ${run.n_init}`]),
     ...(run.random_state === 0 ? [] : [`--random-state ${run.random_state}`]),
@@ -178,7 +178,7 @@ function pythonText(run, now) {
   const parts = [
     `new_penalty=${now.newPenalty}`, `max_gap=${gap}`, `reach=${now.reach}`,
     ...(now.motion === "still" ? [] : [`motion="${now.motion}"`]),
-    ...(now.search === "paper" ? [] : [`search="${now.search}"`]),
+    ...(now.search === "split" ? [] : [`search="${now.search}"`]),
     ...(run.revival === "paper" ? [] : [`revival="${run.revival}"`]),
     ...(run.n_init === 3 ? [] : [`n_init=${run.n_init}`]),
     ...(run.space && run.space !== "raw" ? [`space="${run.space}"`] : []),

@@ -78,7 +78,7 @@ function reportOf(found, cut, choice, settings, chosen) {
       displacements: base64(new Float32Array(found.kinds.length).fill(NaN)),
     },
   };
-  return { ...headerOf(choice, settings, chosen), n_clusters: found.nIdentities, notes: notesOf(cut), chunks: [chunk] };
+  return { ...headerOf(choice, settings, chosen, points), n_clusters: found.nIdentities, notes: notesOf(cut), chunks: [chunk] };
 }
 
 const extreme = (values, pick) => values.reduce((most, value) => pick(most, value), pick === Math.min ? Infinity : -Infinity);
@@ -87,7 +87,19 @@ function notesOf({ nLeftOut }) {
   return nLeftOut ? [`${plural(nLeftOut, "row")} left out because a value is missing.`] : [];
 }
 
-function headerOf({ name, features, scales, isScaled, isDated, time, every }, { looks, kinds, earth, entropy, search }, chosen) {
+// A map is cut open in the middle of the largest part without rows, as on every other page.
+function roundTheEarth(values) {
+  const around = [...new Set(values.map((value) => ((value % 360) + 360) % 360))].sort((a, b) => a - b);
+  const gaps = around.map((value, row) => (around[row + 1] ?? around[0] + 360) - value);
+  const widest = gaps.indexOf(extreme(gaps, Math.max));
+  const [low, high] = [extreme(values, Math.min), extreme(values, Math.max)];
+  const start = low < 0 || high <= 180 ? -180 : 0;
+  if (gaps[widest] < 20) return { period: 360, seam: low < 0 ? -180 : 0, start };
+  const seam = around[widest] + gaps[widest] / 2;
+  return { period: 360, seam: seam + 360 * Math.floor(((low + high) / 2 - seam) / 360), start };
+}
+
+function headerOf({ name, features, scales, isScaled, isDated, time, every }, { looks, kinds, earth, entropy, search }, chosen, points) {
   const { newPenalty, maxGap, reach, motion } = chosen;
   const place = (test) => features.findIndex((feature) => test.test(feature));
   const lonLat = PAIRS[0].map(place);
@@ -97,7 +109,7 @@ function headerOf({ name, features, scales, isScaled, isDated, time, every }, { 
   const quotedCommand = command.map((word) => (/^[\w./,:=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
   return {
     format: "dynmeans.report", version: 1, title: `Clusters of ${name}`, looks, kinds,
-    axes: features.map((feature, row) => ({ name: feature, kind: "feature", ...(isMap && row === lonLat[0] ? { period: 360, seam: -180, start: -180 } : {}) })),
+    axes: features.map((feature, row) => ({ name: feature, kind: "feature", ...(isMap && row === lonLat[0] ? roundTheEarth(points[row]) : {}) })),
     view: isMap ? lonLat : features.length > 1 ? [0, 1] : [-1, 0],
     is_dated: isDated, lon_lat: isMap ? lonLat : null, earth: isMap ? earth : null,
     parameters: [["new_penalty", String(Number(newPenalty.toPrecision(6)))], ["max_gap", String(maxGap)], ["reach", String(reach)], ["motion", motion], ["search", search], ["windows", window]],

@@ -99,6 +99,8 @@ def _in_one_line(error: Exception, subject: str) -> ValueError | OSError:
         told = f"{told.partition(' - ')[0]}: a query reads the named input and no other file."
     if "not utf-8 encoded" in told:
         return InputError("", f"{subject}: it is not UTF-8", hint=_OTHER_ENCODING)
+    if told.startswith("syntax error"):
+        told += '. A column that is named like a word of SQL needs quotes: "at".'
     text = f"{subject}: {told[:500]}"
     return OSError(text) if is_system else ValueError(text)
 
