@@ -156,7 +156,7 @@ def sweep_tables() -> Iterator[str]:
 def ablation_tables() -> Iterator[str]:
     """What each acceleration brings."""
     rows = read("engine/ablation")["ratios"]["avx512, 1 thread"]
-    names = list(rows["A"])
+    names = list(dict.fromkeys(one for found in rows.values() for one in found))
     yield table(
         ("without", *(one.replace("_", " ") for one in names)),
         [(name, *(gain(found.get(one)) for one in names)) for name, found in rows.items()],
