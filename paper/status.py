@@ -8,12 +8,12 @@ import pandas as pd
 from paper.aircraft.config import AircraftConfig
 from paper.results_file import RESULTS, read_results
 from paper.studies import (
-    both_searches,
     carried_cloud,
     first_trials,
     low_variance_limit,
     mixing,
     robustness,
+    searches,
     suggested_reach,
     times,
     vanishing,
@@ -23,7 +23,7 @@ from paper.synthetic.experiment import expected_work, stages, work_done
 from paper.synthetic.tasks import KEY
 
 STUDIES = (
-    *(times, robustness, both_searches, vanishing),
+    *(times, robustness, searches, vanishing),
     *(carried_cloud, mixing, low_variance_limit, first_trials, suggested_reach),
 )
 # Spans, features, origins; in each window Dynamic Means and two of Gibbs, and DP-Means once.

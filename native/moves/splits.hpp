@@ -37,6 +37,7 @@ class Splits {
     using Members = typename Sets<Value>::Members;
     using Position = typename Sets<Value>::Position;
     static constexpr int kFirstTurns = 8, kTurns = 4;
+    static constexpr std::size_t kFewest = 20, kFewestOfPart = 5;  // points of what is plain
 
     bool split(std::size_t k, double least) {
         if (sets_.n_members(k) < 2 || !find_halves(k, least)) return false;
@@ -181,11 +182,10 @@ class Splits {
         return 3.0 * within < fall();
     }
 
-    // Whether the two means explain more than 9/10 of the whole scatter, of two points or more
-    // each.
+    // Whether the two means explain more than 9/10 of the whole scatter, of some points each.
     bool is_plain(const Members& members, std::size_t n) {
         const std::size_t n_second = std::count(is_second_.begin(), is_second_.end(), 1);
-        if (std::min(n_second, n - n_second) < 2) return false;
+        if (n < kFewest || std::min(n_second, n - n_second) < kFewestOfPart) return false;
         terms_.resize(n + kSimd);
         for (std::size_t r = 0; r < n; ++r) {
             const double* mean = is_second_[r] ? b_.data() : a_.data();

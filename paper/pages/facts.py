@@ -54,17 +54,19 @@ def lost_by_search(search: str, parameter: str, factor: str) -> str:
 
 
 def search_streams() -> str:
-    """Return how many streams both searches were run on."""
+    """Return how many streams the searches were run on."""
     return str(searches()["trial"].nunique())
 
 
-def deeper(noise: str, origin: str, clusters: str, score: str = "frozen") -> str:
-    """Points that the deeper search gains over Algorithm 2, with the standard error of pairs."""
+def deeper(
+    noise: str, origin: str, clusters: str, score: str = "frozen", search: str = "deep"
+) -> str:
+    """Points that a search gains over Algorithm 2, with the standard error of pairs."""
     rows = searches().query("noise == @noise and origin == @origin and parameter == 'none'")
     rows = rows[rows["n_clusters"] == int(clusters)].set_index("trial")
     column = f"accuracy_{score.replace(' ', '_')}"
     found = {name: group[column] for name, group in rows.groupby("search")}
-    gains = 100 * (found["deep"] - found["paper"])
+    gains = 100 * (found[search] - found["paper"])
     return f"{gains.mean():+.1f} ± {gains.sem():.1f}"
 
 

@@ -229,10 +229,12 @@ def test_two_clouds_are_plainly_two_from_six_radii_on(radii, n_found):
         assert len(found.ids) == n, search
 
 
-@pytest.mark.parametrize(("n_away", "is_plain"), [(1, False), (2, True)])
-def test_a_point_alone_is_not_plainly_another_cluster(n_away, is_plain):
-    """It has no spread by which to judge: only Algorithm 2 lets it go."""
-    points = np.append(np.linspace(-0.01, 0.01, 20), np.full(n_away, 3.0))[:, None]
+@pytest.mark.parametrize(
+    ("n", "n_away", "is_plain"), [(20, 4, False), (20, 5, True), (12, 7, False)]
+)
+def test_a_few_points_are_not_plainly_another_cluster(n, n_away, is_plain):
+    """They may lie in two parts by chance."""
+    points = np.append(np.linspace(-0.01, 0.01, n), np.full(n_away, 3.0))[:, None]
     rows = np.arange(len(points))
     state, penalties = ClusterState.empty(1), Penalties(1.0, max_gap=5, reach=1.2)
     batch = Batch(points, np.ones(len(points)), state, penalties, rows)

@@ -21,6 +21,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 # So many members, the first in the visiting order, decide whether more are asked.
 SAMPLES = (64, 1024)
 FIRST_TURNS, TURNS = 8, 4
+FEWEST, FEWEST_OF_PART = 20, 5  # points of what is plain
 
 
 class _Halves:
@@ -73,11 +74,14 @@ class _Halves:
         return bool(times * within < self.fall)
 
     def is_plain(self, times: float = 9.0) -> bool:
-        """Whether they explain 9/10 of the whole scatter; a point alone has none."""
+        """Whether they explain 9/10 of the whole scatter; a few points may do so by chance."""
         e, f = self._distances()
         left = self.batch.weighted_sum(self.rows, np.where(self.is_second, f, e))
         n_second = int(self.is_second.sum())
-        return min(n_second, len(self.rows) - n_second) > 1 and bool(times * left < self.fall)
+        fewest = min(n_second, len(self.rows) - n_second)
+        if len(self.rows) < FEWEST or fewest < FEWEST_OF_PART:
+            return False
+        return bool(times * left < self.fall)
 
 
 def split_sets(sets: Sets, least: float, *, asks_plain: bool = False) -> bool:

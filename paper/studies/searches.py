@@ -1,9 +1,9 @@
-"""Algorithm 2 to the letter beside the deeper search, on the streams of the synthetic experiment.
+"""Algorithm 2 to the letter beside the searches that go on, on the synthetic streams.
 
-Run as ``python -m paper.studies.both_searches``. Both begin with the same visiting orders. At the
+Run as ``python -m paper.studies.searches``. All begin with the same visiting orders. At the
 paper's parameters and at those found, with every number of clusters; and from those found, five
 clusters, with one parameter wrong by factors up to 4: does the deeper search make the paper's claim
-of robustness true? Writes paper/results/both_searches.parquet.
+of robustness true? Writes paper/results/searches.parquet.
 """
 
 import time
@@ -15,6 +15,7 @@ import pyarrow as pa
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.datasets.moving_gaussians import NOISES
 from dynmeans.engine.compiled import compiled
+from dynmeans.records.orders import SEARCHES
 from paper.results_file import Row
 from paper.studies.found import found_settings
 from paper.studies.robustness import FACTORS, wrong
@@ -23,8 +24,7 @@ from paper.synthetic.config import N_INIT, PAPER_PENALTIES, SyntheticConfig
 from paper.synthetic.streams import method_seed, score_labels, stream_of
 from paper.synthetic.tasks import FOUND, PAPER
 
-EXPERIMENT = "both_searches"
-SEARCHES = ("paper", "deep")
+EXPERIMENT = "searches"
 N_STREAMS, N_CLUSTERS = 20, 5
 KEY = ("noise", "origin", "search", "n_clusters", "parameter", "factor", "trial")
 SCORES = ("accuracy_frozen", "accuracy_global", "accuracy_per_step")
