@@ -56,7 +56,7 @@ def recorded_steps(path: Path) -> int:
 
 def marked_headers(folder: Path) -> None:
     """Copy the engine's headers, with a reading of the clock after each part."""
-    shutil.copytree(HERE.parent / "native", folder / "native")
+    shutil.copytree(HERE.parents[1] / "native", folder / "native")
     header = folder / "native" / "passes" / "small_batch.hpp"
     text = header.read_text()
     for number, line in enumerate(PARTS):

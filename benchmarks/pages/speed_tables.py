@@ -79,6 +79,22 @@ def small_parts_table() -> str:
     return table(("part", "clock ticks", "share"), shares)
 
 
+def by_pass_table() -> str:
+    """What passes take, as shares of the first."""
+    measured = read("engine/by_pass")
+    numbers = ("2", "3 to 5", "later")
+    rows = [
+        (
+            row["name"],
+            " and ".join(str(len(ms)) for ms in row["ms"]),
+            time_of(sum(ms[0] for ms in row["ms"]) / len(row["ms"])),
+            *(f"{row['shares'][n]:.1%}" if n in row["shares"] else "" for n in numbers),
+        )
+        for row in measured["cases"]
+    ]
+    return table(("case", "passes", "first pass, ms", "second", "third to fifth", "later"), rows)
+
+
 def case_row(name: str, cases: dict[str, Any], goals: Any) -> Sequence[Any]:
     """Return one of the cases A to E; the plain way may have been taken on centers kept apart."""
     row = cases[name]
@@ -140,7 +156,7 @@ def sweep_tables() -> Iterator[str]:
 def ablation_tables() -> Iterator[str]:
     """What each acceleration brings."""
     rows = read("engine/ablation")["ratios"]["avx512, 1 thread"]
-    names = list(rows["A"])
+    names = list(dict.fromkeys(one for found in rows.values() for one in found))
     yield table(
         ("without", *(one.replace("_", " ") for one in names)),
         [(name, *(gain(found.get(one)) for one in names)) for name, found in rows.items()],
@@ -174,7 +190,8 @@ def tables() -> dict[str, str]:
     """Return every table by its name on the page."""
     named = (
         *("cases", "cases, apart", "small steps", "threads", "instruction sets"),
-        *("parts of a small step", "accelerations", "clusters", "points", "growth"),
+        *("parts of a small step", "by pass", "accelerations", "clusters", "points", "growth"),
     )
-    made = (*engine_tables(), small_parts_table(), *ablation_tables(), *sweep_tables())
+    own = (small_parts_table(), by_pass_table())
+    made = (*engine_tables(), *own, *ablation_tables(), *sweep_tables())
     return {f"speed: {name}": text for name, text in zip(named, made, strict=True)}

@@ -126,7 +126,7 @@ class DueDates {
             if (assignment.n_members[k] == 0 ||
                 (guards_[k] >= 0.0 && guard * guard < keeping_cost(k)))
                 continue;
-            guards_[k] = kGuarded * std::sqrt(keeping_cost(k));
+            guards_[k] = (guards_[k] < 0.0 ? kGuarded : kGuardedAgain) * std::sqrt(keeping_cost(k));
             for (std::size_t ring = 0; ring < kRings; ++ring) queue(k, ring) = DueQueue();
             opened.set(k, true);
             has_opened = true;
@@ -196,7 +196,8 @@ class DueDates {
   private:
     static constexpr double kLeastReach = 1e-120, kLeastDistance = 1e-139, kLatest = 1e38;
     static constexpr double kRoom = 1.25, kLeastRoom = 1.05;  // of a radius beyond its points
-    static constexpr double kGuarded = 0.7;                   // of the root of what a slot keeps
+    // Of the root of what a slot keeps; one that did not hold was of a slot that moves a lot.
+    static constexpr double kGuarded = 0.75, kGuardedAgain = 0.3;
     static constexpr double kNoGuard = -std::numeric_limits<double>::infinity();
 
     // Of the ring of a slot: no settled point of it lies farther off.

@@ -32,7 +32,7 @@ class DuePoints {
         : points_(points),
           new_penalty_(new_penalty),
           pool_(pool),
-          neighbors_(points.n_features),
+          neighbors_(points.n_features, true),
           lists_(pool.size()),
           dates_(points.n_features, new_penalty) {}
 
@@ -45,11 +45,15 @@ class DuePoints {
     // From here on by dates; `own` knows the highest own cost of each slot.
     template <typename Own>
     void start(const Assignment& assignment, const Own& own) {
+        neighbors_.forget();
         dates_.start(assignment, [&](std::size_t k) { return own.highest(k); });
     }
 
     // Gaps were closed.
-    void follow(const Assignment& assignment) { dates_.follow(assignment); }
+    void follow(const Assignment& assignment) {
+        if (!assignment.renamed.empty()) neighbors_.forget();
+        dates_.follow(assignment);
+    }
 
     // `has_moved` marks the slots that are not as they were at the start of the last pass.
     void find(const std::vector<std::uint8_t>& has_moved, const Assignment& assignment,
@@ -105,17 +109,12 @@ class DuePoints {
         return squared_distance(points_.row(i, buffer), table.center(a), points_.n_features);
     }
 
-    void find_rivals(const Assignment& assignment) {
-        all_.assign(assignment.n_members.size(), 1);
-        neighbors_.update(assignment, all_, dates_, new_penalty_, points_.n_features, pool_);
-    }
-
     void find_due(const std::vector<std::uint8_t>& has_moved, const Assignment& assignment) {
         std::vector<double> buffer(points_.n_features);
         dates_.begin_pass(assignment, has_moved, [&](std::size_t i) {
             return own_cost(i, assignment.labels[i], buffer.data(), assignment.table);
         });
-        find_rivals(assignment);
+        neighbors_.update(assignment, has_moved, dates_, new_penalty_, points_.n_features, pool_);
         const auto largest_move = [&](std::size_t a, double reach,
                                       const std::vector<double>& moves) {
             double largest = 0.0;
@@ -243,10 +242,9 @@ class DuePoints {
     std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
     std::vector<std::vector<std::uint32_t>> found_due_;
     std::vector<double> kept_;
-    std::vector<std::uint32_t> due_;     // who is looked at in this pass
-    std::vector<std::uint64_t> is_due_;  // a bit for each point
-    std::vector<DueKey> keys_;           // of those that are looked at
-    std::vector<std::uint8_t> all_;
+    std::vector<std::uint32_t> due_;            // who is looked at in this pass
+    std::vector<std::uint64_t> is_due_;         // a bit for each point
+    std::vector<DueKey> keys_;                  // of those that are looked at
     std::vector<std::vector<double>> highest_;  // one for each thread
     std::vector<std::vector<Wish>> found_;
 };

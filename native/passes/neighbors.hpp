@@ -34,7 +34,9 @@ using namespace algorithm;
 
 class Neighbors {
   public:
-    explicit Neighbors(std::size_t n_features) : moved_(n_features, 0) {}
+    // Whole lists have every slot that a member may prefer, also where none of both has moved.
+    explicit Neighbors(std::size_t n_features, bool is_whole = false)
+        : is_whole_(is_whole), moved_(n_features, 0) {}
 
     struct Rival {
         double keeping_cost;
@@ -84,11 +86,17 @@ class Neighbors {
     // The slots that any member of slot k may prefer.
     const std::vector<Rival>& rivals(std::size_t k) const { return rivals_[k]; }
 
+    // Slots have other numbers.
+    void forget() { built_to_.clear(); }
+
     // `own` knows the highest own cost of each slot.
     template <typename Own>
-    void update(const Assignment& assignment, const std::vector<std::uint8_t>& has_moved,
+    void update(const Assignment& assignment, const std::vector<std::uint8_t>& moved,
                 const Own& own, double new_penalty, std::size_t n_features, ThreadPool& pool) {
         const std::size_t n_slots = assignment.n_members.size();
+        const bool by_line = uses(Acceleration::kLine) && n_features <= kFewFeatures;
+        const std::vector<std::uint8_t> all(is_whole_ && !by_line ? n_slots : 0, 1);
+        const std::vector<std::uint8_t>& has_moved = all.empty() ? moved : all;
         const CostTable& table = assignment.table;
         keeping_.resize(n_slots);
         roots_.resize(n_slots);
@@ -101,7 +109,7 @@ class Neighbors {
             has_sleeping_ |= assignment.n_members[k] == 0 && table.offset(k) <= new_penalty;
         }
         least_share_ = keeping_share(least_scale_);
-        const bool by_line = uses(Acceleration::kLine) && n_features <= kFewFeatures;
+        built_to_.resize(n_slots, -1.0);
         if (by_line)
             sort_by_widest_feature(has_moved, table, n_features);
         else
@@ -112,13 +120,16 @@ class Neighbors {
             const std::size_t begin = group * kGroup, end = std::min(begin + kGroup, n_slots);
             for (std::size_t k = begin; k < end; ++k) {
                 if (assignment.n_members[k] == 0) continue;
+                const double highest = own.highest(k);
+                if (by_line && stands(k, has_moved, table, highest, n_features)) continue;
                 rivals_[k].clear();
-                if (by_line)
-                    rivals_on_line(k, has_moved[k] ? line_ : moved_line_, table, own.highest(k),
-                                   n_features);
+                if (!by_line) continue;
+                rivals_on_line(k, is_whole_ || has_moved[k] ? line_ : moved_line_, table, highest,
+                               n_features);
+                finish(k, new_penalty);
             }
-            if (!by_line)
-                rivals_of_group(begin, end, assignment, has_moved, own, squared_gaps_[thread]);
+            if (by_line) return;
+            rivals_of_group(begin, end, assignment, has_moved, own, squared_gaps_[thread]);
             for (std::size_t k = begin; k < end; ++k)
                 if (assignment.n_members[k] > 0) finish(k, new_penalty);
         });
@@ -164,6 +175,23 @@ class Neighbors {
     double radius_of(double highest_own) const {
         const double u = std::sqrt(std::max(highest_own, kTiny));
         return (u + u / std::sqrt(least_scale_)) * (1.0 + kSlack);
+    }
+
+    // Whether the list of slot k is whole as it is: nothing near it has moved since it was made.
+    bool stands(std::size_t k, const std::vector<std::uint8_t>& has_moved, const CostTable& table,
+                double highest_own, std::size_t n_features) {
+        bool is_whole = is_whole_ && !has_moved[k] && highest_own <= built_to_[k];
+        if (is_whole) {
+            for (const Rival& rival : rivals_[k]) is_whole &= !has_moved[rival.slot];
+            const double* center = table.center(k);
+            const double radius = radius_of(highest_own);
+            moved_line_.visit_within(center[feature_], radius, [&](Slot other) {
+                const double gap = squared_distance(center, table.center(other), n_features);
+                is_whole &= gap > radius * radius;
+            });
+        }
+        if (!is_whole) built_to_[k] = highest_own;
+        return is_whole;
     }
 
     void rivals_on_line(std::size_t k, const CenterLine& line, const CostTable& table,
@@ -249,6 +277,8 @@ class Neighbors {
         roots_[k] = found.empty() ? root_of_penalty_ : std::sqrt(found[0].keeping_cost);
     }
 
+    bool is_whole_;
+    std::vector<double> built_to_;         // the highest own cost when the list was made
     std::vector<double> keeping_, roots_;  // the lowest of each slot; roots, of its first rival
     double root_of_penalty_ = 0.0;
     std::vector<std::vector<Rival>> rivals_;

@@ -73,9 +73,9 @@ class Watch {
     }
 
   private:
-    static constexpr std::size_t kFewFeatures = 3;  // above, every cluster is near every other
-    static constexpr std::size_t kMovers = 100;     // as many points for one that moved
-    static constexpr std::size_t kShare = 100;      // of the fewest points, in a cluster
+    static constexpr std::size_t kFewFeatures = 15;  // above, every cluster is near every other
+    static constexpr std::size_t kMovers = 100;      // as many points for one that moved
+    static constexpr std::size_t kShare = 100;       // of the fewest points, in a cluster
 
     bool by_date() const { return by_date_.is_started(); }
 

@@ -153,6 +153,13 @@ def test_another_number_than_asked_for_is_told_and_the_remedy_joins(tmp_path, ca
     told = re.search(r"asked for.* speak for 5; dynmeans (.*) joins", capsys.readouterr().err)
     assert main(shlex.split(told[1])) == 0
     assert "5 identities in 4 families" in capsys.readouterr().out
+    words += ["-o", str(tmp_path / "joined"), "--families", "--n-clusters"]
+    assert main([*words, "4"]) == 0
+    told = re.search(r"asked for.* speak for 5; dynmeans (.*) joins", capsys.readouterr().err)
+    assert main(shlex.split(told[1])) == 0
+    assert "5 identities in 4 families" in capsys.readouterr().out
+    assert main([*words, "5", "--overwrite"]) == 0
+    assert "asked for" not in capsys.readouterr().err
 
 
 def test_a_number_that_changes_after_the_choice_is_told(tmp_path, capsys):

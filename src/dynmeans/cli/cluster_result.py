@@ -9,7 +9,9 @@ from typing import Any
 
 from dynmeans.cli.flags import with_flags
 from dynmeans.cli.output import named, print_json, say, tell
+from dynmeans.inputs.numbers import checked_range
 from dynmeans.inputs.plural import counted
+from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.suggest import N_BATCHES, N_POINTS
 from dynmeans.records.families import Families
 from dynmeans.records.suggestion import Suggestion
@@ -89,6 +91,13 @@ def show_families(families: Families, names: Mapping[int, str] = NO_NAMES) -> No
             say(f"{family}: {', '.join(named(k, names) for k in members[:_MOST_TOLD])}{more}")
     if n_alone and families.n_families > _MOST_TOLD:
         say(f"and {counted(n_alone, 'family')} of one identity each")
+
+
+def tell_number(families: Families, asked: float | tuple[float, float], folder: Path) -> None:
+    """Say so where there are other than about as many families in a window as were asked for."""
+    note = Hint(*checked_range("n_clusters", asked), is_joined=True).told(families.n_per_batch)
+    if note is not None:
+        tell(with_flags(note, ["cluster"], str(folder)))
 
 
 def families_fields(families: Families) -> dict[str, Any]:

@@ -104,4 +104,6 @@ def cluster(
             shown=QUIETLY if is_quiet else told,
         )
     families = cluster_result.find_families(out) if job.recipe.families else None
+    if families is not None and job.recipe.n_clusters is not None and not is_quiet:
+        cluster_result.tell_number(families, job.recipe.n_clusters, out)
     cluster_result.show_result(done, families, time=job.windows.time, as_json=as_json, quiet=quiet)
