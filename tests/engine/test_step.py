@@ -27,13 +27,13 @@ def call(**changes):
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"points": [[0.0, np.nan], [1, 1]]}, ValueError, "points must be finite .* got nan"),
+        ({"points": [[0.0, np.nan], [1, 1]]}, ValueError, "points must be finite .* got NaN"),
         ({"points": [[0.0, np.inf], [1, 1]]}, ValueError, "points must be finite .* got inf"),
         ({"points": [[0.0, 1e200], [1, 1]]}, ValueError, "at most 1e\\+100 .* got 1e\\+200"),
         ({"points": [[0.0], [1.0]]}, ValueError, "points has 1 features, .* built with 2"),
         ({"points": [0.0, 1.0]}, ValueError, "points must have two dimensions, got shape"),
         ({"points": [["a", "b"], ["c", "d"]]}, TypeError, "points must be numeric, got dtype"),
-        ({"points": np.array([[None, 1], [1, 2]])}, ValueError, "points must be finite .* nan"),
+        ({"points": np.array([[None, 1], [1, 2]])}, ValueError, "points must be finite .* NaN"),
         ({"points": np.array([["a", 1], [1, 2]], dtype=object)}, TypeError, "must be numeric"),
         ({"points": np.ones((2, 2)) * 1j}, TypeError, "points must be real, got complex"),
         ({"points": scipy.sparse.eye(2)}, TypeError, "points must be a dense array, got a sparse"),
