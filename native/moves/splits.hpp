@@ -13,6 +13,10 @@
 
 namespace dynmeans::moves {
 
+constexpr std::int64_t kFewest = 20, kFewestOfPart = 5;  // points of what is plain
+
+inline bool may_be_plain(std::int64_t n_members) { return n_members >= kFewest; }
+
 template <typename Value>
 class Splits {
   public:
@@ -37,10 +41,11 @@ class Splits {
     using Members = typename Sets<Value>::Members;
     using Position = typename Sets<Value>::Position;
     static constexpr int kFirstTurns = 8, kTurns = 4;
-    static constexpr std::size_t kFewest = 20, kFewestOfPart = 5;  // points of what is plain
 
     bool split(std::size_t k, double least) {
-        if (sets_.n_members(k) < 2 || !find_halves(k, least)) return false;
+        const std::int64_t n_members = sets_.n_members(k);
+        if (asks_plain_ ? !may_be_plain(n_members) : n_members < 2) return false;
+        if (!find_halves(k, least)) return false;
         const Slot owner = sets_.owner(k);
         const auto first = sets_.cheapest_free(n_[1], b_.data());
         const auto second = sets_.cheapest_free(n_[0], a_.data());
@@ -184,8 +189,9 @@ class Splits {
 
     // Whether the two means explain more than 9/10 of the whole scatter, of some points each.
     bool is_plain(const Members& members, std::size_t n) {
-        const std::size_t n_second = std::count(is_second_.begin(), is_second_.end(), 1);
-        if (n < kFewest || std::min(n_second, n - n_second) < kFewestOfPart) return false;
+        const std::int64_t n_second = std::count(is_second_.begin(), is_second_.end(), 1);
+        const std::int64_t n_first = static_cast<std::int64_t>(n) - n_second;
+        if (std::min(n_first, n_second) < kFewestOfPart) return false;
         terms_.resize(n + kSimd);
         for (std::size_t r = 0; r < n; ++r) {
             const double* mean = is_second_[r] ? b_.data() : a_.data();
