@@ -15,7 +15,7 @@ TO_REACH = {"right, at most": 2, "wrong, at least": 18}
 def main() -> None:
     """Choose on every stream, count, print and write."""
     rows = []
-    for search in ("paper", "deep"):
+    for search in ("paper", "split", "deep"):
         for is_right, kind, batches in doubt_streams():
             orders = VisitingOrders(0, n_init=3, search=search)
             given = [Batch(batch) for batch in batches]

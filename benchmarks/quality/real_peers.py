@@ -133,9 +133,11 @@ def _variance(batches: list[FloatArray]) -> float:
 
 
 def _fifth_neighbor(batches: list[FloatArray]) -> float:
-    distances = [
+    """Return the median distance of a fifth neighbor that is not the same row again."""
+    found = [
         NearestNeighbors(n_neighbors=6).fit(b).kneighbors(b)[0][:, -1]
         for b in batches
         if len(b) > 6
     ]
-    return float(np.median(np.concatenate(distances)))
+    distances = np.concatenate(found)
+    return float(np.median(distances[distances > 0]))

@@ -2,7 +2,7 @@
 
 Run as ``python -m benchmarks.quality.real_streams``, with any number of ``.npz`` files (X, y,
 sizes: rows, true labels with -1 for none, rows of each batch) in place of the streams at hand. Each
-stream is clustered label-free and with the hint, with both searches and several seeds, and by
+stream is clustered label-free and with the hint, with each search and several seeds, and by
 others. Every row is written to benchmarks/results/quality/real_streams.json when it is there; one
 that is there already is not measured again unless ``--again`` is part of its name.
 """
@@ -29,7 +29,7 @@ from paper.aircraft.data import prepare_data
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 NAME = "quality/real_streams"
-SEARCHES = ("paper", "deep")
+SEARCHES = ("split", "paper", "deep")
 Stream = tuple[list[FloatArray], list[IntArray]]
 Row = dict[str, Any]
 
