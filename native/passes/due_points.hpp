@@ -33,8 +33,8 @@ class DuePoints {
           new_penalty_(new_penalty),
           pool_(pool),
           neighbors_(points.n_features, true),
-          lists_(pool.size()),
-          dates_(points.n_features, new_penalty) {}
+          dates_(points.n_features, new_penalty),
+          lists_(pool.size()) {}
 
     double highest(std::size_t k) const { return dates_.highest(k); }
     std::size_t n_slots() const { return neighbors_.n_slots(); }
