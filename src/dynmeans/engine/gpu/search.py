@@ -85,8 +85,11 @@ class Search:
         self._tables = [(slots, table), *self._tables[:1]]
         return table
 
-    def grid(self, slots: Slots, new_penalty: float) -> tuple[Any, ...] | None:
-        """Build the grid of these slots: what its kernels take, or None where it is of no use."""
+    def grid(self, slots: Slots, new_penalty: float, margins: Any = None) -> tuple[Any, ...] | None:
+        """Build the grid of these slots: what its kernels take, or None where it is of no use.
+
+        With `margins`, on the device, for as long as every center stays within its own.
+        """
         if self._d > 3 or len(slots) < _GRID_SLOTS:
             return None
         n_side = self._sides[len(slots) > _COARSE_SLOTS]
@@ -96,7 +99,7 @@ class Search:
         table = np.empty((len(slots), self._d + 2))
         table[:, :-2], table[:, -2], table[:, -1] = slots.centers, slots.offsets, slots.scales
         there, centers, n_listed = upload(np.array([grid]), table, np.zeros(1, np.uint32))
-        arguments = (centers, len(slots), new_penalty, there, self._cells, self._lists)
+        arguments = (centers, len(slots), new_penalty, there, margins, self._cells, self._lists)
         launch_blocks(
             self._grid_module.get_function("build_grid"),
             n_side**self._d // 256,
