@@ -26,7 +26,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 _FEW_TERMS = 2**27  # of distances that are computed faster than a search is prepared
 _SHARED_COUNTS = 6000  # counters that fit into shared memory twice
-_MANY_LISTED = 64  # if more than one row in so many is, bounds are renewed before a border is held
+_MOST_LISTED = 3  # one row in so many may be in doubt before a border is held
 _MOST_HELD, _FEW_HELD = 16, 2**18  # at a border: one row in so many, or so many of few
 _TOGETHER = 4  # rows beside which others are compared together
 
@@ -204,31 +204,22 @@ class DeviceRows(LabeledRows):
         if not DeviceBorder.suits(len(slots), self.n_features, new_penalty):
             return None
         border = DeviceBorder(self, slots, n_members, memory, new_penalty, margins)
+        most, n_listed = max(self.n_points // _MOST_HELD, _FEW_HELD), cp.zeros(1, np.int32)
         grid = self._search.grid(slots, new_penalty, border.margins)
         if grid is not None:
-            n_listed = cp.zeros(1, np.int32)
             beside, found = (self.labels, border.margins), (self._list, n_listed)
             self._search.read_grid("grid_border", beside, grid, *found)
             listed = self._list[: count_of(n_listed)]
-        elif self._bounds.follow(slots):
-            border.bounds = self._bounds.values
-            listed = self._list_unbounded(slots, border)
-            if len(listed) > max(self.n_points // _MANY_LISTED, _FEW_HELD):
-                wishes = cp.empty(len(listed), np.int32)
-                if not self._find(slots, new_penalty, wishes, listed, self._bounds):
-                    return None
-                self._bounds.values[listed[wishes != self.labels[listed]]] = 0.0
-                listed = self._list_unbounded(slots, border)
-        else:
+            return border if border.hold_near(listed, most) else None
+        if not self._bounds.follow(slots):
             return None
-        return border if border.hold(listed, max(self.n_points // _MOST_HELD, _FEW_HELD)) else None
-
-    def _list_unbounded(self, slots: Slots, border: DeviceBorder) -> Listed:
-        """List the rows that their bounds do not settle while centers stay within their margins."""
-        n_listed = cp.zeros(1, np.int32)
         by = (None, self._bounds.values, self._bounds.drift, *border.falls)
         self._own_costs(slots, 0.0, by, (self._list, None, n_listed))
-        return self._list[: count_of(n_listed)]
+        n = count_of(n_listed)
+        if not 0 < n <= max(self.n_points // _MOST_LISTED, _FEW_HELD):
+            return None
+        there = (self._list[:n], most, self._search, self._bounds)
+        return border if border.hold_in_doubt(*there) else None
 
     def _compared(self, found: Any, n_slots: int) -> Compared:
         (counts,) = download(found)

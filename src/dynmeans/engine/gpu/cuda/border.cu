@@ -18,7 +18,8 @@ struct Status {  // of one pass
     int has_event;  // a row wants a new cluster or a dormant one
 };
 
-// Whether the passes before this one let it begin.
+// The kernels of a pass all end their arguments with its status, its records, whether it is the first
+// over a border, and its number. Whether the passes before let it begin:
 __device__ __forceinline__ bool begins(const Status* status, int number) {
     if (number == 0) return true;
     const Status& before = status[number - 1];
@@ -63,63 +64,130 @@ extern "C" __global__ void near_slots(const double* centers, const double* offse
         }
         const double gap = sqrt(sum) * (1.0 - 1e-9) - 1e-150, margin = margins[k] + margins[j];
         const double least = least_distance(gap, margin, offsets[j], scales[j], is_dormant[j], reach);
-        if (least * (1.0 - 1e-8) > reach) continue;
+        if (least * (1.0 - 1e-7) > reach) continue;
         near[(i64)k * n_slots + atomicAdd(n_near + k, 1)] =
             make_int2(j, __float_as_int(__double2float_rd(fmax(least, 0.0) * (1.0 - 1e-8))));
     }
 }
 
-// Holds the listed rows that are at the border: their values, weights and labels, and their slots.
-extern "C" __global__ void __launch_bounds__(256, 2) gather_border(
-    const ROW* points, int d, const double* weights, const int* labels, const int* listed, i64 n,
-    const double* centers, const double* offsets, const double* scales, const double* margins,
-    const int2* near, const int* n_near, int n_slots, double new_penalty, int most, int* rows,
-    ROW* held, double* held_weights, int* held_labels, int4* choices, int* more, int* n_held) {
-    constexpr int kRows = 256 / kWidth;
-    const int lane = threadIdx.x % kWidth;
-    for (i64 first = (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
-        const i64 p = first + threadIdx.x / kWidth, i = listed[p < n ? p : n - 1];
+// What is found out of each listed row: its distance to its own center, how many slots it may come to
+// prefer, and the first of them.
+struct Found {
+    double* own;
+    int* n_slots;
+    int* slots;
+
+    __device__ __forceinline__ void add(i64 p, int k, int m) const {
+        if (m < kListed) slots[p * kListed + m] = k;
+    }
+};
+
+// By the distances between the centers.
+extern "C" __global__ void __launch_bounds__(256, 2) near_choices(
+    const ROW* points, int d, const int* labels, const int* listed, i64 n, const double* centers,
+    const double* offsets, const double* scales, const double* margins, const int2* near,
+    const int* n_near, int n_slots, double* own, int* n_found, int* found) {
+    const Found into{own, n_found, found};
+    const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
+    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; p < n; p += n_groups) {
+        const i64 i = listed[p];
         const int k = labels[i];
         ChoosingRow row;
         row.load(points, i, d);
-        const double own = row.squared_distance(centers, k, d), u = sqrt(own);
-        int found[kListed] = {}, m = 0;
-        const bool is_near = own <= new_penalty;
-        const int n_others = is_near ? n_near[k] : 0;
-        [[maybe_unused]] const u32 group = kWidth == 1 ? 0u : 0xffu << (threadIdx.x & 24);
-        for (int q0 = 0; q0 < n_others && m <= kListed; q0 += kWidth) {
-            const int q = q0 + lane;
-            int j = -1;
-            if (q < n_others) {
-                const int2 other = near[(i64)k * n_slots + q];
-                if (!(widen(__int_as_float(other.y)) > u)) j = other.x;
-            }
-            u32 asked = kWidth == 1 ? (j >= 0) : __ballot_sync(group, j >= 0) >> (threadIdx.x & 24);
-            for (; asked; asked &= asked - 1) {
-                const int one = kWidth == 1 ? j : __shfl_sync(group, j, __ffs(asked) - 1, 8);
-                const double cost = cost_of(offsets[one], scales[one], row.squared_distance(centers, one, d));
-                if (cost * (1.0 - 1e-9) > widened(u, margins[k] + margins[one])) continue;
-#pragma unroll
-                for (int e = 0; e < kListed; ++e)
-                    if (e == m) found[e] = one;
-                ++m;
-            }
+        const double u = sqrt(row.squared_distance(centers, k, d));
+        int m = 0;
+        for (int q = 0; q < n_near[k]; ++q) {
+            const int2 other = near[(i64)k * n_slots + q];
+            const int j = other.x;
+            if (widen(__int_as_float(other.y)) > u) continue;
+            const double cost = cost_of(offsets[j], scales[j], row.squared_distance(centers, j, d));
+            if (cost * (1.0 - 1e-9) > widened(u, margins[k] + margins[j])) continue;
+            if (threadIdx.x % kWidth == 0) into.add(p, j, m);
+            ++m;
         }
-        const bool is_held =
-            p < n && (!is_near || m > 0 || !(widened(u, margins[k]) < new_penalty * (1.0 - 1e-9)));
-        int at = reserve(is_held && lane == 0, n_held);
+        if (threadIdx.x % kWidth) continue;
+        own[p] = u;
+        n_found[p] = m;
+    }
+}
+
+// The distance of each listed row to its own center, and how far a slot must be to leave it alone.
+extern "C" __global__ void own_roots(const ROW* points, int d, const int* labels, const int* listed, i64 n,
+                                     const double* centers, const double* margins, double widest,
+                                     double* own, float* lengths) {
+    const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
+    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; p < n; p += n_groups) {
+        const i64 i = listed[p];
+        const int k = labels[i];
+        ChoosingRow row;
+        row.load(points, i, d);
+        const double u = sqrt(row.squared_distance(centers, k, d));
+        if (threadIdx.x % kWidth) continue;
+        own[p] = u;
+        lengths[p] = __double2float_ru((u + margins[k] + widest) * (1.0 + 1e-6) + 1e-150);
+    }
+}
+
+// By pairs of a listed row and a slot that a filter could not rule out. `lowest` gets the bits of the
+// lowest cost of another slot than the own one.
+extern "C" __global__ void __launch_bounds__(256, 2) pair_choices(
+    const ROW* points, int d, const int* labels, const int* listed, const int2* pairs, i64 n_pairs,
+    const double* centers, const double* offsets, const double* scales, const double* margins,
+    double* own, int* n_found, int* found, u64* lowest) {
+    const Found into{own, n_found, found};
+    const int lane = threadIdx.x & 7;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    const i64 n_groups = (i64)gridDim.x * (blockDim.x >> 3);
+    for (i64 q = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 3; q < n_pairs; q += n_groups) {
+        const int2 pair = pairs[q];
+        const i64 p = pair.x, i = listed[p];
+        const int k = labels[i], j = pair.y;
+        if (j == k) continue;
+        Row row;
+        row.load(points, i, d, lane);
+        const double s = add_in_halves(row.sum(centers + (i64)j * d, d, lane), mask);
+        if (lane) continue;
+        const double cost = cost_of(offsets[j], scales[j], s);
+        atomicMin(lowest + p, (u64)__double_as_longlong(cost));
+        if (cost * (1.0 - 1e-9) > widened(own[p], margins[k] + margins[j])) continue;
+        into.add(p, j, atomicAdd(n_found + p, 1));
+    }
+}
+
+// Holds the listed rows that are at the border: their values, weights and labels, and their slots. The
+// others get new bounds on all other slots, where bounds are kept: `lengths` and `lowest` are some.
+extern "C" __global__ void __launch_bounds__(256, 2) hold_rows(
+    const ROW* points, int d, const double* weights, const int* labels, const int* listed, i64 n,
+    const double* own, const int* n_found, const int* found, const double* margins,
+    double new_penalty, float* bounds, double drift, const float* lengths, const u64* lowest, int most,
+    int* rows, ROW* held, double* held_weights, int* held_labels, int4* choices, int* more,
+    int* n_held) {
+    constexpr int kRows = 256 / kWidth;
+    const int lane = threadIdx.x % kWidth;
+    for (i64 first = (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
+        const i64 p = first + threadIdx.x / kWidth < n ? first + threadIdx.x / kWidth : n - 1;
+        const i64 i = listed[p];
+        const int k = labels[i], m = n_found[p];
+        const double u = own[p];
+        const bool is_row = first + threadIdx.x / kWidth < n;
+        const bool is_sure = m == 0 && widened(u, margins[k]) < new_penalty * (1.0 - 1e-9);
+        int at = reserve(is_row && !is_sure && lane == 0, n_held);
         if (kWidth > 1) at = __shfl_sync(~0u, at, threadIdx.x & 31 & ~(kWidth - 1));
-        if (!is_held || at >= most) continue;
+        if (is_row && is_sure && bounds && lane == 0) {
+            const double other = lowest[p] == ~0ull ? 3e38 : __longlong_as_double((i64)lowest[p]);
+            const double least = fmin(sqrt(other), widen(lengths[p]));
+            bounds[i] = fmaxf(bounds[i], (float)((least + drift) * (1.0 - 1e-6)));
+        }
+        if (!is_row || is_sure || at >= most) continue;
         for (int f = lane; f < d; f += kWidth) held[(i64)at * d + f] = points[i * d + f];
         if (lane) continue;
         rows[at] = (int)i;
         held_labels[at] = k;
         if (weights) held_weights[at] = weights[i];
-        const int n_listed = is_near && m <= kListed ? m : -1;
-        choices[at] = make_int4(n_listed, k, found[0], found[1]);
-#pragma unroll
-        for (int e = kFirst; e < kListed; ++e)
-            if (e < n_listed) more[(i64)at * (kListed - kFirst) + e - kFirst] = found[e];
+        const int n_listed = m <= kListed && u * u * (1.0 - 1e-9) <= new_penalty ? m : -1;
+        const int* mine = found + p * kListed;
+        choices[at] = make_int4(n_listed, k, mine[0], mine[1]);
+        for (int e = kFirst; e < n_listed; ++e) more[(i64)at * (kListed - kFirst) + e - kFirst] = mine[e];
     }
 }
 
@@ -128,7 +196,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) gather_border(
 extern "C" __global__ void __launch_bounds__(256, 2) border_wishes(
     const ROW* held, i64 n, int d, const int* labels, const int4* choices, const int* more,
     const double* centers, const double* offsets, const double* scales, const u8* is_dormant,
-    int n_slots, double new_penalty, int4* moved, int* left, int* joined, Status* status,
+    int n_slots, double new_penalty, int4* moved, int* left, int* joined, Status* status, double*, int,
     int number) {
     if (!begins(status, number)) return;
     const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
@@ -167,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) border_wishes(
 extern "C" __global__ void border_move(const ROW* held, int d, const double* weights, const int4* moved,
                                        const int* n_members, const int* left, int n_slots, int* labels,
                                        const double* shifts, int n_bins, int n_columns, double* sums,
-                                       Status* status, int number) {
+                                       Status* status, double*, int, int number) {
     if (!begins(status, number)) return;
     int is_left_out = status[number].has_event;
     for (int k = threadIdx.x; k < n_slots; k += blockDim.x)

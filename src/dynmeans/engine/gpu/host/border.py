@@ -41,7 +41,7 @@ class BorderPass:
 
     def cost(self, is_seen: BoolArray) -> float:
         """L_t, Eq. 15."""
-        return sum_over_slots(self.terms[is_seen]) + fsum(self.within.tolist())
+        return sum_over_slots(self.terms[is_seen]) + fsum(self.within)
 
 
 class Border(Protocol):
