@@ -64,9 +64,9 @@ class DeviceBorder:
         is_plain = 1e-260 < new_penalty < 1e260
         return is_plain and n_slots <= _MOST_SLOTS and n_features + 3 <= _MOST_COLUMNS
 
-    def hold_near(self, listed: Any, most: int) -> bool:
+    def hold_near(self, listed: Any, most: int, bounds: Any) -> bool:
         """Hold those of the listed rows that are at the border; False if they are too many."""
-        k, n = self._n_slots, len(listed)
+        k, n, self._bounds = self._n_slots, len(listed), bounds
         near, n_near = cp.empty((k, k, 2), np.int32), cp.zeros(k, np.int32)
         beside = (self.margins, k, self._d, self._new_penalty, near, n_near)
         launch_blocks(self._kernel("near_slots"), k, (*self._table, *beside), block=128)

@@ -27,7 +27,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 _FEW_TERMS = 2**27  # of distances that are computed faster than a search is prepared
 _SHARED_COUNTS = 6000  # counters that fit into shared memory twice
 _MOST_LISTED = 3  # one row in so many may be in doubt before a border is held
-_MOST_HELD, _FEW_HELD = 16, 2**18  # at a border: one row in so many, or so many of few
+_MOST_HELD, _FEW_HELD = 8, 2**18  # at a border: one row in so many, or so many of few
 _TOGETHER = 4  # rows beside which others are compared together
 
 
@@ -210,7 +210,7 @@ class DeviceRows(LabeledRows):
             beside, found = (self.labels, border.margins), (self._list, n_listed)
             self._search.read_grid("grid_border", beside, grid, *found)
             listed = self._list[: count_of(n_listed)]
-            return border if border.hold_near(listed, most) else None
+            return border if border.hold_near(listed, most, None) else None
         if not self._bounds.follow(slots):
             return None
         by = (None, self._bounds.values, self._bounds.drift, *border.falls)
@@ -218,8 +218,12 @@ class DeviceRows(LabeledRows):
         n = count_of(n_listed)
         if not 0 < n <= max(self.n_points // _MOST_LISTED, _FEW_HELD):
             return None
-        there = (self._list[:n], most, self._search, self._bounds)
-        return border if border.hold_in_doubt(*there) else None
+        listed = self._list[:n]
+        if self.n_features < FEW_FEATURES:
+            is_held = border.hold_near(listed, most, self._bounds.values)
+        else:
+            is_held = border.hold_in_doubt(listed, most, self._search, self._bounds)
+        return border if is_held else None
 
     def _compared(self, found: Any, n_slots: int) -> Compared:
         (counts,) = download(found)

@@ -9,23 +9,24 @@ which one would, and the last pass, are left to a look at all rows.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import fsum
 from typing import Protocol
 
 import numpy as np
 
 from dynmeans.algorithm.cluster import NO_FALL
 from dynmeans.algorithm.sums import sum_over_slots
+from dynmeans.engine.compiled import compiled
 from dynmeans.engine.gpu.host.slots import BoolArray, Slots
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_PASSES_AHEAD = 16.0  # that a margin is meant for, at the speed of the last pass
+_PASSES_AHEAD = 8.0  # that a margin is meant for, at the speed of the last pass
 _LEAST_AHEAD, _MOST_AHEAD = 4.0, 4096.0
 _ROWS_AHEAD = 4.0  # and rows that may join from the root of lambda away
 _FEW_MOVES = 128  # one row in so many moves, where the border is sought
 _SHARES = (16, 64)  # one row in so many is held at most, and at least
 _FEW_HELD = 2**16  # are few, of any number of rows
-_FAR = 0.25  # of the root of lambda: no margin is wider
+# Of the root of lambda; no margin is wider. Of many features one wide margin counts for all slots.
+_FAR, _FAR_OF_MANY, _MANY_FEATURES = 0.25, 0.05, 16
 _WAIT = 3  # looks at all rows after a border that was too large
 _FEWEST, _MOST = 4, 32  # passes that are asked for at a time; a third of all may be for nothing
 
@@ -41,7 +42,7 @@ class BorderPass:
 
     def cost(self, is_seen: BoolArray) -> float:
         """L_t, Eq. 15."""
-        return sum_over_slots(self.terms[is_seen]) + fsum(self.within)
+        return sum_over_slots(self.terms[is_seen]) + compiled.rounded_sum(self.within)
 
 
 class Border(Protocol):
@@ -63,8 +64,9 @@ class Border(Protocol):
 class Margins:
     """How far each center may move while the border is held; learned from how far they moved."""
 
-    def __init__(self, n_points: int, new_penalty: float) -> None:
+    def __init__(self, n_points: int, n_features: int, new_penalty: float) -> None:
         self._n_points, self._reach = n_points, float(np.sqrt(new_penalty))
+        self._widest = self._reach * (_FAR if n_features < _MANY_FEATURES else _FAR_OF_MANY)
         self._ahead, self._wait = _PASSES_AHEAD, 0
         self._before: Slots | None = None
         self._n_passes = 1  # since then
@@ -85,7 +87,7 @@ class Margins:
         margins = self._ahead * np.maximum(speeds, speeds.mean())
         with np.errstate(divide="ignore"):
             margins += _ROWS_AHEAD * self._reach / counts
-        return np.where(slots.is_dormant, 0.0, np.minimum(margins, _FAR * self._reach))
+        return np.where(slots.is_dormant, 0.0, np.minimum(margins, self._widest))
 
     def learn(self, n_held: int | None, n_passes: int, *, is_due: bool) -> None:
         """Take note of how many rows were held (None: too many), and for how many passes.

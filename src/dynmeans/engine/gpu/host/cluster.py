@@ -65,7 +65,8 @@ def alternate(
     With `keeps_labels` a last pass that raised the cost is undone.
     """
     rows, memory, cost_trace = passes.rows, passes.memory, list(start.cost_trace)
-    margins_of, n_moved = Margins(rows.n_points, penalties.new_penalty), int(n_members.sum())
+    margins_of = Margins(rows.n_points, rows.n_features, penalties.new_penalty)
+    n_moved = int(n_members.sum())
     before: tuple[Found, Any] = start, None
     while True:
         counts, centers, sums = params(rows, n_members, bins, state, penalties)
