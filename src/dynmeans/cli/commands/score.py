@@ -24,7 +24,7 @@ def score(
     is_families: options.WithFamilies = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Score the identities found against true ones: accuracy, IDF1, HOTA, ARI, AMI.
+    """Score the identities found against true ones: accuracy, IDF1, HOTA, ARI.
 
     Rows without a true identity (empty, or -1) are left out.
 
