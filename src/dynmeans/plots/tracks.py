@@ -24,7 +24,6 @@ from dynmeans.plots.arguments import (
 )
 from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
 from dynmeans.plots.map_axes import draw_earth, map_columns, ways_on_map
-from dynmeans.plots.name_heights import spread_heights
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.step_record import StepRecord
@@ -277,7 +276,7 @@ def _draw_names(data: TrackData, ax: Axes) -> None:
     is_column = data.axis_labels[0] == "time"
     if is_column:
         low, high = ax.get_ylim()
-        heights = spread_heights(places[:, 1], _NAME_HEIGHT * (high - low))
+        heights = _spread(places[:, 1], _NAME_HEIGHT * (high - low))
         places = np.column_stack([places[:, 0], heights])
     names = [(k, place, 10, _INK) for k, place in zip(data.ids[rows], places, strict=True)]
     if len(data.ids) <= MAX_NAMES:
@@ -298,6 +297,16 @@ def _draw_names(data: TrackData, ax: Axes) -> None:
             path_effects=[withStroke(linewidth=3, foreground="white")],
             zorder=5,
         )
+
+
+def _spread(heights: FloatArray, distance: float) -> FloatArray:
+    """Move heights, about as little as possible, until neighbors are `distance` apart."""
+    order = np.argsort(heights, kind="stable")
+    ranks = distance * np.arange(len(heights))
+    near = heights[order] - ranks
+    # Halfway between the lowest rising line above and the highest below.
+    rising = (np.maximum.accumulate(near) + np.minimum.accumulate(near[::-1])[::-1]) / 2
+    return (rising + ranks)[np.argsort(order)]
 
 
 def _explain(ax: Axes) -> None:

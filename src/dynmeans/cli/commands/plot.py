@@ -20,7 +20,7 @@ def plot(
         ),
     ] = None,
     kind: Annotated[
-        str, typer.Option("--kind", "-k", help="all, tracks, timeline, costs, numbers or shares.")
+        str, typer.Option("--kind", "-k", help="all, tracks, timeline, costs or numbers.")
     ] = "all",
     as_json: options.AsJson = False,
 ) -> None:

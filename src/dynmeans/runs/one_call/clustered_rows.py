@@ -298,8 +298,8 @@ class ClusteredRows:
 
         Parameters
         ----------
-        kind : {"all", "tracks", "timeline", "numbers", "costs", "shares"}
-            What to draw; "shares" is a bump chart of the largest clusters.
+        kind : {"all", "tracks", "timeline", "numbers", "costs"}
+            What to draw.
         """
         with self.run() as run:
             figure = view("figure")(run, kind)
