@@ -21,12 +21,12 @@ from dynmeans.runs.edits import UNDO
 from dynmeans.runs.look.links import links_of_run
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.run_tables import count_clusters, count_events
-from dynmeans.serve.beside import Beside
 from dynmeans.serve.feed import RunFeed
 from dynmeans.serve.metrics import metrics_text
-from dynmeans.serve.openapi import MOST_ROWS, TOTAL, openapi
 
 MOST_READERS = 200
+MOST_ROWS = 10_000
+TOTAL = "x-total-count"  # the header of a table that says how many rows there are
 _ALIVE_SECONDS, _PAUSE_SECONDS = 15.0, 0.2
 _LAST = 1 << 53  # in place of a step: the last window
 _PAGE_POLICY = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -37,7 +37,6 @@ class Api:
 
     def __init__(self, feed: RunFeed) -> None:
         self._feed = feed
-        self.beside = Beside(feed)
         self.n_readers = 0
 
     def routes(self) -> list[Route]:
@@ -46,7 +45,6 @@ class Api:
             Route("/", self.page),
             Route("/health", self.health),
             Route("/metrics", self.metrics),
-            Route("/openapi.json", self.openapi),
             Route("/api/status", self.status),
             Route("/api/clusters", self.clusters),
             Route("/api/events", self.events),
@@ -58,7 +56,6 @@ class Api:
             Route("/api/edits", self.edits),
             Route("/api/edits", self.edit, methods=["POST"]),
             Route("/api/links", self.links),
-            Route("/api/runs", self.again, methods=["POST"]),
         ]
 
     async def page(self, request: Request) -> Response:
@@ -78,10 +75,6 @@ class Api:
         text = await self._feed.read(lambda run: metrics_text(run, self.n_readers))
         return Response(text, media_type="text/plain; version=0.0.4")
 
-    async def openapi(self, request: Request) -> Response:
-        """The interface, described."""
-        return _json(openapi())
-
     async def status(self, request: Request) -> Response:
         """How far the run is."""
         found = asdict(await self._feed.read(lambda run: run.status()))
@@ -93,7 +86,7 @@ class Api:
         limit = _number(request, "limit", 1000, 1, MOST_ROWS)
         status = request.query_params.get("status")
         n_all, rows = await self._feed.read(lambda run: _clusters(run, status, limit))
-        return _rows(rows[::-1], limit, n_all=n_all)
+        return _rows(rows[::-1], n_all)
 
     async def events(self, request: Request) -> Response:
         """What happened after a window."""
@@ -103,14 +96,14 @@ class Api:
         if unknown := set(kinds) - set(KINDS):
             raise HTTPException(422, f"there is no kind {min(unknown)!r}")
         n_all, found = await self._feed.read(lambda run: _events(run, kinds, after + 1, limit))
-        return _rows(found, limit, n_all=n_all)
+        return _rows(found, n_all)
 
     async def labels(self, request: Request) -> Response:
         """The labels of a window."""
         step = _number(request, "step", _LAST, 0, 1 << 53)
         limit = _number(request, "limit", MOST_ROWS, 1, MOST_ROWS)
         found = await self._feed.read(lambda run: _labels(run, step))
-        return _rows(found.slice(0, limit).to_pylist(), limit, n_all=found.num_rows)
+        return _rows(found.slice(0, limit).to_pylist(), found.num_rows)
 
     async def predict(self, request: Request) -> Response:
         """The cluster of each point, as of the last window; -1 where it would be a new one."""
@@ -156,11 +149,6 @@ class Api:
     async def links(self, request: Request) -> Response:
         """Clusters that may be forgotten ones; a merger accepts one."""
         return _json(await self._feed.read(lambda run: [e._asdict() for e in links_of_run(run)]))
-
-    async def again(self, request: Request) -> Response:
-        """Cluster the run's rows with other settings, in a folder beside it."""
-        address = await self.beside.begin(await _body(request), request.app, make_app)
-        return _json({"address": address})
 
     async def stream(self, request: Request) -> Response:
         """Server-sent events: windows as they are committed, and edits as they are made."""
@@ -212,12 +200,10 @@ class _Reading(StreamingResponse):
 
 def make_app(feed: RunFeed) -> Starlette:
     """Return the application without its guard."""
-    api = Api(feed)
     refused = (ValueError, TypeError, OverflowError)
     handlers: Any = {OSError: _failed} | dict.fromkeys(refused, _refused)
-    app = Starlette(routes=api.routes(), exception_handlers=handlers | {HTTPException: _told})
-    app.state.api = api
-    return app
+    handlers[HTTPException] = _told
+    return Starlette(routes=Api(feed).routes(), exception_handlers=handlers)
 
 
 def _predicted(run: Run, points: list[Any]) -> Any:
@@ -305,10 +291,10 @@ def _who(body: dict[str, Any]) -> str:
     return _text(body, "who") if "who" in body else "over HTTP"
 
 
-def _rows(rows: list[Any], limit: int, n_all: int | None = None) -> Response:
+def _rows(rows: list[Any], n_all: int) -> Response:
     """Answer with the first rows, and in a header with how many there are."""
-    answer = _json(rows[:limit])
-    answer.headers[TOTAL] = str(len(rows) if n_all is None else n_all)
+    answer = _json(rows)
+    answer.headers[TOTAL] = str(n_all)
     return answer
 
 
