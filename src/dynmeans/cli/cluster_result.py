@@ -107,19 +107,12 @@ def families_fields(families: Families) -> dict[str, Any]:
 
 
 def show_result(
-    result: ClusterResult,
-    families: Families | None,
-    *,
-    time: str | None,
-    as_json: bool,
-    quiet: bool,
+    result: ClusterResult, families: Families | None, *, time: str | None, as_json: bool
 ) -> None:
     """Say what was done: one JSON object, or lines for people and logs; `time` is a column."""
     if as_json:
         found = {} if families is None else {"families": families_fields(families)}
         print_json({**_result_fields(result), **found})
-        return
-    if quiet:
         return
     _say_result(result)
     _tell_left_out(result, time)

@@ -28,7 +28,7 @@ MinClusterSize = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Clusters that held fewer points in all are unconfirmed: -1 as cluster_id; by default "
+        help="Clusters that held fewer points in all are unconfirmed, -1 as cluster_id; by default "
         "as when the run was made.",
     ),
 ]
@@ -37,17 +37,9 @@ MinLife = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Clusters seen in fewer windows are unconfirmed: -1 as cluster_id; by default as when "
+        help="Clusters seen in fewer windows are unconfirmed, -1 as cluster_id; by default as when "
         "the run was made.",
     ),
-]
-MinClusterSizeShown = Annotated[
-    float | None,
-    typer.Option(min=1, metavar="N", help="Show clusters of fewer points in all as unconfirmed."),
-]
-MinLifeShown = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Show clusters seen in fewer windows as unconfirmed."),
 ]
 NetworkAgain = Annotated[
     bool, typer.Option("--network", help="Allow rows to be read from https:// or s3://.")
@@ -82,106 +74,3 @@ Who = Annotated[
     typer.Option(metavar="NAME", help="Who makes the edit; the user of this computer by default."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-LabelsTo = Annotated[
-    str | None,
-    typer.Option(
-        "--labels-to",
-        metavar="ADDRESS",
-        help="Send labels there once they are committed: redis://HOST/DB?stream=NAME, "
-        "kafka://HOST/TOPIC, mqtt://HOST/TOPIC or postgresql://HOST/DB?table=NAME.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-EventsTo = Annotated[
-    str | None,
-    typer.Option(
-        "--events-to",
-        metavar="ADDRESS",
-        help="Send events to such an address once they are committed.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Out = Annotated[
-    Path,
-    typer.Option("--out", "-o", metavar="RUN", help="Folder of the run.", rich_help_panel=OUTPUT),
-]
-UntilIdle = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TIME",
-        help="Streams: end, and close all windows, when no row has come for this long, such as "
-        "30s.",
-        rich_help_panel=CUT,
-    ),
-]
-Alerts = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Alert rules in TOML: what to do when a cluster is born, returns, grows or moves.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Keep = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TIME",
-        help="Remove labels that are older: 30d. Clusters, events and histories stay.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Archive = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Move old labels to this folder instead of removing them.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-NamedBy = Annotated[
-    str | None,
-    typer.Option(
-        "--describe",
-        metavar="COLUMN",
-        help="Name clusters by the values or words of this column that tell them; --text by "
-        "default.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-SampleSize = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        metavar="N",
-        help="Rows of each window that the run keeps, for the report, clusters and families.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-NThreads = Annotated[
-    int | None,
-    typer.Option(help="Threads of a step; never changes the result.", rich_help_panel=PARAMETERS),
-]
-Resume = Annotated[
-    bool | None,
-    typer.Option(
-        "--resume/--no-resume",
-        help="Resume the run, or refuse to; by default it is resumed if it exists and was made "
-        "with the same options.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Overwrite = Annotated[
-    bool,
-    typer.Option("--overwrite", help="Replace an existing run.", rich_help_panel=OUTPUT),
-]
-LogJson = Annotated[
-    bool,
-    typer.Option(
-        "--log-json",
-        help="Say what happens as JSON, an object in each line of standard error.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing.", rich_help_panel=OUTPUT)
-]

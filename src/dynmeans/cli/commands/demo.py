@@ -22,8 +22,7 @@ def demo(
 ) -> None:
     """Follow ships around a harbor: they move, fall silent and return; write a report.
 
-    Does what these four commands do, on positions simulated for it (time, lon, lat, ship), with
-    families in the report:
+    Does what these four commands do, on positions simulated for it: time, lon, lat, ship.
 
     dynmeans cluster ships.csv --time time --every 2min -f lon,lat --motion steady ... -o run
 
@@ -37,13 +36,13 @@ def demo(
 
     from dynmeans.cli.output import print_json, say
     from dynmeans.follow.recipe import Recipe
+    from dynmeans.inputs.argument_text import typed
     from dynmeans.inputs.plural import counted
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
     from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.export.label_files import export_labels
     from dynmeans.runs.input import Input
-    from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.reading.window import WindowOptions
     from dynmeans.runs.run import Run
 
@@ -61,8 +60,9 @@ def demo(
         with Run.open(out / _RUN) as run:
             n_returned = len(run.events(kinds=["returned"]))
             export_labels(run, out / _LABELS)
-            data = run_report(run, title="Ships around a harbor")
-            write_report(data.with_families(families_of_run(run)), out / _REPORT)
+            name_of = typed(files[_RUN])
+            data = run_report(run, title="Ships around a harbor", name_of=name_of)
+            write_report(data, out / _REPORT)
         scores = {score.name: score.value for score in data.scores}
         told = {"files": files, "report": files[_REPORT], "scores": scores}
     if as_json:
