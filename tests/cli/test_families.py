@@ -101,8 +101,8 @@ def test_labels_are_confirmed_as_the_run_was_told_when_it_was_made(rows):
         assert (pd.read_csv("out.csv")["cluster_id"] >= 0).all()
 
 
-def test_joined_is_listed_when_families_are_asked_for(run, capsys):
-    assert main(["events", run, "--families", "--json"]) == 0
+def test_joined_is_listed_when_it_is_asked_for(run, capsys):
+    assert main(["events", run, "-k", "born", "-k", "joined", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     joined = [row for row in rows if row["kind"] == "joined"]
     assert [row["step"] for row in rows] == sorted(row["step"] for row in rows)

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,6 @@ def run_report(
     input: Any = None,
     title: str | None = None,
     trust: bool = False,
-    names: Mapping[int, str] | None = None,
     describe: Sequence[str] = (),
     name_of: Namer = in_python,
 ) -> ReportData:
@@ -68,8 +67,6 @@ def run_report(
         Heading of the page; by default the name of the input.
     trust : bool
         Whether a query that is stored in the run may be run to find `truth`.
-    names : mapping of int to str, optional
-        Names of clusters for this report, in place of those that are stored in the run.
     describe : sequence of str
         Further columns of the input to describe clusters by, as for `describe_clusters`.
     name_of : callable
@@ -98,7 +95,7 @@ def run_report(
     recipe = run.config.recipe
     size, life = recipe.min_cluster_size, recipe.min_life
     data = data.with_confirmed(min_cluster_size=size, min_life=life).with_trial(_trial(run))
-    data = data.with_names(run.edits.shown_names() | dict(names or {}))
+    data = data.with_names(run.edits.shown_names())
     data = data.with_edits(run.edits.merged, run.edits.pinned)
     advice = None
     if run.config.sample_size:

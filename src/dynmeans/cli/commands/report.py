@@ -26,25 +26,9 @@ _Axes = Annotated[
         "the page."
     ),
 ]
-_Lines = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Coasts, borders or walls under the points: lines and polygons of a GeoJSON file, "
-        "in the units of the two features drawn at first.",
-    ),
-]
 _Families = Annotated[
     bool,
     typer.Option("--families", help="Add a slider through the levels of families."),
-]
-_Names = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Names for this report: a CSV file with the columns cluster_id and name. Those "
-        "given by dynmeans name are there without it.",
-    ),
 ]
 _Describe = Annotated[
     list[str] | None,
@@ -76,14 +60,12 @@ def report(
     truth: _Truth = None,
     input: options.InputMoved = None,
     axes: _Axes = None,
-    lines: _Lines = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     is_families: _Families = False,
     level: options.FamilyLevel = None,
     n_families: options.NFamilies = None,
     min_cluster_size: options.MinClusterSize = None,
     min_life: options.MinLife = None,
-    names: _Names = None,
     describe: _Describe = None,
     beside: _Beside = None,
     has_engine: _Engine = True,
@@ -105,9 +87,7 @@ def report(
 
     check_folder("path", path)
     from dynmeans.report import write_report
-    from dynmeans.runs.export.name_files import read_names
 
-    given = None if names is None else read_names(names)
     columns = [name.strip() for text in describe or [] for name in text.split(",")]
     reading = {"truth": truth, "input": input, "trust": trust, "describe": columns}
     families = {"level": level, "n_families": n_families}
@@ -117,10 +97,9 @@ def report(
         data = _run_data(folder, {**reading, **own}, families if has_families else None)
         size, life = min_cluster_size or data.min_cluster_size, min_life or data.min_life
         data = data.with_confirmed(min_cluster_size=size, min_life=life)
-        data = data if axes is None else _with_axes(data, axes)
-        return data if lines is None else _with_lines(data, lines)
+        return data if axes is None else _with_axes(data, axes)
 
-    data = gather(run_folder, {"title": title, "names": given})
+    data = gather(run_folder, {"title": title})
     other = None if beside is None else gather(options.existing_run(beside), {})
     if other is not None and other.title == data.title:
         data, other = (
@@ -159,18 +138,6 @@ def _run_data(
     with Run.open(folder) as run:
         data = run_report(run, name_of=typed(str(folder)), **reading)
         return data if families is None else data.with_families(families_of_run(run, **families))
-
-
-def _with_lines(data: "ReportData", lines: Path) -> "ReportData":
-    from dynmeans.inputs.input_error import InputError
-    from dynmeans.report.data import TIME_AXIS
-    from dynmeans.report.line_file import lines_near, read_lines
-
-    if TIME_AXIS in data.view:
-        raise InputError("lines", "needs two features to be drawn at first", hint="See {axes}.")
-    x, y = data.view
-    found = lines_near(read_lines(lines), data.clusters.places[:, [x, y]])
-    return data.with_backdrop(data.axes[x].name, data.axes[y].name, found)
 
 
 def _with_axes(data: "ReportData", axes: str) -> "ReportData":
