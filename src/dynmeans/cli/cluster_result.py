@@ -1,8 +1,7 @@
 """What `dynmeans cluster` shows: how far it is, and what it did."""
 
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -56,17 +55,6 @@ def warn_of(found: Suggestion) -> None:
     sys.stdout.flush()  # what the warnings are about comes first
     for doubt in found.doubts:
         tell(f"warning: {with_flags(doubt, ['cluster'])}", "warning")
-
-
-def show_progress(
-    total: int | None, done: int, features: Sequence[str]
-) -> AbstractContextManager[Any]:
-    """Show a terminal how far the run is; load what draws it only then."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    from dynmeans.cli.live_view import live_view
-
-    return live_view(total, done, features)
 
 
 def find_families(folder: Path) -> Families:

@@ -1,7 +1,6 @@
 """dynmeans cluster: from a table or a stream of rows to a run folder."""
 
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -71,7 +70,8 @@ def cluster(
     dynmeans cluster redis://localhost/0?stream=rows -t at --every 1min -f x,y --new-penalty 1 -o r
     """
     from dynmeans.cli import cluster_result
-    from dynmeans.cli.output import log_to_standard_error, suggestion_bar
+    from dynmeans.cli.output import log_to_standard_error
+    from dynmeans.cli.progress import while_choosing, while_clustering
     from dynmeans.cli.stopping import StopSignal
     from dynmeans.runs.cluster_job import QUIETLY, ClusterJob, Shown
     from dynmeans.runs.input import Input
@@ -97,11 +97,7 @@ def cluster(
     is_quiet = asked.quiet or as_json
     if is_address(input) and not is_quiet:
         cluster_result.tell_start(job)
-    told = Shown(
-        cluster_result.show_progress,
-        nullcontext if is_quiet else suggestion_bar,
-        cluster_result.show_suggestion,
-    )
+    told = Shown(while_clustering, while_choosing, cluster_result.show_suggestion)
     with stop:
         done = job.start(
             resume=resume,

@@ -62,8 +62,7 @@ def clusters(
 
     dynmeans clusters run --describe port,text --truth ship -o clusters.csv
     """
-    from dynmeans.cli.output import check_folder, print_json, say
-    from dynmeans.inputs.input_error import InputError
+    from dynmeans.cli.output import check_file, print_json, say
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.export.geojson import write_geojson
     from dynmeans.runs.export.profile_files import write_profiles
@@ -72,9 +71,7 @@ def clusters(
     from dynmeans.runs.run import Run
 
     if path is not None:
-        check_folder("path", path)
-        if path.suffix not in FILES:
-            raise InputError("path", "must end in .csv, .parquet or .geojson", got=str(path))
+        check_file("path", path, FILES)
     columns = [name.strip() for text in describe or [] for name in text.split(",")]
     with Run.open(run_folder) as run:
         families = None

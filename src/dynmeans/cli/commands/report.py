@@ -83,9 +83,9 @@ def report(
 
     dynmeans report fine -o both.html --beside coarse
     """
-    from dynmeans.cli.output import check_folder, print_json, say
+    from dynmeans.cli.output import check_file, print_json, say
 
-    check_folder("path", path)
+    check_file("path", path)
     from dynmeans.report import write_report
 
     columns = [name.strip() for text in describe or [] for name in text.split(",")]
