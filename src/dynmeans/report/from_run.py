@@ -91,31 +91,35 @@ def run_report(
         scores=scores,
         title=title or _title(run),
     )
-    data = in_space(data, space)
-    recipe = run.config.recipe
-    size, life = recipe.min_cluster_size, recipe.min_life
-    data = data.with_confirmed(min_cluster_size=size, min_life=life).with_trial(_trial(run))
-    data = data.with_names(run.edits.shown_names())
-    data = data.with_edits(run.edits.merged, run.edits.pinned)
-    advice = None
+    notes, advice, texts = list(data.notes), None, dict[int, list[str]]()
     if run.config.sample_size:
         profiles = describe_clusters(
             run, describe=describe, input=input, trust=trust, already_read=(history, samples)
         )
         scales, texts = scales_of_run(run, samples[-1:]), descriptions(profiles)
         texts |= {k: [text, *texts.get(k, [])] for k, text in scales.items()}
-        data = data.with_descriptions(texts)
         advice = scales_in_words(scales)
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
             f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "
             "chosen by a hash of their numbers."
         )
-        data = replace(data, notes=(rule, *data.notes))
-    links = links_of_run(run, history)
-    told = [text.told(name_of) for text in (advice, proposed_space(run)) if text is not None]
-    data = replace(data, links=[(k.cluster_id, k.other_id, k.gap) for k in links])
-    return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run, name_of, links)))
+        notes.insert(0, rule)
+    notes += [text.told(name_of) for text in (advice, proposed_space(run)) if text is not None]
+    links, recipe, edits = links_of_run(run, history), run.config.recipe, run.edits
+    return replace(
+        in_space(data, space),
+        min_cluster_size=recipe.min_cluster_size,
+        min_life=recipe.min_life,
+        trial=_trial(run),
+        cluster_names=edits.shown_names(),
+        merged=edits.merged,
+        pinned=frozenset(edits.pinned),
+        descriptions={k: tuple(told) for k, told in texts.items()},
+        links=[(link.cluster_id, link.other_id, link.gap) for link in links],
+        notes=tuple(notes),
+        story=tuple(story_of(run, name_of, links)),
+    )
 
 
 def run_page(run: Run, **options: Any) -> str:
