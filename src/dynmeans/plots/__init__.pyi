@@ -1,6 +1,5 @@
 from dynmeans.plots.animation import animate as animate
 from dynmeans.plots.cluster_numbers import plot_cluster_numbers as plot_cluster_numbers
-from dynmeans.plots.costs import plot_costs as plot_costs
 from dynmeans.plots.families import plot_families as plot_families
 from dynmeans.plots.identity_colors import identity_color as identity_color
 from dynmeans.plots.identity_colors import identity_marker as identity_marker

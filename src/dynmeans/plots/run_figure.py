@@ -1,4 +1,4 @@
-"""The figures of a run folder: tracks, lives, numbers and costs, together or one of them."""
+"""The figures of a run folder: tracks, lives and numbers, together or one of them."""
 
 import io
 from collections.abc import Callable
@@ -10,13 +10,12 @@ from matplotlib.figure import Figure
 
 from dynmeans.inputs.fields import one_of
 from dynmeans.plots.cluster_numbers import plot_cluster_numbers
-from dynmeans.plots.costs import plot_costs
 from dynmeans.plots.timeline import plot_timeline
 from dynmeans.plots.tracks import plot_tracks
 from dynmeans.records.history import History
 from dynmeans.runs.run import Run
 
-KINDS = ("all", "tracks", "timeline", "costs", "numbers")
+KINDS = ("all", "tracks", "timeline", "numbers")
 
 
 class ShownFigure(Figure):
@@ -34,19 +33,19 @@ class ShownFigure(Figure):
 
 
 def run_figure(run: Run, kind: str = "all") -> Figure:
-    """Draw the tracks of the last window, the timeline of lives, numbers of clusters and costs."""
+    """Draw the tracks of the last window, the timeline of lives and numbers of clusters."""
     one_of("kind", kind, KINDS)
     history, points = _drawn(run)
     figures: dict[str, Callable[[Axes], Axes]] = {
         "tracks": lambda ax: plot_tracks(history, points, ax=ax),
         "timeline": lambda ax: plot_timeline(history, ax),
         "numbers": lambda ax: plot_cluster_numbers(history, ax),
-        "costs": lambda ax: plot_costs(history, ax),
     }
-    size, n_sides = ((12.0, 9.0), 2) if kind == "all" else ((8.0, 5.5), 1)
-    figure = ShownFigure(figsize=size, layout="constrained")
-    axes = figure.subplots(n_sides, n_sides, squeeze=False).ravel()
-    for ax, name in zip(axes, figures if kind == "all" else [kind], strict=True):
+    is_one = kind != "all"
+    figure = ShownFigure(figsize=(8.0, 5.5) if is_one else (13.0, 9.0), layout="constrained")
+    lives = ["tracks", "timeline"]
+    places = [[kind]] if is_one else [lives, lives, ["tracks", "numbers"]]
+    for name, ax in figure.subplot_mosaic(places).items():
         figures[name](ax)
     return figure
 

@@ -294,11 +294,11 @@ class ClusteredRows:
         display(framed(page, height))
 
     def plot(self, kind: str = "all") -> Any:
-        """Draw tracks, the timeline of lives, numbers of clusters and costs; or one of them.
+        """Draw tracks, the timeline of lives and numbers of clusters; or one of them.
 
         Parameters
         ----------
-        kind : {"all", "tracks", "timeline", "numbers", "costs"}
+        kind : {"all", "tracks", "timeline", "numbers"}
             What to draw.
         """
         with self.run() as run:
