@@ -1,6 +1,5 @@
 """The figures of a run folder: tracks, lives and numbers, together or one of them."""
 
-import io
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,26 +9,13 @@ from matplotlib.figure import Figure
 
 from dynmeans.inputs.fields import one_of
 from dynmeans.plots.cluster_numbers import plot_cluster_numbers
+from dynmeans.plots.figures import ShownFigure
 from dynmeans.plots.timeline import plot_timeline
 from dynmeans.plots.tracks import plot_tracks
 from dynmeans.records.history import History
 from dynmeans.runs.run import Run
 
 KINDS = ("all", "tracks", "timeline", "numbers")
-
-
-class ShownFigure(Figure):
-    """A figure that a notebook shows by itself, whether pyplot was loaded or not."""
-
-    is_shown = False  # by the call that made it: the cell must not show it again
-
-    def _repr_png_(self) -> bytes | None:
-        if self.is_shown:
-            self.is_shown = False
-            return None
-        data = io.BytesIO()
-        self.savefig(data, format="png")
-        return data.getvalue()
 
 
 def run_figure(run: Run, kind: str = "all") -> Figure:
@@ -44,7 +30,7 @@ def run_figure(run: Run, kind: str = "all") -> Figure:
     is_one = kind != "all"
     figure = ShownFigure(figsize=(8.0, 5.5) if is_one else (13.0, 9.0), layout="constrained")
     lives = ["tracks", "timeline"]
-    places = [[kind]] if is_one else [lives, lives, ["tracks", "numbers"]]
+    places: list[Any] = [[kind]] if is_one else [lives, lives, ["tracks", "numbers"]]
     for name, ax in figure.subplot_mosaic(places).items():
         figures[name](ax)
     return figure

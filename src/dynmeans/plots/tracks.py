@@ -236,12 +236,13 @@ def _draw_centers(data: TrackData, ax: Axes) -> None:
     share = max(0.2, min(1.0, MAX_NAMES / max(len(data.ids), 1)))
     size, edge = 95 * share, 1.1 * share**0.5
     for marker, rows in rows_by_marker(data.unseen_ids).items():
-        edges = identity_rgba(data.unseen_ids[rows])
-        look: dict[str, Any] = {"s": size / 2, "c": "white", "linewidths": 1.4 * edge, "zorder": 3}
-        ax.scatter(*data.unseen_centers[rows].T, marker=marker, edgecolors=edges, **look)
+        (x, y), edges = data.unseen_centers[rows].T, identity_rgba(data.unseen_ids[rows])
+        look: dict[str, Any] = {"edgecolors": edges, "linewidths": 1.4 * edge, "zorder": 3}
+        ax.scatter(x, y, s=size / 2, c="white", marker=marker, **look)
     for marker, rows in rows_by_marker(data.ids).items():
-        look = {"c": identity_rgba(data.ids[rows]), "edgecolors": _INK, "zorder": 4}
-        ax.scatter(*data.centers[rows].T, marker=marker, s=size, linewidths=edge, **look)
+        (x, y), colors = data.centers[rows].T, identity_rgba(data.ids[rows])
+        look = {"edgecolors": _INK, "linewidths": edge, "zorder": 4}
+        ax.scatter(x, y, s=size, c=colors, marker=marker, **look)
 
 
 def _draw_names(data: TrackData, ax: Axes) -> None:

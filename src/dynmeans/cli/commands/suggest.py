@@ -84,11 +84,11 @@ def suggest(
 
 
 def _draw(found: "Suggestion", picture: Path) -> None:
-    from dynmeans.plots.run_figure import ShownFigure
+    from dynmeans.plots.figures import new_figure
     from dynmeans.plots.suggestion import plot_suggestion
 
-    figure = ShownFigure(figsize=(8, 5), layout="constrained")
-    plot_suggestion(found, ax=figure.subplots())
+    figure, (ax,) = new_figure((8, 5), 1, 1)
+    plot_suggestion(found, ax=ax)
     figure.savefig(picture, dpi=150)
 
 
