@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from dynmeans.inputs.argument_text import Namer, in_python
-from dynmeans.records.history import History
 from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
 from dynmeans.report.centers_drawn import drawn_together
@@ -76,9 +75,7 @@ def run_report(
     samples = list(run.samples())
     if not samples:
         raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
-    history = History(feature_names=run.config.features)
-    for record, _ in zip(run.history(labels=False), samples, strict=False):
-        history.add(record)
+    history = run.history(labels=False, last_step=samples[-1].step)
     assert run.memory is not None, "a run with windows has one"
     space = run.memory.known_space
     column = truth or run.config.source.get("truth")

@@ -143,21 +143,13 @@ def _check(rng: random.Random, expected: list[Any], windows: list[Window], take:
 
 @contextmanager
 def _no_couriers() -> Iterator[None]:
-    """Nobody is told, and families are found once for each window."""
-    kept = watch.couriers_of, watch.families_of_run
-    known: dict[tuple[Any, ...], Any] = {}
-
-    def families(run: Run, **choice: Any) -> Any:
-        key = (run.folder, *choice.items())
-        if key not in known:
-            known[key] = kept[1](run, **choice)
-        return known[key]
-
-    watch.couriers_of, watch.families_of_run = lambda *_: [], families
+    """Nobody is told."""
+    kept = watch.couriers_of
+    watch.couriers_of = lambda *_: []
     try:
         yield
     finally:
-        watch.couriers_of, watch.families_of_run = kept
+        watch.couriers_of = kept
 
 
 @contextmanager
