@@ -55,7 +55,7 @@ def _parameter(one: Any, panel: str, defaults: Fields) -> inspect.Parameter:
         f"--{one.name.replace('_', '-')}",
         help=_in_flags(about["help"]),
         metavar="|".join(choices) if choices else about.get("metavar"),
-        rich_help_panel=about.get("panel", panel),
+        rich_help_panel=about.get("panel", panel) or None,
         min=about.get("min"),
     )
     return inspect.Parameter(

@@ -1,14 +1,14 @@
 """dynmeans families: identities of a run that belong together."""
 
+from typing import Any
+
 from dynmeans.cli import options
+from dynmeans.cli.fields import with_options
+from dynmeans.cli.options import FamilyOptions
 
 
-def families(
-    run_folder: options.RunFolder,
-    level: options.FamilyLevel = None,
-    n_families: options.NFamilies = None,
-    as_json: options.AsJson = False,
-) -> None:
+@with_options({FamilyOptions: ""}, only={FamilyOptions: ("level", "n_families")})
+def families(run_folder: options.RunFolder, as_json: options.AsJson = False, **fields: Any) -> None:
     """Group the identities of a run that belong together, in seconds; nothing is clustered again.
 
     Without --level and --n-families the level that describes the stream most briefly is chosen. It
@@ -24,7 +24,7 @@ def families(
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        found = families_of_run(run, level=level, n_families=n_families)
+        found = families_of_run(run, **fields)
         names = run.edits.shown_names()
     if as_json:
         print_json(families_fields(found))
