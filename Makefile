@@ -25,7 +25,7 @@ help:  ## This list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
 	    awk -F '\t' '{ printf "make %-15s %s\n", $$1, $$2 }'
 
-demo: $(DEMO_READY)  ## Make a stream, follow its clusters, write labels and a report, name it.
+demo: $(DEMO_READY)  ## Follow simulated ships, write labels and a report, name it.
 	$(BIN)/dynmeans demo
 
 # Runs wait for the disk at each commit: in memory, where programs may lie and 4 GB are free, tests do not.

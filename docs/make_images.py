@@ -22,7 +22,6 @@ from dynmeans.plots import (
     identity_marker,
     identity_rgba,
     plot_cluster_numbers,
-    plot_costs,
     plot_families,
     plot_suggestion,
     plot_timeline,
@@ -112,13 +111,6 @@ def make_timeline(batches: list[FloatArray], history: History) -> None:
     figure = Figure(figsize=(7.5, 4.6), layout="constrained")
     plot_timeline(history, ax=figure.subplots())
     _save(figure, "timeline")
-
-
-def make_costs(batches: list[FloatArray], history: History) -> None:
-    """The cost of every batch and its passes."""
-    figure = Figure(figsize=(7, 3.6), layout="constrained")
-    plot_costs(history, ax=figure.subplots())
-    _save(figure, "costs")
 
 
 def make_cluster_numbers(batches: list[FloatArray], history: History) -> None:
@@ -224,7 +216,6 @@ MAKERS: dict[str, Callable[[list[FloatArray], History], None]] = {
     "tracks": make_tracks,
     "tracks-over-time": make_tracks_over_time,
     "timeline": make_timeline,
-    "costs": make_costs,
     "cluster-numbers": make_cluster_numbers,
     "families": make_families,
     "identity-colors": make_identity_colors,

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from dynmeans import DynamicMeans, History
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.plots import plot_cluster_numbers, plot_costs, plot_timeline, plot_tracks
+from dynmeans.plots import plot_cluster_numbers, plot_timeline, plot_tracks
 from dynmeans.records.arrays import FloatArray
 
 N_STEPS = 100
@@ -61,7 +61,6 @@ def main() -> None:
         "tracks, all tails": lambda ax: plot_tracks(history, batches[-1], tail=N_STEPS, ax=ax),
         "timeline": lambda ax: plot_timeline(history, ax),
         "timeline, 200 rows": lambda ax: plot_timeline(history, ax, max_clusters=200),
-        "costs": lambda ax: plot_costs(history, ax),
         "cluster numbers": lambda ax: plot_cluster_numbers(history, ax),
     }
     slowest = {name: max(time_drawing(f) for _ in range(repeats)) for name, f in figures.items()}

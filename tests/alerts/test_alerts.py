@@ -4,7 +4,6 @@ import sqlite3
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 from run_cases import CONFIG, FAR, NEAR, Hook, rules_file
 
@@ -124,20 +123,6 @@ def test_a_webhook_is_posted_to_until_it_answers(hook, answers, tmp_path):
     assert Hook.received[0]["run"] == "run"
 
 
-def test_families_that_split_are_told(tmp_path, told):
-    rules = rules_file(
-        tmp_path,
-        f'[[rule]]\nname = "f"\nwhen = "family-splits"\nlevel = 0.3\ncommand = {told.command}\n',
-    )
-    rng = np.random.default_rng(0)
-    places = [[[0.0, 0.0], [1.1 + 0.5 * max(0, step - 3), 0.0]] for step in range(6)]
-    windows = [np.concatenate([rng.normal(at, 0.3, (40, 2)) for at in two]) for two in places]
-    follow(tmp_path / "run", rules, *(window.tolist() for window in windows))
-    first = told()[0]
-    assert (first["when"], first["cluster_id"]) == ("family-splits", 0)
-    assert {0, 1} <= set(first["members"])
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -165,7 +150,7 @@ def test_families_that_split_are_told(tmp_path, told):
             "no feature 'z'",
         ),
         ('[[rule]]\nname = "a"\nwhen = "enters"\nbox = {x = [2, 1]}\ncommand = ["a"]', "must rise"),
-        ('[[rule]]\nname = "a"\nwhen = "born"\nlevel = 3\ncommand = ["a"]', "level is not known"),
+        ('[[rule]]\nname = "a"\nwhen = "born"\nwings = 3\ncommand = ["a"]', "wings is not known"),
         ('[[rule]]\nname = "a"\nwhen = "unseen"\nwindows = 0\ncommand = ["a"]', "from 1 to"),
     ],
 )

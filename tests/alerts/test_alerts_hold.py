@@ -47,7 +47,6 @@ def test_a_cluster_that_is_born_small_is_told_once_it_is_large_enough(tmp_path, 
         '"returned"',
         '"unseen"\nwindows = 2',
         '"grows"\npercent = 100\nwindows = 2',
-        '"family-splits"\nlevel = 0.3\nwindows = 2',
     ],
 )
 def test_alerts_do_not_depend_on_how_windows_were_committed(when, tmp_path, told):
@@ -69,13 +68,9 @@ def test_alerts_do_not_depend_on_how_windows_were_committed(when, tmp_path, told
     assert told() == [{**alert, "run": "all"} for alert in one]
 
 
-def test_a_split_of_families_is_told_after_a_stop_between_keeping_and_telling(
-    tmp_path, told, monkeypatch
-):
-    rules = rules_file(tmp_path, rule('"family-splits"\nlevel = 0.3', f"command = {told.command}"))
-    rng = np.random.default_rng(0)
-    places = [[[0.0, 0.0], [1.1 + 0.5 * max(0, step - 3), 0.0]] for step in range(6)]
-    windows = [np.concatenate([rng.normal(at, 0.3, (40, 2)) for at in two]) for two in places]
+def test_who_enters_is_told_after_a_stop_between_keeping_and_telling(tmp_path, told, monkeypatch):
+    rules = rules_file(tmp_path, rule('"enters"\nbox = {x = [0, 1]}', f"command = {told.command}"))
+    windows = [[[0.9 * step - 2, 0.0]] for step in range(6)]
     taken(tmp_path / "whole", rules, windows, at_once=1)
     expected = [alert["id"] for alert in told()]
     told.log.unlink()

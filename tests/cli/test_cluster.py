@@ -313,7 +313,7 @@ def test_scores_without_a_column_anywhere_say_what_is_missing(run, capsys):
     assert "--truth is needed: the run was made without" in error_of(capsys, "score", run)
 
 
-@pytest.mark.parametrize("kind", ["all", "tracks", "timeline", "costs", "numbers"])
+@pytest.mark.parametrize("kind", ["all", "tracks", "timeline", "numbers"])
 def test_pictures_are_drawn(run, capsys, kind):
     assert main(["plot", run, "--kind", kind, "-o", "run.png"]) == 0
     assert Path("run.png").read_bytes().startswith(b"\x89PNG")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,9 @@ import run_cases
 import dynmeans
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
-from dynmeans.cli.live_view import cluster_table
+from dynmeans.cli.progress import while_clustering
 from dynmeans.runs.one_call.cluster import RowsLeftOutWarning
+from dynmeans.runs.reading.window import Window
 
 
 @pytest.fixture
@@ -220,11 +222,17 @@ def test_a_first_line_without_a_time_leaves_only_itself_out(tmp_path, monkeypatc
     assert "1 row was left out and has no label: 1 whose t is missing" in captured.err
 
 
-def test_the_live_table_names_centers_by_their_features(tmp_path):
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_is_told_how_far_the_work_is(tmp_path, monkeypatch):
     rows = run_cases.moving_table(3)
     rows.to_parquet(tmp_path / "rows.parquet", index=False)
     run_cases.follow(tmp_path / "rows.parquet", tmp_path / "run")
-    with Run.open(tmp_path / "run") as run:
-        table = cluster_table(next(iter(run.history())), ["speed", "[red]depth"])
-    headers = [column.header for column in table.columns]
-    assert headers == ["cluster", "points", "since", "center speed", r"center \[red]depth"]
+    monkeypatch.setattr("sys.stderr", Terminal())
+    with Run.open(tmp_path / "run") as run, while_clustering(9, 0, []) as on_window:
+        on_window(next(iter(run.history())), Window([[0.0, 0.0]], name="\x1b[31m[red]"))
+        progress = sys.stderr
+    assert "\\x1b[31m[red]: 4 clusters, 4 remembered" in progress.getvalue()

@@ -9,7 +9,6 @@ import pytest
 
 from dynmeans import DynamicMeans, Run, cluster
 from dynmeans.cli.__main__ import main
-from dynmeans.plots.shares import plot_shares
 from dynmeans.report.from_run import run_report
 
 ROWS = "at,n,x,place\n" + "".join(f"2026-03-{1 + i:02d},{i},{i % 2 * 9},here\n" for i in range(20))
@@ -88,7 +87,7 @@ def test_an_option_that_is_missing_comes_with_an_example(rows, capsys):
 
 def test_a_picture_is_named_as_its_run(rows, capsys, tmp_path):
     assert main([*rows, "-t", "at", "--every", "1d", "-f", "x"]) == 0
-    assert main(["plot", "run", "--kind", "shares"]) == 0
+    assert main(["plot", "run", "--kind", "numbers"]) == 0
     assert (tmp_path / "run.png").exists()
     assert capsys.readouterr().out == "run.png\n"
 
@@ -113,13 +112,6 @@ def test_missing_values_are_refused_with_a_way_out_of_our_own():
         with pytest.raises(ValueError, match=r"NaN\. Leave rows that lack a value out") as told:
             DynamicMeans(1.0).partial_fit(rows)
         assert "HistGradient" not in str(told.value)
-
-
-def test_every_rank_of_a_bump_chart_has_a_tick():
-    rng = np.random.default_rng(0)
-    batches = [np.repeat(np.arange(6.0) * 9, rng.integers(3, 9, 6))[:, None] for _ in range(4)]
-    _, history = DynamicMeans(1.0, random_state=0).fit_sequence(batches)
-    assert plot_shares(history).get_yticks().tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_run_keeps_as_many_rows_of_a_window_as_it_is_told(rows):

@@ -120,8 +120,8 @@ def test_auto_chooses_the_motion():
 
 
 def test_history_keeps_velocities_and_speeds(tmp_path):
-    HISTORY.save(tmp_path / "history.parquet")
-    loaded = History.load(tmp_path / "history.parquet")
+    HISTORY.save(tmp_path / "history.npz")
+    loaded = History.load(tmp_path / "history.npz")
     for record, expected in zip(loaded, HISTORY, strict=True):
         np.testing.assert_array_equal(record.velocities, expected.velocities)
         assert record.events == expected.events

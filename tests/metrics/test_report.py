@@ -21,15 +21,13 @@ KEYS = [
     "fragmentations",
     "ari_per_step",
     "ari_global",
-    "ami_per_step",
-    "ami_global",
 ]
 RNG = np.random.default_rng(0)
 TRUE = [RNG.integers(-1, 4, size=20) for _ in range(8)]
 FOUND = [np.where(RNG.random(20) < 0.8, labels, RNG.integers(-1, 6, size=20)) for labels in TRUE]
 WEIGHTS = [RNG.integers(0, 3, size=20) for _ in TRUE]
 OWN_FUNCTION = [key for key in KEYS if key not in {"hota", "assa", "deta"}]
-UNWEIGHTED = [key for key in KEYS if key.startswith(("ari", "ami"))]
+UNWEIGHTED = [key for key in KEYS if key.startswith("ari")]
 
 
 def test_report_has_every_score_in_order():

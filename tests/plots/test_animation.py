@@ -2,10 +2,8 @@
 
 import logging
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.animation import FFMpegWriter
 from PIL import Image
 
 from dynmeans.plots import animate
@@ -49,23 +47,6 @@ def test_limits_of_a_single_place_have_room(history, batches):
     np.testing.assert_allclose(_limits([frame]), [[0.5, 1.5], [-0.5, 0.5]])
 
 
-def test_mp4_is_what_ffmpeg_makes_of_the_frames(history, batches, tmp_path):
-    program = tmp_path / "ffmpeg"
-    # Writes what it is fed to the last of its arguments.
-    program.write_text('#!/bin/sh\nfor last; do :; done\nexec cat > "$last"\n')
-    program.chmod(0o755)
-    with mpl.rc_context({"animation.ffmpeg_path": str(program)}):
-        path = animate(history, batches, tmp_path / "film.mp4", dpi=DPI)
-    # 4 frames of 6.4 * 30 by 5.4 * 30 pixels of 4 bytes.
-    assert path.stat().st_size == 4 * 192 * 162 * 4
-
-
-def test_mp4_without_ffmpeg_is_refused(history, batches, tmp_path, monkeypatch):
-    monkeypatch.setattr(FFMpegWriter, "isAvailable", lambda: False)
-    with pytest.raises(ValueError, match=r"ffmpeg is not installed, got '\.mp4'"):
-        animate(history, batches, tmp_path / "film.mp4")
-
-
 def test_progress_is_logged(history, batches, tmp_path, caplog):
     with caplog.at_level(logging.INFO, logger="dynmeans.plots.animation"):
         animate(history, batches, tmp_path / "film.gif", dpi=DPI)
@@ -73,7 +54,7 @@ def test_progress_is_logged(history, batches, tmp_path, caplog):
 
 
 def test_another_kind_of_file_is_refused(history, batches, tmp_path):
-    with pytest.raises(ValueError, match=r"path must end in \.gif or \.mp4, got '.*film\.avi'"):
+    with pytest.raises(ValueError, match=r"path must end in \.gif, got '.*film\.avi'"):
         animate(history, batches, tmp_path / "film.avi")
 
 

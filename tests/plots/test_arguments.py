@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dynmeans import DynamicMeans, History
-from dynmeans.plots import plot_cluster_numbers, plot_costs, plot_timeline, plot_tracks
+from dynmeans.plots import plot_cluster_numbers, plot_timeline, plot_tracks
 from dynmeans.plots.arguments import batch_edges
 
-FIGURES = [plot_cluster_numbers, plot_costs, plot_timeline, plot_tracks]
+FIGURES = [plot_cluster_numbers, plot_timeline, plot_tracks]
 
 
 @pytest.mark.parametrize("plot", FIGURES)

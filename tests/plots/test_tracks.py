@@ -6,7 +6,7 @@ from matplotlib.colors import to_rgba
 
 from dynmeans import DynamicMeans
 from dynmeans.plots import identity_color, identity_rgba, plot_tracks
-from dynmeans.plots.tracks import _track_data
+from dynmeans.plots.tracks import _spread, _track_data
 
 
 def test_centers_are_those_of_the_batch(history):
@@ -169,3 +169,8 @@ def test_points_of_another_batch_are_refused(history, points):
 def test_points_that_are_not_finite_are_refused(history):
     with pytest.raises(ValueError, match="points must be finite"):
         _track_data(history, [[np.nan, 0.0], [0.0, 0.0]])
+
+
+def test_names_of_one_column_move_apart_evenly_where_they_are_too_near():
+    # Both half of what is missing: 2.0 and 2.5 become 1.75 and 2.75; 9.0 is far away.
+    np.testing.assert_allclose(_spread(np.array([2.5, 9.0, 2.0]), 1.0), [2.75, 9.0, 1.75])

@@ -112,9 +112,6 @@ def test_the_command_lists_links_and_the_merger_that_accepts_each(folder, capsys
     told = capsys.readouterr().out
     assert "2 was born where 1 had been, 6 steps after it was last seen" in told
     assert f"dynmeans edit {folder} merge 1 2" in told
-    words = ["events", str(folder), "--links", "--cluster", "3"]
-    app_for(words)(words, standalone_mode=False)
-    assert "link      3 perhaps 2 after 6 steps" in capsys.readouterr().out
 
 
 def test_the_page_has_links_and_says_so(folder):

@@ -1,6 +1,6 @@
 """Which rules a window meets, read off its record, those before it, and what a rule keeps."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,24 @@ class Alert(NamedTuple):
 def lookback(rules: Sequence[Rule]) -> int:
     """Return how many windows before one its rules look at."""
     return max([0, *(rule.windows for rule in rules if rule.when in ("grows", "unseen"))])
+
+
+def alerts_of(
+    rules: Sequence[Rule],
+    records: Sequence[StepRecord],
+    features: Sequence[str],
+    kept: dict[str, Kept],
+    max_gap: float,
+    first: int = 0,
+) -> Iterator[tuple[int, Alert]]:
+    """Yield the alerts of the windows from `first` on, numbered in each; `kept` is kept up."""
+    back = lookback(rules)
+    for place, record in enumerate(records):
+        until, new = records[max(0, place - back) : place + 1], list[Alert]()
+        for rule in rules if record.step >= first else ():
+            found, kept[rule.name] = matches(rule, until, features, kept[rule.name], max_gap)
+            new += found
+        yield from enumerate(new)
 
 
 def matches(
@@ -123,14 +141,11 @@ def _fields(
     places = np.flatnonzero(record.ids == cluster_id)
     center = record.centers[places[0]].tolist() if len(places) else None
     return {
-        **told_of(rule, record),
+        "rule": rule.name,
+        "when": rule.when,
+        "step": record.step,
+        "window": None if record.when is None else str(record.when),
         "cluster_id": int(cluster_id),
         "n_points": float(record.counts[places[0]]) if len(places) else 0.0,
         "center": None if center is None else dict(zip(features, center, strict=True)),
     }
-
-
-def told_of(rule: Rule, record: StepRecord) -> dict[str, Any]:
-    """Return what every alert of a rule and a window says."""
-    window = None if record.when is None else str(record.when)
-    return {"rule": rule.name, "when": rule.when, "step": record.step, "window": window}

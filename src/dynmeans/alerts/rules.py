@@ -11,15 +11,14 @@ from urllib.parse import urlsplit
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.streams.addresses import is_address
 
-KINDS = ("born", "returned", "grows", "enters", "unseen", "family-splits")
-_FIELDS = {
+_FIELDS: dict[str, tuple[str, ...]] = {
     "born": (),
     "returned": (),
     "grows": ("percent", "windows"),
     "enters": ("box",),
     "unseen": ("windows",),
-    "family-splits": ("level", "windows"),
 }
+KINDS = tuple(_FIELDS)
 TARGETS = ("command", "webhook", "stream")
 _COMMON = ("name", "when", "min_points", *TARGETS)
 _MOST_WINDOWS = 1000
@@ -31,13 +30,11 @@ class Rule:
 
     name: str  # Tells it from the others of its file
     # A cluster is ``born``, has ``returned``, ``grows`` by `percent` within so many `windows`,
-    # ``enters`` a `box`, or is ``unseen`` for so many `windows`; or a family at a `level` splits
-    # (``family-splits``), looked at every so many `windows`.
+    # ``enters`` a `box`, or is ``unseen`` for so many `windows`.
     when: str
     percent: float = 0.0
     windows: int = 1
     box: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    level: float = 0.0
     # Windows in which a cluster has fewer points are passed over: one that is born or enters small
     # is told of in the first window that shows it large enough.
     min_points: float = 0.0
@@ -81,7 +78,7 @@ def _rule(values: Any, features: Sequence[str]) -> Rule:
 
 
 def _check_numbers(rule: Rule) -> None:
-    for key in ("percent", "level", "min_points"):
+    for key in ("percent", "min_points"):
         value = getattr(rule, key)
         if not _is_real(value) or not 0 <= value < 1e100:
             _refuse(rule.name, f"{key} must be a number of at least 0")

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dynmeans.alerts.delivery import couriers_of, finish
-from dynmeans.alerts.matching import Alert, Kept, lookback, matches, told_of
+from dynmeans.alerts.matching import Alert, Kept, alerts_of, lookback, matches
 from dynmeans.alerts.rules import TARGETS, Rule, read_rules
 from dynmeans.records.step_record import StepRecord
-from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.alert_log import add_alerts, next_to_look_at
 from dynmeans.runs.store.run_tables import step_records
@@ -41,17 +40,11 @@ class Watch:
     def look(self, *, is_last: bool = False) -> None:
         """Look at the windows committed since the last time; deliver what is due beside the run."""
         first = next_to_look_at(self._run.store) or 0
-        back = lookback(self._rules)
-        records = self._records(max(0, first - back))
-        kept, alerts = dict(self._kept), list[tuple[int, Alert]]()
-        for place, record in enumerate(records):
-            new, until = list[Alert](), records[max(0, place - back) : place + 1]
-            for rule in self._rules if record.step >= first else ():
-                found, kept[rule.name] = self._look(rule, until, kept[rule.name])
-                new += found
-            alerts += enumerate(new)
+        records, kept = self._records(max(0, first - lookback(self._rules))), dict(self._kept)
         if records and records[-1].step >= first:
-            self._keep(alerts, records[-1].step + 1, kept)
+            features = self._run.config.features
+            found = alerts_of(self._rules, records, features, kept, self._max_gap, first)
+            self._keep(list(found), records[-1].step + 1, kept)
             self._kept = kept
         if is_last:
             finish(self._couriers, self._stop)
@@ -69,32 +62,9 @@ class Watch:
         options: dict[str, Any] = {"has_labels": False, "first_step": first, "last_step": last}
         return list(step_records(self._run.store, n_features, **options))
 
-    def _look(
-        self, rule: Rule, records: Sequence[StepRecord], kept: Kept
-    ) -> tuple[list[Alert], Kept]:
-        if rule.when == "family-splits":
-            return self._splits(rule, records[-1], kept)
-        return matches(rule, records, self._run.config.features, kept, self._max_gap)
-
     @cached_property
     def _max_gap(self) -> float:
-        penalties = self._run.penalties
-        assert penalties is not None, "a window was taken in"
-        return penalties.max_gap
-
-    def _splits(self, rule: Rule, record: StepRecord, before: Kept) -> tuple[list[Alert], Kept]:
-        """Families of the last look whose members are now in several."""
-        if record.step % rule.windows:
-            return [], before
-        found = families_of_run(self._run, level=rule.level, last_step=record.step)
-        now = dict(zip(found.tree.ids.tolist(), found.family_of_identity.tolist(), strict=True))
-        alerts = []
-        for family in sorted(set(before.values())):
-            members = [k for k, name in before.items() if name == family and k in now]
-            if len({now[k] for k in members}) > 1:
-                fields = {**told_of(rule, record), "cluster_id": int(family), "members": members}
-                alerts.append(Alert(rule.name, record.step, int(family), fields))
-        return alerts, now
+        return _max_gap_of(self._run)
 
     def _known(self, rule: Rule, first: int) -> Kept:
         """Return what a rule kept; one that is new or was changed speaks of windows to come."""
@@ -104,7 +74,7 @@ class Watch:
         kept: Kept = {}
         if rule.when == "enters" and first > 0:  # who is inside now has not come in
             for record in self._records(0, first - 1):
-                _, kept = self._look(rule, [record], kept)
+                _, kept = matches(rule, [record], self._run.config.features, kept, self._max_gap)
         return kept
 
     def _keep(self, alerts: list[tuple[int, Alert]], next_step: int, kept: dict[str, Kept]) -> None:
@@ -120,6 +90,19 @@ class Watch:
             if getattr(rules[alert.rule], target) is not None
         ]
         add_alerts(self._run.store, rows, next_step, {_KEPT: entries})
+
+
+def past_alerts(run: Run, rules: Sequence[Rule]) -> list[Alert]:
+    """Return what these rules find in the windows of a run; nothing is stored, nobody is told."""
+    records, kept = list(run.history(labels=False)), dict[str, Kept]((r.name, {}) for r in rules)
+    max_gap = _max_gap_of(run) if records else 0.0
+    return [found for _, found in alerts_of(rules, records, run.config.features, kept, max_gap)]
+
+
+def _max_gap_of(run: Run) -> float:
+    penalties = run.penalties
+    assert penalties is not None, "a window was taken in"
+    return penalties.max_gap
 
 
 def _meaning(rule: Rule) -> dict[str, Any]:

@@ -26,7 +26,6 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     is_debugged = DEBUG in words
     words = [word for word in words if word != DEBUG]
-    old = _stamp_of_old_run(words)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _warn(message, words)
@@ -34,10 +33,10 @@ def main(arguments: list[str] | None = None) -> int:
             result = app(args=words, prog_name="dynmeans", standalone_mode=False)
         sys.stdout.flush()
         if result == INTERRUPTED:  # typer turns the key into a result, where it can.
-            return _interrupted(words, old)
+            return _interrupted(words)
         return result if isinstance(result, int) else 0
     except KeyboardInterrupt:
-        return _interrupted(words, old)
+        return _interrupted(words)
     except BrokenPipeError:
         return _output_closed()
     except SystemExit as end:
@@ -48,15 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if is_debugged:
             traceback.print_exc()
-        return _failed(error, words, old)
-
-
-def _stamp_of_old_run(words: list[str]) -> int | None:
-    if words[:1] != ["cluster"]:
-        return None
-    resuming = importlib.import_module("dynmeans.cli.resuming")
-    stamp: int | None = resuming.stamp_of_old_run(words)
-    return stamp
+        return _failed(error, words)
 
 
 def _output_closed() -> int:
@@ -65,11 +56,11 @@ def _output_closed() -> int:
     return 0
 
 
-def _failed(error: Exception, words: list[str], old: int | None) -> int:
+def _failed(error: Exception, words: list[str]) -> int:
     # A query of DuckDB that Ctrl-C stopped says so in its own way, and typer turns the key into
     # an exit code; usage errors carry their exit code and know how to show themselves.
     if "Query interrupted" in str(error) or getattr(error, "exit_code", 0) == INTERRUPTED:
-        return _interrupted(words, old)
+        return _interrupted(words)
     if hasattr(error, "exit_code"):
         if hasattr(error, "show"):
             error.show()
@@ -94,13 +85,13 @@ def _warn(message: Warning | str, words: list[str]) -> None:
     output.tell(f"warning: {' '.join(str(flags.with_flags(text, words)).split())}")
 
 
-def _interrupted(words: list[str], old: int | None) -> int:
+def _interrupted(words: list[str]) -> int:
     """Say what is safe and how to resume; only `cluster` leaves work behind."""
-    told = "interrupted; nothing was written."
+    told = "nothing was written."
     if words[:1] == ["cluster"]:
-        resuming = importlib.import_module("dynmeans.cli.resuming")
-        told = resuming.last_words(words, old)
-    sys.stderr.write(f"\ndynmeans: {told}\n")
+        told = "what was committed is safe; dynmeans status says how far. To resume, run it again"
+        told += " without --overwrite." if "--overwrite" in words else "."
+    sys.stderr.write(f"\ndynmeans: interrupted; {told}\n")
     return INTERRUPTED
 
 

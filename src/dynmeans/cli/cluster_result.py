@@ -1,8 +1,7 @@
 """What `dynmeans cluster` shows: how far it is, and what it did."""
 
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -58,17 +57,6 @@ def warn_of(found: Suggestion) -> None:
         tell(f"warning: {with_flags(doubt, ['cluster'])}", "warning")
 
 
-def show_progress(
-    total: int | None, done: int, features: Sequence[str]
-) -> AbstractContextManager[Any]:
-    """Show a terminal how far the run is; load what draws it only then."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    from dynmeans.cli.live_view import live_view
-
-    return live_view(total, done, features)
-
-
 def find_families(folder: Path) -> Families:
     """Group the clusters of the run that belong together."""
     with Run.open(folder) as run:
@@ -107,19 +95,12 @@ def families_fields(families: Families) -> dict[str, Any]:
 
 
 def show_result(
-    result: ClusterResult,
-    families: Families | None,
-    *,
-    time: str | None,
-    as_json: bool,
-    quiet: bool,
+    result: ClusterResult, families: Families | None, *, time: str | None, as_json: bool
 ) -> None:
     """Say what was done: one JSON object, or lines for people and logs; `time` is a column."""
     if as_json:
         found = {} if families is None else {"families": families_fields(families)}
         print_json({**_result_fields(result), **found})
-        return
-    if quiet:
         return
     _say_result(result)
     _tell_left_out(result, time)

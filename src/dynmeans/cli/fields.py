@@ -20,14 +20,8 @@ def with_options(
 ) -> Callable[[Command], Command]:
     """Give a command, in place of its ``**fields``, an option for each field of these records.
 
-    Parameters
-    ----------
-    records : mapping of type to str
-        Dataclasses whose fields say `help` and `type`, and the panel of the help that each is in.
-    only : mapping of type to names, optional
-        The fields to take of a record; by default all that have a type.
-    defaults : mapping of str to Any, optional
-        Defaults that are the command's own; None where the record's is said in words.
+    `records` names the panel of the help that each is in, `only` the fields to take of a record, by
+    default all that have a type, `defaults` the command's own.
     """
 
     def decorate(command: Command) -> Command:
@@ -61,7 +55,8 @@ def _parameter(one: Any, panel: str, defaults: Fields) -> inspect.Parameter:
         f"--{one.name.replace('_', '-')}",
         help=_in_flags(about["help"]),
         metavar="|".join(choices) if choices else about.get("metavar"),
-        rich_help_panel=panel,
+        rich_help_panel=about.get("panel", panel) or None,
+        min=about.get("min"),
     )
     return inspect.Parameter(
         one.name,

@@ -1,30 +1,88 @@
-"""Options of `dynmeans cluster` about what follows a commit."""
+"""Options of `dynmeans cluster` about what follows a commit, what a run keeps and what is said."""
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from dynmeans.cli.options import CUT, PARAMETERS
+from dynmeans.inputs.fields import option
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.after_commit import AfterCommit, Follower
-from dynmeans.runs.reading.durations import parse_seconds
-from dynmeans.runs.retention import Retention
+from dynmeans.runs.configuration import N_KEPT
+
+if TYPE_CHECKING:
+    from dynmeans.runs.after_commit import AfterCommit
 
 
-def after_commit(
-    labels_to: str | None,
-    events_to: str | None,
-    alerts: Path | None,
-    keep: str | None,
-    archive: Path | None,
-) -> AfterCommit:
-    """Return what the options ask for."""
-    if archive is not None and keep is None:
-        raise InputError("archive", "needs {keep}")
-    retention = None if keep is None else Retention(parse_seconds("keep", keep), archive)
-    followers: tuple[Follower, ...] = ()
-    if alerts is not None:
-        from dynmeans.alerts.watch import watching
+@dataclass(frozen=True)
+class Following:
+    """Each field is an option."""
 
-        if not alerts.is_file():
-            raise InputError("alerts", ": there is no file {!r}", str(alerts))
-        followers = (partial(watching, alerts),)
-    return AfterCommit(labels_to, events_to, retention, followers)
+    until_idle: str | None = option(
+        None,
+        "Streams: end, and close all windows, when no row has come for this long, such as 30s.",
+        metavar="TIME",
+        panel=CUT,
+    )
+    n_threads: int | None = option(
+        None, "Threads of a step; never changes the result.", int, panel=PARAMETERS
+    )
+    alerts: str | None = option(
+        None,
+        "Alert rules in TOML: what to do when a cluster is born, returns, grows or moves.",
+        metavar="FILE",
+    )
+    keep: str | None = option(
+        None,
+        "Remove labels that are older: 30d. Clusters, events and histories stay.",
+        metavar="TIME",
+    )
+    archive: str | None = option(
+        None, "Move old labels to this folder instead of removing them.", metavar="FOLDER"
+    )
+    labels_to: str | None = option(
+        None,
+        "Send labels there once they are committed: redis://HOST/DB?stream=NAME, "
+        "kafka://HOST/TOPIC, mqtt://HOST/TOPIC or postgresql://HOST/DB?table=NAME.",
+        metavar="ADDRESS",
+    )
+    events_to: str | None = option(
+        None, "Send events to such an address once they are committed.", metavar="ADDRESS"
+    )
+    describe: str | None = option(
+        None,
+        "Name clusters by the values or words of this column that tell them; --text by default.",
+        metavar="COLUMN",
+    )
+    sample_size: int = option(
+        N_KEPT,
+        "Rows of each window that the run keeps, for the report, clusters and families.",
+        int,
+        metavar="N",
+        min=0,
+    )
+    overwrite: bool = option(False, "Replace an existing run.", bool)
+    log_json: bool = option(
+        False, "Say what happens as JSON, an object in each line of standard error.", bool
+    )
+    quiet: bool = option(False, "Print nothing.", bool, flag="-q")
+
+    def after_commit(self) -> "AfterCommit":
+        """Return what is done after each commit."""
+        from dynmeans.runs.after_commit import AfterCommit
+        from dynmeans.runs.reading.durations import parse_seconds
+        from dynmeans.runs.retention import Retention
+
+        if self.archive is not None and self.keep is None:
+            raise InputError("archive", "needs {keep}")
+        retention, followers = None, list[Any]()
+        if self.keep is not None:
+            archive = None if self.archive is None else Path(self.archive)
+            retention = Retention(parse_seconds("keep", self.keep), archive)
+        if self.alerts is not None:
+            from dynmeans.alerts.watch import watching
+
+            if not Path(self.alerts).is_file():
+                raise InputError("alerts", ": there is no file {!r}", self.alerts)
+            followers.append(partial(watching, Path(self.alerts)))
+        return AfterCommit(self.labels_to, self.events_to, retention, tuple(followers))

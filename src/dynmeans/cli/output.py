@@ -4,14 +4,12 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.plural import counted
 
 PICTURES = (".png", ".svg", ".pdf")
 # Bidirectional overrides make a text read otherwise than it is.
@@ -87,16 +85,11 @@ def _without_infinity(value: Any) -> Any:
     return "inf" if value == math.inf else value
 
 
-def check_picture(argument: str, path: Path) -> None:
+def check_file(argument: str, path: Path, endings: Sequence[str] = ()) -> None:
     """Refuse a file that could not be written, before the work for it is done."""
-    if path.suffix not in PICTURES:
-        raise InputError(argument, "must end in .png, .svg or .pdf", got=str(path))
-    if not path.parent.is_dir():
-        raise InputError(argument, "must lie in a folder that exists", got=str(path))
-
-
-def check_folder(argument: str, path: Path) -> None:
-    """Refuse a file that could not be written, before the work for it is done."""
+    if endings and path.suffix not in endings:
+        rule = f"must end in {', '.join(endings[:-1])} or {endings[-1]}"
+        raise InputError(argument, rule, got=str(path))
     if path.is_dir():
         raise InputError(argument, "must be a file, not a folder", got=str(path))
     if not path.parent.is_dir():
@@ -108,33 +101,3 @@ def standard_input() -> Iterator[bytes]:
     from dynmeans.runs.reading.json_lines import bounded_lines
 
     yield from bounded_lines(sys.stdin.buffer)
-
-
-@contextmanager
-def suggestion_bar() -> Iterator[None]:
-    """Show on a terminal's standard error how many choices of parameters were tried."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    trials = logging.getLogger("dynmeans.parameters.trials")
-    level = trials.level
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("choosing parameters: reading rows", total=None)
-
-        class Counter(logging.Handler):
-            def emit(self, record: logging.LogRecord) -> None:
-                done = counted(record.args[0], "choice")  # type: ignore[index,arg-type]
-                progress.update(task, description=f"choosing parameters: {done} tried")
-
-        counter = Counter()
-        trials.addHandler(counter)
-        trials.setLevel(logging.INFO)
-        try:
-            yield
-        finally:
-            trials.setLevel(level)
-            trials.removeHandler(counter)

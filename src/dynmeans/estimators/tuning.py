@@ -40,7 +40,7 @@ Metric = Callable[[Sequence[Any], Sequence[IntArray]], float]
 STRATEGIES = ("bayesian", "grid")
 METRICS = (
     *("accuracy_global", "accuracy_frozen", "accuracy_per_step", "idf1"),
-    *("ari_global", "ari_per_step", "ami_global", "ami_per_step"),
+    *("ari_global", "ari_per_step"),
 )
 # Settings proposed at a time, whatever the number of processes: so that this cannot change which
 # are proposed (decision 0311).

@@ -23,16 +23,9 @@ _OF_RUNS = {
 class ArgumentText(str):
     """A sentence as a caller of Python functions reads it; `told` says it in other names.
 
-    Parameters
-    ----------
-    template : str
-        The sentence. ``{max_gap}`` and ``{on_missing='drop'}`` stand for arguments, empty braces,
-        with a format if need be, for the values.
-    *values
-        What the sentence is about; nothing in it is taken for an argument.
+    ``{max_gap}`` and ``{on_missing='drop'}`` stand for arguments, empty braces, with a format if
+    need be, for the values; nothing in these is taken for an argument.
 
-    Examples
-    --------
     >>> text = ArgumentText("{max_gap} must be greater than 1, got {!r}.", 0.5)
     >>> text
     'max_gap must be greater than 1, got 0.5.'
@@ -81,16 +74,9 @@ def in_python(name: str, given: str) -> str:
 def typed(run: str = "RUN", flags: Mapping[str, str] | None = None) -> Namer:
     """Return what names arguments as the command takes them, for a run in this folder.
 
-    Parameters
-    ----------
-    run : str
-        The folder of the run.
-    flags : mapping of str to str, optional
-        Options by the names that Python has for them; any other name stays what it is. Without,
-        every argument is an option of its name, as with `dynmeans cluster`.
+    `flags` has the options by the names that Python has for them; any other name stays what it is.
+    Without, every argument is an option of its name, as with `dynmeans cluster`.
 
-    Examples
-    --------
     >>> text = ArgumentText("Try {space=standard}, {families=True} or {n_families=4}.")
     >>> text.told(typed("run"))
     'Try --space standard, --families or dynmeans families run --n-families 4.'

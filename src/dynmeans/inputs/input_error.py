@@ -10,23 +10,10 @@ _NOTHING = object()
 class InputError(ValueError):
     """An argument breaks a rule; says which, what it was and what to do.
 
-    Parameters
-    ----------
-    argument : str
-        Its name in Python; empty where the fault is in the data.
-    rule : str, optional
-        What it must be, without a full stop; a template as of `ArgumentText`. A rule that begins
-        with a colon speaks of what the argument leads to. Left out, the first argument is the
-        whole text, as where an error is raised again with more said.
-    *values
-        For the empty braces of the rule.
-    got : optional
-        The value that breaks the rule.
-    hint : str or ArgumentText
-        The way out, as whole sentences; a template too.
+    `argument` is its name in Python, empty where the fault is in the data. `rule`, without a full
+    stop, and `hint`, whole sentences, are templates as of `ArgumentText`; a rule that begins with a
+    colon speaks of what the argument leads to. Without a rule the argument is the whole text.
 
-    Examples
-    --------
     >>> error = InputError("max_gap", "must be greater than 1", got=0.5)
     >>> error
     InputError('max_gap must be greater than 1, got 0.5.')

@@ -53,14 +53,7 @@ def accuracy_frozen(true: Batches, found: Batches, weights: Batches | None = Non
     then one cluster for good, and neither is ever matched with another. A cluster that is
     lost and found under a new label is wrong from then on. Of equally good matches of a
     step, the one that gains most from there on is made: the score does not depend on the names of
-    the labels.
-
-    Parameters are those of `accuracy_per_step`.
-
-    Returns
-    -------
-    float
-        Between 0 and 1. Steps without points count for nothing.
+    the labels. Parameters and result are those of `accuracy_per_step`.
 
     Examples
     --------
@@ -77,14 +70,7 @@ def accuracy_global(true: Batches, found: Batches, weights: Batches | None = Non
     """Share of all points labeled correctly under the one best match over all time.
 
     Every true label is matched with at most one found label for the whole history. Large
-    batches count for more than small ones.
-
-    Parameters are those of `accuracy_per_step`.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
+    batches count for more than small ones. Parameters are those of `accuracy_per_step`.
 
     Examples
     --------

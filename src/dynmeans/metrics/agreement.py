@@ -1,4 +1,4 @@
-"""Agreement of two partitions beyond chance: the Rand index and mutual information, adjusted."""
+"""Agreement of two partitions beyond chance: the adjusted Rand index."""
 
 import numpy as np
 
@@ -9,7 +9,6 @@ from dynmeans.metrics.check_labels import (
     number_distinct,
     sum_by,
 )
-from dynmeans.metrics.mutual_information import adjusted_mutual_information
 from dynmeans.records.arrays import FloatArray, IntArray
 
 
@@ -48,14 +47,7 @@ def ari_global(true: Batches, found: Batches) -> float:
     """Adjusted Rand index of all points of all steps together.
 
     Two points of different steps must share their label if they are of one cluster, so
-    identities must last.
-
-    Parameters are those of `ari_per_step`.
-
-    Returns
-    -------
-    float
-        At most 1; may be below 0.
+    identities must last. Parameters and result are those of `ari_per_step`.
 
     Examples
     --------
@@ -63,45 +55,6 @@ def ari_global(true: Batches, found: Batches) -> float:
     -0.1667
     """
     return score_ari_global(check_labels(true, found))
-
-
-def ami_per_step(true: Batches, found: Batches) -> float:
-    """Adjusted mutual information of each step, averaged over the steps that have points.
-
-    As `ari_per_step`, but small clusters weigh as much as their points do, where the Rand
-    index counts pairs of points and follows the large ones.
-
-    Parameters are those of `ari_per_step`.
-
-    Returns
-    -------
-    float
-        At most 1; may be below 0.
-
-    Examples
-    --------
-    >>> ami_per_step([[0, 0, 1, 1], [0, 0, 1, 1]], [[5, 5, 6, 6], [6, 6, 5, 5]])
-    1.0
-    """
-    return score_ami_per_step(check_labels(true, found))
-
-
-def ami_global(true: Batches, found: Batches) -> float:
-    """Adjusted mutual information of all points of all steps together; identities must last.
-
-    Parameters are those of `ari_per_step`.
-
-    Returns
-    -------
-    float
-        At most 1; may be below 0.
-
-    Examples
-    --------
-    >>> round(ami_global([[0, 0, 1, 1], [0, 0, 1, 1]], [[5, 5, 6, 6], [6, 6, 5, 5]]), 4)
-    -0.1297
-    """
-    return score_ami_global(check_labels(true, found))
 
 
 def score_ari_per_step(points: ScoredPoints) -> float:
@@ -114,24 +67,8 @@ def score_ari_global(points: ScoredPoints) -> float:
     return float(_adjusted_rand(np.zeros_like(points.steps), points)[0])
 
 
-def score_ami_per_step(points: ScoredPoints) -> float:
-    """Average over the steps of the adjusted mutual information."""
-    labels = points.true_labels, points.found_labels
-    return float(adjusted_mutual_information(points.steps, *labels, points.counts).mean())
-
-
-def score_ami_global(points: ScoredPoints) -> float:
-    """Adjusted mutual information of all points."""
-    labels = points.true_labels, points.found_labels
-    one_group = np.zeros_like(points.steps)
-    return float(adjusted_mutual_information(one_group, *labels, points.counts)[0])
-
-
 def _adjusted_rand(groups: IntArray, points: ScoredPoints) -> FloatArray:
-    """Adjusted Rand index of each group, as scikit-learn has it; also of points that are counted.
-
-    From pairs of points: together on both sides, on one of them, on neither.
-    """
+    """Adjusted Rand index of each group, as scikit-learn has it."""
     groups = number_distinct(groups)[1]
     n_groups = int(groups.max()) + 1
     true, found = points.true_labels + 1, points.found_labels + 1
@@ -151,6 +88,7 @@ def _adjusted_rand(groups: IntArray, points: ScoredPoints) -> FloatArray:
 
 
 def _rand_of_squares(n: int, both: int, of_true: int, of_found: int) -> float:
+    """From pairs of points: together on both sides, on one of them, on neither."""
     together, only_true, only_found = both - n, of_true - both, of_found - both
     apart = n * n - only_true - only_found - both
     if only_true == only_found == 0:

@@ -79,19 +79,11 @@ def hota(true: Batches, found: Batches, weights: Batches | None = None) -> HotaS
     is at least alpha are true positives. DetA is their share of all true and found clusters,
     a matched pair counted once. AssA is the mean over them of the same share among the
     appearances of their two identities. HOTA is the geometric mean of both. All three are
-    averaged over the thresholds.
+    averaged over the thresholds, between 0 and 1; 0 if no cluster was found at all.
 
-    Parameters are those of `idf1`.
-
-    Returns
-    -------
-    HotaScores
-        `hota`, `assa` and `deta`, each between 0 and 1; all 0 if no cluster was found at all.
-
-    Notes
-    -----
-    One step needs a table of its true clusters times its found clusters. Between equally good
-    matches the solver's choice stands, with labels in sorted order, as in TrackEval.
+    Parameters are those of `idf1`. One step needs a table of its true clusters times its found
+    clusters. Between equally good matches the solver's choice stands, with labels in sorted order,
+    as in TrackEval.
 
     Examples
     --------
@@ -110,13 +102,7 @@ def id_switches(true: Batches, found: Batches, weights: Batches | None = None) -
 
     In each step true and found clusters that overlap by at least 0.5 are matched, those of
     the step before first. A cluster unseen for some steps is compared with its last match.
-
     Parameters are those of `idf1`.
-
-    Returns
-    -------
-    int
-        0 or more; fewer is better.
 
     Examples
     --------
@@ -130,14 +116,7 @@ def fragmentations(true: Batches, found: Batches, weights: Batches | None = None
     """Count how often a true cluster is matched again after steps in which it was not.
 
     Clusters are matched as for `id_switches`. A step with no true or no found cluster at all
-    interrupts nothing, as in TrackEval.
-
-    Parameters are those of `idf1`.
-
-    Returns
-    -------
-    int
-        0 or more; fewer is better.
+    interrupts nothing, as in TrackEval. Parameters are those of `idf1`.
 
     Examples
     --------

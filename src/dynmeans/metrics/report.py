@@ -5,12 +5,7 @@ from typing import Any
 import numpy.typing as npt
 
 from dynmeans.metrics.accuracy import score_history, score_steps
-from dynmeans.metrics.agreement import (
-    score_ami_global,
-    score_ami_per_step,
-    score_ari_global,
-    score_ari_per_step,
-)
+from dynmeans.metrics.agreement import score_ari_global, score_ari_per_step
 from dynmeans.metrics.check_labels import Batches, ScoredPoints, check_counts, check_labels
 from dynmeans.metrics.identity import score_continuity, score_hota, score_idf1
 from dynmeans.metrics.label_streams import count_overlaps
@@ -32,16 +27,16 @@ def tracking_report(
         Found labels of the same points. -1 is no cluster: never correct, and no object.
     weights : sequence of array-like of shape (n_points,), optional
         Weight of each point, 0 or more, such as the confidence in its true label. Accuracy
-        and identity scores use it; a point of weight 0 is left out of them. ARI and AMI,
-        which know no weights, count every labeled point alike.
+        and identity scores use it; a point of weight 0 is left out of them. ARI, which knows no
+        weights, counts every labeled point alike.
 
     Returns
     -------
     dict of str to float
         ``accuracy_per_step``, ``accuracy_frozen``, ``accuracy_global``, ``idf1``, ``hota``,
-        ``assa``, ``deta``, ``id_switches``, ``fragmentations``, ``ari_per_step``,
-        ``ari_global``, ``ami_per_step`` and ``ami_global``; see the function of each name
-        (`hota` for ``assa`` and ``deta``). All are shares but the two counts, which are int.
+        ``assa``, ``deta``, ``id_switches``, ``fragmentations``, ``ari_per_step`` and
+        ``ari_global``; see the function of each name (`hota` for ``assa`` and ``deta``). All are
+        shares but the two counts, which are int.
 
     Raises
     ------
@@ -70,8 +65,6 @@ def tracking_report(
     fragmentations    0.00
     ari_per_step      1.00
     ari_global        -0.12
-    ami_per_step      1.00
-    ami_global        -0.10
     """
     labeled = check_labels(true, found)
     points = labeled if weights is None else check_labels(true, found, weights)
@@ -110,6 +103,4 @@ def _scores(points: ScoredPoints, labeled: ScoredPoints) -> dict[str, float]:
         "fragmentations": continuity.fragmentations,
         "ari_per_step": score_ari_per_step(labeled),
         "ari_global": score_ari_global(labeled),
-        "ami_per_step": score_ami_per_step(labeled),
-        "ami_global": score_ami_global(labeled),
     }

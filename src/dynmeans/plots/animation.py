@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
+from matplotlib.animation import PillowWriter
 from matplotlib.figure import Figure
 
 from dynmeans.inputs.numbers import checked_count
@@ -16,7 +16,6 @@ from dynmeans.plots.arguments import checked_history
 from dynmeans.plots.tracks import TrackData, _draw_tracks, _track_data
 from dynmeans.records.history import History
 
-SUFFIXES = (".gif", ".mp4")
 _SIZE = (6.4, 5.4)  # inches
 _LOG = logging.getLogger(__name__)
 
@@ -31,7 +30,7 @@ def animate(
     tail: int = 10,
     dpi: int = 100,
 ) -> Path:
-    """Write a film of the points, the centers and their tails to a file.
+    """Write a film of the points, the centers and their tails to a GIF file.
 
     Parameters
     ----------
@@ -40,8 +39,8 @@ def animate(
     batches : iterable of array-like of shape (n_points, n_features)
         The points of every batch in the history.
     path : str or path
-        Where to write: a GIF if it ends in .gif, or an MP4 if it ends in .mp4, for which the
-        program ffmpeg must be installed. A file of that name is replaced once all is written.
+        Where to write, a name that ends in .gif. A file of that name is replaced once all is
+        written.
     fps : int
         Frames, and so batches, per second.
     features, tail :
@@ -67,11 +66,15 @@ def animate(
     checked_history(history)
     fps = checked_count("fps", fps, at_least=1)
     dpi = checked_count("dpi", dpi, at_least=1)
-    path = _checked_path(path)
+    path = Path(path)
+    if path.suffix.lower() != ".gif":
+        raise ValueError(f"path must end in .gif, got {str(path)!r}.")
+    if not path.parent.is_dir():
+        raise ValueError(f"path must lie in a folder that exists, got {str(path)!r}.")
     frames = _frame_data(history, list(batches), features, tail)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         film = Path(folder) / path.name
-        _write(frames, _writer(path.suffix, fps), film, dpi)
+        _write(frames, film, fps, dpi)
         os.replace(film, path)
     return path
 
@@ -101,10 +104,11 @@ def _limits(frames: list[TrackData]) -> tuple[tuple[float, float], tuple[float, 
     return (x_low, x_high), (y_low, y_high)
 
 
-def _write(frames: list[TrackData], writer: AbstractMovieWriter, film: Path, dpi: int) -> None:
+def _write(frames: list[TrackData], film: Path, fps: int, dpi: int) -> None:
     figure = Figure(figsize=_SIZE, layout="constrained")
     ax = figure.subplots()
     x_limits, y_limits = _limits(frames)
+    writer = PillowWriter(fps=fps)
     with writer.saving(figure, str(film), dpi):
         for number, frame in enumerate(frames, start=1):
             ax.clear()
@@ -114,23 +118,3 @@ def _write(frames: list[TrackData], writer: AbstractMovieWriter, film: Path, dpi
             writer.grab_frame()
             figure.set_layout_engine("none")  # the axes stay where the first frame has them
             _LOG.info("frame %d of %d", number, len(frames))
-
-
-def _writer(suffix: str, fps: int) -> AbstractMovieWriter:
-    if suffix.lower() == ".gif":
-        return PillowWriter(fps=fps)
-    if not FFMpegWriter.isAvailable():
-        raise ValueError(
-            f"path must end in .gif where the program ffmpeg is not installed, got {suffix!r}. "
-            "Install ffmpeg, or write a GIF."
-        )
-    return FFMpegWriter(fps=fps)
-
-
-def _checked_path(path: str | os.PathLike[str]) -> Path:
-    path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"path must end in {' or '.join(SUFFIXES)}, got {str(path)!r}.")
-    if not path.parent.is_dir():
-        raise ValueError(f"path must lie in a folder that exists, got {str(path)!r}.")
-    return path

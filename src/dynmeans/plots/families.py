@@ -11,7 +11,7 @@ from matplotlib.collections import LineCollection
 
 from dynmeans.plots.identity_colors import identity_color
 from dynmeans.plots.timeline import TimelineData, _draw_lives, _timeline_data
-from dynmeans.records.arrays import FloatArray
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import APART, Families, FamilyTree
 from dynmeans.records.history import History
 
@@ -122,8 +122,8 @@ def _family_plot_data(
 def _tree_order(tree: FamilyTree, kept: list[int]) -> list[int]:
     """Return the identities kept so that the sides of every join are neighbors."""
     members: dict[int, tuple[int, ...]] = {k: (k,) for k in kept}
-    for a, b in _merged_roots(tree):
-        members[min(a, b)] = members.pop(min(a, b), ()) + members.pop(max(a, b), ())
+    for low, high in merged_roots(tree.ids, tree.joined):
+        members[low] = members.pop(low, ()) + members.pop(high, ())
     return [k for root in sorted(members) for k in members[root]]
 
 
@@ -132,8 +132,9 @@ def _joins(families: Families, order: list[int]) -> tuple[Join, ...]:
     tree = families.tree
     branches = {k: _Branch((k,), float(row), APART) for row, k in enumerate(order)}
     joins = []
-    for (a, b), height in zip(_merged_roots(tree), tree.heights.tolist(), strict=True):
-        first, second = branches.pop(min(a, b), None), branches.pop(max(a, b), None)
+    roots = merged_roots(tree.ids, tree.joined)
+    for (low, high), height in zip(roots, tree.heights.tolist(), strict=True):
+        first, second = branches.pop(low, None), branches.pop(high, None)
         if first is not None and second is not None:
             is_made = height <= families.level
             family = int(families.of(np.array(first.members[:1]))[0]) if is_made else None
@@ -142,13 +143,13 @@ def _joins(families: Families, order: list[int]) -> tuple[Join, ...]:
             first = _Branch(first.members + second.members, sum(rows) / 2, height)
         kept = first or second
         if kept is not None:
-            branches[min(a, b)] = kept
+            branches[low] = kept
     return tuple(joins)
 
 
-def _merged_roots(tree: FamilyTree) -> list[tuple[int, int]]:
-    """Return the oldest member of either side for each join, in the order of the joins."""
-    parent = {k: k for k in tree.ids.tolist()}
+def merged_roots(ids: IntArray, joined: IntArray) -> list[tuple[int, int]]:
+    """Return the oldest member of either side of each join, the older first."""
+    parent = {k: k for k in ids.tolist()}
 
     def root(k: int) -> int:
         while parent[k] != k:
@@ -157,10 +158,10 @@ def _merged_roots(tree: FamilyTree) -> list[tuple[int, int]]:
         return k
 
     roots = []
-    for a, b in tree.joined.tolist():
-        a, b = root(a), root(b)
-        roots.append((a, b))
-        parent[max(a, b)] = min(a, b)
+    for a, b in joined.tolist():
+        low, high = sorted((root(a), root(b)))
+        roots.append((low, high))
+        parent[high] = low
     return roots
 
 

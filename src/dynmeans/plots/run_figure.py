@@ -1,39 +1,38 @@
-"""The figures of a run folder: tracks, lives, numbers and costs, together or one of them."""
+"""The figures of a run folder: tracks, lives and numbers, together or one of them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dynmeans.inputs.fields import one_of
 from dynmeans.plots.cluster_numbers import plot_cluster_numbers
-from dynmeans.plots.costs import plot_costs
-from dynmeans.plots.figures import new_figure
-from dynmeans.plots.shares import plot_shares
+from dynmeans.plots.figures import ShownFigure
 from dynmeans.plots.timeline import plot_timeline
 from dynmeans.plots.tracks import plot_tracks
 from dynmeans.records.history import History
 from dynmeans.runs.run import Run
 
-KINDS = ("all", "tracks", "timeline", "costs", "numbers", "shares")
+KINDS = ("all", "tracks", "timeline", "numbers")
 
 
 def run_figure(run: Run, kind: str = "all") -> Figure:
-    """Draw the tracks of the last window, the timeline of lives, numbers of clusters and costs."""
+    """Draw the tracks of the last window, the timeline of lives and numbers of clusters."""
     one_of("kind", kind, KINDS)
     history, points = _drawn(run)
-    figure, axes = new_figure((12, 9), 2, 2) if kind == "all" else new_figure((8, 5.5), 1, 1)
-    axes = axes if kind == "all" else axes * 4
-    if kind in ("all", "tracks"):
-        plot_tracks(history, points, ax=axes[0])
-    if kind in ("all", "timeline"):
-        plot_timeline(history, ax=axes[1])
-    if kind in ("all", "numbers"):
-        plot_cluster_numbers(history, ax=axes[2])
-    if kind in ("all", "costs"):
-        plot_costs(history, ax=axes[3])
-    if kind == "shares":
-        plot_shares(history, ax=axes[0])
+    figures: dict[str, Callable[[Axes], Axes]] = {
+        "tracks": lambda ax: plot_tracks(history, points, ax=ax),
+        "timeline": lambda ax: plot_timeline(history, ax),
+        "numbers": lambda ax: plot_cluster_numbers(history, ax),
+    }
+    is_one = kind != "all"
+    figure = ShownFigure(figsize=(8.0, 5.5) if is_one else (13.0, 9.0), layout="constrained")
+    lives = ["tracks", "timeline"]
+    places: list[Any] = [[kind]] if is_one else [lives, lives, ["tracks", "numbers"]]
+    for name, ax in figure.subplot_mosaic(places).items():
+        figures[name](ax)
     return figure
 
 

@@ -30,9 +30,8 @@ _MARKS = ("s", "D", "^")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreMapData:
-    """Scores at places of the map."""
+    """Scores of the trials drawn, at places of the map."""
 
-    # xs, ys, scores: (n_trials,); the trials drawn.
     xs: FloatArray
     ys: FloatArray
     scores: FloatArray
@@ -153,13 +152,7 @@ def _mark(ax: Axes, places: Mapping[str, Sequence[float]]) -> None:
     handles = []
     for marker, (name, place) in zip(("*", *_MARKS), places.items(), strict=False):
         size = 15 if marker == "*" else 8
-        look: dict[str, Any] = {
-            "marker": marker,
-            "ms": size,
-            "mfc": "white",
-            "mec": "black",
-            "ls": "",
-        }
-        ax.plot(*place, **look, clip_on=False, zorder=5)
-        handles.append(Line2D([], [], **(look | {"ms": 0.7 * size}), label=name))
+        look: dict[str, Any] = {"marker": marker, "mfc": "white", "mec": "black", "ls": ""}
+        ax.plot(*place, **look, ms=size, clip_on=False, zorder=5)
+        handles.append(Line2D([], [], **look, ms=0.7 * size, label=name))
     tidy(ax, handles, n_columns=len(handles))

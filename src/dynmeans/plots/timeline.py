@@ -198,20 +198,15 @@ def _draw_marks(data: TimelineData, color_ids: Sequence[int], ax: Axes) -> None:
     returned = [
         (time, row, color_ids[row]) for row, life in enumerate(data.lives) for time in life.returned
     ]
+    size = 42 if len(data.lives) <= 20 else 22
     for marks, is_filled in ((born, True), (returned, False)):
         known = [mark for mark in marks if mark[0] is not None]
         ids = np.array([k for _, _, k in known], dtype=np.int64)
         for marker, rows in rows_by_marker(ids).items():
-            ax.scatter(
-                [known[row][0] for row in rows],
-                [known[row][1] for row in rows],
-                s=42 if len(data.lives) <= 20 else 22,
-                c=identity_rgba(ids[rows]) if is_filled else "white",
-                edgecolors=_INK,
-                linewidths=1.1,
-                marker=marker,
-                zorder=3,
-            )
+            x, y = [known[row][0] for row in rows], [known[row][1] for row in rows]
+            color: Any = identity_rgba(ids[rows]) if is_filled else "white"
+            look: dict[str, Any] = {"edgecolors": _INK, "linewidths": 1.1, "zorder": 3}
+            ax.scatter(x, y, s=size, c=color, marker=marker, **look)
     ends = [
         (life.forgotten, row) for row, life in enumerate(data.lives) if life.forgotten is not None
     ]

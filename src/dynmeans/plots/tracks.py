@@ -22,9 +22,8 @@ from dynmeans.plots.arguments import (
     shown_times,
     tidy,
 )
-from dynmeans.plots.identity_colors import identity_color, identity_rgba, rows_by_marker
+from dynmeans.plots.identity_colors import identity_rgba, rows_by_marker
 from dynmeans.plots.map_axes import draw_earth, map_columns, ways_on_map
-from dynmeans.plots.name_heights import spread_heights
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.step_record import StepRecord
@@ -44,24 +43,17 @@ class TrackData:
     """One batch and the tails that lead to it, in the two coordinates of the figure."""
 
     time: str  # When the batch came
-    # ids, counts, centers: identity, size and place.
     ids: IntArray
     counts: FloatArray
     centers: FloatArray
-    # unseen_ids, unseen_centers: identity and the place where it was last seen.
     unseen_ids: IntArray
-    unseen_centers: FloatArray
-    # tail_ids, tail_segments, tail_ages, tail_skips: whose it is; its two ends; how many batches
-    # ago the newer end was; and whether it bridges batches in which the cluster was not seen.
+    unseen_centers: FloatArray  # Where each was last seen
     tail_ids: IntArray
-    tail_segments: FloatArray
-    tail_ages: IntArray
-    tail_skips: npt.NDArray[np.bool_]
-    # (n_clusters, 2), or empty; where each cluster in the batch moves in a step of time; none
-    # where they keep no course.
-    arrows: FloatArray
-    # points, labels: place and identity; empty if no points were given.
-    points: FloatArray
+    tail_segments: FloatArray  # (n_tails, 2, 2); the two ends
+    tail_ages: IntArray  # How many batches ago the newer end was
+    tail_skips: npt.NDArray[np.bool_]  # Whether it bridges batches without the cluster
+    arrows: FloatArray  # Where each moves in a step of time; empty where they keep no course
+    points: FloatArray  # Empty if none were given
     labels: IntArray
     axis_labels: tuple[str, str]  # What the two coordinates are
     names: Mapping[int, str]  # Names of clusters that have one
@@ -138,7 +130,6 @@ def _track_data(
         for rows in (*places, drawn):
             rows[:, 0] = unwrapped(rows[:, 0], seam, 360.0)
     unseen_ids, unseen_centers = _last_places(records, places)
-    tail_ids, tail_segments, tail_ages, tail_skips = _tails(records, places)
     named = history.feature_names
     names = tuple(named[column] if named else f"feature {column}" for column in columns)
     return TrackData(
@@ -148,10 +139,7 @@ def _track_data(
         centers=places[-1],
         unseen_ids=unseen_ids,
         unseen_centers=unseen_centers,
-        tail_ids=tail_ids,
-        tail_segments=tail_segments,
-        tail_ages=tail_ages,
-        tail_skips=tail_skips,
+        **_tails(records, places),
         arrows=_arrows(record, columns),
         points=drawn,
         labels=labels,
@@ -177,9 +165,7 @@ def _arrows(record: StepRecord, columns: tuple[int, ...]) -> FloatArray:
     return np.column_stack([np.ones(len(record.ids)), record.velocities[:, columns[0]]])
 
 
-def _tails(
-    records: list[StepRecord], places: list[FloatArray]
-) -> tuple[IntArray, FloatArray, IntArray, npt.NDArray[np.bool_]]:
+def _tails(records: list[StepRecord], places: list[FloatArray]) -> dict[str, Any]:
     """Join each place of a cluster with the one before it."""
     ids, segments, ages, skips = [], [], [], []
     seen: dict[int, tuple[int, FloatArray]] = {}
@@ -192,12 +178,12 @@ def _tails(
                 ages.append(len(records) - 1 - index)
                 skips.append(index - before > 1)
             seen[k] = index, place
-    return (
-        np.array(ids, dtype=np.int64),
-        np.array(segments, dtype=np.float64).reshape(-1, 2, 2),
-        np.array(ages, dtype=np.int64),
-        np.array(skips, dtype=bool),
-    )
+    return {
+        "tail_ids": np.array(ids, dtype=np.int64),
+        "tail_segments": np.array(segments, dtype=np.float64).reshape(-1, 2, 2),
+        "tail_ages": np.array(ages, dtype=np.int64),
+        "tail_skips": np.array(skips, dtype=bool),
+    }
 
 
 def _last_places(
@@ -250,24 +236,13 @@ def _draw_centers(data: TrackData, ax: Axes) -> None:
     share = max(0.2, min(1.0, MAX_NAMES / max(len(data.ids), 1)))
     size, edge = 95 * share, 1.1 * share**0.5
     for marker, rows in rows_by_marker(data.unseen_ids).items():
-        x, y = data.unseen_centers[rows].T
-        edges = [identity_color(k) for k in data.unseen_ids[rows]]
-        ax.scatter(
-            x,
-            y,
-            s=size / 2,
-            c="white",
-            edgecolors=edges,
-            marker=marker,
-            linewidths=1.4 * edge,
-            zorder=3,
-        )
+        (x, y), edges = data.unseen_centers[rows].T, identity_rgba(data.unseen_ids[rows])
+        look: dict[str, Any] = {"edgecolors": edges, "linewidths": 1.4 * edge, "zorder": 3}
+        ax.scatter(x, y, s=size / 2, c="white", marker=marker, **look)
     for marker, rows in rows_by_marker(data.ids).items():
-        x, y = data.centers[rows].T
-        colors = identity_rgba(data.ids[rows])
-        ax.scatter(
-            x, y, s=size, c=colors, edgecolors=_INK, marker=marker, linewidths=edge, zorder=4
-        )
+        (x, y), colors = data.centers[rows].T, identity_rgba(data.ids[rows])
+        look = {"edgecolors": _INK, "linewidths": edge, "zorder": 4}
+        ax.scatter(x, y, s=size, c=colors, marker=marker, **look)
 
 
 def _draw_names(data: TrackData, ax: Axes) -> None:
@@ -277,7 +252,7 @@ def _draw_names(data: TrackData, ax: Axes) -> None:
     is_column = data.axis_labels[0] == "time"
     if is_column:
         low, high = ax.get_ylim()
-        heights = spread_heights(places[:, 1], _NAME_HEIGHT * (high - low))
+        heights = _spread(places[:, 1], _NAME_HEIGHT * (high - low))
         places = np.column_stack([places[:, 0], heights])
     names = [(k, place, 10, _INK) for k, place in zip(data.ids[rows], places, strict=True)]
     if len(data.ids) <= MAX_NAMES:
@@ -298,6 +273,16 @@ def _draw_names(data: TrackData, ax: Axes) -> None:
             path_effects=[withStroke(linewidth=3, foreground="white")],
             zorder=5,
         )
+
+
+def _spread(heights: FloatArray, distance: float) -> FloatArray:
+    """Move heights, about as little as possible, until neighbors are `distance` apart."""
+    order = np.argsort(heights, kind="stable")
+    ranks = distance * np.arange(len(heights))
+    near = heights[order] - ranks
+    # Halfway between the lowest rising line above and the highest below.
+    rising = (np.maximum.accumulate(near) + np.minimum.accumulate(near[::-1])[::-1]) / 2
+    return (rising + ranks)[np.argsort(order)]
 
 
 def _explain(ax: Axes) -> None:

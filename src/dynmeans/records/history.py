@@ -9,6 +9,8 @@ from typing import Any, Protocol, overload
 
 import numpy as np
 
+from dynmeans.files.archive import Arrays, read_archive, write_archive
+from dynmeans.files.history_file import history_parts, history_records
 from dynmeans.inputs.batch_times import When
 from dynmeans.inputs.fields import one_of
 from dynmeans.records.arrays import IntArray
@@ -18,6 +20,7 @@ from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 
 TABLES = ("labels", "clusters", "events")
+_FILE_VERSION = 1
 
 
 class Recordable(Protocol):
@@ -204,7 +207,7 @@ class History:
             among the labels, and left out of the other tables.
         """
         one_of("table", table, TABLES)
-        tables = _loaded("history_tables")
+        tables = importlib.import_module("dynmeans.files.history_tables")  # loads Arrow
         arrow = tables.TABLE_MAKERS[table](self)
         if min_cluster_size > 1 or min_life > 1:
             arrow = tables.confirmed_only(
@@ -213,24 +216,18 @@ class History:
         return tables.as_frame(arrow, frame)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the history to one Parquet file, a row for each batch; whole or not at all."""
-        _loaded("history_file").write_history(self, path)
+        """Write the history to one file, whole or not at all; a checksum covers every number."""
+        write_archive(path, "History", _FILE_VERSION, *history_parts(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "History":
         """Read a history written by `save`; a damaged or foreign file raises `ValueError`."""
-        history: History = _loaded("history_file").read_history(path, cls._from_records)
-        return history
+        return read_archive(path, "History", _FILE_VERSION, cls._from_parts)
 
     @classmethod
-    def _from_records(
-        cls,
-        window: int | None,
-        records: list[dict[str, Any]],
-        feature_names: Sequence[str] | None = None,
-    ) -> "History":
-        history = cls(window, feature_names)
-        for fields in records:
+    def _from_parts(cls, arrays: Arrays, header: dict[str, Any]) -> "History":
+        history = cls(header["window"], header["features"])
+        for fields in history_records(arrays, header):
             events = tuple(Event(**event) for event in fields.pop("events"))
             if any(event.kind not in KINDS or event.cluster_id is None for event in events):
                 raise ValueError(
@@ -238,8 +235,3 @@ class History:
                 )
             history.add(StepRecord(**fields, events=events))
         return history
-
-
-def _loaded(name: str) -> Any:
-    """Load a module that needs Arrow, which only frames and files do."""
-    return importlib.import_module(f"dynmeans.files.{name}")

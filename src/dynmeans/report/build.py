@@ -10,14 +10,13 @@ from dynmeans.plots.arguments import checked_history
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.history import History
 from dynmeans.report.arguments import (
-    BatchPoints,
     Times,
     checked_names,
     checked_points_of,
     checked_times,
     described_parameters,
 )
-from dynmeans.report.axes import Projection, axis_numbers, in_space, make_projection
+from dynmeans.report.axes import axis_numbers, in_space, make_projection
 from dynmeans.report.columns import RecordTables, point_columns
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import EVENT_BYTES, batch_bytes, point_bytes, row_bytes
@@ -85,11 +84,17 @@ def report_data(
     given = every[-n_shown:]
     when = checked_times(history.times if times is None else times, history).last(n_shown)
     tables = RecordTables(list(history.last(n_shown)))
-    choices = [(0, 2)] if _are_vectors(names) else axis_numbers(n_features)
+    # Axes of a vector's numbers mean nothing one by one.
+    are_vectors = n_features > 2 and all(map(is_of_vector, names))
+    choices = [(0, 2)] if are_vectors else axis_numbers(n_features)
     n_kept, ids, n_points = _fitted(tables, choices, DATA_BYTES - batch_bytes(when))
-    thinned = _thinned(given, n_points)
-    projection = _projection(names, n_kept, thinned, tables)
+    most = points_per_batch(np.array([len(batch.labels) for batch in given]), n_points)
+    thinned = [batch.take(choose_rows(batch.labels, most)) for batch in given]
+    rows = np.concatenate([batch.points for batch in thinned])
+    weighed = (rows, np.ones(len(rows))) if len(rows) else (tables.centers, tables.counts)
+    projection = make_projection(names, n_kept, *weighed)
     clusters = tables.clusters(ids, projection)
+    n_returned = sum(event.kind == "returned" for record in history for event in record.events)
     data = ReportData(
         title=str(title),
         axes=projection.axes,
@@ -103,21 +108,10 @@ def report_data(
         scores=described_scores(scores or {}),
         notes=(),
         matrix=projection.matrix,
-        totals=_totals(history, sum(batch.n_rows for batch in every)),
+        totals=(sum(batch.n_rows for batch in every), len(history), n_returned),
     )
     notes = _notes(history, sum(len(batch.labels) for batch in given), data)
     return replace(in_space(data, RAW), notes=notes)
-
-
-def _totals(history: History, n_points: int) -> tuple[int, int, int]:
-    """Count points, batches and returns of the whole history."""
-    returns = sum(event.kind == "returned" for record in history for event in record.events)
-    return n_points, len(history), returns
-
-
-def _are_vectors(names: Sequence[str]) -> bool:
-    """Say whether every feature is a number of a vector: their axes mean nothing one by one."""
-    return len(names) > 2 and all(map(is_of_vector, names))
 
 
 def _fitted(
@@ -148,21 +142,6 @@ def _shown_clusters(tables: RecordTables, n_axes: int, budget: float) -> tuple[I
     costs = n_rows * row_bytes(n_axes, tables.is_steady) + n_events * EVENT_BYTES
     shown = choose_clusters(all_ids, n_points, costs, CLUSTER_SHARE * budget)
     return shown, budget - float(costs[np.isin(all_ids, shown)].sum())
-
-
-def _thinned(given: list[BatchPoints], n_points: float) -> list[BatchPoints]:
-    n_kept = points_per_batch(np.array([len(batch.labels) for batch in given]), n_points)
-    return [batch.take(choose_rows(batch.labels, n_kept)) for batch in given]
-
-
-def _projection(
-    names: tuple[str, ...], n_kept: int, drawn: list[BatchPoints], tables: RecordTables
-) -> Projection:
-    """Take the axes from the points drawn, or from the centers where there are none."""
-    rows = np.concatenate([batch.points for batch in drawn])
-    if len(rows) == 0:
-        return make_projection(names, n_kept, tables.centers, tables.counts)
-    return make_projection(names, n_kept, rows, np.ones(len(rows)))
 
 
 def _notes(history: History, n_given: int, data: ReportData) -> tuple[str, ...]:

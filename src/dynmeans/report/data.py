@@ -177,11 +177,6 @@ class ReportData:
         """Return the same report, with clusters called by these names."""
         return replace(self, cluster_names={int(k): str(name) for k, name in names.items()})
 
-    def with_edits(self, merged: Mapping[int, int], pinned: Iterable[int]) -> "ReportData":
-        """Return the same report, with clusters shown as others, and some always confirmed."""
-        shown = {int(k): int(other) for k, other in merged.items()}
-        return replace(self, merged=shown, pinned=frozenset(map(int, pinned)))
-
     def with_backdrop(self, x: str, y: str, lines: Iterable[FloatArray]) -> "ReportData":
         """Return the same report, with lines under the points where axes x and y are drawn."""
         arrays = tuple(np.asarray(line, dtype=np.float64) for line in lines)

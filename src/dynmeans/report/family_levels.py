@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynmeans.plots.families import merged_roots
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import APART, Families
 
@@ -31,26 +32,14 @@ def family_levels(families: Families, ids: IntArray) -> FamilyLevels:
     [0, 0, 0]
     """
     tree = families.tree
-    parent = {k: k for k in tree.ids.tolist()}
-    has_shown = dict.fromkeys(parent, False) | dict.fromkeys(ids.tolist(), True)
-
-    def name_of(k: int) -> int:
-        while parent[k] != k:
-            parent[k] = parent[parent[k]]
-            k = parent[k]
-        return k
-
-    kept, heights = list[tuple[int, int]](), list[float]()
+    has_shown = dict.fromkeys(tree.ids.tolist(), False) | dict.fromkeys(ids.tolist(), True)
     is_guest = (families.homes != tree.ids) & (families.homes >= 0)
     guests = np.column_stack([families.homes[is_guest], tree.ids[is_guest]])
-    joined = np.concatenate([guests, tree.joined])
+    roots = merged_roots(tree.ids, np.concatenate([guests, tree.joined]))
     levels = np.concatenate([np.full(len(guests), APART), tree.heights])
-    for (a, b), height in zip(joined.tolist(), levels.tolist(), strict=True):
-        low, high = sorted((name_of(a), name_of(b)))
-        parent[high] = low
-        if has_shown[high]:
-            kept.append((low, high))
-            heights.append(height)
+    is_kept = np.zeros(len(levels), dtype=bool)
+    for row, (low, high) in enumerate(roots):
+        is_kept[row] = has_shown[high]
         has_shown[low] = has_shown[low] or has_shown[high]
-    pairs = np.array(kept, dtype=np.int64).reshape(-1, 2)
-    return FamilyLevels(pairs, np.array(heights, dtype=np.float64), families.level)
+    pairs = np.array(roots, dtype=np.int64).reshape(-1, 2)
+    return FamilyLevels(pairs[is_kept], levels[is_kept], families.level)

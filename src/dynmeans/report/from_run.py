@@ -2,13 +2,12 @@
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dynmeans.inputs.argument_text import Namer, in_python
-from dynmeans.records.history import History
 from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
 from dynmeans.report.centers_drawn import drawn_together
@@ -49,7 +48,6 @@ def run_report(
     input: Any = None,
     title: str | None = None,
     trust: bool = False,
-    names: Mapping[int, str] | None = None,
     describe: Sequence[str] = (),
     name_of: Namer = in_python,
 ) -> ReportData:
@@ -68,8 +66,6 @@ def run_report(
         Heading of the page; by default the name of the input.
     trust : bool
         Whether a query that is stored in the run may be run to find `truth`.
-    names : mapping of int to str, optional
-        Names of clusters for this report, in place of those that are stored in the run.
     describe : sequence of str
         Further columns of the input to describe clusters by, as for `describe_clusters`.
     name_of : callable
@@ -79,9 +75,7 @@ def run_report(
     samples = list(run.samples())
     if not samples:
         raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
-    history = History(feature_names=run.config.features)
-    for record, _ in zip(run.history(labels=False), samples, strict=False):
-        history.add(record)
+    history = run.history(labels=False, last_step=samples[-1].step)
     assert run.memory is not None, "a run with windows has one"
     space = run.memory.known_space
     column = truth or run.config.source.get("truth")
@@ -94,31 +88,35 @@ def run_report(
         scores=scores,
         title=title or _title(run),
     )
-    data = in_space(data, space)
-    recipe = run.config.recipe
-    size, life = recipe.min_cluster_size, recipe.min_life
-    data = data.with_confirmed(min_cluster_size=size, min_life=life).with_trial(_trial(run))
-    data = data.with_names(run.edits.shown_names() | dict(names or {}))
-    data = data.with_edits(run.edits.merged, run.edits.pinned)
-    advice = None
+    notes, advice, texts = list(data.notes), None, dict[int, list[str]]()
     if run.config.sample_size:
         profiles = describe_clusters(
             run, describe=describe, input=input, trust=trust, already_read=(history, samples)
         )
         scales, texts = scales_of_run(run, samples[-1:]), descriptions(profiles)
         texts |= {k: [text, *texts.get(k, [])] for k, text in scales.items()}
-        data = data.with_descriptions(texts)
         advice = scales_in_words(scales)
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
             f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "
             "chosen by a hash of their numbers."
         )
-        data = replace(data, notes=(rule, *data.notes))
-    links = links_of_run(run, history)
-    told = [text.told(name_of) for text in (advice, proposed_space(run)) if text is not None]
-    data = replace(data, links=[(k.cluster_id, k.other_id, k.gap) for k in links])
-    return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run, name_of, links)))
+        notes.insert(0, rule)
+    notes += [text.told(name_of) for text in (advice, proposed_space(run)) if text is not None]
+    links, recipe, edits = links_of_run(run, history), run.config.recipe, run.edits
+    return replace(
+        in_space(data, space),
+        min_cluster_size=recipe.min_cluster_size,
+        min_life=recipe.min_life,
+        trial=_trial(run),
+        cluster_names=edits.shown_names(),
+        merged=edits.merged,
+        pinned=frozenset(edits.pinned),
+        descriptions={k: tuple(told) for k, told in texts.items()},
+        links=[(link.cluster_id, link.other_id, link.gap) for link in links],
+        notes=tuple(notes),
+        story=tuple(story_of(run, name_of, links)),
+    )
 
 
 def run_page(run: Run, **options: Any) -> str:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,16 @@ FORMAT = "dynmeans.report"
 VERSION = 1
 NO_CLUSTER = 65535  # the slot of a point that belongs to no cluster shown
 
+LOOKS = {
+    "light": list(PALETTE),
+    "dark": list(DARK_PALETTE),
+    "markers": list(MARKERS),
+    "unassigned": UNASSIGNED_COLOR,
+}
 _BASE64 = 4 / 3
 _BATCH_BYTES = 48 * _BASE64
 EVENT_BYTES = 17 * _BASE64
+_PLAIN_AXIS = ("name", "kind")
 
 
 def batch_bytes(times: BatchTimes) -> float:
@@ -50,12 +58,7 @@ def pack_report(data: ReportData) -> dict[str, Any]:
         "view": list(data.view),
         "is_dated": data.batches.is_dated,
         "kinds": list(KINDS),
-        "looks": {
-            "light": list(PALETTE),
-            "dark": list(DARK_PALETTE),
-            "markers": list(MARKERS),
-            "unassigned": UNASSIGNED_COLOR,
-        },
+        "looks": LOOKS,
         "n_clusters": data.n_clusters,
         "parameters": [list(pair) for pair in data.parameters],
         "scores": [
@@ -123,12 +126,8 @@ def pack_chunk(data: ReportData) -> dict[str, Any]:
 
 
 def _packed_axis(axis: Axis) -> dict[str, Any]:
-    around = (
-        {}
-        if axis.period is None
-        else {"period": axis.period, "seam": axis.seam, "start": axis.start}
-    )
-    return {"name": axis.name, "kind": axis.kind, **around}
+    is_around = axis.period is not None
+    return {name: value for name, value in asdict(axis).items() if is_around or name in _PLAIN_AXIS}
 
 
 def _packed_backdrop(backdrop: Backdrop | None) -> dict[str, Any] | None:
@@ -165,8 +164,12 @@ def _packed_velocities(velocities: FloatArray | None) -> dict[str, Any]:
 
 def report_json(data: ReportData, trial: dict[str, Any] | None = None) -> str:
     """Return the packed report as text that may stand inside a script element."""
-    packed = pack_report(data) | ({} if trial is None else {"engine": trial})
-    text = json.dumps(packed, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return in_script(pack_report(data) | ({} if trial is None else {"engine": trial}))
+
+
+def in_script(value: Any) -> str:
+    """Return JSON that may stand inside a script element."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     # Only strings hold these signs, and there they may be written as escapes.
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 

@@ -6,7 +6,7 @@ import hashlib
 import html
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -134,22 +134,22 @@ def write_report(
     data : ReportData
         What `report_data` returned.
     path : str or path
-        Where to write; its folder must exist.
+        Where to write; its folder must exist. It is returned.
     beside : ReportData, optional
         Another report to show beside it.
     engine : bool
         Whether readers can try other scales on the page, where the data say how they were
         clustered; adds about 200 kB.
-
-    Returns
-    -------
-    pathlib.Path
-        Where the page is.
     """
+    return write_page(path, lambda: render_report(data, beside, engine=engine))
+
+
+def write_page(path: str | os.PathLike[str], render: Callable[[], str]) -> Path:
+    """Write a page to one file, replacing an old one only once all is on disk."""
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError("path", "must lie in a folder that exists", got=str(path))
-    page = render_report(data, beside, engine=engine)
+    page = render()
     with whole_file(path) as temporary:
         Path(temporary).write_text(page, encoding="utf-8", newline="\n")
     return path

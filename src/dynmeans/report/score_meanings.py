@@ -16,8 +16,6 @@ _MEANINGS = {
     "fragmentations": "times a true cluster was lost and found again",
     "ari_per_step": "pairs of points rightly together or apart, chance removed, per batch",
     "ari_global": "the same over all batches, identity included",
-    "ami_per_step": "information shared with the truth, chance removed, per batch",
-    "ami_global": "the same over all batches, identity included",
 }
 
 

@@ -2,8 +2,6 @@
 
 import base64
 import gzip
-import io
-import json
 import os
 from pathlib import Path
 
@@ -12,12 +10,11 @@ import numpy as np
 from dynmeans.datasets.harbor import harbor_traffic
 from dynmeans.engine.checks import entropy_of_seed
 from dynmeans.engine.wasm import WASM_MODULE
-from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
 from dynmeans.plots.earth import earth
-from dynmeans.plots.identity_colors import DARK_PALETTE, MARKERS, PALETTE, UNASSIGNED_COLOR
 from dynmeans.records.events import KINDS
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH
+from dynmeans.report.packing import LOOKS, in_script
 from dynmeans.report.render_page import (
     ENGINE_SCRIPTS,
     SCRIPTS,
@@ -27,6 +24,7 @@ from dynmeans.report.render_page import (
     packed_engine,
     policy_of,
     script_of,
+    write_page,
 )
 
 TRY_SCRIPTS = (
@@ -73,8 +71,8 @@ def render_try_page() -> str:
             "policy": policy_of([style, report_style], [script, report_script], has_engine=True),
             "style": style,
             "script": script,
-            "settings": _in_script(_settings()),
-            "page": _in_script(report),
+            "settings": in_script(_settings()),
+            "page": in_script(report),
             "engine": packed_engine(),
         },
     )
@@ -82,25 +80,14 @@ def render_try_page() -> str:
 
 def write_try_page(path: str | os.PathLike[str]) -> Path:
     """Write the page to one file, replacing an old one only once all is on disk."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise InputError("path", "must lie in a folder that exists", got=str(path))
-    page = render_try_page()
-    with whole_file(path) as temporary:
-        Path(temporary).write_text(page, encoding="utf-8", newline="\n")
-    return path
+    return write_page(path, render_try_page)
 
 
 def _settings() -> dict[str, object]:
     """What the page takes from the package: looks, defaults, and an example."""
     entropy = int(entropy_of_seed(0))
     return {
-        "looks": {
-            "light": list(PALETTE),
-            "dark": list(DARK_PALETTE),
-            "markers": list(MARKERS),
-            "unassigned": UNASSIGNED_COLOR,
-        },
+        "looks": LOOKS,
         "kinds": list(KINDS),
         "earth": earth(),
         "max_gap": DEFAULT_MAX_GAP,
@@ -114,15 +101,7 @@ def _settings() -> dict[str, object]:
 def _ships() -> bytes:
     """Three hours of simulated ships."""
     traffic = harbor_traffic(np.random.default_rng(0))
-    text = io.StringIO("time,lon,lat\n")
-    text.seek(0, io.SEEK_END)
-    start = np.datetime64("2026-03-01T00:00:00")
-    for seconds, (lon, lat) in zip(traffic.seconds, traffic.positions, strict=True):
-        text.write(f"{start + np.timedelta64(int(seconds), 's')},{lon:.4f},{lat:.4f}\n")
-    return text.getvalue().encode()
-
-
-def _in_script(value: object) -> str:
-    """Return JSON that may stand inside a script element."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    times = np.datetime64("2026-03-01T00:00:00") + traffic.seconds.astype("timedelta64[s]")
+    rows = zip(times, traffic.positions, strict=True)
+    lines = [f"{time},{lon:.4f},{lat:.4f}" for time, (lon, lat) in rows]
+    return "\n".join(["time,lon,lat", *lines, ""]).encode()

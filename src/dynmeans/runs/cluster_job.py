@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dynmeans.engine.batch import Batch
-from dynmeans.follow.begin import into_space
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.argument_text import ArgumentText
@@ -31,7 +29,7 @@ from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.text_columns import open_table
-from dynmeans.runs.reading.window import Window, WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
 from dynmeans.runs.stopping import StoppedError, stopped
@@ -45,8 +43,6 @@ from dynmeans.spaces.direction import MANY_FEATURES, N_AXES
 # From the rows of the source, if they are known, those read before, and the names of the features,
 # to what sees each window.
 Progress = Callable[[int | None, int, tuple[str, ...]], AbstractContextManager[OnWindow | None]]
-# What a choice that is not followed was made on: batches, and the steps of time between them.
-OnRefusal = Callable[[Suggestion, list[Batch], list[float]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +74,6 @@ class Shown:
     while_choosing: Callable[[], AbstractContextManager[None]] = nullcontext
     # Called with what was chosen, before the first step.
     on_choice: Callable[[Suggestion], None] | None = None
-    # Called with a choice that is refused, the batches it was made on and the steps of time
-    # between them, before the error: to show what was tried.
-    on_refusal: OnRefusal | None = None
 
 
 QUIETLY = Shown()
@@ -286,23 +279,12 @@ class _Work:
             ahead = _ahead(self.job.input, windows)
             memory = begun(config, ahead.first, choices.append)
         for found in choices:
-            self._check(found, config, memory, ahead)
+            if not found.is_followed and ahead.error is not None:
+                raise ahead.error
+            refuse_unfollowed(found)
             if self.shown.on_choice is not None:
                 self.shown.on_choice(found)
         return _Begun(ahead, memory, choices[0] if choices else None)
-
-    def _check(
-        self, found: Suggestion, config: RunConfig, memory: Memory, ahead: ReadAhead
-    ) -> None:
-        if found.is_followed:
-            return
-        if ahead.error is not None:
-            raise ahead.error
-        if self.shown.on_refusal is not None:
-            rows: list[Window] = ahead.first
-            batches = [into_space(Batch(w.points, w.weights), memory.known_space) for w in rows]
-            self.shown.on_refusal(found, batches, [window.elapsed for window in rows])
-        refuse_unfollowed(found)
 
     def done(
         self,

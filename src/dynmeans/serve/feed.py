@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from dynmeans.inputs.argument_text import typed
-from dynmeans.records.history import History
 from dynmeans.report.build import report_data
 from dynmeans.report.centers_drawn import drawn_together
 from dynmeans.report.data import ReportData
@@ -141,9 +140,7 @@ class RunFeed:
             raise
 
     def _made_chunk(self, run: Run, first: int, last: int) -> bytes:
-        history = History(feature_names=run.config.features)
-        for record in run.history(labels=False, first_step=first, last_step=last):
-            history.add(record)
+        history = run.history(labels=False, first_step=first, last_step=last)
         assert run.memory is not None, "a run with windows has one"
         samples = list(run.samples(first_step=first, last_step=last))
         drawn, kept = drawn_together(history, samples, run.memory.known_space)

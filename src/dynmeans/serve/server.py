@@ -34,7 +34,6 @@ def guarded_app(folder: Path, token: str | None) -> Guard:
             watching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await watching
-            await app.state.api.beside.end()
 
     app.router.lifespan_context = watched
     return Guard(app, token)

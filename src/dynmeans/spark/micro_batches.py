@@ -97,7 +97,8 @@ def foreach_batch(
         stream.writeStream.foreachBatch(take_in).option("checkpointLocation", "check").start()
     """
     one_of("on_missing", on_missing, ON_MISSING)
-    columns = _Columns(_checked_features(features), time, id, weight)
+    names = (features,) if isinstance(features, str) else tuple(features)
+    columns = _Columns(names, time, id, weight)
     step_length = checked_time_step(time_step, time, argument="time", ticks_per_microsecond=1)
     source = {
         "input": "spark",
@@ -107,10 +108,17 @@ def foreach_batch(
         "weight": weight,
         "on_missing": on_missing,
     }
-    config = _config(columns.features, recipe_of(recipe, **parameters), source)
+    asked, folder = recipe_of(recipe, **parameters), Path(run_folder)
+    asked.refuse("a stream of Spark", ("families", "min_cluster_size", "min_life"))
+    if asked.random_state is None:
+        asked = replace(asked, random_state=SEED)
+    config = RunConfig(columns.features, asked, source)
 
     def take_in(frame: Any, epoch_id: int) -> None:
-        with _open_run(Path(run_folder), config, _query_id(frame)) as run:
+        # The epochs of another stream would be taken for those of this one.
+        of_query = replace(config, source={**source, "query": _query_id(frame)})
+        is_there = (folder / DATABASE).exists()
+        with Run.open(folder, of_query) if is_there else Run.create(folder, of_query) as run:
 
             def windows() -> Iterator[Window]:  # asked for only if the epoch is new
                 table = _collect(frame, columns)
@@ -123,20 +131,6 @@ def foreach_batch(
     return take_in
 
 
-def _checked_features(features: Sequence[str]) -> tuple[str, ...]:
-    names = (features,) if isinstance(features, str) else tuple(features)
-    if not names:
-        raise ValueError("features must name at least one column, got none.")
-    return names
-
-
-def _config(features: tuple[str, ...], recipe: Recipe, source: dict[str, Any]) -> RunConfig:
-    """Refuse, by name, what a run of micro-batches does not show."""
-    recipe.refuse("a stream of Spark", ("families", "min_cluster_size", "min_life"))
-    seeded = replace(recipe, random_state=SEED) if recipe.random_state is None else recipe
-    return RunConfig(features, seeded, source)
-
-
 def _query_id(frame: Any) -> str | None:
     """Return the identity of the stream; Spark Connect does not tell."""
     try:
@@ -144,14 +138,6 @@ def _query_id(frame: Any) -> str | None:
     except Exception:
         return None
     return None if found is None else str(found)
-
-
-def _open_run(folder: Path, config: RunConfig, query: str | None) -> Run:
-    """Open the run of this stream, or make it; another stream's epochs would be taken for its."""
-    wanted = replace(config, source={**config.source, "query": query})
-    if (folder / DATABASE).exists():
-        return Run.open(folder, wanted)
-    return Run.create(folder, wanted)
 
 
 def _collect(frame: Any, columns: _Columns) -> pa.Table:

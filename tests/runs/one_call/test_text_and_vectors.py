@@ -298,6 +298,6 @@ def test_the_story_names_the_largest_and_who_comes_back_every_day():
     assert "1 row lies alone in a cluster: 1620." in story
 
 
-def test_a_figure_of_shares_has_the_names_of_clusters(found):
-    texts = [text.get_text() for text in found.plot("shares").axes[0].texts]
+def test_a_timeline_has_the_names_of_clusters(found):
+    texts = [text.get_text() for text in found.plot("timeline").axes[0].get_yticklabels()]
     assert set(texts) == set(found.clusters["name"])

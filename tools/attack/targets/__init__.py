@@ -28,7 +28,6 @@ TARGETS = {
     "history": Target("attack.targets.saved_files", 1.0),
     "lines": Target("attack.targets.live_lines", 1.0),
     "times": Target("attack.targets.times", 0.5),
-    "geojson": Target("attack.targets.geojson", 0.2),
     "csv": Target("attack.targets.csv_files", 1.0),
     "other-files": Target("attack.targets.other_files", 1.0),
     "run-folder": Target("attack.targets.run_folder", 1.5),

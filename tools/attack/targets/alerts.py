@@ -65,9 +65,8 @@ def ready(name: str) -> Iterator[Case]:
 def _alerts(rule: Rule, records: list[StepRecord]) -> list[Alert]:
     found, kept = list[Alert](), dict[int, float]()
     for end in range(1, len(records) + 1):
-        if rule.when != "family-splits":  # which looks at a run
-            new, kept = matches(rule, records[:end], _FEATURES, kept, 5.0)
-            found += new
+        new, kept = matches(rule, records[:end], _FEATURES, kept, 5.0)
+        found += new
     return found
 
 
@@ -78,7 +77,7 @@ def _rule(rng: random.Random, number: int) -> str:
         "command": '["true"]',
     }
     more = {
-        "percent": "50", "windows": "2", "box": "{x = [-1, 1], y = [-inf, 3.5]}", "level": "0.5",
+        "percent": "50", "windows": "2", "box": "{x = [-1, 1], y = [-inf, 3.5]}",
         "min_points": "1", "webhook": '"http://localhost/x"', "stream": '"redis://h/0?stream=s"',
     }  # fmt: skip
     for name in rng.sample(sorted(more), rng.randint(0, 4)):
@@ -103,7 +102,6 @@ _WHEN = (
     'when = "returned"\nmin_points = 2', 'when = "enters"\nbox = {x = [0, 6]}',
     'when = "enters"\nbox = {x = [-2, 3], y = [0, inf]}\nmin_points = 2',
     'when = "unseen"\nwindows = 2', 'when = "grows"\npercent = 50\nwindows = 2',
-    'when = "family-splits"\nlevel = 0.5\nwindows = 2',
 )  # fmt: skip
 
 
@@ -145,21 +143,13 @@ def _check(rng: random.Random, expected: list[Any], windows: list[Window], take:
 
 @contextmanager
 def _no_couriers() -> Iterator[None]:
-    """Nobody is told, and families are found once for each window."""
-    kept = watch.couriers_of, watch.families_of_run
-    known: dict[tuple[Any, ...], Any] = {}
-
-    def families(run: Run, **choice: Any) -> Any:
-        key = (run.folder, *choice.items())
-        if key not in known:
-            known[key] = kept[1](run, **choice)
-        return known[key]
-
-    watch.couriers_of, watch.families_of_run = lambda *_: [], families
+    """Nobody is told."""
+    kept = watch.couriers_of
+    watch.couriers_of = lambda *_: []
     try:
         yield
     finally:
-        watch.couriers_of, watch.families_of_run = kept
+        watch.couriers_of = kept
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from dynmeans.serve.server import guarded_app
 
 _TOKEN = "a-token-of-some-length"
 _PATHS = [
-    "/", "/health", "/metrics", "/openapi.json", "/api/status", "/api/clusters", "/api/events",
+    "/", "/health", "/metrics", "/api/status", "/api/clusters", "/api/events",
     "/api/labels", "/api/predict", "/api/names", "/api/edits", "/run.sqlite", "/../run.sqlite",
     "/labels/part-000000000000.parquet", "/api/../../etc/passwd", "/static/x", "//etc/passwd",
 ]  # fmt: skip

@@ -21,15 +21,15 @@ def alerts(
 
     dynmeans alerts run --test rules.toml
     """
-    from dynmeans.alerts.past import past_alerts
     from dynmeans.alerts.rules import read_rules
+    from dynmeans.alerts.watch import past_alerts
     from dynmeans.cli.output import print_json, say
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
         rules = read_rules(test, run.config.features)
-        found = list(past_alerts(run, rules))
+        found = past_alerts(run, rules)
         n_windows = run.status().n_windows
     if as_json:
         print_json([alert.fields for alert in found])

@@ -1,21 +1,27 @@
 """dynmeans cluster: from a table or a stream of rows to a run folder."""
 
 import sys
-from contextlib import nullcontext
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dynmeans.cli import options
 from dynmeans.cli.fields import chosen, split, with_options
+from dynmeans.cli.following import Following
 from dynmeans.follow.recipe import Recipe
-from dynmeans.runs.configuration import N_KEPT, SEED
+from dynmeans.runs.configuration import SEED
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 
 
 @with_options(
-    {WindowOptions: options.CUT, ReadingOptions: options.SOURCE, Recipe: options.PARAMETERS},
+    {
+        WindowOptions: options.CUT,
+        ReadingOptions: options.SOURCE,
+        Recipe: options.PARAMETERS,
+        Following: options.OUTPUT,
+    },
     defaults={"random_state": SEED, "on_missing": None, "space": None, "search": None},
 )
 def cluster(
@@ -28,21 +34,22 @@ def cluster(
             "mqtt://HOST/TOPIC?client=NAME, postgresql://HOST/DB?table=NAME&by=COLUMN.",
         ),
     ],
-    out: options.Out,
-    until_idle: options.UntilIdle = None,
-    alerts: options.Alerts = None,
-    keep: options.Keep = None,
-    archive: options.Archive = None,
-    labels_to: options.LabelsTo = None,
-    events_to: options.EventsTo = None,
-    describe: options.NamedBy = None,
-    sample_size: options.SampleSize = N_KEPT,
-    n_threads: options.NThreads = None,
-    resume: options.Resume = None,
-    overwrite: options.Overwrite = False,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="RUN", help="Folder of the run.", rich_help_panel=options.OUTPUT
+        ),
+    ],
+    resume: Annotated[
+        bool | None,
+        typer.Option(
+            "--resume/--no-resume",
+            help="Resume the run, or refuse to; by default it is resumed if it exists and was made "
+            "with the same options.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
     as_json: options.AsJson = False,
-    log_json: options.LogJson = False,
-    quiet: options.Quiet = False,
     **fields: Any,
 ) -> None:
     """Find and follow clusters in the rows of INPUT, window by window.
@@ -62,48 +69,45 @@ def cluster(
 
     dynmeans cluster redis://localhost/0?stream=rows -t at --every 1min -f x,y --new-penalty 1 -o r
     """
-    from dynmeans.cli import candidates, cluster_result
-    from dynmeans.cli.following import after_commit
-    from dynmeans.cli.output import log_to_standard_error, suggestion_bar
+    from dynmeans.cli import cluster_result
+    from dynmeans.cli.output import log_to_standard_error
+    from dynmeans.cli.progress import while_choosing, while_clustering
     from dynmeans.cli.stopping import StopSignal
     from dynmeans.runs.cluster_job import QUIETLY, ClusterJob, Shown
     from dynmeans.runs.input import Input
     from dynmeans.runs.reading.durations import parse_seconds
     from dynmeans.runs.streams.addresses import is_address
 
-    log_to_standard_error(as_json=log_json)
-    stop = StopSignal()
-    idle = None if until_idle is None else parse_seconds("until_idle", until_idle)
+    asked = Following(**chosen(Following, fields))
+    log_to_standard_error(as_json=asked.log_json)
+    stop, idle = StopSignal(), asked.until_idle
+    idle_seconds = None if idle is None else parse_seconds("until_idle", idle)
     reading = ReadingOptions(**chosen(ReadingOptions, fields))
     fields |= {"on_missing": fields["on_missing"] or ("error" if is_address(input) else "drop")}
     job = ClusterJob(
-        Input(input, reading, stop.lines(sys.stdin.buffer), idle),
+        Input(input, reading, stop.lines(sys.stdin.buffer), idle_seconds),
         WindowOptions(**chosen(WindowOptions, fields)),
         Recipe(**chosen(Recipe, fields | {"moving": split(fields["moving"])})),
         out,
-        after_commit(labels_to, events_to, alerts, keep, archive),
+        asked.after_commit(),
         [name for name in ("space", "search") if fields[name] is None],
-        describe,
-        sample_size,
+        asked.describe,
+        asked.sample_size,
     )
-    is_quiet = quiet or as_json
+    is_quiet = asked.quiet or as_json
     if is_address(input) and not is_quiet:
         cluster_result.tell_start(job)
-    told = Shown(
-        cluster_result.show_progress,
-        nullcontext if is_quiet else suggestion_bar,
-        cluster_result.show_suggestion,
-        candidates.candidate_pictures(out),
-    )
+    told = Shown(while_clustering, while_choosing, cluster_result.show_suggestion)
     with stop:
         done = job.start(
             resume=resume,
-            overwrite=overwrite,
-            n_threads=n_threads,
+            overwrite=asked.overwrite,
+            n_threads=asked.n_threads,
             stop=stop.event,
             shown=QUIETLY if is_quiet else told,
         )
     families = cluster_result.find_families(out) if job.recipe.families else None
     if families is not None and job.recipe.n_clusters is not None and not is_quiet:
         cluster_result.tell_number(families, job.recipe.n_clusters, out)
-    cluster_result.show_result(done, families, time=job.windows.time, as_json=as_json, quiet=quiet)
+    if as_json or not asked.quiet:
+        cluster_result.show_result(done, families, time=job.windows.time, as_json=as_json)

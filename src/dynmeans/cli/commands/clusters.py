@@ -1,11 +1,13 @@
 """dynmeans clusters: what each cluster of a run is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dynmeans.cli import options
+from dynmeans.cli.fields import chosen, split, with_options
+from dynmeans.cli.options import FamilyOptions, RowOptions
 
 if TYPE_CHECKING:
     from dynmeans.runs.look.profiles import Profiles
@@ -13,27 +15,9 @@ if TYPE_CHECKING:
 FILES = (".csv", ".parquet", ".geojson")
 
 
+@with_options({RowOptions: "", FamilyOptions: ""})
 def clusters(
     run_folder: options.RunFolder,
-    describe: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--describe",
-            "-d",
-            help="Columns of the input to describe clusters by: their most telling values or "
-            "words; 'text,port', may be repeated.",
-        ),
-    ] = None,
-    truth: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of true identities: show the one that most rows of a cluster have; by "
-            "default the one named when the run was made."
-        ),
-    ] = None,
-    is_families: options.WithFamilies = False,
-    level: options.FamilyLevel = None,
-    n_families: options.NFamilies = None,
     top: Annotated[
         int, typer.Option(min=1, metavar="N", help="Only the N with the most points.")
     ] = 20,
@@ -47,10 +31,8 @@ def clusters(
             "map.",
         ),
     ] = None,
-    input: options.InputMoved = None,
-    trust: options.Trust = False,
-    network: options.NetworkAgain = False,
     as_json: options.AsJson = False,
+    **fields: Any,
 ) -> None:
     """Say what each cluster is: its life, means, what sets it apart, and a typical row.
 
@@ -62,33 +44,20 @@ def clusters(
 
     dynmeans clusters run --describe port,text --truth ship -o clusters.csv
     """
-    from dynmeans.cli.output import check_folder, print_json, say
-    from dynmeans.inputs.input_error import InputError
+    from dynmeans.cli.output import check_file, print_json, say
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.export.geojson import write_geojson
     from dynmeans.runs.export.profile_files import write_profiles
     from dynmeans.runs.look.profiles import describe_clusters
-    from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.run import Run
 
     if path is not None:
-        check_folder("path", path)
-        if path.suffix not in FILES:
-            raise InputError("path", "must end in .csv, .parquet or .geojson", got=str(path))
-    columns = [name.strip() for text in describe or [] for name in text.split(",")]
+        check_file("path", path, FILES)
+    asked = chosen(RowOptions, fields, describe=split(fields["describe"]) or ())
     with Run.open(run_folder) as run:
-        families = None
-        if is_families or level is not None or n_families is not None:
-            families = families_of_run(run, level=level, n_families=n_families)
-        found = describe_clusters(
-            run,
-            describe=columns,
-            truth=truth or run.config.source.get("truth"),
-            families=families,
-            input=input,
-            trust=trust,
-            network=network,
-        )
+        families = FamilyOptions(**chosen(FamilyOptions, fields)).of(run)
+        asked.setdefault("truth", run.config.source.get("truth"))
+        found = describe_clusters(run, families=families, **asked)
         if path is not None and path.suffix == ".geojson":
             write_geojson(run, path)
     if path is not None and path.suffix != ".geojson":

@@ -14,21 +14,14 @@ def events(
         typer.Option(
             "--kind",
             "-k",
-            help="Only these: born, moved, vanished, returned, forgotten, split, merged, "
-            "joined; may be repeated. All but moved and joined by default.",
+            help="Only these: born, moved, vanished, returned, forgotten, split, merged, joined (a "
+            "family turned out to be part of another); may be repeated. All but moved and joined "
+            "by default.",
         ),
     ] = None,
     cluster: Annotated[int | None, typer.Option(help="Only this cluster.")] = None,
     last: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the last N.")] = None,
-    is_families: Annotated[
-        bool,
-        typer.Option("--families", help="Also joined: a family turned out to be part of another."),
-    ] = False,
-    is_links: Annotated[
-        bool,
-        typer.Option("--links", help="Also link: born where a forgotten cluster had been."),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """List what happened to the clusters: births, gaps, returns, splits and mergers.
 
@@ -40,7 +33,6 @@ def events(
     from dynmeans.inputs.input_error import InputError
     from dynmeans.inputs.plural import counted
     from dynmeans.records.events import KINDS
-    from dynmeans.runs.look.links import links_of_run
     from dynmeans.runs.look.run_families import joins_of_run
     from dynmeans.runs.run import Run
     from dynmeans.spaces.raw import RAW
@@ -57,25 +49,16 @@ def events(
             n_known = counted(run.status().n_identities, "cluster")
             rule = ": there is no cluster {}; the run has {}, from number 0"
             raise InputError("cluster", rule, cluster, n_known)
-        if is_families or "joined" in kinds:
+        if "joined" in kinds:
             joins = joins_of_run(run)
             rows += [row for row in joins if cluster in (None, row["cluster_id"], row["other_id"])]
-        if is_links:
-            rows += [
-                {"step": link.step, "time": None, "window": None, "kind": "link"}
-                | {"cluster_id": link.other_id, "other_id": link.cluster_id, "gap": link.gap}
-                for link in links_of_run(run)
-                if cluster in (None, link.cluster_id, link.other_id)
-            ]
         rows.sort(key=lambda row: row["step"])
     rows = rows if last is None else rows[len(rows) - min(last, len(rows)) :]
     if as_json:
         print_json(rows)
         return
     for row in rows:
-        other = {"split": "from", "merged": "into", "joined": "with", "link": "perhaps"}.get(
-            row["kind"]
-        )
+        other = {"split": "from", "merged": "into", "joined": "with"}.get(row["kind"])
         tail = f" {other} {named(row['other_id'], names)}" if other else ""
         tail += f" after {counted(row['gap'], 'step')}" if row["gap"] is not None else ""
         if row.get("displacement"):

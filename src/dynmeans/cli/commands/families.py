@@ -1,28 +1,14 @@
 """dynmeans families: identities of a run that belong together."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Any
 
 from dynmeans.cli import options
+from dynmeans.cli.fields import with_options
+from dynmeans.cli.options import FamilyOptions
 
 
-def families(
-    run_folder: options.RunFolder,
-    level: options.FamilyLevel = None,
-    n_families: options.NFamilies = None,
-    path: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the family of every identity: .parquet or .csv.",
-        ),
-    ] = None,
-    as_json: options.AsJson = False,
-) -> None:
+@with_options({FamilyOptions: ""}, only={FamilyOptions: ("level", "n_families")})
+def families(run_folder: options.RunFolder, as_json: options.AsJson = False, **fields: Any) -> None:
     """Group the identities of a run that belong together, in seconds; nothing is clustered again.
 
     Without --level and --n-families the level that describes the stream most briefly is chosen. It
@@ -30,22 +16,17 @@ def families(
 
     [bold]Example[/bold]
 
-    dynmeans families run --n-families 12 -o families.parquet
+    dynmeans families run --n-families 12
     """
     from dynmeans.cli.cluster_result import families_fields, show_families
-    from dynmeans.cli.output import print_json, say
-    from dynmeans.files.family_tables import write_families
+    from dynmeans.cli.output import print_json
     from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        found = families_of_run(run, level=level, n_families=n_families)
+        found = families_of_run(run, **fields)
         names = run.edits.shown_names()
-    if path is not None:
-        write_families(found, path)
     if as_json:
         print_json(families_fields(found))
         return
     show_families(found, names)
-    if path is not None:
-        say(f"Families: {path}")

@@ -1,13 +1,18 @@
 """dynmeans labels: the rows with the identities of their clusters."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dynmeans.cli import options
+from dynmeans.cli.fields import chosen, with_options
+from dynmeans.cli.options import ConfirmedOptions, FamilyOptions, RowOptions
+
+_ROWS = ("input", "trust", "network")
 
 
+@with_options({RowOptions: "", FamilyOptions: "", ConfirmedOptions: ""}, only={RowOptions: _ROWS})
 def labels(
     run_folder: options.RunFolder,
     path: Annotated[
@@ -19,17 +24,9 @@ def labels(
             help="File to write: .parquet, .csv, .jsonl or .xlsx; - for CSV on standard output.",
         ),
     ],
-    input: options.InputMoved = None,
     labels_only: Annotated[
         bool, typer.Option("--labels-only", help="Only what the run stores, no original columns.")
     ] = False,
-    is_families: Annotated[
-        bool, typer.Option("--families", help="Add family_id, the family of the cluster.")
-    ] = False,
-    level: options.FamilyLevel = None,
-    n_families: options.NFamilies = None,
-    min_cluster_size: options.MinClusterSize = None,
-    min_life: options.MinLife = None,
     is_as_found: Annotated[
         bool,
         typer.Option(
@@ -38,14 +35,13 @@ def labels(
             "mergers and pins of dynmeans edit.",
         ),
     ] = False,
-    trust: options.Trust = False,
-    network: options.NetworkAgain = False,
     as_json: options.AsJson = False,
+    **fields: Any,
 ) -> None:
     """Write every row of the input with its cluster: step, cluster_id, distance.
 
     Clusters that were merged by dynmeans edit have one cluster_id; where clusters have names, the
-    column cluster_name is added.
+    column cluster_name is added, and with --families family_id.
 
     The rows keep their order and their columns; rows that were left out have no cluster. In a CSV
     file, text that a spreadsheet would run as a formula gets an apostrophe before it.
@@ -61,26 +57,16 @@ def labels(
     from dynmeans.runs.edits import Edits
     from dynmeans.runs.export.label_files import STANDARD_OUTPUT, export_labels
     from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
-    from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        families = confirmed = None
-        if is_families or level is not None or n_families is not None:
-            families = families_of_run(run, level=level, n_families=n_families)
-        is_given = min_cluster_size is not None or min_life is not None
-        if is_given or (run.config.recipe.has_unconfirmed and not is_as_found):
-            confirmed = confirmed_of_run(run, min_cluster_size=min_cluster_size, min_life=min_life)
+        families = FamilyOptions(**chosen(FamilyOptions, fields)).of(run)
+        least, confirmed = chosen(ConfirmedOptions, fields), None
+        if least or (run.config.recipe.has_unconfirmed and not is_as_found):
+            confirmed = confirmed_of_run(run, **least)
         view = LabelView(families, confirmed, Edits() if is_as_found else run.edits)
-        done = export_labels(
-            run,
-            path,
-            input=input,
-            labels_only=labels_only,
-            trust=trust,
-            network=network,
-            view=view,
-        )
+        rows = chosen(RowOptions, fields)
+        done = export_labels(run, path, labels_only=labels_only, view=view, **rows)
     if as_json:
         print_json({"file": str(path), "n_rows": done.n_rows, "n_formulas": done.n_formulas})
         return

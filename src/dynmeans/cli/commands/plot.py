@@ -20,24 +20,24 @@ def plot(
         ),
     ] = None,
     kind: Annotated[
-        str, typer.Option("--kind", "-k", help="all, tracks, timeline, costs, numbers or shares.")
+        str, typer.Option("--kind", "-k", help="all, tracks, timeline or numbers.")
     ] = "all",
     as_json: options.AsJson = False,
 ) -> None:
-    """Draw the tracks of the last window, the timeline of lives, costs and numbers of clusters.
+    """Draw the tracks of the last window, the timeline of lives and numbers of clusters.
 
     [bold]Example[/bold]
 
     dynmeans plot run --kind timeline -o lives.svg
     """
-    from dynmeans.cli.output import check_picture, print_json, say
+    from dynmeans.cli.output import PICTURES, check_file, print_json, say
     from dynmeans.inputs.fields import one_of
     from dynmeans.plots.run_figure import KINDS, run_figure
     from dynmeans.runs.run import Run
 
     one_of("kind", kind, KINDS)
     output = output or Path(f"{run_folder.resolve().name}.png")
-    check_picture("output", output)
+    check_file("output", output, PICTURES)
     with Run.open(run_folder) as run:
         figure = run_figure(run, kind)
     figure.savefig(output, dpi=150)

@@ -1,15 +1,15 @@
 """dynmeans send: labels and events of a run to a stream or a table."""
 
 import threading
+from typing import Any
 
 from dynmeans.cli import options
+from dynmeans.cli.fields import with_options
+from dynmeans.cli.following import Following
 
 
-def send(
-    run_folder: options.RunFolder,
-    labels_to: options.LabelsTo = None,
-    events_to: options.EventsTo = None,
-) -> None:
+@with_options({Following: options.OUTPUT}, only={Following: ("labels_to", "events_to")})
+def send(run_folder: options.RunFolder, **addresses: Any) -> None:
     """Send what a run found to Redis, Kafka, MQTT or PostgreSQL; it starts where it last stopped.
 
     A stream of Redis and a table of PostgreSQL get every item exactly once, Kafka and MQTT at
@@ -24,13 +24,13 @@ def send(
     from dynmeans.runs.run import Run
     from dynmeans.runs.streams.sink import Forwarder
 
-    if labels_to is None and events_to is None:
+    if not any(addresses.values()):
         raise InputError("", "give {labels_to=...} or {events_to=...}")
     log_to_standard_error()
     with Run.open(run_folder) as run:
         run.lock()
-        for kind, address in (("labels", labels_to), ("events", events_to)):
-            if address is None:
+        for kind in ("labels", "events"):
+            if (address := addresses[f"{kind}_to"]) is None:
                 continue
             sender = Forwarder(run, address, kind, threading.Event())
             try:

@@ -59,13 +59,14 @@ def suggest(
 
     dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
     """
-    from dynmeans.cli.output import check_picture, standard_input, suggestion_bar, tell
+    from dynmeans.cli.output import PICTURES, check_file, standard_input, tell
+    from dynmeans.cli.progress import while_choosing
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.input import Input
 
     if picture is not None:
-        check_picture("picture", picture)
+        check_file("picture", picture, PICTURES)
     more = {"moving": split(fields["moving"]), "random_state": SEED}
     job = ClusterJob(
         Input(input, ReadingOptions(**chosen(ReadingOptions, fields)), standard_input()),
@@ -73,7 +74,7 @@ def suggest(
         Recipe(**chosen(Recipe, fields | more)),
         Path(),
     )
-    with suggestion_bar():
+    with while_choosing():
         found, n_dropped = job.choose()
     if n_dropped:
         tell(f"{counted(n_dropped, 'row')} left out: a value is missing.")

@@ -17,27 +17,23 @@ _MOST_LOOKS = 100
 
 
 def families_of_run(
-    run: Run,
-    *,
-    level: float | str | None = None,
-    n_families: float | None = None,
-    last_step: int | None = None,
+    run: Run, *, level: float | str | None = None, n_families: float | None = None
 ) -> Families:
     """Group the identities of a finished or running run.
 
     The run's own evidence speaks where its recipe asked for families; else up to
-    `config.sample_size` rows of every window, up to `last_step`, are looked at.
+    `config.sample_size` rows of every window are looked at.
     """
     chosen = "auto" if level is None else level
     recipe, memory = run.config.recipe, run.memory
     is_free = n_families is None and level is None and recipe.families
     hint = recipe.n_clusters if is_free else None
     check_choice(chosen, n_families)
-    if memory is not None and memory.evidence is not None and last_step is None:
+    if memory is not None and memory.evidence is not None:
         return families_of(memory.evidence, level=chosen, n_families=n_families, hint=hint)
     _check_keeps_rows(run)
     evidence = Evidence()
-    for _ in _gather(run, evidence, last_step):
+    for _ in _gather(run, evidence):
         pass
     return families_of(evidence, level=chosen, n_families=n_families, hint=hint)
 
@@ -69,13 +65,13 @@ def _check_keeps_rows(run: Run) -> None:
         raise InputError("sample_size", rule, got=0)
 
 
-def _gather(run: Run, evidence: Evidence, last_step: int | None = None) -> Iterator[dict[str, Any]]:
+def _gather(run: Run, evidence: Evidence) -> Iterator[dict[str, Any]]:
     """Add window after window to the evidence, and say which it was."""
     memory = run.memory
     space = RAW if memory is None else memory.known_space
-    times = [record.time for record in run.history(labels=False, last_step=last_step)]
+    times = [record.time for record in run.history(labels=False)]
     last = 0.0
-    for sample in run.samples(last_step=last_step):
+    for sample in run.samples():
         points = np.asarray(space.to_points(sample.points.astype(np.float64)))
         now = times[sample.step]
         evidence.add(points, sample.cluster_ids, now - last)

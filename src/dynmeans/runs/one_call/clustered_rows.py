@@ -294,12 +294,12 @@ class ClusteredRows:
         display(framed(page, height))
 
     def plot(self, kind: str = "all") -> Any:
-        """Draw tracks, the timeline of lives, numbers of clusters and costs; or one of them.
+        """Draw tracks, the timeline of lives and numbers of clusters; or one of them.
 
         Parameters
         ----------
-        kind : {"all", "tracks", "timeline", "numbers", "costs", "shares"}
-            What to draw; "shares" is a bump chart of the largest clusters.
+        kind : {"all", "tracks", "timeline", "numbers"}
+            What to draw.
         """
         with self.run() as run:
             figure = view("figure")(run, kind)

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 DATABASE = "run.sqlite"
@@ -135,13 +135,6 @@ def holds_nothing(connection: sqlite3.Connection) -> bool:
     """Say whether a run has neither a window nor a message that was received."""
     tables = ("windows", "inbox", "dead_letters")
     return not any(connection.execute(f"SELECT 1 FROM {t} LIMIT 1").fetchone() for t in tables)
-
-
-def stored_counts(path: Path) -> tuple[int, int]:
-    """Return how many windows a run holds, and how many rows these have."""
-    with database_errors(path), closing(open_database(path)) as connection:
-        found = connection.execute("SELECT count(*), total(n_rows) FROM windows").fetchone()
-    return int(found[0]), int(found[1])
 
 
 def how_far(connection: sqlite3.Connection) -> tuple[str, int, int]:

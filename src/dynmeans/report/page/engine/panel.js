@@ -30,7 +30,6 @@ class TrialPanel {
     byId("trial-back").addEventListener("click", () => this.back());
     byId("trial-command").addEventListener("click", () => this.copy(commandText(run, this.now)));
     byId("trial-python").addEventListener("click", () => this.copy(pythonText(run, this.now)));
-    byId("trial-apply").addEventListener("click", () => this.apply());
     byId("trial-sample").textContent = this.sampleText();
     this.part.addEventListener("toggle", () => this.draw());
     this.now = this.ofTheRun();
@@ -106,16 +105,6 @@ class TrialPanel {
     } catch {
       this.say("Here it is, to copy by hand.");
     }
-  }
-
-  // On a page of `dynmeans serve`: a run of all rows beside this one, shown once it has begun.
-  async apply() {
-    const { newPenalty, maxGap, ...same } = this.now;
-    const settings = { ...same, new_penalty: newPenalty, max_gap: maxGap === Infinity ? null : maxGap };
-    this.say("Clustering all rows…");
-    const { address, error } = await sendJson("runs", settings);
-    if (address) location.assign(address);
-    else this.say(`Not applied: ${error}`);
   }
 
   draw() {

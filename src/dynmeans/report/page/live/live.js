@@ -26,7 +26,6 @@ function connectLive(report) {
   connect();
   details.editor = new Editor(report);
   details.redraw();
-  if (byId("trial-apply")) byId("trial-apply").hidden = false;
 }
 
 connectLive(window.dynmeansReport);

@@ -72,7 +72,7 @@ const HEADLINES = { accuracy_per_step: "well grouped", accuracy_global: "identit
 const COUNTS = ["id_switches", "fragmentations"];
 
 function scoreName(name) {
-  return name.replaceAll("_", " ").replace(/\b(idf1|hota|assa|deta|ari|ami|id)\b/g, (word) => word.toUpperCase());
+  return name.replaceAll("_", " ").replace(/\b(idf1|hota|assa|deta|ari|id)\b/g, (word) => word.toUpperCase());
 }
 
 function scoreText(name, value) {
