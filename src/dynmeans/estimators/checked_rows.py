@@ -100,21 +100,21 @@ def check_batches(
 ) -> tuple[list[AnyBatch], list[float]]:
     """Check every batch of a sequence, and the time before each."""
     gaps = one_for_each("elapsed", elapsed, len(batches))
+    first = batches[0]
+    if sample_weight is None and type(elapsed) is float and type(first) is np.ndarray:
+        if first.ndim == 2 and are_plain_batches(batches, first.shape[1]):
+            checked_elapsed(elapsed)
+            model.n_features_in_ = first.shape[1]
+            return list(map(Batch, batches)), gaps
     weights = one_for_each("sample_weight", sample_weight, len(batches))
     rows: list[AnyBatch] = []
-    n_features = None
     for t, X in enumerate(batches):
+        n_features = rows[0].n_features if rows else None
         try:
             rows.append(check_batch(model, X, weights[t], n_features=n_features))
             gaps[t] = checked_elapsed(gaps[t])
         except (TypeError, ValueError) as error:
             raise type(error)(f"batches[{t}]: {error}") from error
-        n_features = rows[0].n_features
-        is_plain = t == 0 and sample_weight is None and type(elapsed) is float
-        if is_plain and "feature_names_in_" not in vars(model):
-            rest = batches[1:]
-            if are_plain_batches(rest, n_features):
-                return [*rows, *map(Batch, rest)], gaps
     return rows, gaps
 
 
