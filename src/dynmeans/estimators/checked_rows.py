@@ -101,11 +101,11 @@ def check_batches(
     """Check every batch of a sequence, and the time before each."""
     gaps = one_for_each("elapsed", elapsed, len(batches))
     first = batches[0]
-    if sample_weight is None and type(elapsed) is float and type(first) is np.ndarray:
-        if first.ndim == 2 and are_plain_batches(batches, first.shape[1]):
-            checked_elapsed(elapsed)
-            model.n_features_in_ = first.shape[1]
-            return list(map(Batch, batches)), gaps
+    is_plain = sample_weight is None and type(elapsed) is float and type(first) is np.ndarray
+    if is_plain and first.ndim == 2 and are_plain_batches(batches, first.shape[1]):
+        checked_elapsed(elapsed)
+        model.n_features_in_ = first.shape[1]
+        return list(map(Batch, batches)), gaps
     weights = one_for_each("sample_weight", sample_weight, len(batches))
     rows: list[AnyBatch] = []
     for t, X in enumerate(batches):

@@ -48,11 +48,7 @@ class ArraySource:
     def read(self, piece: int) -> BatchArray:
         """Return the rows of one block."""
         first = piece * self.block_rows
-        return self.rows(first, first + self.block_rows)
-
-    def rows(self, first: int, end: int) -> BatchArray:
-        """Return a run of rows; float32 stays float32."""
-        rows = as_batch(self._array[first:end])
+        rows = as_batch(self._array[first : first + self.block_rows])
         if self._stamp is not None:
             self._stamp.check()
         return rows
