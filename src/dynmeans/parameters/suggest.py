@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -97,18 +98,9 @@ def suggest_penalties(
     >>> 0.5 < penalties.new_penalty < 20
     True
     """
-    found = suggest_details(
-        batches,
-        elapsed=elapsed,
-        sample_weight=sample_weight,
-        max_gap=max_gap,
-        reach=reach,
-        n_clusters=n_clusters,
-        motion=motion,
-        moving=moving,
-        n_init=n_init,
-        rng=rng,
-    )
+    known = {"max_gap": max_gap, "reach": reach, "motion": motion, "moving": moving}
+    stream: dict[str, Any] = {"elapsed": elapsed, "sample_weight": sample_weight, "rng": rng}
+    found = suggest_details(batches, n_clusters=n_clusters, n_init=n_init, **stream, **known)
     warn_of_doubts(found.doubts)
     return found.penalties
 
@@ -118,13 +110,9 @@ def suggest_details(
     *,
     elapsed: float | Sequence[float] = 1.0,
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
-    max_gap: float | None = None,
-    reach: float | None = None,
-    n_clusters: float | tuple[float, float] | None = None,
-    motion: str | None = None,
-    moving: Sequence[int] | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
+    **known: Any,
 ) -> Suggestion:
     """As `suggest_penalties`, with every choice that was tried and an explanation in words.
 
@@ -138,16 +126,7 @@ def suggest_details(
     rows, gaps = take_batches(list(batches), elapsed, sample_weight)
     entropy = 0 if rng is None else int(rng.integers(2**63))
     n = first_batches(rows)
-    return suggest_for(
-        rows[:n],
-        gaps[:n],
-        orders=VisitingOrders(entropy, n_init),
-        max_gap=max_gap,
-        reach=reach,
-        n_clusters=n_clusters,
-        motion=motion,
-        moving=moving,
-    )
+    return suggest_for(rows[:n], gaps[:n], orders=VisitingOrders(entropy, n_init), **known)
 
 
 @one_thread()

@@ -4,7 +4,6 @@ import os
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -156,11 +155,7 @@ class GroupStates(Mapping[Key, ClusterState]):
             name: getattr(self, name) for name in ("starts", *_CLUSTER_ARRAYS, *_GROUP_ARRAYS)
         }
         arrays |= self._courses()
-        is_tuple = bool(self.sorted_keys) and isinstance(self.sorted_keys[0], tuple)
-        columns = list(zip(*self.sorted_keys, strict=True)) if is_tuple else [self.sorted_keys]
-        for j, column in enumerate(columns):
-            arrays |= _packed(f"key_{j}", column)
-        header = {"settings": self.settings, "n_key_columns": len(columns) if is_tuple else 0}
+        header = {"settings": self.settings, "keys": self.sorted_keys}
         write_archive(path, "GroupStates", _FILE_VERSION, arrays, header)
 
     @classmethod
@@ -170,9 +165,7 @@ class GroupStates(Mapping[Key, ClusterState]):
 
     @classmethod
     def _from_arrays(cls, arrays: Arrays, header: dict[str, Any]) -> "GroupStates":
-        n_columns = header["n_key_columns"]
-        columns = [_unpacked(f"key_{j}", arrays) for j in range(n_columns or 1)]
-        keys: list[Any] = list(zip(*columns, strict=True)) if n_columns else columns[0]
+        keys = [tuple(key) if isinstance(key, list) else key for key in header["keys"]]
         states = cls(keys, **arrays, settings=header["settings"])
         check_groups(states)
         return states
@@ -202,26 +195,3 @@ def _joined_courses(parts: Sequence[GroupStates]) -> Arrays:
         name: np.concatenate([getattr(part, name) for part in filled])
         for name in (COURSE_ARRAYS if filled else ())
     }
-
-
-def _packed(name: str, keys: Sequence[Any]) -> Arrays:
-    """Integers as they are; text as its bytes and where each ends."""
-    if not keys or not isinstance(keys[0], str):
-        is_wide = bool(keys) and max(keys) >= 2**63  # of an unsigned column
-        return {name: np.array(keys, dtype=np.uint64 if is_wide else np.int64)}
-    texts = [key.encode() for key in keys]
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-    return {name: np.frombuffer(b"".join(texts), dtype=np.uint8), f"{name}_ends": ends}
-
-
-def _unpacked(name: str, arrays: Arrays) -> list[Any]:
-    """Take the keys of one column out of the arrays of a file."""
-    values, ends = arrays.pop(name), arrays.pop(f"{name}_ends", None)
-    if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise ValueError(f"{name} must hold integers or text, got {values.dtype}.")
-    if ends is None:
-        numbers: list[Any] = values.tolist()
-        return numbers
-    text = values.tobytes()
-    bounds = [0, *ends.tolist()]
-    return [text[a:b].decode() for a, b in pairwise(bounds)]

@@ -96,7 +96,7 @@ class RandomSubsets:
             self._open.append(rows)
 
     def _read(self, piece: int) -> BatchArray:
-        rows = self._source.read(piece)
+        rows: BatchArray = self._source.read(piece)
         if not are_in_range(rows):
             row, column = np.argwhere(~(np.abs(rows) <= MAX_COORDINATE))[0]
             raise ValueError(
