@@ -49,24 +49,9 @@ def begin(
 ) -> Memory:
     """Return the memory before the first batch: seed drawn, space learned, penalties chosen.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        What the stream is followed by.
-    batches : sequence of batches
-        The beginning of the stream, at least one batch; nothing is clustered yet. Of more than the
-        first batches (30 that have points, and more up to 4,000 points) the rest is not looked at.
-        Where none has points, space and penalties are settled by the first batch that has.
-    elapsed : float or sequence of float
-        Steps of time before each batch.
-    feature_names : sequence of str, optional
-        Names of the features.
-    entropy : int, optional
-        A seed that was drawn before; by default it is drawn here.
-    on_choice : callable
-        Called with what was chosen for "auto"; what it raises ends the beginning.
-    batch_word : str
-        What a batch is called in the words of a choice.
+    Of `batches` the first are looked at (30 that have points, and more up to 4,000 points), and
+    nothing is clustered yet. Where none has points, space and penalties are settled by the first
+    batch that has. `on_choice` is called with what was chosen for "auto", and may raise.
     """
     gaps = one_for_each("elapsed", elapsed, len(batches))
     n_features = batches[0].n_features

@@ -55,6 +55,9 @@ class Landmarks(Space):
         checked_count("n_landmarks", self.n_landmarks)
         if self.width is not None:
             checked_number("width", self.width, above=0)
+        if self.root is not None:
+            for name in ("rows", "root"):
+                object.__setattr__(self, name, np.asarray(getattr(self, name)))
 
     @classmethod
     def from_text(cls, text: str) -> "Landmarks":
@@ -118,21 +121,3 @@ class Landmarks(Space):
     def could_become(self, learned: Space) -> bool:
         """Say whether `learned` is of this kind."""
         return isinstance(learned, Landmarks)
-
-    def __eq__(self, other: object) -> bool:
-        """Two are equal when their numbers are, to the bit."""
-        return isinstance(other, Landmarks) and self.to_json() == other.to_json()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return width and landmarks, where they are known."""
-        arrays = {"rows": self.rows, "root": self.root}
-        lists = {k: None if v is None else v.tolist() for k, v in arrays.items()}
-        return {"name": self.name, "n_landmarks": self.n_landmarks, "width": self.width, **lists}
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> "Landmarks":
-        """Read what `to_json` gave."""
-        arrays = [None if value[k] is None else np.array(value[k]) for k in ("rows", "root")]
-        return cls(value["n_landmarks"], value["width"], *arrays)
