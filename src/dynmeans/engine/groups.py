@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from dynmeans.algorithm.motion import moving_features
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.execution import Execution
-from dynmeans.engine.threads import choose_n_threads
+from dynmeans.engine.execution import Execution, choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.group_states import COURSE_ARRAYS, GroupStates
 from dynmeans.records.orders import SEARCHES

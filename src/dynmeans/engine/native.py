@@ -7,9 +7,8 @@ from dynmeans.algorithm.motion import moving_factors, moving_features
 from dynmeans.engine import blas
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import INSTRUCTION_SET, compiled
-from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.engine.execution import DEFAULT, Execution, choose_n_threads
 from dynmeans.engine.orders import Orders
-from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.orders import SEARCHES, VisitingOrders
 from dynmeans.records.penalties import Penalties

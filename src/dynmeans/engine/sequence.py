@@ -8,11 +8,10 @@ import numpy as np
 from dynmeans.algorithm.motion import moving_features
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.engine.execution import DEFAULT, Execution, choose_n_threads
 from dynmeans.engine.guard import check_growth
 from dynmeans.engine.native import RECORDS
 from dynmeans.engine.step import step_batch
-from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties

@@ -13,7 +13,6 @@ from dynmeans.engine.orders import content_order
 from dynmeans.inputs.numbers import checked_number, checked_range
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.hint import Hint
-from dynmeans.parameters.leading_axes import leading_axes
 from dynmeans.parameters.samples import (
     N_REFINED,
     N_SEARCHED,
@@ -22,7 +21,7 @@ from dynmeans.parameters.samples import (
     without_odd_rows,
 )
 from dynmeans.parameters.search import refine, search, search_near
-from dynmeans.parameters.tracks import Points
+from dynmeans.parameters.tracks import Points, leading_axes
 from dynmeans.parameters.trials import Feed, Setting, Trials
 from dynmeans.parameters.warnings import find_doubts
 from dynmeans.records.arrays import FloatArray

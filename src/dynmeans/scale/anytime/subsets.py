@@ -7,7 +7,7 @@ import numpy as np
 
 from dynmeans.engine.checks import MAX_COORDINATE, are_in_range, checked_points
 from dynmeans.records.arrays import BatchArray, IntArray
-from dynmeans.scale.anytime.array_source import as_batch
+from dynmeans.scale.anytime.sources import as_batch
 
 # Where a piece is larger than a batch, each batch mixes rows of this many pieces.
 _MIN_OPEN = 16
