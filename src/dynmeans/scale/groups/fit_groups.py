@@ -159,7 +159,7 @@ def fit_groups(
     _check_limit(after, chosen.max_clusters)
     key_types = [key_type(table, name) for name in columns.by]
     batches = _batch_table(rows, columns, key_types, n_clusters, n_iters, costs)
-    states = merge_states([others, after])
+    states = merge_states(others, after)
     return GroupResult(_in_frame_order(labels, rows.order), states, batches, chosen)
 
 
