@@ -54,6 +54,15 @@ class Batch:
         return None
 
     @property
+    def masses(self) -> FloatArray:
+        """What each row weighs, also where every row weighs 1."""
+        return np.ones(self.n_points) if self.weights is None else self.weights
+
+    def taken(self, rows: Any) -> "Batch":
+        """Return some of the rows, with their weights."""
+        return Batch(self.points[rows], None if self.weights is None else self.weights[rows])
+
+    @property
     def has_weight(self) -> bool:
         """Whether any row takes part."""
         return self.n_points > 0 and (self.weights is None or bool(self.weights.any()))

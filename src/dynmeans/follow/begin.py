@@ -17,7 +17,6 @@ from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
 from dynmeans.parameters.suggest import first_batches, suggest_for
-from dynmeans.records.arrays import FloatArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with_defaults
 from dynmeans.records.state import ClusterState
@@ -181,12 +180,8 @@ def _moving(recipe: Recipe, memory: Memory) -> tuple[int, ...] | None:
 
 def _fitted(space: Space, batches: Sequence[AnyBatch]) -> Space:
     here = [b.in_memory(f"space={space.name!r}") for b in batches if b.has_weight]
-    weights = np.concatenate([_weights_of(batch) for batch in here])
+    weights = np.concatenate([batch.masses for batch in here])
     return space.fit(np.concatenate([batch.points for batch in here]), weights)
-
-
-def _weights_of(batch: Batch) -> FloatArray:
-    return np.ones(batch.n_points) if batch.weights is None else batch.weights
 
 
 def _without_clusters(state: ClusterState, n_coordinates: int) -> ClusterState:

@@ -47,15 +47,10 @@ def method_text(method: Any) -> str:
 
 def clusters_of(method: Any, batch: Batch, entropy: int) -> IntArray:
     """Return the cluster of each row of a batch by itself, -1 for noise; rows weigh 0 or more."""
-    n_points, is_used = batch.n_points, None
-    if batch.weights is not None and not batch.weights.all():
-        is_used = batch.weights > 0
-        n_points = int(np.count_nonzero(is_used))
-    points = batch.points if is_used is None else batch.points[is_used]
-    weights = batch.weights if is_used is None or batch.weights is None else batch.weights[is_used]
-    found = np.full(batch.n_points, NOISE)
-    labels = _labels(method, points.astype(np.float64), weights, entropy) if n_points else ()
-    found[slice(None) if is_used is None else is_used] = labels
+    is_used, found = batch.masses > 0, np.full(batch.n_points, NOISE)
+    if is_used.any():
+        used = batch.taken(is_used)
+        found[is_used] = _labels(method, used.points.astype(np.float64), used.weights, entropy)
     return np.where(found < 0, NOISE, found)
 
 
