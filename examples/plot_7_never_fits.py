@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from dynmeans.scale import anytime_results, label_rows
+from dynmeans.scale import anytime_results
 
 rng = np.random.default_rng(2)
 folder = Path(tempfile.mkdtemp())
@@ -38,8 +38,9 @@ print(f"{last.n_clusters} clusters after {last.n_points:,} of 2,000,000 rows, {l
 
 # %%
 # When the centers are good enough, label all rows, piece by piece.
-label_rows(folder / "rows.npy", last, to=folder / "labels.npy")
-print(np.load(folder / "labels.npy", mmap_mode="r")[:10])
+rows = np.load(folder / "rows.npy", mmap_mode="r")
+labels = np.concatenate([last.predict(part) for part in np.array_split(rows, 20)])
+print(labels[:10])
 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
@@ -49,7 +50,7 @@ points = [result.n_points for result in results]
 left.fill_between(points, cost - error, cost + error, alpha=0.3)
 left.plot(points, cost, "o-")
 left.set(xlabel="rows taken in", ylabel="cost of a row, held out", title="Better, until it is not")
-sample = np.load(folder / "rows.npy", mmap_mode="r")[:4000]
+sample = rows[:4000]
 right.scatter(*sample.T, s=1, color="silver")
 right.plot(*last.centers.T, "kx", ms=5)
 right.set(title=f"{last.n_clusters} centers found, 60 were made", aspect="equal")

@@ -32,7 +32,6 @@ TESTS = {
         "--ignore=tests/engine/gpu",
         # Workers of a cluster are started without these paths.
         "--ignore=tests/engine/dask",
-        "--ignore=tests/scale/groups/test_dask_groups.py",
         # scikit-learn's checks of array handling start many workers; they run without sanitizers.
         ONE_BUILT,
     ],

@@ -2,8 +2,8 @@
 
 Usage: python -m benchmarks.engine.small_batches
 
-All ways take in the same batches of 75 points, 5 clusters and 3 visiting orders made from a seed,
-turn by turn in one process, so that another load on the machine slows all of them alike.
+All ways take in the same batches of 75 points, 5 clusters, by the same 3 visiting orders and the
+same search, turn by turn in one process, so that another load on the machine slows all alike.
 """
 
 import argparse
@@ -22,15 +22,16 @@ TO_REACH = {"partial_fit": 1.2, "fit_sequence": 0.9}  # times a step
 def measure(n_turns: int) -> dict[str, float]:
     """Return the median microseconds of a batch in each way."""
     batches = moving_gaussians(100, 5, rng=np.random.default_rng(0)).batches
-    penalties, orders = Penalties(0.04, max_gap=6.8, reach=1.01), VisitingOrders(1, 3)
+    penalties = Penalties(0.04, max_gap=6.8, reach=1.01)
+    whole = DynamicMeans(penalties, random_state=0)
+    model = DynamicMeans(penalties, random_state=0).partial_fit(batches[0])
+    orders = VisitingOrders(model.memory_.entropy, model.n_init, search=model.search)
 
     def steps() -> None:
         state = ClusterState.empty(2)
         for points in batches:
             state, _ = step(points, state, penalties, orders=orders)
 
-    model = DynamicMeans(penalties, random_state=0).partial_fit(batches[0])
-    whole = DynamicMeans(penalties, random_state=0)
     ways: dict[str, Callable[[], Any]] = {
         "step": steps,
         "partial_fit": lambda: [model.partial_fit(points) for points in batches],

@@ -204,7 +204,7 @@ def tune_table() -> dict[str, str]:
     return {"tuning": table(head, rows)}
 
 
-_OTHER_WAYS = {"bayesian, still": 'Bayesian with `motion="still"`', "grid": "grid"}
+_OTHER_WAYS = {"bayesian, still": 'Bayesian with `motion="still"`'}
 _MAKERS = (
     *(alternatives_tables, few_alternatives, groups_table, anytime_table),
     *(dask_tables, message_table, tune_table, headlines_table),

@@ -28,12 +28,9 @@ TO_REACH = {
     ("radial", 10): 0.69,
     ("radial", 20): 0.51,
 }
-# A grid of so few points wants ranges; these are about the paper's.
-GRID_RANGES = {"new_penalty": (0.02, 0.2), "max_gap": (1.5, 10.0), "reach": (1.0, 2.0)}
 WAYS: dict[str, dict[str, Any]] = {
-    "bayesian": {"method": "bayesian"},
-    "bayesian, still": {"method": "bayesian", "motion": "still"},
-    "grid": {"method": "grid", "ranges": GRID_RANGES},
+    "bayesian": {},
+    "bayesian, still": {"motion": "still"},
 }
 TUNED_STEPS = {5: 300, 10: 200, 20: 100}
 N_SCORED = 40

@@ -15,8 +15,7 @@ import pytest
 from dynmeans import ClusterState, Penalties
 from dynmeans.engine import blas, native
 from dynmeans.engine.batch import Batch
-from dynmeans.engine.execution import Execution
-from dynmeans.engine.threads import choose_n_threads
+from dynmeans.engine.execution import Execution, choose_n_threads
 
 N_STREAMS, N_STREAMS_SLOW = 60, 1200
 

@@ -130,7 +130,7 @@ def test_events_and_history_tell_what_happened(inference):
     rng = np.random.default_rng(0)
     near, far = rng.normal(0.2, 0.03, size=(10, 2)), rng.normal(0.8, 0.03, size=(10, 2))
     batches = [np.vstack([near, far]), near, np.vstack([near, far])]
-    model = DDPMixture(inference, keep_history=True, **SETTINGS)
+    model = DDPMixture(inference, **SETTINGS)
     labels, history = model.fit_sequence(batches)
     assert [[(e.kind, e.cluster_id) for e in step.events] for step in history] == [
         [("born", 0), ("born", 1)],
@@ -140,13 +140,6 @@ def test_events_and_history_tell_what_happened(inference):
     assert [step.time for step in history] == [1.0, 2.0, 3.0]
     np.testing.assert_array_equal(history[2].ages, [1.0, 2.0])
     np.testing.assert_array_equal(labels[2], model.labels_)
-    assert model.events_ == list(history[2].events)
-    assert len(model.history_) == 3
-
-
-def test_window_of_the_history_is_checked():
-    with pytest.raises(ValueError, match="keep_history must be at least 1, got 0"):
-        DDPMixture(keep_history=0).fit([[0.0]])
 
 
 def test_one_elapsed_time_is_needed_for_each_batch():

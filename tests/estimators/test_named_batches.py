@@ -100,8 +100,6 @@ def test_history_of_a_mixture_has_names_and_dates():
     _, history = DDPMixture("variational").fit_sequence(FRAME.groupby("day"))
     assert history.feature_names == ("lon", "lat")
     assert history.times == list(DAYS)
-    model = DDPMixture("variational", keep_history=True).partial_fit([[0.0]], time="Monday")
-    assert model.history_.times == ["Monday"]
 
 
 def test_names_and_dates_survive_a_file(tmp_path):

@@ -25,9 +25,8 @@ def score_of(stream, penalties, seed, measure=accuracy_global):
     return measure(stream.labels, model.fit_sequence(stream.batches)[0])
 
 
-@pytest.mark.parametrize("strategy", ["bayesian", "grid"])
-def test_best_is_the_highest_of_the_trials(stream, strategy):
-    result = tune(stream.batches, stream.labels, strategy=strategy, n_trials=18)
+def test_best_is_the_highest_of_the_trials(stream):
+    result = tune(stream.batches, stream.labels, n_trials=18)
     best = result.trials.loc[result.trials["score"].idxmax()]
     assert result.score == best["score"]
     assert result.penalties.new_penalty == best["new_penalty"]
@@ -91,11 +90,9 @@ def test_most_trials_go_to_the_motion_that_leads(stream):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", ["bayesian", "grid"])
-def test_trials_do_not_depend_on_the_number_of_processes(stream, strategy):
+def test_trials_do_not_depend_on_the_number_of_processes(stream):
     one, two = (
-        tune(stream.batches, stream.labels, strategy=strategy, n_trials=4 * ROUND, n_jobs=n_jobs)
-        for n_jobs in (1, 2)
+        tune(stream.batches, stream.labels, n_trials=4 * ROUND, n_jobs=n_jobs) for n_jobs in (1, 2)
     )
     pd.testing.assert_frame_equal(one.trials, two.trials)
 
@@ -114,10 +111,9 @@ def test_settings_stay_in_the_ranges_given(stream):
         assert trials[name].between(low, high).all()
 
 
-def test_result_is_drawn_as_contours_or_dots(stream):
-    for strategy, title in (("grid", "reach"), ("bayesian", "all trials")):
-        trials = tune(stream.batches, stream.labels, strategy=strategy, n_trials=32).trials
-        assert plot_score_map(trials).get_title().startswith(title)
+def test_trials_are_drawn_as_a_map(stream):
+    trials = tune(stream.batches, stream.labels, n_trials=8).trials
+    assert plot_score_map(trials).get_title() == "all trials"
 
 
 def test_optimiser_writes_nothing_to_the_terminal(stream, capfd):
@@ -138,7 +134,6 @@ def test_it_is_a_public_name():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"strategy": "magic"}, "strategy must be one of bayesian, grid, got 'magic'"),
         ({"metric": "speed"}, "metric must be one of accuracy_global.* or a callable, got 'speed'"),
         ({"n_trials": 0}, "n_trials must be at least 1, got 0"),
         ({"random_state": -1}, "random_state must be None, an integer"),

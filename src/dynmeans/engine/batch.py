@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 
@@ -22,49 +22,17 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.spaces.space import Space
 
+if TYPE_CHECKING:
+    from dynmeans.engine.dask.batch import DaskBatch
+    from dynmeans.engine.gpu.gpu_batch import GpuBatch
+
+AnyBatch: TypeAlias = Union["Batch", "DaskBatch", "GpuBatch"]
 RowChecker = Callable[[Any], BatchArray]
-
-
-class AnyBatch(Protocol):
-    """What every checked batch answers, wherever its rows lie."""
-
-    @property
-    def n_points(self) -> int:
-        """Number of rows."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of coordinates of a row."""
-
-    @property
-    def feature_names(self) -> list[Any] | None:
-        """Names of the columns, where nobody else has read them."""
-
-    @property
-    def has_weight(self) -> bool:
-        """Whether any row takes part."""
-
-    def in_memory(self, purpose: str) -> "Batch":
-        """Return the batch with its rows here, or say why `purpose` cannot be served."""
-
-    def engine(self, execution: Execution) -> Any:
-        """Return the module that runs a step on this kind of batch."""
-
-    def mapped(self, space: Space) -> "AnyBatch":
-        """Return the batch as points of a space, where it lies."""
-
-    def predict(
-        self, state: ClusterState, penalties: Penalties, execution: Execution, elapsed: float
-    ) -> tuple[Any, Any]:
-        """Return the identity and the cost of each row, changing nothing, where the rows lie."""
-
-    def distances(self, state: ClusterState) -> Any:
-        """Return the distance of each row to each center, where the rows lie."""
 
 
 @dataclass(slots=True, eq=False)  # not frozen: that would take as long as the check
 class Batch:
-    """Y_t in memory, checked. A `DaskBatch` answers the same questions on a cluster."""
+    """Y_t in memory, checked. A `DaskBatch` and a `GpuBatch` answer the same questions."""
 
     points: BatchArray  # (n_points, n_features); the rows: finite, by rows, float64 or float32
     # (n_points,); what each row weighs; None where every row weighs 1.
@@ -86,12 +54,21 @@ class Batch:
         return None
 
     @property
+    def masses(self) -> FloatArray:
+        """What each row weighs, also where every row weighs 1."""
+        return np.ones(self.n_points) if self.weights is None else self.weights
+
+    def taken(self, rows: Any) -> "Batch":
+        """Return some of the rows, with their weights."""
+        return Batch(self.points[rows], None if self.weights is None else self.weights[rows])
+
+    @property
     def has_weight(self) -> bool:
         """Whether any row takes part."""
         return self.n_points > 0 and (self.weights is None or bool(self.weights.any()))
 
     def in_memory(self, purpose: str) -> "Batch":
-        """Return the batch: its rows are here."""
+        """Return the batch with its rows here; one elsewhere may refuse `purpose`."""
         return self
 
     def engine(self, execution: Execution) -> Any:

@@ -17,6 +17,8 @@ MAX_THREADS = 1024
 # Rows in memory: from about here on a step on one H200 took less time than on 16 cores beside it
 # (500,000 x 2: as long; 1,000,000 x 2: less than half); below, the CPU was up to four times faster.
 _GPU_PAYS = 1_000_000
+# Coordinates below which starting a thread costs more than it brings (docs/speed.md).
+_LARGE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,19 @@ def execution_of(*values: Any) -> Execution:
 _known = lru_cache(maxsize=64, typed=True)(
     lambda *values: DEFAULT if (made := Execution(*values)) == DEFAULT else made
 )
+
+
+def choose_n_threads(n_coordinates: int) -> int:
+    """One for small work; for large work every core this process may use.
+
+    OMP_NUM_THREADS is respected: pools of workers set it so that they do not get in each
+    other's way.
+    """
+    if n_coordinates < _LARGE:
+        return 1
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min(n_cores or 1, int(limit) if limit.isdigit() and int(limit) > 0 else 1 << 30)
 
 
 def _has_gpu() -> bool:

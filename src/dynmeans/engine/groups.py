@@ -7,10 +7,9 @@ import numpy.typing as npt
 
 from dynmeans.algorithm.motion import moving_features
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.execution import Execution
-from dynmeans.engine.threads import choose_n_threads
+from dynmeans.engine.execution import Execution, choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.group_states import COURSE_ARRAYS, GroupStates
+from dynmeans.records.group_states import CLUSTER_ARRAYS, GroupStates
 from dynmeans.records.orders import SEARCHES
 from dynmeans.records.penalties import Penalties
 
@@ -39,17 +38,8 @@ def fit_groups(
     Returns the labels of the rows, the clusters, passes and cost of each batch, and what each
     group remembers after its last.
     """
-    memories = (
-        before.starts,
-        before.ids,
-        before.centers,
-        before.weights,
-        before.ages,
-        before.counts,
-        before.next_ids,
-        before.velocities,
-        before.velocity_covariances,
-    )
+    names = ("starts", *CLUSTER_ARRAYS[:5], "next_ids", *CLUSTER_ARRAYS[5:])
+    memories = tuple(getattr(before, name) for name in names)
     columns, remembered = compiled.fit_groups(
         points,
         point_weights,
@@ -71,7 +61,6 @@ def fit_groups(
     )
     labels, n_clusters, n_iters, costs = columns
     integers = (array.view(np.int64) for array in (labels, n_clusters, n_iters))
-    names = ("starts", "ids", "centers", "weights", "ages", "counts", "next_ids", *COURSE_ARRAYS)
     arrays: dict[str, Any] = dict(zip(names, remembered, strict=True))
     for name in ("starts", "ids", "next_ids"):
         arrays[name] = arrays[name].view(np.int64)

@@ -123,9 +123,7 @@ def _probe(
     execution: Execution,
 ) -> tuple[ClusterState, Clustering]:
     """Return what a step would return if evenly spaced rows were all there are."""
-    rows = np.linspace(0, batch.n_points - 1, n_rows).astype(np.int64)
-    weights = None if batch.weights is None else batch.weights[rows]
-    part = Batch(batch.points[rows], weights)
+    part = batch.taken(np.linspace(0, batch.n_points - 1, n_rows).astype(np.int64))
     orders = np.arange(n_rows, dtype=np.int64)[None]
     stepped: tuple[ClusterState, Clustering] = part.engine(execution).step(
         part, state, penalties, orders, elapsed, execution

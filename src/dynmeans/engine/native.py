@@ -1,27 +1,21 @@
 """Prepares arrays and calls the compiled module."""
 
-from collections.abc import Iterator, Sequence
 from functools import partial
-from operator import attrgetter
 from typing import Any, cast
-
-import numpy as np
 
 from dynmeans.algorithm.motion import moving_factors, moving_features
 from dynmeans.engine import blas
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import INSTRUCTION_SET, compiled
-from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.engine.execution import DEFAULT, Execution, choose_n_threads
 from dynmeans.engine.orders import Orders
-from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.orders import SEARCHES, VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
 # What compiled code makes and reads without their constructors.
-_RECORDS = (ClusterState, Clustering, Penalties, VisitingOrders)
-_dtype_of = attrgetter("dtype")
+RECORDS = (ClusterState, Clustering, Penalties, VisitingOrders)
 _FEWEST_FOR_BLAS = blas.FEW_POINTS * blas.FEW_FEATURES
 
 
@@ -54,7 +48,7 @@ def step(
         is_accelerated,
         n_threads,
         sgemm,
-        _RECORDS,
+        RECORDS,
     )
     if sgemm is None:
         return cast(tuple[ClusterState, Clustering], compiled.step(*arguments))
@@ -81,7 +75,7 @@ def step_if_small(
 ) -> tuple[ClusterState, Clustering] | None:
     """Check and cluster a small batch in one crossing; None where anything needs more than that."""
     stepped: Any = compiled.step_if_small(
-        points, weights, orders, state, penalties, elapsed, SEARCHES.index(search), _RECORDS
+        points, weights, orders, state, penalties, elapsed, SEARCHES.index(search), RECORDS
     )
     return stepped  # type: ignore[no-any-return]
 
@@ -92,7 +86,7 @@ def quick_follower(*records: Any) -> Any:
     `records` are the classes of a follower's memory, step and lives, and when it has to count
     lives or to warn of many clusters; the function returns None where anything needs more.
     """
-    return partial(compiled.follow_if_small, _RECORDS, records)
+    return partial(compiled.follow_if_small, RECORDS, records)
 
 
 def predict_labels(
@@ -107,92 +101,8 @@ def predict_labels(
     is_accelerated = execution.acceleration == "auto"
     n_threads, sgemm = _means(points, execution)
     rule: Any = (points, state, penalties, moving, elapsed, is_accelerated)
-    rule += (n_threads, sgemm, _RECORDS)
+    rule += (n_threads, sgemm, RECORDS)
     if sgemm is None:
         return compiled.predict(*rule)
     with blas.one_thread():
         return compiled.predict(*rule)
-
-
-class KeptSteps(Sequence[tuple[ClusterState, Clustering]]):
-    """Steps of a sequence, whose records are made when they are looked at.
-
-    Attributes
-    ----------
-    labels : list of IntArray
-        Those of every batch.
-    most_clusters : int
-        The most clusters that were remembered after any of them.
-    lives : tuple of FloatArray and IntArray of shape (n_identities,)
-        Points and batches of each identity from 0 on.
-    """
-
-    __slots__ = ("_kept", "labels", "lives", "most_clusters")
-
-    def __init__(self, found: Any) -> None:
-        self.labels, self.most_clusters, self.lives, self._kept = found
-
-    def __len__(self) -> int:
-        """Return the number of steps."""
-        return len(self.labels)
-
-    def __getitem__(self, number: Any) -> Any:
-        """Return the state after a step, and its clustering."""
-        return compiled.sequence_records(self._kept, number % len(self.labels), _RECORDS)
-
-    def __iter__(self) -> Iterator[tuple[ClusterState, Clustering]]:
-        """Go through the steps."""
-        return (self[number] for number in range(len(self.labels)))
-
-
-def sequence(
-    batches: Sequence[Batch],
-    penalties: Penalties,
-    orders: VisitingOrders,
-    elapsed: Sequence[float],
-    execution: Execution,
-) -> KeptSteps:
-    """Cluster a sequence of small batches from nothing, without coming back in between."""
-    arguments: Any = _sequence_arguments(batches, penalties, orders, elapsed, execution)
-    return KeptSteps(compiled.sequence(*arguments))
-
-
-def sequence_labels(
-    batches: Sequence[Batch],
-    penalties: Penalties,
-    orders: VisitingOrders,
-    elapsed: Sequence[float],
-) -> tuple[IntArray, int, int]:
-    """As `sequence`: labels, clusters of all batches together, identities."""
-    return compiled.sequence_labels(
-        *_sequence_arguments(batches, penalties, orders, elapsed, DEFAULT)
-    )
-
-
-def _sequence_arguments(
-    batches: Sequence[Batch],
-    penalties: Penalties,
-    orders: VisitingOrders,
-    elapsed: Sequence[float],
-    execution: Execution,
-) -> Any:
-    rows = [batch.points for batch in batches]
-    if len(set(map(_dtype_of, rows))) > 1:
-        rows = [points.astype(np.float64, copy=False) for points in rows]
-    n_threads = execution.n_threads
-    if n_threads is None:
-        most = max(map(len, rows), default=0)
-        n_threads = choose_n_threads(most * batches[0].n_features if rows else 0)
-    return (
-        rows,
-        [batch.weights for batch in batches],
-        np.array(elapsed, dtype=np.float64),
-        penalties,
-        moving_features(penalties, batches[0].n_features) if batches else None,
-        execution.is_accelerated,
-        n_threads,
-        orders.entropy,
-        orders.n_init,
-        orders.depth,
-        _RECORDS,
-    )

@@ -1,12 +1,16 @@
 """Many batches from nothing: small ones all at once in compiled code, others one by one."""
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import Any, cast
 
-from dynmeans.engine import native
+import numpy as np
+
+from dynmeans.algorithm.motion import moving_features
 from dynmeans.engine.batch import AnyBatch, Batch
-from dynmeans.engine.execution import DEFAULT, Execution
+from dynmeans.engine.compiled import compiled
+from dynmeans.engine.execution import DEFAULT, Execution, choose_n_threads
 from dynmeans.engine.guard import check_growth
+from dynmeans.engine.native import RECORDS
 from dynmeans.engine.step import step_batch
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.orders import VisitingOrders
@@ -14,6 +18,20 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
 _SMALL_BATCH = 20_000  # Above, the time of a step makes up for coming back to Python.
+
+
+class SmallSteps:
+    """Steps of a sequence of small batches; their records are made when they are looked at."""
+
+    def __init__(self, found: Any) -> None:
+        # Labels of every batch; the most clusters that were remembered after any of them; points
+        # and batches of each identity from 0 on.
+        self.labels, self.most_clusters, self.lives, self._kept = found
+
+    def __getitem__(self, number: int) -> tuple[ClusterState, Clustering]:
+        """Return the state after a step, and its clustering."""
+        found: Any = compiled.sequence_records(self._kept, number % len(self.labels), RECORDS)
+        return found  # type: ignore[no-any-return]
 
 
 def step_sequence(
@@ -26,15 +44,14 @@ def step_sequence(
     """Cluster the batches one after the other, from nothing; the same bits as step by step."""
     state = ClusterState.empty(batches[0].n_features)
     kept = small_sequence(batches, penalties, orders, elapsed, execution)
-    if kept is not None:
-        for stepped in kept:
+    for t, (batch, gap) in enumerate(zip(batches, elapsed, strict=True)):
+        if kept is None:
+            stepped = step_batch(batch, state, penalties, orders, gap, execution)
+        else:
+            stepped = kept[t]
             check_growth(state, stepped[0], None)
-            state = stepped[0]
-            yield stepped
-        return
-    for batch, gap in zip(batches, elapsed, strict=True):
-        state, clustering = step_batch(batch, state, penalties, orders, gap, execution)
-        yield state, clustering
+        state = stepped[0]
+        yield stepped
 
 
 def small_sequence(
@@ -43,17 +60,15 @@ def small_sequence(
     orders: VisitingOrders,
     elapsed: Sequence[float],
     execution: Execution = DEFAULT,
-) -> native.KeptSteps | None:
+) -> SmallSteps | None:
     """Cluster small batches all at once in compiled code; None where one is large or elsewhere."""
     is_plain = execution.backend == "native" and execution.max_clusters is None
-    if not is_plain or orders.by != "content":
-        return None
-    if set(map(type, batches)) != {Batch}:
+    if not is_plain or orders.by != "content" or set(map(type, batches)) != {Batch}:
         return None
     small = cast(Sequence[Batch], batches)
     if max([len(batch.points) for batch in small]) > _SMALL_BATCH:
         return None
-    return native.sequence(small, penalties, orders, elapsed, execution)
+    return SmallSteps(compiled.sequence(*_arguments(small, penalties, orders, elapsed, execution)))
 
 
 def label_sequence(
@@ -62,9 +77,31 @@ def label_sequence(
     orders: VisitingOrders,
     elapsed: Sequence[float],
 ) -> tuple[IntArray, int, int]:
-    """As `step_sequence`, with less to show for it.
+    """As `step_sequence`: labels of points that weigh something, clusters of all batches, ids."""
+    return compiled.sequence_labels(*_arguments(batches, penalties, orders, elapsed, DEFAULT))
 
-    Returns the labels of all points that weigh something, batch after batch; how many clusters
-    the batches had, all together; and how many identities there were.
-    """
-    return native.sequence_labels(batches, penalties, orders, elapsed)
+
+def _arguments(
+    batches: Sequence[Batch],
+    penalties: Penalties,
+    orders: VisitingOrders,
+    elapsed: Sequence[float],
+    execution: Execution,
+) -> Any:
+    rows = [batch.points for batch in batches]
+    if len({points.dtype for points in rows}) > 1:
+        rows = [points.astype(np.float64, copy=False) for points in rows]
+    n_features = rows[0].shape[1]
+    return (
+        rows,
+        [batch.weights for batch in batches],
+        np.array(elapsed, dtype=np.float64),
+        penalties,
+        moving_features(penalties, n_features),
+        execution.is_accelerated,
+        execution.n_threads or choose_n_threads(max(map(len, rows)) * n_features),
+        orders.entropy,
+        orders.n_init,
+        orders.depth,
+        RECORDS,
+    )

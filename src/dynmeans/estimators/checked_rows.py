@@ -13,7 +13,6 @@ from dynmeans.engine.checks import (
     check_size,
     checked_coordinates,
     checked_elapsed,
-    checked_weights,
     is_checked_batch,
     one_for_each,
     refuse_masked,
@@ -31,19 +30,16 @@ _HIDDEN = ("_step", "_when", "_found", "_looked_at", "_settings", "_entropy")
 def check_rows(
     model: Any, X: Any, *, n_features: int | None, min_points: int = 1, dtypes: Any = BOTH
 ) -> BatchArray:
-    """Return rows as an array; without `n_features` they are the first, and their names are kept.
-
-    A plain array needs neither conversion nor complaint.
-    """
-    is_first, allow_float32 = n_features is None, dtypes is BOTH
-    if is_first and type(X) is np.ndarray and X.ndim == 2 and X.size:
-        if is_checked_batch(X, X.shape[1], allow_float32=allow_float32):
-            model.n_features_in_ = X.shape[1]
-            model.__dict__.pop("feature_names_in_", None)
+    """Return rows as an array; without `n_features` they are the first, whose names are kept."""
+    is_first = n_features is None
+    if type(X) is np.ndarray and X.ndim == 2 and X.size:  # which may need no conversion
+        width = X.shape[1] if n_features is None else n_features
+        is_named = not is_first and "feature_names_in_" in model.__dict__
+        if not is_named and is_checked_batch(X, width, allow_float32=dtypes is BOTH):
+            if is_first:
+                model.n_features_in_ = width
+                model.__dict__.pop("feature_names_in_", None)
             return X
-    elif n_features is not None and is_ready(model, X, n_features, allow_float32=allow_float32):
-        ready: BatchArray = X
-        return ready
     if hasattr(X, "shape") and len(X.shape):
         check_size("X", X.shape[0])
     refuse_masked("X", X)
@@ -65,21 +61,10 @@ def check_rows(
     return checked_coordinates(points, "X")
 
 
-def is_ready(model: Any, X: Any, n_features: int, *, allow_float32: bool = True) -> bool:
-    """Say whether X is a plain array that needs neither conversion nor complaint."""
-    return (
-        is_checked_batch(X, n_features, allow_float32=allow_float32)
-        and len(X) > 0
-        and "feature_names_in_" not in model.__dict__
-    )
-
-
 def check_batch(
     model: Any, X: Any, sample_weight: Any, *, n_features: int | None, min_points: int = 0
 ) -> AnyBatch:
     """Check a batch, wherever it lies, and its features against those of the first one."""
-    if n_features is not None and is_ready(model, X, n_features):
-        return Batch(X, checked_weights(sample_weight, len(X)))
     rows_of = partial(check_rows, model, n_features=n_features, min_points=min_points)
     batch = take_batch(X, sample_weight, n_features, name="X", rows_of=rows_of)
     if n_features is None:
@@ -100,21 +85,21 @@ def check_batches(
 ) -> tuple[list[AnyBatch], list[float]]:
     """Check every batch of a sequence, and the time before each."""
     gaps = one_for_each("elapsed", elapsed, len(batches))
+    first = batches[0]
+    is_plain = sample_weight is None and type(elapsed) is float and type(first) is np.ndarray
+    if is_plain and first.ndim == 2 and are_plain_batches(batches, first.shape[1]):
+        checked_elapsed(elapsed)
+        model.n_features_in_ = first.shape[1]
+        return list(map(Batch, batches)), gaps
     weights = one_for_each("sample_weight", sample_weight, len(batches))
     rows: list[AnyBatch] = []
-    n_features = None
     for t, X in enumerate(batches):
+        n_features = rows[0].n_features if rows else None
         try:
             rows.append(check_batch(model, X, weights[t], n_features=n_features))
             gaps[t] = checked_elapsed(gaps[t])
         except (TypeError, ValueError) as error:
             raise type(error)(f"batches[{t}]: {error}") from error
-        n_features = rows[0].n_features
-        is_plain = t == 0 and sample_weight is None and type(elapsed) is float
-        if is_plain and "feature_names_in_" not in vars(model):
-            rest = batches[1:]
-            if are_plain_batches(rest, n_features):
-                return [*rows, *map(Batch, rest)], gaps
     return rows, gaps
 
 

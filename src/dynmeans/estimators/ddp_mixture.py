@@ -13,17 +13,13 @@ from dynmeans.engine.checks import checked_elapsed, one_for_each
 from dynmeans.estimators.checked_rows import (
     AllOrNothing,
     check_rows,
-    checked_window,
-    keep_step,
     start_over,
-    steps_until,
 )
 from dynmeans.estimators.dynamic_means import view
 from dynmeans.estimators.named_batches import labels_like, timed_batches
 from dynmeans.follow.begin import draw_entropy
-from dynmeans.follow.follow import Step
+from dynmeans.follow.follow import Step, labels_of
 from dynmeans.follow.recipe import checked_seed
-from dynmeans.inputs.batch_times import When
 from dynmeans.inputs.fields import one_of
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.mixture.carried_sample import (
@@ -44,7 +40,6 @@ from dynmeans.mixture.model import (
 from dynmeans.mixture.particle_learning import Particles, particle_learning
 from dynmeans.mixture.variational import VariationalPosterior, variational
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.mixture import MixtureParameters, MixtureState
 from dynmeans.records.penalties import REVIVAL_RULES
@@ -99,9 +94,6 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         posterior, the last, or the one ranked highest by a function. The function takes the
         identities of the points in all samples, of shape (n_samples, n_points), and returns a
         number for each sample. Variational inference has one posterior, and carries that.
-    keep_history : bool or int, default=False
-        Whether `history_` keeps the record of all batches; a number keeps only that many of the
-        last ones.
     random_state : int, RandomState instance or None, default=None
         Source of randomness.
 
@@ -116,8 +108,6 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         All that the inference gave for the last batch, by slot.
     cluster_ids_, cluster_centers_, cluster_variances_, cluster_counts_, cluster_ages_ : arrays
         The remembered clusters, one row each.
-    events_, history_ : list of Event, History
-        What the last batch did to each cluster, and the record where `keep_history` asks for it.
     cost_ : float
         Minus the log posterior of `labels_` up to a constant, or minus the bound.
     n_iter_ : int
@@ -157,7 +147,6 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         tol: float = 1e-8,
         max_iter: int = 1000,
         carry: Any = "best",
-        keep_history: bool | int = False,
         random_state: Any = None,
     ) -> None:
         self.inference = inference
@@ -177,7 +166,6 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.carry = carry
-        self.keep_history = keep_history
         self.random_state = random_state
 
     @classmethod
@@ -196,12 +184,10 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         """Forget everything and take in one batch."""
         with AllOrNothing(self):
             start_over(self)
-            self._take_next(X, 1.0, None, min_points=1)
+            self._take_next(X, 1.0, min_points=1)
         return self
 
-    def partial_fit(
-        self, X: Any, y: Any = None, *, elapsed: Any = 1.0, time: Any = None, time_step: Any = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, elapsed: float = 1.0) -> Self:
         """Take in the next batch.
 
         Parameters
@@ -209,14 +195,11 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         X : array-like or data frame of shape (n_points, n_features)
             The batch. One of shape (0, n_features) only lets time pass.
         y : ignored
-        elapsed : float or timedelta
-            Steps of time since the previous batch, greater than 0; or a length of time.
-        time, time_step : optional
-            When the batch came, and the length of one step, as of `DynamicMeans.partial_fit`.
+        elapsed : float
+            Steps of time since the previous batch, greater than 0.
         """
         with AllOrNothing(self):
-            steps, when = steps_until(getattr(self, "_when", None), elapsed, time, time_step)
-            self._take_next(X, steps, when)
+            self._take_next(X, checked_elapsed(elapsed))
         return self
 
     def fit_sequence(
@@ -237,18 +220,16 @@ class DDPMixture(ClusterMixin, BaseEstimator):
             Identities of the rows of every batch, and the record of all of them.
         """
         given, when, elapsed = timed_batches(batches, elapsed, times, time_step)
-        labels, history = list[Any](), History()
+        steps = []
         with AllOrNothing(self):
             start_over(self)
-            gaps = one_for_each("elapsed", elapsed, len(given))
-            for X, gap, date in zip(given, gaps, when, strict=True):
-                self._take_next(X, checked_elapsed(gap), date)
-                history = (
-                    history if labels else History(None, getattr(self, "feature_names_in_", None))
-                )
-                history.append(self._step, date)
-                labels.append(labels_like(X, self.labels_))
-        return labels, history
+            for X, gap in zip(given, one_for_each("elapsed", elapsed, len(given)), strict=True):
+                self._take_next(X, checked_elapsed(gap))
+                steps.append(self._step)
+        history = History(None, getattr(self, "feature_names_in_", None))
+        history.extend(steps, when)
+        found = zip(given, labels_of(steps), strict=True)
+        return [labels_like(X, labels) for X, labels in found], history
 
     def predict(self, X: Any) -> IntArray:
         """Give the most probable identity of each row now, -1 where that is a new cluster.
@@ -270,13 +251,6 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         total_weight = logsumexp(np.append(prior.log_weights, prior.log_new_weight))
         return float(np.mean(densities) - total_weight)
 
-    @property
-    def events_(self) -> list[Event]:
-        """What the last batch did to each cluster: born, moved, vanished, returned, ..."""
-        if not hasattr(self, "_step"):
-            raise AttributeError("events_ is available after the first batch; none has come yet.")
-        return self._step.events
-
     cluster_ids_: IntArray = view("state_.ids")
     cluster_centers_: FloatArray = view("state_.centers")
     cluster_variances_: FloatArray = view("state_.variances")
@@ -286,15 +260,13 @@ class DDPMixture(ClusterMixin, BaseEstimator):
     labels_: IntArray = view("_step.clustering.labels")
     cost_: float = view("_step.clustering.cost")
 
-    def _take_next(self, X: Any, elapsed: float, when: When | None, *, min_points: int = 0) -> None:
+    def _take_next(self, X: Any, elapsed: float, *, min_points: int = 0) -> None:
         state: MixtureState | None = getattr(self, "state_", None)
         n_features = None if state is None else state.n_features
         points = check_rows(
             self, X, n_features=n_features, min_points=min_points, dtypes=np.float64
         )
         self._take_in(points, state or MixtureState.empty(points.shape[1]), elapsed)
-        self._when = when
-        keep_step(self, self._step, when)
 
     def _log_densities(self, X: Any) -> FloatArray:
         check_is_fitted(self, "state_")
@@ -321,7 +293,6 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         points = batch.astype(np.float64, copy=False)
         parameters = self._parameters()
         check_carry(self.carry)
-        checked_window(self.keep_history)
         self._check_names()
         prior = batch_prior(state, parameters, elapsed, self.revival)
         labels, seen, costs = self._infer(points, prior, state)

@@ -8,12 +8,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.estimators.dynamic_means import DynamicMeans, view
 from dynmeans.follow.memory import Memory
+from dynmeans.follow.recipe import described
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import AUTO, Penalties, dp_means_penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.spaces.space import Space
 
 
+@described
 class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     """DP-Means (Kulis and Jordan, 2012): k-means that finds the number of clusters.
 
@@ -22,22 +24,7 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    penalties : Penalties, float or "auto", default="auto"
-        lambda: how far, as a squared distance, a point may be from every cluster before it opens
-        a new one; a number, or that of a `Penalties`. "auto" chooses it from the points
-        (`suggest_penalties`).
-    new_penalty : float, optional
-        lambda by name, in place of `penalties`.
-    n_init : int, default=3
-        Random visiting orders tried; the one with the lowest cost is kept.
-    order : {"content", "row"}, default="content"
-        What visiting orders are made from: the content of the rows, whatever order they come in; or
-        their numbers, as always for a batch on a Dask cluster.
-    search : {"paper", "split", "deep"}, default="split"
-        Whether the search ends with Algorithm 2, then splits what is plainly two, or goes on with
-        all moves of whole sets of points.
-    space : str or Space, default="raw"
-        How rows become points, as of `DynamicMeans`.
+    {recipe}
     backend : {"native", "reference", "gpu", "auto"}, default="native"
         Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
         batch on a GPU is clustered there automatically.
@@ -45,12 +32,6 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         Whether the compiled code may leave out comparisons that cannot change a label.
     n_threads : int, optional
         By default all cores for large batches, one for small ones. The result never depends on it.
-    max_clusters : int, optional
-        Refuse a batch that would have more clusters, with `ClusterLimitError` and
-        without any change; one that clearly would is refused before it is clustered. By default
-        there is a `ClusterGrowthWarning` above 10,000, unless most hold more than two points.
-    random_state : int, RandomState instance or None, default=None
-        Source of the visiting orders.
 
     Attributes
     ----------

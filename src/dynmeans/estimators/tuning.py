@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,11 @@ from dynmeans.engine.execution import Execution
 from dynmeans.follow.begin import begin, into_space
 from dynmeans.follow.follow import follow_all, labels_of
 from dynmeans.follow.recipe import Recipe, recipe_of
-from dynmeans.inputs.fields import one_of
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.parameters.search_space import (
     PARAMETERS,
     Ranges,
-    grid_values,
     search_motions,
     search_ranges,
 )
@@ -37,7 +34,6 @@ from dynmeans.spaces.named import find_space
 Setting = dict[str, Any]
 Metric = Callable[[Sequence[Any], Sequence[IntArray]], float]
 
-STRATEGIES = ("bayesian", "grid")
 METRICS = (
     *("accuracy_global", "accuracy_frozen", "accuracy_per_step", "idf1"),
     *("ari_global", "ari_per_step"),
@@ -81,7 +77,6 @@ def tune(
     truth: Sequence[Any],
     *,
     metric: str | Metric = "accuracy_global",
-    strategy: str = "bayesian",
     n_trials: int = 64,
     ranges: Ranges | None = None,
     n_jobs: int = 1,
@@ -99,10 +94,8 @@ def tune(
     metric : str or callable
         Name of a score in `dynmeans.metrics`, or a function of true and found labels; the
         higher, the better.
-    strategy : {"bayesian", "grid"}
-        A model of the score proposes where to look next, or all points of a grid are tried.
     n_trials : int
-        Settings to try; of a grid at most so many.
+        Settings to try; a model of the score proposes where to look next.
     ranges : mapping of str to (float, float), optional
         Lowest and highest `new_penalty`, `max_gap` or `reach`. By default `new_penalty` is
         looked for between a thousandth of the variance of a batch and four times that variance,
@@ -128,7 +121,6 @@ def tune(
     >>> result.score > 0.9, len(result.trials)
     (True, 32)
     """
-    one_of("strategy", strategy, STRATEGIES)
     n_trials = checked_count("n_trials", n_trials)
     score = _checked_metric(metric)
     checked, _ = take_batches(list(batches))
@@ -139,11 +131,7 @@ def tune(
     motions = search_motions(base.motion, n_trials)
     run = partial(_score, checked, truth, score, base)
     with Parallel(n_jobs=n_jobs) as parallel:
-        tried = (
-            _try_grid(run, spaces, motions, n_trials, parallel)
-            if strategy == "grid"
-            else _try_proposals(run, spaces, motions, n_trials, parallel, random_state)
-        )
+        tried = _try_proposals(run, spaces, motions, n_trials, parallel, random_state)
         frame = pd.DataFrame([{**setting, "score": found} for setting, found in tried])
     best = frame.loc[frame["score"].idxmax()]
     setting: Setting = {name: float(best[name]) for name in PARAMETERS}
@@ -187,21 +175,6 @@ def _penalties(base: Recipe, setting: Setting, batch: Batch) -> Penalties:
     found = begin(replace(base, **setting), [batch]).penalties
     assert found is not None, "given"
     return found
-
-
-def _try_grid(
-    run: Callable[[Setting], float],
-    ranges: Ranges,
-    motions: Sequence[str],
-    n_trials: int,
-    parallel: Parallel,
-) -> Iterator[tuple[Setting, float]]:
-    values: dict[str, Sequence[Any]] = {
-        "motion": motions,
-        **grid_values(ranges, n_trials // len(motions)),
-    }
-    settings = [dict(zip(values, point, strict=True)) for point in product(*values.values())]
-    yield from zip(settings, parallel(delayed(run)(s) for s in settings), strict=True)
 
 
 def _try_proposals(

@@ -44,43 +44,24 @@ class SampledBatch:
 
 
 class Evidence:
-    """Sums over all batches, for each identity and for each pair that was ever near.
-
-    Attributes
-    ----------
-    ids : IntArray of shape (n_identities,)
-        Identities, ascending.
-    n, free, squares : FloatArray of shape (n_identities,)
-        Points; points less one for each batch; squared distances from the means of the batches.
-    n_batches : IntArray of shape (n_identities,)
-        Batches that saw each.
-    sums, first_means, last_means : FloatArray of shape (n_identities, n_features)
-        Sum of its points; its mean in the first and in the last batch that saw it.
-    first_times, last_times : FloatArray of shape (n_identities,)
-        When that was.
-    pair_ids : IntArray of shape (n_pairs, 2)
-        Pairs of identities, ascending.
-    pairs : FloatArray of shape (n_pairs, 7)
-        Columns as `NearPairs.COLUMNS`, summed.
-    sample : deque of SampledBatch
-        Rows of the last batches.
-    n_added : int
-        Batches that had rows.
-    """
+    """Sums over all batches, for each identity and for each pair that was ever near."""
 
     def __init__(self) -> None:
+        # Of each identity, ascending: batches that saw it; points, those less one for each batch,
+        # squared distances from the means of the batches, sum; mean and time when first, last seen.
         self.ids = self.n_batches = np.empty(0, dtype=np.int64)
         self.n = self.free = self.squares = self.first_times = self.last_times = np.empty(0)
         self.sums = self.first_means = self.last_means = np.empty((0, 0))
+        # Of each pair, ascending: the columns of `NearPairs`, summed.
         self.pair_ids = np.empty((0, 2), dtype=np.int64)
         self.pairs = np.empty((0, len(NearPairs.COLUMNS)))
         self._waiting: list[tuple[FloatArray, IntArray]] = []
         self._waiting_times: list[float] = []
         self._n_waiting = 0
-        self.sample: deque[SampledBatch] = deque()
+        self.sample: deque[SampledBatch] = deque()  # rows of the last batches
         self._n_sampled = 0
         self._time = 0.0
-        self.n_added = 0
+        self.n_added = 0  # batches that had rows
 
     def copied(self) -> "Evidence":
         """Return evidence that grows by itself: arrays are replaced and never written to."""
@@ -166,10 +147,7 @@ class Evidence:
         kept = np.sort(np.concatenate([recent, largest]))
         is_left = np.isin(self.pair_ids, self.ids[kept]).all(axis=1)
         self.pair_ids, self.pairs = self.pair_ids[is_left], self.pairs[is_left]
-        for name in (
-            *("ids", "n", "free", "squares", "n_batches", "sums"),
-            *("first_means", "last_means", "first_times", "last_times"),
-        ):
+        for name in _SUMS[:-2]:
             setattr(self, name, getattr(self, name)[kept])
 
     def _add_identities(self, cells: Cells, times: FloatArray) -> None:

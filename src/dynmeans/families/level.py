@@ -8,8 +8,7 @@ import numpy as np
 
 from dynmeans.families.evidence import SampledBatch
 from dynmeans.parameters.description_length import describe
-from dynmeans.parameters.leading_axes import leading_axes
-from dynmeans.parameters.tracks import FEWEST_POOLED, USUALLY_SEEN, Points, share_seen
+from dynmeans.parameters.tracks import FEWEST_POOLED, USUALLY_SEEN, Points, leading_axes, share_seen
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.families import Families
 

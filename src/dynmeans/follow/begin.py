@@ -17,7 +17,6 @@ from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
 from dynmeans.parameters.suggest import first_batches, suggest_for
-from dynmeans.records.arrays import FloatArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with_defaults
 from dynmeans.records.state import ClusterState
@@ -49,24 +48,9 @@ def begin(
 ) -> Memory:
     """Return the memory before the first batch: seed drawn, space learned, penalties chosen.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        What the stream is followed by.
-    batches : sequence of batches
-        The beginning of the stream, at least one batch; nothing is clustered yet. Of more than the
-        first batches (30 that have points, and more up to 4,000 points) the rest is not looked at.
-        Where none has points, space and penalties are settled by the first batch that has.
-    elapsed : float or sequence of float
-        Steps of time before each batch.
-    feature_names : sequence of str, optional
-        Names of the features.
-    entropy : int, optional
-        A seed that was drawn before; by default it is drawn here.
-    on_choice : callable
-        Called with what was chosen for "auto"; what it raises ends the beginning.
-    batch_word : str
-        What a batch is called in the words of a choice.
+    Of `batches` the first are looked at (30 that have points, and more up to 4,000 points), and
+    nothing is clustered yet. Where none has points, space and penalties are settled by the first
+    batch that has. `on_choice` is called with what was chosen for "auto", and may raise.
     """
     gaps = one_for_each("elapsed", elapsed, len(batches))
     n_features = batches[0].n_features
@@ -196,12 +180,8 @@ def _moving(recipe: Recipe, memory: Memory) -> tuple[int, ...] | None:
 
 def _fitted(space: Space, batches: Sequence[AnyBatch]) -> Space:
     here = [b.in_memory(f"space={space.name!r}") for b in batches if b.has_weight]
-    weights = np.concatenate([_weights_of(batch) for batch in here])
+    weights = np.concatenate([batch.masses for batch in here])
     return space.fit(np.concatenate([batch.points for batch in here]), weights)
-
-
-def _weights_of(batch: Batch) -> FloatArray:
-    return np.ones(batch.n_points) if batch.weights is None else batch.weights
 
 
 def _without_clusters(state: ClusterState, n_coordinates: int) -> ClusterState:

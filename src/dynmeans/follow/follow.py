@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import entropy_of_seed
@@ -16,13 +18,7 @@ from dynmeans.engine.step import step_batch
 from dynmeans.families.evidence import Evidence
 from dynmeans.follow.begin import adopted, given_penalties, into_space, settle
 from dynmeans.follow.courses import check_courses, on_course, with_unseen
-from dynmeans.follow.lives import (
-    MOST_IDS,
-    MOST_WAITING,
-    Lives,
-    lives_after,
-    lives_of,
-)
+from dynmeans.follow.lives import MOST_IDS, MOST_WAITING, Lives, lives_after, lives_of
 from dynmeans.follow.matching import match_batch
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.methods import OURS, clusters_of, method_text
@@ -34,7 +30,7 @@ from dynmeans.records.events import Event
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.state import Clustering, ClusterState
-from dynmeans.records.step_record import StepRecord, make_record
+from dynmeans.records.step_record import StepRecord
 from dynmeans.spaces.named import find_space
 from dynmeans.spaces.raw import Raw
 from dynmeans.spaces.space import Space
@@ -57,16 +53,27 @@ class Step:
 
     def record(self, when: When | None = None) -> StepRecord:
         """Return the record of the batch, in the units of the rows."""
-        made = make_record(
-            self.before, self.elapsed, self.clustering, self.after, find_events, when
-        )
-        if self.space.name == "raw":
-            return made
-        centers, moves = self.clustering.centers, made.velocities
-        return replace(
-            made,
-            centers=self.space.to_rows(centers),
-            velocities=None if moves is None else self.space.moves_to_rows(moves, centers),
+        before, found, after = self.before, self.clustering, self.after
+        rows = np.searchsorted(after.ids, found.ids)
+        moves = None if after.velocities is None else after.velocities[rows]
+        was_known = np.isin(found.ids, before.ids)
+        ages = np.zeros(len(found.ids))
+        known_rows = np.searchsorted(before.ids, found.ids[was_known])
+        ages[was_known] = before.ages[known_rows] - 1.0 + self.elapsed
+        return StepRecord(
+            step=before.n_steps,
+            time=after.time,
+            labels=found.labels,
+            ids=found.ids,
+            counts=np.asarray(found.counts, dtype=np.float64),
+            centers=self.space.to_rows(found.centers),
+            weights=after.weights[rows],
+            ages=ages,
+            cost_trace=np.asarray(found.cost_trace),
+            n_remembered=after.n_clusters,
+            events=tuple(self.events),
+            when=when,
+            velocities=None if moves is None else self.space.moves_to_rows(moves, found.centers),
         )
 
 
@@ -122,21 +129,7 @@ def follow(
     elapsed: float = 1.0,
     execution: Execution = DEFAULT,
 ) -> tuple[Memory, Step]:
-    """Take in one checked batch; nothing is changed in place.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        What the stream is followed by.
-    memory : Memory
-        From `begin`, or from the batch before.
-    batch : Batch, or one on a Dask cluster or a GPU
-        Its rows, in their own units.
-    elapsed : float
-        Steps of time since the batch before.
-    execution : Execution
-        How it is run; never what is found.
-    """
+    """Take in one checked batch, `elapsed` steps after the last; nothing is changed in place."""
     plan: Plan | None = memory.plan
     if plan is None or plan.recipe is not recipe or plan.asked is not execution:
         if not memory.is_settled:

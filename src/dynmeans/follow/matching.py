@@ -41,7 +41,7 @@ def _sets(labels: IntArray, batch: Batch) -> _Sets:
     is_used = labels != NOISE
     names, rows = np.unique(labels[is_used], return_inverse=True)
     points = batch.points[is_used].astype(np.float64)
-    weights = np.ones(len(rows)) if batch.weights is None else batch.weights[is_used]
+    weights = batch.masses[is_used]
     n: FloatArray = np.bincount(rows, weights, len(names)).astype(np.float64)
     columns = [np.bincount(rows, weights * column, len(names)) / n for column in points.T]
     means = np.column_stack(columns)

@@ -1,6 +1,7 @@
 """Methods: what finds the clusters of one batch, by name, with parameters that are plain values."""
 
 import ast
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -12,26 +13,6 @@ from dynmeans.records.arrays import IntArray
 
 OURS, DETECTIONS = "dynmeans", "detections"
 NOISE = -1
-# Clusterers of scikit-learn that may stand in a file, by the module they are in.
-_KNOWN = {
-    "cluster": (
-        "AffinityPropagation",
-        "AgglomerativeClustering",
-        "Birch",
-        "BisectingKMeans",
-        "DBSCAN",
-        "HDBSCAN",
-        "KMeans",
-        "MeanShift",
-        "MiniBatchKMeans",
-        "OPTICS",
-        "SpectralClustering",
-    ),
-    "mixture": ("BayesianGaussianMixture", "GaussianMixture"),
-}
-_NAMES = {
-    name.lower(): (f"sklearn.{folder}", name) for folder, names in _KNOWN.items() for name in names
-}
 _PLAIN = bool | int | float | str | None
 _NUMBERS = ("n_clusters", "n_components")  # of clusters, which a batch may not have rows for
 _DENSE = ("min_samples", "min_cluster_size")  # fewer rows than this are noise
@@ -66,15 +47,10 @@ def method_text(method: Any) -> str:
 
 def clusters_of(method: Any, batch: Batch, entropy: int) -> IntArray:
     """Return the cluster of each row of a batch by itself, -1 for noise; rows weigh 0 or more."""
-    n_points, is_used = batch.n_points, None
-    if batch.weights is not None and not batch.weights.all():
-        is_used = batch.weights > 0
-        n_points = int(np.count_nonzero(is_used))
-    points = batch.points if is_used is None else batch.points[is_used]
-    weights = batch.weights if is_used is None or batch.weights is None else batch.weights[is_used]
-    found = np.full(batch.n_points, NOISE)
-    labels = _labels(method, points.astype(np.float64), weights, entropy) if n_points else ()
-    found[slice(None) if is_used is None else is_used] = labels
+    is_used, found = batch.masses > 0, np.full(batch.n_points, NOISE)
+    if is_used.any():
+        used = batch.taken(is_used)
+        found[is_used] = _labels(method, used.points.astype(np.float64), used.weights, entropy)
     return np.where(found < 0, NOISE, found)
 
 
@@ -113,12 +89,15 @@ def _made(method: Any) -> Any:
     if not isinstance(method, str):
         return import_module("sklearn.base").clone(method)
     name, parameters = _read("method", method)
-    return _class_of(name)(**parameters)
+    return _known()[name](**parameters)
 
 
-def _class_of(name: str) -> Any:
-    module, class_name = _NAMES[name]
-    return getattr(import_module(module), class_name)
+@cache
+def _known() -> dict[str, Any]:
+    """Clusterers of scikit-learn that may stand in a file, by their names in small letters."""
+    modules = [import_module(f"sklearn.{name}") for name in ("cluster", "mixture")]
+    found = [getattr(module, name) for module in modules for name in module.__all__]
+    return {one.__name__.lower(): one for one in found if callable(getattr(one, "fit_predict", 0))}
 
 
 def _read(name: str, text: str) -> tuple[str, dict[str, Any]]:
@@ -136,10 +115,10 @@ def _read(name: str, text: str) -> tuple[str, dict[str, Any]]:
         given = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         raise InputError(name, rule, got=text) from None
-    if word not in _NAMES or not all(isinstance(value, _PLAIN) for value in given.values()):
-        raise InputError(name, rule, got=text, hint=f"Known are {', '.join(_NAMES)}.")
+    if word not in _known() or not all(isinstance(value, _PLAIN) for value in given.values()):
+        raise InputError(name, rule, got=text, hint=f"Known are {', '.join(_known())}.")
     if given:
-        known = _class_of(word)().get_params(deep=False)
+        known = _known()[word]().get_params(deep=False)
         unknown = [one for one in given if one not in known]
         if unknown:
             rule = f"has no parameter {unknown[0]!r}: {word} has {', '.join(known)}"
@@ -150,7 +129,7 @@ def _read(name: str, text: str) -> tuple[str, dict[str, Any]]:
 def _told(clusterer: Any) -> Any:
     """Return a clusterer of scikit-learn with plain parameters as text, any other as it is."""
     word = type(clusterer).__name__.lower()
-    if word not in _NAMES or type(clusterer) is not _class_of(word):
+    if type(clusterer) is not _known().get(word):
         return clusterer
     usual = type(clusterer)().get_params(deep=False)
     given = {

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from inspect import signature
 from textwrap import wrap
 from typing import Any, TypeVar
 
@@ -373,9 +374,10 @@ def _is_default(name: str, value: Any) -> bool:
 
 
 def described(cls: type[Face]) -> type[Face]:
-    """Write the fields into the docstring of a class that has them as parameters."""
+    """Write the fields that a class has as parameters into its docstring."""
     if cls.__doc__ is not None:  # as it is under python -OO
-        lines = [line for one in FIELDS.values() for line in _documented(one)]
+        own = [one for name, one in FIELDS.items() if name in signature(cls).parameters]
+        lines = [line for one in own for line in _documented(one)]
         cls.__doc__ = cls.__doc__.replace("{recipe}", "\n    ".join(lines), 1)
     return cls
 

@@ -24,16 +24,7 @@ def check_carry(carry: object) -> None:
 def choose_sample(carry: str | Ranking, labels: IntArray, log_posteriors: FloatArray) -> int:
     """Return the row of the sample to carry: that of the highest rank, or the last.
 
-    Parameters
-    ----------
-    carry : {"best", "last"} or callable
-        The highest posterior; the last sample; or a function that takes the labels of all
-        samples, one row each, and returns a number for each, the highest being carried. It is
-        given the most probable sample first: of equal numbers the first is carried.
-    labels : IntArray of shape (n_samples, n_points)
-        Identities of the points in each sample.
-    log_posteriors : FloatArray of shape (n_samples,)
-        Posterior of each sample.
+    A function is given the most probable sample first: of equal ranks the first is carried.
     """
     if carry == "last":
         return len(labels) - 1

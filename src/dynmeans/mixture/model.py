@@ -28,18 +28,6 @@ from dynmeans.records.mixture import ARRAYS, MixtureParameters, MixtureState
 NEGLIGIBLE_ODDS = 1e-12
 
 
-MixtureArrays = tuple[
-    FloatArray,
-    FloatArray,
-    FloatArray,
-    FloatArray,
-    FloatArray,
-    FloatArray,
-    float,
-    FloatArray,
-    float,
-    float,
-]
 Seen = tuple[FloatArray, FloatArray, FloatArray]  # n, and mean and variance of theta, by slot
 
 
@@ -66,7 +54,7 @@ class BatchPrior:
         """Number of remembered clusters: slots from here on are new."""
         return len(self.log_weights)
 
-    def arrays(self, points: FloatArray) -> MixtureArrays:
+    def arrays(self, points: FloatArray) -> Any:
         """Return the points and the fields as the compiled code takes them."""
         self._check_scale(points)
         return (

@@ -6,7 +6,6 @@ from dynmeans.engine.batch import Batch
 from dynmeans.engine.orders import content_order
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted
-from dynmeans.records.arrays import FloatArray
 from dynmeans.spaces.standard import FEW, ODD, odd_cells, quartiles
 
 # A search over all choices looks at so many points, and a second look around its choice at more.
@@ -26,7 +25,12 @@ def sampled(batches: list[Batch], n_points: int) -> list[Batch]:
     [2, 8, 10]
     """
     most = _most_of_a_batch([batch.n_points for batch in batches], n_points)
-    return [batch if batch.n_points <= most else _taken(batch, most) for batch in batches]
+    return [
+        batch.taken(np.sort(content_order(batch.points, batch.weights)[:most]))
+        if batch.n_points > most
+        else batch
+        for batch in batches
+    ]
 
 
 def _most_of_a_batch(sizes: list[int], n_points: int) -> int:
@@ -40,15 +44,6 @@ def _most_of_a_batch(sizes: list[int], n_points: int) -> int:
     return max(sizes, default=0)
 
 
-def _taken(batch: Batch, n_points: int) -> Batch:
-    chosen = np.sort(content_order(batch.points, batch.weights)[:n_points])
-    return Batch(batch.points[chosen], None if batch.weights is None else batch.weights[chosen])
-
-
-def _weights(batch: Batch) -> FloatArray:
-    return np.ones(batch.n_points) if batch.weights is None else batch.weights
-
-
 def without_odd_rows(
     batches: list[Batch], batch_word: str
 ) -> tuple[list[Batch], tuple[ArgumentText, ...]]:
@@ -57,7 +52,7 @@ def without_odd_rows(
     if not filled:
         return batches, ()
     points = np.concatenate([batch.points for batch in filled]).astype(np.float64)
-    weights = np.concatenate([_weights(batch) for batch in filled])
+    weights = np.concatenate([batch.masses for batch in filled])
     told = points[weights > 0]
     told = told[:: max(1, len(told) // _N_TOLD)]
     is_odd = odd_cells(points, *quartiles(told, np.ones(len(told))))
@@ -65,16 +60,8 @@ def without_odd_rows(
     n_odd = int(np.count_nonzero(odd_rows))
     if not 0 < n_odd <= FEW * len(points):
         return batches, ()
-    kept, first = [], 0
-    for batch in batches:
-        if not batch.has_weight:
-            kept.append(batch)
-            continue
-        stays = ~odd_rows[first : first + batch.n_points]
-        first += batch.n_points
-        kept.append(
-            Batch(batch.points[stays], None if batch.weights is None else batch.weights[stays])
-        )
+    parts = iter(np.split(~odd_rows, np.cumsum([batch.n_points for batch in filled])[:-1]))
+    kept = [batch.taken(next(parts)) if batch.has_weight else batch for batch in batches]
     is_fewer = [n.n_points < batch.n_points for n, batch in zip(kept, batches, strict=True)]
     lie = "lies" if n_odd == 1 else "lie"
     doubt = ArgumentText(

@@ -41,13 +41,6 @@ def search_motions(motion: str | None, n_trials: int) -> tuple[str, ...]:
     return (Penalties(1.0, revival_penalty=0.0, drift=0.0, motion=motion).motion,)
 
 
-def grid_values(ranges: Mapping[str, tuple[float, float]], n_trials: int) -> dict[str, list[float]]:
-    """Divide the ranges in equal ratios: at most `n_trials` points, most of them over lambda."""
-    n = max(1, math.floor((n_trials / 2) ** (1 / 3) + 1e-9))
-    counts = {"new_penalty": n_trials // n**2, "max_gap": n, "reach": n}
-    return {name: np.geomspace(*ranges[name], counts[name]).tolist() for name in PARAMETERS}
-
-
 def _batch_variance(batches: Sequence[BatchArray]) -> float:
     """Mean squared distance of the points to the mean of their batch."""
     squares = sum(float(((b - b.mean(axis=0)) ** 2).sum()) for b in batches if len(b))

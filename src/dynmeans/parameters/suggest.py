@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,6 @@ from dynmeans.engine.orders import content_order
 from dynmeans.inputs.numbers import checked_number, checked_range
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.hint import Hint
-from dynmeans.parameters.leading_axes import leading_axes
 from dynmeans.parameters.samples import (
     N_REFINED,
     N_SEARCHED,
@@ -21,12 +21,11 @@ from dynmeans.parameters.samples import (
     without_odd_rows,
 )
 from dynmeans.parameters.search import refine, search, search_near
-from dynmeans.parameters.tracks import Points
+from dynmeans.parameters.tracks import Points, leading_axes
 from dynmeans.parameters.trials import Feed, Setting, Trials
 from dynmeans.parameters.warnings import find_doubts
-from dynmeans.records.arrays import FloatArray
 from dynmeans.records.orders import VisitingOrders
-from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, Penalties
+from dynmeans.records.penalties import Penalties, penalties_with_defaults
 from dynmeans.records.suggestion import Candidate, Suggestion, warn_of_doubts
 
 N_BATCHES = 30
@@ -97,18 +96,9 @@ def suggest_penalties(
     >>> 0.5 < penalties.new_penalty < 20
     True
     """
-    found = suggest_details(
-        batches,
-        elapsed=elapsed,
-        sample_weight=sample_weight,
-        max_gap=max_gap,
-        reach=reach,
-        n_clusters=n_clusters,
-        motion=motion,
-        moving=moving,
-        n_init=n_init,
-        rng=rng,
-    )
+    known = {"max_gap": max_gap, "reach": reach, "motion": motion, "moving": moving}
+    stream: dict[str, Any] = {"elapsed": elapsed, "sample_weight": sample_weight, "rng": rng}
+    found = suggest_details(batches, n_clusters=n_clusters, n_init=n_init, **stream, **known)
     warn_of_doubts(found.doubts)
     return found.penalties
 
@@ -118,13 +108,9 @@ def suggest_details(
     *,
     elapsed: float | Sequence[float] = 1.0,
     sample_weight: Sequence[npt.ArrayLike | None] | None = None,
-    max_gap: float | None = None,
-    reach: float | None = None,
-    n_clusters: float | tuple[float, float] | None = None,
-    motion: str | None = None,
-    moving: Sequence[int] | None = None,
     n_init: int = 3,
     rng: np.random.Generator | None = None,
+    **known: Any,
 ) -> Suggestion:
     """As `suggest_penalties`, with every choice that was tried and an explanation in words.
 
@@ -138,16 +124,7 @@ def suggest_details(
     rows, gaps = take_batches(list(batches), elapsed, sample_weight)
     entropy = 0 if rng is None else int(rng.integers(2**63))
     n = first_batches(rows)
-    return suggest_for(
-        rows[:n],
-        gaps[:n],
-        orders=VisitingOrders(entropy, n_init),
-        max_gap=max_gap,
-        reach=reach,
-        n_clusters=n_clusters,
-        motion=motion,
-        moving=moving,
-    )
+    return suggest_for(rows[:n], gaps[:n], orders=VisitingOrders(entropy, n_init), **known)
 
 
 @one_thread()
@@ -177,16 +154,21 @@ def suggest_for(
     moving = still.with_motion("steady" if motion is None else motion, moving).moving
     n_points = sum(batch.n_points for batch in batches)
     looked_at = batches if n_points <= N_WHOLE else sampled(batches, N_REFINED)
-    looked_at = [_in_content_order(batch) for batch in looked_at]
+    # Sums over rows are rounded: shuffled rows must not tip a choice.
+    looked_at = [batch.taken(content_order(batch.points, batch.weights)) for batch in looked_at]
     looked_at, odd = without_odd_rows(looked_at, batch_word)
     axes, gaps = leading_axes([batch.points for batch in looked_at]), list(elapsed)
     if axes is not None:  # Each axis mixes features, so all may move.
-        looked_at, moving = _on_axes(looked_at, axes), None
+        looked_at = [Batch(b.points.astype(np.float64) @ axes, b.weights) for b in looked_at]
+        moving = None
     # Lambda means the same to Algorithm 2 with and without splits of what is plainly two.
     tried_in = replace(orders, search="paper") if orders.search == "split" else orders
     trials = _trials(Feed(looked_at, gaps, tried_in, max_gap, reach, motion, moving, batch_word))
     if not trials.points.variance > 0:
-        return _placeholder(trials.points.n_batches, n_points, max_gap, reach)
+        # Points that are all alike have no scale.
+        chosen = Candidate(penalties_with_defaults(1.0, max_gap=max_gap, reach=reach), 0.0, 1.0, 1)
+        n_batches = trials.points.n_batches
+        return Suggestion(chosen, (chosen,), n_batches, n_points, is_scale_known=False)
     tried: list[Candidate] = []
     if n_points <= N_WHOLE:
         setting = _searched(trials, hint)
@@ -240,26 +222,3 @@ def first_batches(batches: Sequence[AnyBatch]) -> int:
         if n_filled >= N_BATCHES and n_points >= N_POINTS:
             return t + 1
     return len(batches)
-
-
-def _in_content_order(batch: Batch) -> Batch:
-    """Sums over rows are rounded: shuffled rows must not tip a choice."""
-    order = content_order(batch.points, batch.weights)
-    return Batch(batch.points[order], None if batch.weights is None else batch.weights[order])
-
-
-def _on_axes(batches: list[Batch], axes: FloatArray) -> list[Batch]:
-    return [Batch(np.asarray(b.points, dtype=np.float64) @ axes, b.weights) for b in batches]
-
-
-def _placeholder(
-    n_batches: int, n_points: int, max_gap: float | None, reach: float | None
-) -> Suggestion:
-    """Points that are all alike have no scale."""
-    penalties = Penalties(
-        1.0,
-        max_gap=DEFAULT_MAX_GAP if max_gap is None else max_gap,
-        reach=DEFAULT_REACH if reach is None else reach,
-    )
-    chosen = Candidate(penalties, 0.0, 1.0, 1)
-    return Suggestion(chosen, (chosen,), n_batches, n_points, is_scale_known=False)

@@ -6,6 +6,8 @@ import numpy as np
 
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
+_KEPT = 0.99  # of the spread within batches: squared distances shrink by no more on average
+_FEW = 8  # features that are left as they are
 _FLATTEST = 1e-12  # variance of the narrowest direction of all points, in units of the widest
 
 
@@ -100,3 +102,30 @@ def share_seen(labels: IntArray, starts: IntArray) -> float:
     first = np.flatnonzero(np.append(True, np.diff(cells[:, 0]) != 0))
     last = np.append(first[1:], len(cells)) - 1
     return len(cells) / float(np.sum(cells[last, 1] - cells[first, 1] + 1))
+
+
+def leading_axes(batches: list[BatchArray]) -> FloatArray | None:
+    """Directions, as columns, that hold 99 % of the spread within batches; None for all of them.
+
+    Correlated features are not independent witnesses: of 128 that follow 20 directions, 108 would
+    only repeat the others in a description.
+
+    >>> rng = np.random.default_rng(0)
+    >>> few = rng.normal(size=(500, 3))
+    >>> leading_axes([few @ rng.normal(size=(3, 30))]).shape
+    (30, 3)
+    >>> leading_axes([rng.normal(size=(500, 30))]) is None
+    True
+    """
+    n_features = batches[0].shape[1]
+    if n_features <= _FEW:
+        return None
+    scatter = np.zeros((n_features, n_features))
+    for batch in batches:
+        if len(batch):
+            centered = np.asarray(batch, dtype=np.float64) - batch.mean(axis=0, dtype=np.float64)
+            scatter += centered.T @ centered
+    spreads, axes = np.linalg.eigh(scatter)
+    shares = np.cumsum(spreads[::-1]) / max(float(spreads.sum()), np.finfo(float).tiny)
+    n_kept = int(np.searchsorted(shares, _KEPT)) + 1
+    return None if n_kept >= n_features else np.ascontiguousarray(axes[:, ::-1][:, :n_kept])

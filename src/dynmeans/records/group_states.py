@@ -2,9 +2,8 @@
 
 import os
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,11 @@ from dynmeans.records.state import ClusterState
 Key = int | str | tuple[int | str, ...]
 
 _FILE_VERSION = 1
-_CLUSTER_ARRAYS = ("ids", "centers", "weights", "ages", "counts")
-COURSE_ARRAYS = ("velocities", "velocity_covariances")  # None where clusters keep no course
+# The last two are None where clusters keep no course.
+CLUSTER_ARRAYS = (
+    *("ids", "centers", "weights", "ages", "counts"),
+    *("velocities", "velocity_covariances"),
+)
 _GROUP_ARRAYS = ("next_ids", "n_steps", "times", "last_batches")
 
 
@@ -87,12 +89,12 @@ class GroupStates(Mapping[Key, ClusterState]):
         """Return what one key remembers, as points of the space."""
         group = self.position(key)
         rows = slice(self.starts[group], self.starts[group + 1])
-        arrays = {name: getattr(self, name) for name in _CLUSTER_ARRAYS} | self._courses()
+        arrays: dict[str, Any] = {name: a[rows] for name, a in self._arrays(CLUSTER_ARRAYS).items()}
         return ClusterState(
             next_id=int(self.next_ids[group]),
             n_steps=int(self.n_steps[group]),
             time=float(self.times[group]),
-            **{name: array[rows] for name, array in arrays.items()},
+            **arrays,
         )
 
     def __iter__(self) -> Iterator[Key]:
@@ -107,14 +109,9 @@ class GroupStates(Mapping[Key, ClusterState]):
         """Two are equal when keys, settings and every array are, to the bit."""
         if not isinstance(other, GroupStates):
             return NotImplemented
-        return (
-            self.sorted_keys == other.sorted_keys
-            and self.settings == other.settings
-            and all(
-                np.array_equal(getattr(self, name), getattr(other, name))
-                for name in ("starts", *_CLUSTER_ARRAYS, *_GROUP_ARRAYS, *COURSE_ARRAYS)
-            )
-        )
+        names = ("starts", *CLUSTER_ARRAYS, *_GROUP_ARRAYS)
+        is_same = self.sorted_keys == other.sorted_keys and self.settings == other.settings
+        return is_same and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -123,11 +120,8 @@ class GroupStates(Mapping[Key, ClusterState]):
         """Number of coordinates of a point."""
         return int(self.centers.shape[1])
 
-    def _courses(self) -> dict[str, Any]:
-        """Velocities and their covariances, where clusters keep a course."""
-        if self.velocities is None:
-            return {}
-        return {name: getattr(self, name) for name in COURSE_ARRAYS}
+    def _arrays(self, names: Iterable[str]) -> Arrays:
+        return {name: array for name in names if (array := getattr(self, name)) is not None}
 
     def position(self, key: Key) -> int:
         """Return the place of a key among the sorted ones."""
@@ -144,23 +138,15 @@ class GroupStates(Mapping[Key, ClusterState]):
         sizes = np.diff(self.starts)[positions]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.arange(starts[-1]) + np.repeat(self.starts[positions] - starts[:-1], sizes)
-        picked: dict[str, Any] = {name: getattr(self, name)[rows] for name in _CLUSTER_ARRAYS}
-        picked |= {name: array[rows] for name, array in self._courses().items()}
+        picked: dict[str, Any] = {name: a[rows] for name, a in self._arrays(CLUSTER_ARRAYS).items()}
         picked |= {name: getattr(self, name)[positions] for name in _GROUP_ARRAYS}
         keys = [self.sorted_keys[i] for i in positions.tolist()]
         return replace(self, sorted_keys=keys, starts=starts, **picked)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the states of all keys to one file, whole or not at all."""
-        arrays = {
-            name: getattr(self, name) for name in ("starts", *_CLUSTER_ARRAYS, *_GROUP_ARRAYS)
-        }
-        arrays |= self._courses()
-        is_tuple = bool(self.sorted_keys) and isinstance(self.sorted_keys[0], tuple)
-        columns = list(zip(*self.sorted_keys, strict=True)) if is_tuple else [self.sorted_keys]
-        for j, column in enumerate(columns):
-            arrays |= _packed(f"key_{j}", column)
-        header = {"settings": self.settings, "n_key_columns": len(columns) if is_tuple else 0}
+        arrays = self._arrays(("starts", *CLUSTER_ARRAYS, *_GROUP_ARRAYS))
+        header = {"settings": self.settings, "keys": self.sorted_keys}
         write_archive(path, "GroupStates", _FILE_VERSION, arrays, header)
 
     @classmethod
@@ -170,58 +156,21 @@ class GroupStates(Mapping[Key, ClusterState]):
 
     @classmethod
     def _from_arrays(cls, arrays: Arrays, header: dict[str, Any]) -> "GroupStates":
-        n_columns = header["n_key_columns"]
-        columns = [_unpacked(f"key_{j}", arrays) for j in range(n_columns or 1)]
-        keys: list[Any] = list(zip(*columns, strict=True)) if n_columns else columns[0]
+        keys = [tuple(key) if isinstance(key, list) else key for key in header["keys"]]
         states = cls(keys, **arrays, settings=header["settings"])
         check_groups(states)
         return states
 
 
-def merge_states(parts: Sequence[GroupStates]) -> GroupStates:
-    """Join the states of different keys; no key may be in two of them."""
-    keys = [key for part in parts for key in part.sorted_keys]
-    offsets = np.cumsum([0, *(part.starts[-1] for part in parts)])
-    starts = [part.starts[:-1] + offset for part, offset in zip(parts, offsets, strict=False)]
-    joined = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in (*_CLUSTER_ARRAYS, *_GROUP_ARRAYS)
-    }
-    joined |= _joined_courses(parts)
-    together = GroupStates(
-        keys, np.concatenate([*starts, offsets[-1:]]), **joined, settings=parts[0].settings
-    )
+def merge_states(first: GroupStates, second: GroupStates) -> GroupStates:
+    """Join the states of different keys; no key may be in both."""
+    keys = first.sorted_keys + second.sorted_keys
+    starts = np.concatenate([first.starts[:-1], first.starts[-1] + second.starts])
+    joined: dict[str, Any] = {}
+    for name in (*CLUSTER_ARRAYS, *_GROUP_ARRAYS):
+        # One without courses has no clusters either.
+        arrays = [a for one in (first, second) if (a := getattr(one, name)) is not None]
+        joined[name] = np.concatenate(arrays) if arrays else None
+    together = GroupStates(keys, starts, **joined, settings=first.settings)
     order = sorted(range(len(keys)), key=keys.__getitem__)
     return together.take(np.array(order, dtype=np.int64))
-
-
-def _joined_courses(parts: Sequence[GroupStates]) -> Arrays:
-    """Velocities and their covariances; a part without any has no clusters either."""
-    filled = [part for part in parts if part.velocities is not None]
-    return {
-        name: np.concatenate([getattr(part, name) for part in filled])
-        for name in (COURSE_ARRAYS if filled else ())
-    }
-
-
-def _packed(name: str, keys: Sequence[Any]) -> Arrays:
-    """Integers as they are; text as its bytes and where each ends."""
-    if not keys or not isinstance(keys[0], str):
-        is_wide = bool(keys) and max(keys) >= 2**63  # of an unsigned column
-        return {name: np.array(keys, dtype=np.uint64 if is_wide else np.int64)}
-    texts = [key.encode() for key in keys]
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-    return {name: np.frombuffer(b"".join(texts), dtype=np.uint8), f"{name}_ends": ends}
-
-
-def _unpacked(name: str, arrays: Arrays) -> list[Any]:
-    """Take the keys of one column out of the arrays of a file."""
-    values, ends = arrays.pop(name), arrays.pop(f"{name}_ends", None)
-    if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise ValueError(f"{name} must hold integers or text, got {values.dtype}.")
-    if ends is None:
-        numbers: list[Any] = values.tolist()
-        return numbers
-    text = values.tobytes()
-    bounds = [0, *ends.tolist()]
-    return [text[a:b].decode() for a, b in pairwise(bounds)]

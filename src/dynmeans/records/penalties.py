@@ -101,42 +101,20 @@ class Penalties:
         for one, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, one.name, value)
 
-    def with_(self, **changes: Any) -> "Penalties":
-        """Return these penalties with other values, such as ``with_(max_gap=30)``; the rest stays.
-
-        Examples
-        --------
-        >>> longer = Penalties(4.0, max_gap=5, reach=1.5).with_(max_gap=30)
-        >>> longer.max_gap, longer.reach
-        (30.0, 1.5)
-        """
-        known = [one.name for one in fields(self)]
-        if unknown := [name for name in changes if name not in known]:
-            listed = ", ".join(known)
-            raise TypeError(f"there is no penalty {unknown[0]!r}; there are {listed}.")
-        direct = {"revival_penalty", "drift"}
-        pair = direct if direct & set(changes) else {"max_gap", "reach"}
-        kept = {
-            name: getattr(self, name) for name in known if name not in direct | {"max_gap", "reach"}
-        }
-        kept |= {name: getattr(self, name) for name in pair}
-        if "motion" in changes:
-            kept["moving"] = None
-        return Penalties(**kept | changes)
-
     def with_revival(self, revival: str) -> "Penalties":
         """Return the same penalties with this revival rule."""
         one_of("revival", revival, REVIVAL_RULES)
-        changed = copy.copy(self)
-        object.__setattr__(changed, "revival", revival)
-        return changed
+        return self._changed(revival=revival)
 
     def with_motion(self, motion: str, moving: Sequence[int] | None = None) -> "Penalties":
         """Return the same penalties with this motion."""
-        moving = _checked_moving(motion, moving)
+        return self._changed(moving=_checked_moving(motion, moving), motion=motion)
+
+    def _changed(self, **values: Any) -> "Penalties":
+        """Set fields of a copy: the pair that is not derived keeps its bits."""
         changed = copy.copy(self)
-        object.__setattr__(changed, "motion", motion)
-        object.__setattr__(changed, "moving", moving)
+        for name, value in values.items():
+            object.__setattr__(changed, name, value)
         return changed
 
     def to_json(self) -> dict[str, Any]:
@@ -149,9 +127,7 @@ class Penalties:
         """Read what `to_json` gave."""
         derived = ("max_gap", "reach")
         read = cls(**{name: number for name, number in value.items() if name not in derived})
-        for name in derived:
-            object.__setattr__(read, name, float(value[name]))
-        return read
+        return read._changed(**{name: float(value[name]) for name in derived})
 
 
 def penalties_with_defaults(

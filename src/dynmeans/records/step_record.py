@@ -1,16 +1,10 @@
 """StepRecord: labels, centers, cost and events of one batch."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
 
 from dynmeans.inputs.batch_times import When
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
-from dynmeans.records.state import Clustering, ClusterState
-
-EventFinder = Callable[[ClusterState, float, Clustering, ClusterState], list[Event]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,35 +56,3 @@ class StepRecord:
     def n_iter(self) -> int:
         """Passes over the batch."""
         return len(self.cost_trace)
-
-
-def make_record(
-    before: ClusterState,
-    elapsed: float,
-    clustering: Clustering,
-    after: ClusterState,
-    find_events: EventFinder,
-    when: When | None = None,
-) -> StepRecord:
-    """Return the record of the batch that came `elapsed` steps after `before`."""
-    rows = np.searchsorted(after.ids, clustering.ids)
-    velocities = None if after.velocities is None else after.velocities[rows]
-    was_known = np.isin(clustering.ids, before.ids)
-    ages = np.zeros(len(clustering.ids))
-    known_rows = np.searchsorted(before.ids, clustering.ids[was_known])
-    ages[was_known] = before.ages[known_rows] - 1.0 + elapsed
-    return StepRecord(
-        step=before.n_steps,
-        time=after.time,
-        labels=clustering.labels,
-        ids=clustering.ids,
-        counts=np.asarray(clustering.counts, dtype=np.float64),
-        centers=clustering.centers,
-        weights=after.weights[rows],
-        ages=ages,
-        cost_trace=np.asarray(clustering.cost_trace),
-        n_remembered=after.n_clusters,
-        events=tuple(find_events(before, elapsed, clustering, after)),
-        when=when,
-        velocities=velocities,
-    )

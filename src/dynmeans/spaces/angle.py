@@ -104,15 +104,6 @@ class Angle(Space):
             )
         return turned
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the name and the period."""
-        return {"name": self.name, "period": self.period}
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> "Angle":
-        """Read what `to_json` gave."""
-        return cls(value["period"])
-
 
 def turned_along(
     centers: FloatArray, moves: FloatArray, elapsed: Any

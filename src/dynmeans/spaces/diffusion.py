@@ -3,7 +3,6 @@
 import numpy as np
 
 from dynmeans.records.arrays import FloatArray
-from dynmeans.spaces.kernels import squared_distances
 
 _ROUNDS = 10  # of Lloyd's algorithm
 _LEAST_SHARE = 0.2  # of the usual number of rows: landmarks with fewer are outliers, and bridges
@@ -11,6 +10,14 @@ _NEIGHBOR = 3  # whose distance is the unit of widths
 _WIDTHS = (0.3, 0.37, 0.45, 0.55, 0.7, 1.0)
 _MAX_GROUPS = 20
 _EPSILON = 1e-6
+
+
+def squared_distances(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the squared distance of every pair, in an order of sums that BLAS cannot change."""
+    total = np.zeros((len(first), len(second)))
+    for a, b in zip(first.T, second.T, strict=True):
+        total += np.square(a[:, None] - b)
+    return total
 
 
 def dense_landmarks(rows: FloatArray, n_landmarks: int) -> FloatArray:

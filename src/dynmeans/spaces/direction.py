@@ -47,6 +47,8 @@ class Direction(Space):
         """Check the number of axes."""
         if self.n_axes is not None:
             checked_count("n_axes", self.n_axes)
+        if self.axes is not None:
+            object.__setattr__(self, "axes", tuple(map(tuple, self.axes)))
 
     @classmethod
     def from_text(cls, text: str) -> "Direction":
@@ -73,7 +75,7 @@ class Direction(Space):
         largest = np.abs(axes).argmax(axis=0)
         axes = axes * np.sign(axes[largest, np.arange(axes.shape[1])])
         kept = (np.round(axes * _GRID) / _GRID).tolist()
-        return Direction(self.n_axes, tuple(map(tuple, kept)))
+        return Direction(self.n_axes, kept)
 
     def n_coordinates(self, n_features: int) -> int:
         """One for each axis, or for each feature."""
@@ -105,16 +107,6 @@ class Direction(Space):
         if squared >= 4.0:
             return "the opposite direction"
         return f"cosine {1.0 - 0.5 * squared:.3g}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the axes, where there are any."""
-        return {"name": self.name, "n_axes": self.n_axes, "axes": self.axes}
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> "Direction":
-        """Read what `to_json` gave."""
-        axes = value.get("axes")
-        return cls(value.get("n_axes"), None if axes is None else tuple(map(tuple, axes)))
 
 
 def unit_rows(rows: Any) -> Any:

@@ -128,15 +128,6 @@ class Geo(Space):
         """Follow great circles."""
         return turned_along(centers, moves, elapsed)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the name, and which feature comes first."""
-        return {"name": self.name, "longitude_first": self.longitude_first}
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> "Geo":
-        """Read what `to_json` gave."""
-        return cls(bool(value["longitude_first"]))
-
 
 def earth_features(
     names: Sequence[str], lowest: Sequence[float], highest: Sequence[float]

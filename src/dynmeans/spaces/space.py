@@ -4,6 +4,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -107,14 +108,23 @@ class Space(ABC):
         distance = short_number(math.sqrt(squared))
         return f"{distance} {self.unit}" if self.unit else f"distance {distance}"
 
+    def __eq__(self, other: object) -> bool:
+        """Two are equal when all they learned is, to the bit."""
+        return type(other) is type(self) and self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]
+
     def to_json(self) -> dict[str, Any]:
-        """Return the space with all it learned; the decimal form of a float keeps its bits."""
-        return {"name": self.name}
+        """Return the name and every field; the decimal form of a float keeps its bits."""
+        learned: Any = fields(self) if is_dataclass(self) else ()
+        values = {one.name: getattr(self, one.name) for one in learned}
+        plain = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+        return {"name": self.name, **plain}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
         """Read what `to_json` gave."""
-        return cls()
+        return cls(**{name: known for name, known in value.items() if name != "name"})
 
 
 def short_number(value: float) -> str:

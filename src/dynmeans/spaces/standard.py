@@ -85,25 +85,6 @@ class Standard(Space):
         """Return standardized moves in the units of the rows."""
         return np.asarray(moves * self.spread)
 
-    def __eq__(self, other: object) -> bool:
-        """Two are equal when their numbers are, to the bit."""
-        if not isinstance(other, Standard):
-            return NotImplemented
-        return self.to_json() == other.to_json()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the name, and lists of numbers where they are known."""
-        if self.mean is None or self.spread is None:
-            return {"name": self.name}
-        return {"name": self.name, "mean": self.mean.tolist(), "spread": self.spread.tolist()}
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> "Standard":
-        """Read what `to_json` gave."""
-        return cls(value.get("mean"), value.get("spread"))
-
 
 @dataclass(frozen=True, slots=True)
 class Auto(Space):

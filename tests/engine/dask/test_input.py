@@ -1,6 +1,5 @@
 """What may lie on a cluster, and what is refused there."""
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -14,7 +13,6 @@ from dynmeans import (
     DynamicMeans,
     Penalties,
     VisitingOrders,
-    fit_anytime,
     step,
 )
 from dynmeans.engine.compiled import compiled
@@ -333,13 +331,3 @@ def test_impossible_hash_orders_are_refused(arguments, error, message):
 def test_hash_orders_are_listed_alike_for_one_machine():
     listed = compiled.hash_orders(len(POINTS), 1, 2)
     assert step(POINTS, ClusterState.empty(2), PENALTIES, orders=listed)[0] == EXPECTED[0]
-
-
-def test_any_time_clustering_takes_a_dask_array_of_a_cluster(client):
-    """Arrays off the network may begin at any byte."""
-    points = np.random.default_rng(3).normal(size=(4000, 3))
-    options = {"new_penalty": 2.0, "batch_size": 500, "max_batches": 3, "random_state": 0}
-    found = fit_anytime(da.from_array(points, chunks=(1000, 3)).persist(), **options)
-    with dask.config.set(scheduler="threads"):
-        expected = fit_anytime(da.from_array(points, chunks=(1000, 3)), **options)
-    assert found.memory.clusters == expected.memory.clusters

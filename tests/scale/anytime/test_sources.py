@@ -1,9 +1,7 @@
 """Every kind of source gives good clusters, and says which of its rows is wrong."""
 
 import dask.array as da
-import dask.dataframe as dd
 import numpy as np
-import pandas as pd
 import pytest
 from blobs import blobs, write_parquet
 
@@ -48,14 +46,6 @@ def as_parquet_file(points, folder):
     return write_parquet(shuffled, folder / "parts", rows_per_file=10**9) / "part-0.parquet"
 
 
-def as_dask_array(points, folder):
-    return da.from_array(points, chunks=(1500, 1))
-
-
-def as_shuffled_dask_array(points, folder):
-    return as_dask_array(np.random.default_rng(0).permutation(points), folder)
-
-
 def as_iterator(points, folder):
     shuffled = np.random.default_rng(0).permutation(points)
     return (part for part in np.array_split(shuffled, 37))
@@ -71,7 +61,6 @@ def as_iterator(points, folder):
         as_fortran_file,
         as_shuffled_folder,
         as_parquet_file,
-        as_shuffled_dask_array,
         as_iterator,
     ],
 )
@@ -136,7 +125,6 @@ def bad_rows(value=np.nan, row=12_345):
     [
         (as_array, "row 12345"),
         (as_path, "row 12345"),
-        (as_dask_array, "row 12345"),
         (as_parquet_folder, "row 5345 of 'part-1.parquet'"),
     ],
 )
@@ -157,22 +145,13 @@ def test_rows_that_are_no_numbers_are_named(make, name, tmp_path):
         (iter([np.empty((0, 2))]), ValueError, "an iterator of none"),
         (iter([np.zeros((3, 2)), np.zeros((3, 1))]), ValueError, "array of source has 1 features"),
         (iter([np.full((3, 2), np.inf)]), ValueError, "array of source must be finite"),
-        (da.zeros((0, 2)), ValueError, "source must have at least one row"),
-        (da.zeros(3), ValueError, "source must have two dimensions"),
+        (da.zeros((9, 2)), TypeError, "Blocks of a Dask array are such an iterator"),
         (7, TypeError, "source must be an array, the path of"),
     ],
 )
 def test_bad_sources_are_refused(source, error, message):
     with pytest.raises(error, match=message):
         fit_anytime(source, **OPTIONS)
-
-
-def test_dask_arrays_of_unknown_size_are_refused_with_the_way_out():
-    frame = dd.from_pandas(pd.DataFrame(blobs(100)), npartitions=2)
-    with pytest.raises(TypeError, match=r"to_dask_array\(lengths=True\)"):
-        fit_anytime(frame, **OPTIONS)
-    with pytest.raises(ValueError, match=r"compute_chunk_sizes\(\)"):
-        fit_anytime(frame.to_dask_array(), **OPTIONS)
 
 
 def test_paths_are_checked(tmp_path):

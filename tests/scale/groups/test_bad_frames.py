@@ -1,5 +1,6 @@
 """What fit_groups refuses, and how it says so."""
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -134,7 +135,7 @@ def test_a_generator_as_random_state_is_drawn_from_once():
 
 
 def test_other_objects_are_refused_by_type():
-    with pytest.raises(TypeError, match="frame must be a pandas, polars, Arrow or Dask"):
+    with pytest.raises(TypeError, match="frame must be a pandas, polars or Arrow"):
         fit_groups([[1.0]], by="key", new_penalty=1.0)
     with pytest.raises(TypeError, match="recipe must be a Recipe, got dict"):
         fit_groups(small_frame(), by="key", recipe={})
@@ -145,3 +146,9 @@ def test_other_objects_are_refused_by_type():
 def test_penalties_are_not_chosen_for_groups():
     with pytest.raises(ValueError, match="penalties must be given in fit_groups, got 'auto'"):
         fit_groups(small_frame(), by="key", features=["x"])
+
+
+def test_a_dask_frame_is_refused_with_the_way_out():
+    frame = dd.from_pandas(pd.DataFrame({"key": ["a"], "x": [1.0]}), npartitions=1)
+    with pytest.raises(TypeError, match=r"compute\(\) brings one of Dask there"):
+        fit_groups(frame, by="key", new_penalty=1.0)

@@ -1,4 +1,4 @@
-"""fit_anytime and label_rows: one result for any threads and kind of source; bad input refused."""
+"""fit_anytime: one result for any threads and kind of source; bad input refused."""
 
 import random
 import tempfile
@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, INTEGERS, damaged
 from attack.targets import Case
-from dynmeans.scale import fit_anytime, label_rows
+from dynmeans.scale import fit_anytime
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def _points(rng: random.Random) -> Any:
 
 
 def _attack_result(rng: random.Random, folder: Path) -> None:
-    """The same bits for one thread and two, from memory and from a file; labels as predicted."""
+    """The same bits for one thread and two, from memory and from a file."""
     points = _points(rng)
     options = {
         "new_penalty": rng.uniform(2, 60),
@@ -49,11 +49,6 @@ def _attack_result(rng: random.Random, folder: Path) -> None:
     second = fit_anytime(folder / "points.npy", n_threads=2, **options)
     if first.memory.clusters != second.memory.clusters or first.cost != second.cost:
         raise AssertionError("one thread in memory and two from a file give different results")
-    labeling = label_rows(folder / "points.npy", first, to=folder / "labels.npy", n_threads=2)
-    if not np.array_equal(labeling.labels, first.predict(points)):
-        raise AssertionError("label_rows and predict differ")
-    if labeling.counts.sum() + labeling.n_unlabeled != len(points):
-        raise AssertionError("counts do not add up to the rows")
 
 
 def _attack_arguments(rng: random.Random, folder: Path) -> None:

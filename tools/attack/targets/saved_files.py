@@ -104,8 +104,7 @@ def _attack_step(state: ClusterState) -> None:
 def _parts(record: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     if isinstance(record, GroupStates):
         arrays = {name: getattr(record, name) for name in _GROUP_ARRAYS}
-        arrays["key_0"] = np.array(record.sorted_keys)
-        return arrays, {"settings": record.settings, "n_key_columns": 0}
+        return arrays, {"settings": record.settings, "keys": record.sorted_keys}
     names = _STATE_ARRAYS if isinstance(record, ClusterState) else _MIXTURE_ARRAYS
     counters = ("next_id", "n_steps", "time")
     return (

@@ -172,11 +172,10 @@ def fit_anytime(
 
     Parameters
     ----------
-    source : array, path, Dask array or iterator of arrays
+    source : array, path or iterator of arrays
         Rows of numbers: an array or memory map, the path of a .npy file, a Parquet file or a folder
-        of them, a Dask array, or an iterator of arrays. An iterator is read once, in its order,
-        which should be random; all others are read at random, each row once before any comes
-        again.
+        of them, or an iterator of arrays. An iterator is read once, in its order, which should be
+        random; all others are read at random, each row once before any comes again.
     on_batch : callable, optional
         Called with the result after every batch: progress, with the current estimate.
     recipe : Recipe, optional

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from dynmeans.files.damage import refusing_damage
 from dynmeans.files.stamp import FileStamp
 from dynmeans.records.arrays import BatchArray
-from dynmeans.scale.anytime.array_source import as_batch, check_not_empty
+from dynmeans.scale.anytime.sources import as_batch, check_not_empty
 
 
 class ParquetSource:

@@ -1,7 +1,6 @@
 """What is known after a batch of an any-time clustering."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy.typing as npt
 
@@ -62,9 +61,6 @@ class AnytimeResult:
 
     def predict(self, points: npt.ArrayLike) -> IntArray:
         """Give the cluster of each row, -1 where all are farther than lambda."""
-        labels: IntArray = self.judge(take_rows(points, self.memory.n_features))[0]
+        rows = take_rows(points, self.memory.n_features)
+        labels: IntArray = predict(Recipe(space=self.memory.space), self.memory, rows)[0]
         return labels
-
-    def judge(self, rows: Any) -> tuple[Any, Any]:
-        """Return the cluster and the cost of each of rows that were checked."""
-        return predict(Recipe(space=self.memory.space), self.memory, rows)

@@ -7,8 +7,7 @@ import numpy as np
 
 from dynmeans.engine.checks import MAX_COORDINATE, are_in_range, checked_points
 from dynmeans.records.arrays import BatchArray, IntArray
-from dynmeans.scale.anytime.array_source import as_batch
-from dynmeans.scale.anytime.sources import Source
+from dynmeans.scale.anytime.sources import as_batch
 
 # Where a piece is larger than a batch, each batch mixes rows of this many pieces.
 _MIN_OPEN = 16
@@ -16,10 +15,10 @@ _MAX_HELD_SHARE = 0.1
 
 
 class RandomSubsets:
-    """Batches of rows from random pieces: every row once before any comes again."""
+    """Batches of rows from random pieces of a source: every row once before any comes again."""
 
     def __init__(
-        self, source: Source, batch_size: int, holdout_size: int, rng: np.random.Generator
+        self, source: Any, batch_size: int, holdout_size: int, rng: np.random.Generator
     ) -> None:
         self._source, self._rng = source, rng
         self._sizes = source.sizes
@@ -97,7 +96,7 @@ class RandomSubsets:
             self._open.append(rows)
 
     def _read(self, piece: int) -> BatchArray:
-        rows = self._source.read(piece)
+        rows: BatchArray = self._source.read(piece)
         if not are_in_range(rows):
             row, column = np.argwhere(~(np.abs(rows) <= MAX_COORDINATE))[0]
             raise ValueError(

@@ -1,7 +1,6 @@
 """fit_groups: independent Dynamic Means for each key of a frame, in one call."""
 
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -29,6 +28,9 @@ from dynmeans.scale.groups.key_seeds import draw_seed, seed_of_key, seeds_of_key
 from dynmeans.spaces.named import find_space
 from dynmeans.spaces.space import Space
 
+# Of the penalties, what later calls must repeat; the other pair is derived.
+_DIRECT = ("new_penalty", "revival_penalty", "drift", "revival", "motion", "moving")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupResult:
@@ -36,9 +38,9 @@ class GroupResult:
 
     Attributes
     ----------
-    labels : array of shape (n_rows,)
+    labels : IntArray of shape (n_rows,)
         Identity of each row's cluster, in the order of the frame's rows; every key counts its
-        clusters from 0. A Dask array, in the frame's partitions, for a Dask frame.
+        clusters from 0.
     states : GroupStates
         What each key remembers; give it as `state` to a later call to continue.
     batches : pyarrow.Table
@@ -47,18 +49,16 @@ class GroupResult:
         What every key was followed by.
     """
 
-    labels: Any
+    labels: IntArray
     states: GroupStates
     batches: pa.Table
     recipe: Recipe
 
     def memory(self, key: Key) -> Memory:
         """Return the memory of one key; `DynamicMeans.from_memory` continues with it."""
-        seed, names = (
-            seed_of_key(self.states.settings["seed"], key),
-            self.states.settings["features"],
-        )
-        recipe = replace(self.recipe, random_state=seed)
+        settings = self.states.settings
+        recipe = replace(self.recipe, random_state=seed_of_key(settings["seed"], key))
+        names = settings["features"]
         return remembering(recipe, self.states.clusters(key), feature_names=names)
 
 
@@ -82,7 +82,7 @@ def fit_groups(
 
     Parameters
     ----------
-    frame : pandas, polars or Arrow frame, or Dask data frame
+    frame : pandas, polars or Arrow frame
         Rows of all keys, mixed as they come.
     by : str or list of str
         Column of the key: integers or text. Several columns make keys that are tuples.
@@ -118,55 +118,29 @@ def fit_groups(
     ([0, 0, 1, 0], [0.0, 9.0])
     """
     chosen = _checked(recipe_of(recipe, **parameters), state)
+    execution = Execution(n_threads=n_threads)
     columns = choose_columns(frame, by, features, batch, weight)
-    plan = GroupPlan.of(chosen, columns, n_threads)
-    settings = _settings(columns, plan, time_step, state)
-    if type(frame).__module__.split(".")[0] in ("dask", "dask_expr"):
-        dask_groups = importlib.import_module("dynmeans.scale.groups.dask_groups")
-        labels, states, batches = dask_groups.fit_partitions(frame, columns, settings, plan, state)
-    else:
-        table = to_arrow(frame, columns.named())
-        labels, states, batches = fit_table(table, columns, settings, plan, state)
-    return GroupResult(labels, states, batches, chosen)
-
-
-@dataclass(frozen=True, slots=True)
-class GroupPlan:
-    """What a recipe comes to for every key."""
-
-    recipe: Recipe
-    penalties: Penalties
-    space: Space
-    execution: Execution
-
-    @classmethod
-    def of(cls, recipe: Recipe, columns: Columns, n_threads: int | None) -> "GroupPlan":
-        """Work it out for features of these names."""
-        space = find_space(recipe.space)
-        nobody = ClusterState.empty(space.n_coordinates(len(columns.features)))
-        unseeded = replace(recipe, random_state=0)  # each key has a seed of its own
-        penalties = remembering(unseeded, nobody, feature_names=columns.features).penalties
-        assert penalties is not None, "given"
-        check_courses(space, penalties)
-        if space.is_curved and penalties.motion == "steady":
-            rule = f"'steady' is not available for groups in space {space.name!r}"
-            raise InputError("motion", rule, hint="Its courses bend.")
-        return cls(recipe, penalties, space, Execution(n_threads=n_threads))
-
-
-def fit_table(
-    table: pa.Table,
-    columns: Columns,
-    settings: dict[str, Any],
-    plan: GroupPlan,
-    state: GroupStates | None,
-    name_row: Callable[[int], str] = "row {}".format,
-) -> tuple[IntArray, GroupStates, pa.Table]:
-    """Cluster every key of an Arrow table; return labels, states and the table of batches."""
-    rows = group_rows(table, columns, name_row, plan.space)
-    settings = settings | {"batch_kind": rows.batch_kind}
-    state = _agreeing(state, settings, rows)
-    before, others = _of_keys(state, rows.keys)
+    space = find_space(chosen.space)
+    penalties = _penalties(chosen, space, columns)
+    table = to_arrow(frame, columns.named())
+    rows = group_rows(table, columns, space)
+    settings = {
+        "by": columns.by if columns.has_key_tuples else columns.by[0],
+        "features": columns.features,
+        "batch": columns.batch,
+        "time_step": checked_time_step(
+            time_step, columns.batch, argument="batch", ticks_per_microsecond=1000
+        ),
+        **{name: penalties.to_json()[name] for name in _DIRECT},
+        "space": space.to_json(),
+        "n_init": chosen.n_init,
+        "search": chosen.search,
+        "seed": draw_seed(chosen.random_state)
+        if state is None or chosen.random_state is not None
+        else state.settings["seed"],
+        "batch_kind": rows.batch_kind,
+    }
+    before, others = _of_keys(_agreeing(state, settings, rows), rows.keys)
     elapsed = steps_before_batches(rows, before, settings["time_step"])
     (labels, n_clusters, n_iters, costs), remembered = native_groups.fit_groups(
         rows.points,
@@ -176,16 +150,29 @@ def fit_table(
         elapsed,
         before,
         seeds_of_keys(settings["seed"], rows.keys),
-        plan.penalties,
-        plan.recipe.n_init,
-        plan.execution,
-        plan.recipe.search,
+        penalties,
+        chosen.n_init,
+        execution,
+        chosen.search,
     )
     after = replace(before, **remembered, **clocks_after(rows, before, elapsed))
-    _check_limit(after, plan.recipe.max_clusters)
+    _check_limit(after, chosen.max_clusters)
     key_types = [key_type(table, name) for name in columns.by]
     batches = _batch_table(rows, columns, key_types, n_clusters, n_iters, costs)
-    return _in_frame_order(labels, rows.order), merge_states([others, after]), batches
+    states = merge_states(others, after)
+    return GroupResult(_in_frame_order(labels, rows.order), states, batches, chosen)
+
+
+def _penalties(recipe: Recipe, space: Space, columns: Columns) -> Penalties:
+    nobody = ClusterState.empty(space.n_coordinates(len(columns.features)))
+    unseeded = replace(recipe, random_state=0)  # each key has a seed of its own
+    penalties = remembering(unseeded, nobody, feature_names=columns.features).penalties
+    assert penalties is not None, "given"
+    check_courses(space, penalties)
+    if space.is_curved and penalties.motion == "steady":
+        rule = f"'steady' is not available for groups in space {space.name!r}"
+        raise InputError("motion", rule, hint="Its courses bend.")
+    return penalties
 
 
 def _checked(recipe: Recipe, state: object) -> Recipe:
@@ -205,30 +192,6 @@ def _checked(recipe: Recipe, state: object) -> Recipe:
             "Read one from a file with GroupStates.load(path)."
         )
     return recipe
-
-
-def _settings(
-    columns: Columns, plan: GroupPlan, time_step: Any, state: GroupStates | None
-) -> dict[str, Any]:
-    """What later calls must repeat to continue from these states."""
-    is_open = plan.recipe.random_state is None and state is not None
-    direct = ("new_penalty", "revival_penalty", "drift", "revival", "motion", "moving")
-    penalties = plan.penalties.to_json()
-    return {
-        "by": columns.by if columns.has_key_tuples else columns.by[0],
-        "features": columns.features,
-        "batch": columns.batch,
-        "time_step": checked_time_step(
-            time_step, columns.batch, argument="batch", ticks_per_microsecond=1000
-        ),
-        **{name: penalties[name] for name in direct},
-        "space": plan.space.to_json(),
-        "n_init": plan.recipe.n_init,
-        "search": plan.recipe.search,
-        "seed": state.settings["seed"]
-        if is_open and state is not None
-        else draw_seed(plan.recipe.random_state),
-    }
 
 
 def _agreeing(

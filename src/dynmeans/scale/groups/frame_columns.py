@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dynmeans.engine.dask_input import is_on_dask
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.group_states import Key
 
@@ -77,9 +78,10 @@ def column_names(frame: Any) -> list[Any]:
     names = getattr(frame, "column_names", None)
     if names is None:
         names = getattr(frame, "columns", None)
-    if names is None:
+    if names is None or is_on_dask(frame):
         raise TypeError(
-            f"frame must be a pandas, polars, Arrow or Dask data frame, got {type(frame).__name__}."
+            "frame must be a pandas, polars or Arrow data frame in memory, got "
+            f"{type(frame).__name__}. compute() brings one of Dask there."
         )
     return list(names)
 

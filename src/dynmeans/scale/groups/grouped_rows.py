@@ -1,7 +1,6 @@
 """The rows of a frame as streams: sorted by key, cut into batches, checked."""
 
 import reprlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,9 +35,7 @@ class GroupedRows:
     batch_kind: str  # "integer", "number" or "time"; "none" without a batch column
 
 
-def group_rows(
-    table: pa.Table, columns: Columns, name_row: Callable[[int], str], space: Space
-) -> GroupedRows:
+def group_rows(table: pa.Table, columns: Columns, space: Space) -> GroupedRows:
     """Sort the rows by key and find the batches of each, or say which row is wrong."""
     groups, keys = read_keys(table, columns)
     is_sorted = bool(np.all(groups[1:] >= groups[:-1]))
@@ -48,7 +45,7 @@ def group_rows(
     weights = None
     if columns.weight is not None:
         weights = read_numbers(table, columns.weight, "weight").astype(np.float64)[order]
-    place_names = _PlaceNames(keys, starts, order, name_row)
+    place_names = _PlaceNames(keys, starts, order)
     _check_values(points, weights, columns, place_names)
     points = checked_coordinates(np.ascontiguousarray(space.to_points(points)), "points")
     return GroupedRows(
@@ -63,11 +60,10 @@ class _PlaceNames:
     keys: list[Key]
     starts: IntArray
     order: IntArray
-    name_row: Callable[[int], str]
 
     def __getitem__(self, place: int) -> str:
         key = self.keys[int(np.searchsorted(self.starts, place, side="right")) - 1]
-        return f"{self.name_row(int(self.order[place]))} (key {reprlib.repr(key)})"
+        return f"row {self.order[place]} (key {reprlib.repr(key)})"
 
 
 def _cut(
