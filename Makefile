@@ -81,6 +81,7 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	$(BIN)/python -m paper synthetic --full --noise isotropic --out paper/results
 	$(BIN)/python -m paper synthetic --full --noise radial --out paper/results
 	$(BIN)/python -m paper.studies.robustness
+	$(BIN)/python -m paper.studies.handicap_search
 	$(BIN)/python -m paper.studies.searches
 	$(BIN)/python -m paper.studies.evolutionary
 	$(BIN)/python -m paper.studies.low_variance_limit

@@ -10,6 +10,7 @@ from paper.results_file import RESULTS, read_results
 from paper.studies import (
     carried_cloud,
     first_trials,
+    handicap_search,
     low_variance_limit,
     mixing,
     robustness,
@@ -23,7 +24,7 @@ from paper.synthetic.experiment import expected_work, stages, work_done
 from paper.synthetic.tasks import KEY
 
 STUDIES = (
-    *(times, robustness, searches, vanishing),
+    *(times, robustness, handicap_search, searches, vanishing),
     *(carried_cloud, mixing, low_variance_limit, first_trials, suggested_reach),
 )
 # Spans, features, origins; in each window Dynamic Means and two of Gibbs, and DP-Means once.

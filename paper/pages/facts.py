@@ -16,7 +16,8 @@ from paper.aircraft.config import FEATURES, HANDICAP, HONEST, ORIGINS
 from paper.aircraft.table import compare, full_name
 from paper.pages import size_facts, synthetic_facts
 from paper.pages.study_tables import results_of_json, robustness_means, searches
-from paper.pages.tables import read_rows, table_1
+from paper.pages.tables import AIRCRAFT, read_rows, table_1
+from paper.results_file import RESULTS, read_results
 from paper.synthetic.claims import with_error
 
 _COLUMNS = ("span", "feature", "hours", "origin", "method", "choice")
@@ -203,6 +204,23 @@ def flights(data: str, *arguments: str) -> str:
     return _range(f"{found.min():,}", f"{found.max():,}")
 
 
+def scored(data: str, *arguments: str) -> str:
+    """Return how many labels were scored."""
+    found = _rows(table_1(data), arguments)["n_scored"]
+    return _range(f"{found.min():,}", f"{found.max():,}")
+
+
+def own_variance() -> str:
+    """Return how many times as large the plain feature's variance is with GPs of their own."""
+    place = ("week", "plain", "0.5", "recipe", "dynamic_means")
+    own, shared = (
+        _rows(read_results(RESULTS / f"{AIRCRAFT[data]}.parquet", "aircraft").frame, place)
+        for data in ("own GP", "real")
+    )
+    # The recipe's lambda is a share of the variance.
+    return f"{own['new_penalty'].iloc[0] / shared['new_penalty'].iloc[0]:.0f}"
+
+
 FACTS = {
     **synthetic_facts.FACTS,
     **size_facts.FACTS,
@@ -210,7 +228,8 @@ FACTS = {
         function.__name__: function
         for function in (
             *(lost, robustness_streams, lost_by_search, search_streams, deeper, vanished),
-            *(accuracy, accuracies, gain, gains, times, helped, trials, flights),
+            *(accuracy, accuracies, gain, gains, times, helped, trials, flights, scored),
+            own_variance,
             *(flight_errors, reached, clusters, windows_apart, table_1_missing, measured),
         )
     },

@@ -10,7 +10,8 @@ import pandas as pd
 
 from dynmeans.datasets.moving_gaussians import NOISES
 from paper.pages.tables import config_of, read_rows, settings, synthetic, times
-from paper.synthetic.config import METHODS, SAMPLERS
+from paper.synthetic.config import METHODS, SAMPLERS, SyntheticConfig
+from paper.synthetic.experiment import expected_work
 from paper.synthetic.search import n_settings
 from paper.synthetic.streams import stream_of
 from paper.synthetic.summary import by_clusters, trials_of
@@ -73,6 +74,24 @@ def machine() -> str:
     return "; ".join(sorted(names))
 
 
+def found_values(parameter: str, method: str = "*", noise: str = "*") -> str:
+    """Return the values of a parameter that the search found, least to most."""
+    found = [
+        setting[parameter]
+        for of_noise in (NOISES if noise == "*" else (noise,))
+        for name, setting in settings(of_noise, FOUND).items()
+        if parameter in setting and method in ("*", name)
+    ]
+    low, high = f"{min(found):g}", f"{max(found):g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def work(size: str) -> str:
+    """Return about how long a size of the experiment takes one core, for one noise."""
+    minutes = expected_work(SyntheticConfig.of_size(size)) / 60
+    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
+
+
 def outside(noise: str) -> str:
     """Return how many % of the points lie outside the unit square that clusters are born in."""
     config = config_of(noise)
@@ -129,6 +148,6 @@ FACTS = {
     function.__name__: function
     for function in (
         *(swept, compared, size, search, rungs, turns, machine),
-        *(outside, identities, identities_true),
+        *(found_values, work, outside, identities, identities_true),
     )
 }
