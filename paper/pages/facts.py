@@ -125,12 +125,21 @@ def clusters(data: str, *arguments: str) -> str:
     return _range(f"{found.min():.0f}", f"{found.max():.0f}")
 
 
-def reached(span: str, divisor: str, reach: str) -> str:
-    """Return accuracy at the suggestion with its lambda divided and another reach over a day."""
-    rows = read_rows("suggested_reach").frame
-    rows = rows[(rows["span"] == span) & (rows["divisor"] == float(divisor))]
-    found = rows.loc[rows["reach"] == float(reach), "accuracy"]
+def remembered(memory: str, feature: str, span: str, hours: str) -> str:
+    """Return accuracy at the suggestion, its memory left open or stated."""
+    rows = _suggestions(memory, feature)
+    found = rows.loc[(rows["span"] == span) & (rows["hours"] == float(hours)), "accuracy"]
     return with_error(found.mean(), found.sem())
+
+
+def suggested(memory: str, feature: str, column: str) -> str:
+    """Return what the suggestion chose: new_penalty, days or reach_of_a_day."""
+    return f"{_suggestions(memory, feature)[column].iloc[0]:.4g}"
+
+
+def _suggestions(memory: str, feature: str) -> pd.DataFrame:
+    rows = read_rows("suggested_memory").frame
+    return rows[(rows["memory"] == memory) & (rows["feature"] == feature)]
 
 
 def table_1_missing(data: str) -> str:
@@ -229,8 +238,8 @@ FACTS = {
         for function in (
             *(lost, robustness_streams, lost_by_search, search_streams, deeper, vanished),
             *(accuracy, accuracies, gain, gains, times, helped, trials, flights, scored),
-            own_variance,
-            *(flight_errors, reached, clusters, windows_apart, table_1_missing, measured),
+            *(flight_errors, clusters, windows_apart, own_variance, table_1_missing),
+            *(remembered, suggested, measured),
         )
     },
 }

@@ -10,6 +10,8 @@ import pandas as pd
 
 from dynmeans.datasets.moving_gaussians import NOISES
 from paper.pages.tables import config_of, read_rows, settings, synthetic, times
+from paper.studies import handicap_search
+from paper.synthetic.claims import NAMES
 from paper.synthetic.config import METHODS, SAMPLERS, SyntheticConfig
 from paper.synthetic.experiment import expected_work
 from paper.synthetic.search import n_settings
@@ -51,12 +53,24 @@ def search() -> str:
 
 def rungs() -> str:
     """Return how the samplers were searched: settings on streams, rung by rung."""
-    config = config_of(NOISES[0])
-    told = [
-        f"{n_settings(config, 'gibbs', rung)} {'settings' if rung == 0 else 'at most'} on {n}"
-        for rung, n in enumerate(config.search_streams)
-    ]
-    return f"{', '.join(told[:-1])} and {told[-1]} streams"
+    return _rungs(len(config_of(NOISES[0]).search_streams))
+
+
+def handicap_rungs() -> str:
+    """Return how they were searched with the handicap."""
+    return _rungs(handicap_search.N_RUNGS)
+
+
+def handicap_missing() -> str:
+    """Return a sentence on the samplers whose search with the handicap is not done, if any."""
+    frame = read_rows(handicap_search.EXPERIMENT).frame
+    names = {
+        f"{NAMES[method]} with {noise} noise"
+        for noise in NOISES
+        for method in handicap_search.METHODS
+        if method not in handicap_search.found(noise, frame)
+    }
+    return f"Not searched to the end yet: {', '.join(sorted(names))}." if names else ""
 
 
 def turns() -> str:
@@ -115,6 +129,15 @@ def identities_true(noise: str) -> str:
     return f"{rows.drop_duplicates('trial')['n_true'].mean():.0f}"
 
 
+def _rungs(n_rungs: int) -> str:
+    config = config_of(NOISES[0])
+    told = [
+        f"{n_settings(config, 'gibbs', rung)} {'settings' if rung == 0 else 'at most'} on {n}"
+        for rung, n in enumerate(config.search_streams[:n_rungs])
+    ]
+    return f"{', '.join(told[:-1])} and {told[-1]} streams"
+
+
 def _sweep(noise: str) -> np.ndarray:
     return _streams_of(noise, "dynamic_means")
 
@@ -148,6 +171,7 @@ FACTS = {
     function.__name__: function
     for function in (
         *(swept, compared, size, search, rungs, turns, machine),
+        *(handicap_rungs, handicap_missing),
         *(found_values, work, outside, identities, identities_true),
     )
 }

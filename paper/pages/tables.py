@@ -9,7 +9,7 @@ import pandas as pd
 from dynmeans.datasets.moving_gaussians import NOISES
 from paper.aircraft.config import PLAIN, SCALED, WEEK, WHOLE
 from paper.aircraft.table import full_name as name_of_method
-from paper.aircraft.table import table_frame, table_markdown
+from paper.aircraft.table import shown, table_frame, table_markdown
 from paper.results_file import RESULTS, SESSION, Results, read_results
 from paper.status import percent, shares
 from paper.studies.first_trials import ROW
@@ -261,9 +261,9 @@ def aircraft() -> str:
         for row in table[table["hours"].isin([0.0, 0.5])].itertuples():
             method = name_of_method(row.method, row.choice)
             accuracy = with_error(row.accuracy, row.accuracy_error)
-            error = f"{100 * row.flight_error:.1f}" if "flight_error" in table else ""
+            error = shown(100 * row.flight_error, ".1f") if "flight_error" in table else ""
             place = [name, row.span, row.feature, row.origin]
-            numbers = [accuracy, error, f"{row.cpu_s:.3g}", str(row.n_trials)]
+            numbers = [accuracy, error, shown(row.cpu_s, ".3g"), str(row.n_trials)]
             lines.append([*place, method, *numbers])
     head = ["data", "span", "feature", "parameters", "method", "accuracy, %", "± flights"]
     return markdown([*head, "time, s", "trials"], lines)
