@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "paper-line-by-line.md"
 TEXT = PAGE.read_text(encoding="utf-8")
-PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "paper/joss/paper.md"]
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "paper/joss/paper.md"]
 # What only a fact may say, since it depends on the rows.
 WORDS = ("published size", "same session", "one session", "same search", "shallower search")
 FACT = re.compile(r"<!-- (?:fact|table): .+? -->.*?<!-- end -->", re.DOTALL)
