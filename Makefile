@@ -81,6 +81,7 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	$(BIN)/python -m paper synthetic --full --noise isotropic --out paper/results
 	$(BIN)/python -m paper synthetic --full --noise radial --out paper/results
 	$(BIN)/python -m paper.studies.robustness
+	$(BIN)/python -m paper.studies.handicap_search
 	$(BIN)/python -m paper.studies.searches
 	$(BIN)/python -m paper.studies.evolutionary
 	$(BIN)/python -m paper.studies.low_variance_limit
@@ -92,7 +93,7 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	test ! -d $(FLIGHTS) || $(BIN)/python -m paper aircraft --messages $(FLIGHTS)/points_2019-12.parquet \
 	    --flights $(FLIGHTS)/flights_2019-12.parquet --scored od_ok --plain-noise-ratio 0.01 --out paper/results
 	$(BIN)/python -m paper.studies.first_trials
-	test ! -d $(FLIGHTS) || $(BIN)/python -m paper.studies.suggested_reach
+	test ! -d $(FLIGHTS) || $(BIN)/python -m paper.studies.suggested_memory
 	$(MAKE) reproduce
 	$(BIN)/python -m paper.status
 

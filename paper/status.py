@@ -9,12 +9,14 @@ from paper.aircraft.config import AircraftConfig
 from paper.results_file import RESULTS, read_results
 from paper.studies import (
     carried_cloud,
+    evolutionary,
     first_trials,
+    handicap_search,
     low_variance_limit,
     mixing,
     robustness,
     searches,
-    suggested_reach,
+    suggested_memory,
     times,
     vanishing,
 )
@@ -23,8 +25,8 @@ from paper.synthetic.experiment import expected_work, stages, work_done
 from paper.synthetic.tasks import KEY
 
 STUDIES = (
-    *(times, robustness, searches, vanishing),
-    *(carried_cloud, mixing, low_variance_limit, first_trials, suggested_reach),
+    *(times, robustness, handicap_search, searches, vanishing),
+    *(carried_cloud, mixing, low_variance_limit, first_trials, suggested_memory),
 )
 # Spans, features, origins; in each window Dynamic Means and two of Gibbs, and DP-Means once.
 AIRCRAFT_ROWS = {"aircraft-real": 2 * 2 * 3 * (2 * 3 + 1), "aircraft-simulated": 2 * 3 * (3 + 1)}
@@ -41,6 +43,7 @@ def shares() -> Iterator[tuple[str, int, float]]:
         yield f"{name}.parquet", n_rows, n_rows / (n_kinds * AircraftConfig().n_trials)
     for study in STUDIES:
         yield (f"{study.EXPERIMENT}.parquet", *share_of(study))
+    yield (evolutionary.PATH.name, *evolutionary.shares())
 
 
 def share_of_stages(config: SyntheticConfig, frame: pd.DataFrame) -> float:

@@ -78,15 +78,27 @@ def _recipe(config: AircraftConfig, data: AircraftData, feature: str, hours: flo
 
 
 def _suggested(config: AircraftConfig, data: AircraftData, feature: str, hours: float) -> Penalties:
-    """Ask the first days, day by day, and turn gap and reach into windows (decision 0405)."""
+    return in_windows(suggested_by_day(config, data, feature), hours)
+
+
+def suggested_by_day(
+    config: AircraftConfig, data: AircraftData, feature: str, *, is_memory_stated: bool = False
+) -> Penalties:
+    """Ask the first days, day by day (decision 0405); the memory may be stated as those days."""
     days = data.windows(next(reversed(data.spans)), 24.0)
     first = days[: max(1, min(_SUGGEST_DAYS, len(days) // 2))]
     points = _leading_components(data.features[feature], np.concatenate(first), config.n_components)
-    found = suggest_details([points[rows] for rows in first], motion=DEFAULT_MOTION).penalties
+    memory = float(len(first)) if is_memory_stated else None
+    batches = [points[rows] for rows in first]
+    return suggest_details(batches, motion=DEFAULT_MOTION, max_gap=memory).penalties
+
+
+def in_windows(by_day: Penalties, hours: float) -> Penalties:
+    """Turn gap and reach of days into those of windows of so many hours."""
     return Penalties(
-        found.new_penalty,
-        max_gap=max(found.max_gap * 24 / hours, 1.001),
-        reach=1 + (found.reach - 1) * hours / 24,
+        by_day.new_penalty,
+        max_gap=max(by_day.max_gap * 24 / hours, 1.001),
+        reach=1 + (by_day.reach - 1) * hours / 24,
     )
 
 

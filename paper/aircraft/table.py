@@ -114,13 +114,13 @@ def table_markdown(rows: pd.DataFrame) -> str:
     lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     for row in rows.itertuples():
         window = "all at once" if row.hours == 0 else f"{row.hours:g} h"
-        over_flights = f"| {100 * row.flight_error:.1f} " if has_flights else ""
+        over_flights = f"| {shown(100 * row.flight_error, '.1f')} " if has_flights else ""
         time_error = "" if has_flights else f" ± {row.cpu_s_error:.1g}"
         lines.append(
             f"| {row.origin} | {window} | {full_name(row.method, row.choice)} "
             f"| {100 * row.accuracy:.1f} ± {100 * row.accuracy_error:.1f} "
             f"| {100 * row.accuracy_spread:.1f} {over_flights}| {row.n_found:.0f} "
-            f"| {row.cpu_s:.3g}{time_error} | {row.n_trials} |"
+            f"| {shown(row.cpu_s, '.3g')}{time_error} | {row.n_trials} |"
         )
     return "\n".join(lines)
 
@@ -138,6 +138,11 @@ def _sentences(rows: pd.DataFrame) -> list[str]:
 def full_name(method: str, choice: str) -> str:
     """Return the name of a method, with how its sample was chosen."""
     return NAMES[method] + (", handicap" if choice == HANDICAP else "")
+
+
+def shown(value: float, form: str) -> str:
+    """Return a number, or nothing where it was not measured."""
+    return "" if np.isnan(value) else format(value, form)
 
 
 def _spread(values: pd.Series) -> float:

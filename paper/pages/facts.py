@@ -16,7 +16,8 @@ from paper.aircraft.config import FEATURES, HANDICAP, HONEST, ORIGINS
 from paper.aircraft.table import compare, full_name
 from paper.pages import size_facts, synthetic_facts
 from paper.pages.study_tables import results_of_json, robustness_means, searches
-from paper.pages.tables import read_rows, table_1
+from paper.pages.tables import AIRCRAFT, read_rows, table_1
+from paper.results_file import RESULTS, read_results
 from paper.synthetic.claims import with_error
 
 _COLUMNS = ("span", "feature", "hours", "origin", "method", "choice")
@@ -124,12 +125,21 @@ def clusters(data: str, *arguments: str) -> str:
     return _range(f"{found.min():.0f}", f"{found.max():.0f}")
 
 
-def reached(span: str, divisor: str, reach: str) -> str:
-    """Return accuracy at the suggestion with its lambda divided and another reach over a day."""
-    rows = read_rows("suggested_reach").frame
-    rows = rows[(rows["span"] == span) & (rows["divisor"] == float(divisor))]
-    found = rows.loc[rows["reach"] == float(reach), "accuracy"]
+def remembered(memory: str, feature: str, span: str, hours: str) -> str:
+    """Return accuracy at the suggestion, its memory left open or stated."""
+    rows = _suggestions(memory, feature)
+    found = rows.loc[(rows["span"] == span) & (rows["hours"] == float(hours)), "accuracy"]
     return with_error(found.mean(), found.sem())
+
+
+def suggested(memory: str, feature: str, column: str) -> str:
+    """Return what the suggestion chose: new_penalty, days or reach_of_a_day."""
+    return f"{_suggestions(memory, feature)[column].iloc[0]:.4g}"
+
+
+def _suggestions(memory: str, feature: str) -> pd.DataFrame:
+    rows = read_rows("suggested_memory").frame
+    return rows[(rows["memory"] == memory) & (rows["feature"] == feature)]
 
 
 def table_1_missing(data: str) -> str:
@@ -203,6 +213,23 @@ def flights(data: str, *arguments: str) -> str:
     return _range(f"{found.min():,}", f"{found.max():,}")
 
 
+def scored(data: str, *arguments: str) -> str:
+    """Return how many labels were scored."""
+    found = _rows(table_1(data), arguments)["n_scored"]
+    return _range(f"{found.min():,}", f"{found.max():,}")
+
+
+def own_variance() -> str:
+    """Return how many times as large the plain feature's variance is with GPs of their own."""
+    place = ("week", "plain", "0.5", "recipe", "dynamic_means")
+    own, shared = (
+        _rows(read_results(RESULTS / f"{AIRCRAFT[data]}.parquet", "aircraft").frame, place)
+        for data in ("own GP", "real")
+    )
+    # The recipe's lambda is a share of the variance.
+    return f"{own['new_penalty'].iloc[0] / shared['new_penalty'].iloc[0]:.0f}"
+
+
 FACTS = {
     **synthetic_facts.FACTS,
     **size_facts.FACTS,
@@ -210,8 +237,9 @@ FACTS = {
         function.__name__: function
         for function in (
             *(lost, robustness_streams, lost_by_search, search_streams, deeper, vanished),
-            *(accuracy, accuracies, gain, gains, times, helped, trials, flights),
-            *(flight_errors, reached, clusters, windows_apart, table_1_missing, measured),
+            *(accuracy, accuracies, gain, gains, times, helped, trials, flights, scored),
+            *(flight_errors, clusters, windows_apart, own_variance, table_1_missing),
+            *(remembered, suggested, measured),
         )
     },
 }

@@ -10,7 +10,10 @@ import pandas as pd
 
 from dynmeans.datasets.moving_gaussians import NOISES
 from paper.pages.tables import config_of, read_rows, settings, synthetic, times
-from paper.synthetic.config import METHODS, SAMPLERS
+from paper.studies import handicap_search
+from paper.synthetic.claims import NAMES
+from paper.synthetic.config import METHODS, SAMPLERS, SyntheticConfig
+from paper.synthetic.experiment import expected_work
 from paper.synthetic.search import n_settings
 from paper.synthetic.streams import stream_of
 from paper.synthetic.summary import by_clusters, trials_of
@@ -50,12 +53,24 @@ def search() -> str:
 
 def rungs() -> str:
     """Return how the samplers were searched: settings on streams, rung by rung."""
-    config = config_of(NOISES[0])
-    told = [
-        f"{n_settings(config, 'gibbs', rung)} {'settings' if rung == 0 else 'at most'} on {n}"
-        for rung, n in enumerate(config.search_streams)
-    ]
-    return f"{', '.join(told[:-1])} and {told[-1]} streams"
+    return _rungs(len(config_of(NOISES[0]).search_streams))
+
+
+def handicap_rungs() -> str:
+    """Return how they were searched with the handicap."""
+    return _rungs(handicap_search.N_RUNGS)
+
+
+def handicap_missing() -> str:
+    """Return a sentence on the samplers whose search with the handicap is not done, if any."""
+    frame = read_rows(handicap_search.EXPERIMENT).frame
+    names = {
+        f"{NAMES[method]} with {noise} noise"
+        for noise in NOISES
+        for method in handicap_search.METHODS
+        if method not in handicap_search.found(noise, frame)
+    }
+    return f"Not searched to the end yet: {', '.join(sorted(names))}." if names else ""
 
 
 def turns() -> str:
@@ -71,6 +86,24 @@ def machine() -> str:
     sessions = read_rows("times").sessions
     names = {f"{s['processor']}, {s['n_cores']} cores, {s['instruction_set']}" for s in sessions}
     return "; ".join(sorted(names))
+
+
+def found_values(parameter: str, method: str = "*", noise: str = "*") -> str:
+    """Return the values of a parameter that the search found, least to most."""
+    found = [
+        setting[parameter]
+        for of_noise in (NOISES if noise == "*" else (noise,))
+        for name, setting in settings(of_noise, FOUND).items()
+        if parameter in setting and method in ("*", name)
+    ]
+    low, high = f"{min(found):g}", f"{max(found):g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def work(size: str) -> str:
+    """Return about how long a size of the experiment takes one core, for one noise."""
+    minutes = expected_work(SyntheticConfig.of_size(size)) / 60
+    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
 
 
 def outside(noise: str) -> str:
@@ -94,6 +127,15 @@ def identities_true(noise: str) -> str:
     frame = synthetic(noise).frame
     rows = frame[(frame["part"] != SEARCH) & (frame["n_clusters"] == 5)]
     return f"{rows.drop_duplicates('trial')['n_true'].mean():.0f}"
+
+
+def _rungs(n_rungs: int) -> str:
+    config = config_of(NOISES[0])
+    told = [
+        f"{n_settings(config, 'gibbs', rung)} {'settings' if rung == 0 else 'at most'} on {n}"
+        for rung, n in enumerate(config.search_streams[:n_rungs])
+    ]
+    return f"{', '.join(told[:-1])} and {told[-1]} streams"
 
 
 def _sweep(noise: str) -> np.ndarray:
@@ -129,6 +171,7 @@ FACTS = {
     function.__name__: function
     for function in (
         *(swept, compared, size, search, rungs, turns, machine),
-        *(outside, identities, identities_true),
+        *(handicap_rungs, handicap_missing),
+        *(found_values, work, outside, identities, identities_true),
     )
 }

@@ -5,10 +5,14 @@ from typing import Any
 
 import pandas as pd
 
-from paper.pages.tables import markdown, read_rows
+from dynmeans.datasets.moving_gaussians import NOISES
+from paper.pages.tables import markdown, read_rows, settings, synthetic
 from paper.results_file import RESULTS
+from paper.studies import handicap_search as handicap_study
 from paper.synthetic.claims import NAMES, ORIGINS, with_error
-from paper.synthetic.tasks import FOUND, PAPER
+from paper.synthetic.config import PAPER_MIXTURE
+from paper.synthetic.summary import describe_setting, trials_of
+from paper.synthetic.tasks import COMPARISON, EFFORTS, FOUND, PAPER
 
 _SEARCHES = {"paper": "Algorithm 2", "split": "then splits", "deep": "deeper"}
 
@@ -122,6 +126,44 @@ def robust_searches() -> str:
     return markdown(["noise", "parameter", "search", *(f"x {f:g}" for f in factors)], lines)
 
 
+def searched_with_handicap() -> pd.DataFrame:
+    """Return the samplers at the settings found with the handicap, with it, beside Dynamic Means.
+
+    `gain` is tracking accuracy of Dynamic Means, at the parameters found, less that of the sampler
+    on the same streams.
+    """
+    frame = read_rows("handicap_search").frame
+    tables = []
+    for noise in NOISES:
+        ours = trials_of(
+            synthetic(noise).frame, "dynamic_means", settings(noise, FOUND)["dynamic_means"]
+        )
+        ours = ours[ours["effort"] == EFFORTS["dynamic_means"]]
+        theirs = frame[(frame["noise"] == noise) & (frame["part"] == COMPARISON)]
+        place = ["n_clusters", "trial"]
+        both = theirs.merge(ours[[*place, "accuracy_frozen"]], on=place, suffixes=("", "_ours"))
+        tables.append(both.assign(gain=both["accuracy_frozen_ours"] - both["accuracy_frozen"]))
+    return pd.concat(tables, ignore_index=True)
+
+
+def handicap_search() -> str:
+    """What the search with the handicap found, and how it tracks: points behind Dynamic Means."""
+    rows, lines = searched_with_handicap(), []
+    for (noise, method), group in rows.groupby(["noise", "method"], sort=False):
+        found = group.groupby("n_clusters")[["accuracy_frozen", "gain"]].agg(["mean", "sem"])
+        cells = [
+            f"{with_error(*found.loc[k, 'accuracy_frozen'])}; "
+            f"{100 * found.loc[k, 'gain']['mean']:+.1f} ± {100 * found.loc[k, 'gain']['sem']:.1f}"
+            if k in found.index
+            else ""
+            for k in handicap_study.N_CLUSTERS
+        ]
+        setting = describe_setting(group.iloc[0][list(PAPER_MIXTURE)])
+        lines.append([str(noise), NAMES[str(method)], setting, *cells])
+    head = ["noise", "method", "alpha, q, xi"]
+    return markdown([*head, *(f"K = {k}" for k in handicap_study.N_CLUSTERS)], lines)
+
+
 def mixing() -> str:
     """Effective samples and agreement of four chains, medians over batches and streams."""
     rows = read_rows("mixing").frame
@@ -160,6 +202,7 @@ _MAKERS = {
     "searches": by_search,
     "searches, robustness": robust_searches,
     "robustness": robustness,
+    "handicap search": handicap_search,
     "evolutionary": evolutionary,
     "low-variance limit": low_variance_limit,
     "vanishing": vanishing,

@@ -9,10 +9,11 @@ import pandas as pd
 from dynmeans.datasets.moving_gaussians import NOISES
 from paper.aircraft.config import PLAIN, SCALED, WEEK, WHOLE
 from paper.aircraft.table import full_name as name_of_method
-from paper.aircraft.table import table_frame, table_markdown
+from paper.aircraft.table import shown, table_frame, table_markdown
 from paper.results_file import RESULTS, SESSION, Results, read_results
 from paper.status import percent, shares
 from paper.studies.first_trials import ROW
+from paper.studies.times import FEW, FEW_SWEEPS
 from paper.synthetic.claims import NAMES, ORIGINS, full_name, with_error
 from paper.synthetic.config import SAMPLERS, Setting, SyntheticConfig
 from paper.synthetic.search import edges
@@ -24,9 +25,10 @@ from paper.synthetic.summary import (
     speed_table,
     trials_of,
 )
-from paper.synthetic.tasks import FOUND, HANDICAP, HONEST
+from paper.synthetic.tasks import DEVIATION, EFFORTS, FOUND, HANDICAP, HONEST
 
 _SHOWN = ("frozen", "global", "per_step")
+_WORTH = ("accuracy_per_step", "accuracy_global")
 
 AIRCRAFT = {
     "real": "aircraft-real",
@@ -167,6 +169,27 @@ def five_clusters() -> str:
     return markdown(["parameters", "method", *scores], rows)
 
 
+def worth_its_cost() -> str:
+    """Accuracy and time of each method where the samplers know noise and motion."""
+    noise, ks = NOISES[0], (5, 20)
+    taken = times().query("noise == @noise and origin == @DEVIATION")
+    taken = taken.groupby("n_clusters").mean(numeric_only=True)
+    names = {method: (NAMES[method], EFFORTS[method], method) for method in EFFORTS}
+    names["gibbs"] = (f"Gibbs, {EFFORTS['gibbs']:,} sweeps", EFFORTS["gibbs"], "gibbs")
+    names[FEW] = (f"Gibbs, {FEW_SWEEPS} sweeps", FEW_SWEEPS, "gibbs")
+    rows = []
+    for column, (name, effort, method) in names.items():
+        found = trials_of(synthetic(noise).frame, method, settings(noise, DEVIATION)[method])
+        means = found[found["effort"] == effort].groupby("n_clusters")[list(_WORTH)].mean()
+        rows.append([name])
+        for k in ks:
+            ms = 1e3 * taken.loc[k, column] / config_of(noise).n_steps
+            shares = [f"{100 * means.loc[k, s]:.0f}" if k in means.index else "" for s in _WORTH]
+            rows[-1] += [*shares, f"{ms:.2g}"]
+    shown = ("per step, %", "with identities, %", "ms")
+    return markdown(["", *(f"K = {k}, {name}" for k in ks for name in shown)], rows)
+
+
 def _span(table: pd.DataFrame) -> str:
     ratios = table["times_faster"]
     return f"{ratios.min():.0f} to {ratios.max():.0f}"
@@ -238,9 +261,9 @@ def aircraft() -> str:
         for row in table[table["hours"].isin([0.0, 0.5])].itertuples():
             method = name_of_method(row.method, row.choice)
             accuracy = with_error(row.accuracy, row.accuracy_error)
-            error = f"{100 * row.flight_error:.1f}" if "flight_error" in table else ""
+            error = shown(100 * row.flight_error, ".1f") if "flight_error" in table else ""
             place = [name, row.span, row.feature, row.origin]
-            numbers = [accuracy, error, f"{row.cpu_s:.3g}", str(row.n_trials)]
+            numbers = [accuracy, error, shown(row.cpu_s, ".3g"), str(row.n_trials)]
             lines.append([*place, method, *numbers])
     head = ["data", "span", "feature", "parameters", "method", "accuracy, %", "± flights"]
     return markdown([*head, "time, s", "trials"], lines)
@@ -251,6 +274,7 @@ _MAKERS: dict[str, Callable[[], str]] = {
     "five clusters": five_clusters,
     "times faster": times_faster,
     "range of times": range_of_times,
+    "worth its cost": worth_its_cost,
     "settings found": settings_found,
     "beside the authors": beside_authors,
     "how far": how_far,

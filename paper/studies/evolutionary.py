@@ -13,12 +13,14 @@ the centers of k-means towards those they are matched with in the step before:
 The number of clusters is told for every step, or chosen by the silhouette. Clusters are matched
 with those of the step before by the least sum of squared distances; what is left over is new.
 `step_by_step` has what is not pulled at all. Writes paper/results/evolutionary.json, and measures
-only what is not there.
+only what is not there: all methods on a few streams first.
 """
 
 import argparse
 import json
 from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -44,6 +46,9 @@ from paper.synthetic.tasks import FOUND, PAPER
 # Means, sizes and variances of the means now, and smoothed centers and sizes before, of pairs.
 Pull = Callable[[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
 Method = Callable[[LabeledStream, int], list[IntArray]]
+EXPERIMENT = "evolutionary"
+PATH = RESULTS / f"{EXPERIMENT}.json"
+N_STREAMS, N_FEW = 20, 5
 N_STARTS, MAX_PASSES = 3, 30
 LARGEST_K = 8
 CHANGES = (0.1, 0.3, 0.5)
@@ -181,28 +186,37 @@ def measure(noise: str, run: Method, n_streams: int) -> dict[str, float]:
     }
 
 
+def shares() -> tuple[int, float]:
+    """Return how many rows there are, and the share of the streams of all methods."""
+    rows = {_place(row): row for row in json.loads(PATH.read_text())["rows"]}
+    wanted = [(noise, name, told) for noise in NOISES for name, told, _ in all_methods(noise)]
+    done = sum(min(rows[place]["n_streams"], N_STREAMS) for place in wanted if place in rows)
+    return len(rows), done / (N_STREAMS * len(wanted))
+
+
 def main() -> None:
-    """Measure and print what is missing."""
+    """Measure and print what is missing: all methods on a few streams, then on all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--streams", type=int, default=20)
-    n_streams = parser.parse_args().streams
-    path = RESULTS / "evolutionary.json"
-    known = json.loads(path.read_text())["rows"] if path.exists() else []
-    there = {(row["noise"], row["method"], row["n_clusters"]): row for row in known}
-    rows, is_new = [], False
+    parser.add_argument("--streams", type=int, default=N_STREAMS)
+    most = parser.parse_args().streams
+    known = json.loads(PATH.read_text())["rows"] if PATH.exists() else []
+    there = {_place(row): row for row in known}
     # Two threads on 75 points would wait for each other most of the time.
     threadpool_limits(1)
-    for noise in NOISES:
+    for n_streams, noise in product(sorted({min(N_FEW, most), most}), NOISES):
         for name, told, run in all_methods(noise):
-            if (noise, name, told) not in there:
-                row = {"noise": noise, "method": name, "n_clusters": told, "n_streams": n_streams}
-                there[noise, name, told] = row | measure(noise, run, n_streams)
-                print(there[noise, name, told], flush=True)
-                is_new = True
-            rows.append(there[noise, name, told])
-            if is_new:
-                left = [row for row in there.values() if row not in rows]
-                write_results("evolutionary", {"machine": machine(), "rows": rows + left}, RESULTS)
+            place = (noise, name, told)
+            if place in there and there[place]["n_streams"] >= n_streams:
+                continue
+            row = {"noise": noise, "method": name, "n_clusters": told, "n_streams": n_streams}
+            there[place] = row | measure(noise, run, n_streams)
+            print(there[place], flush=True)
+            rows = sorted(there.values(), key=lambda row: NOISES.index(row["noise"]))
+            write_results(EXPERIMENT, {"machine": machine(), "rows": rows}, RESULTS)
+
+
+def _place(row: dict[str, Any]) -> tuple[str, str, str]:
+    return row["noise"], row["method"], row["n_clusters"]
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from paper.results_file import RESULTS, ResultsFile, Row
@@ -16,13 +17,16 @@ from paper.run_tasks import run_tasks
 def run_study(
     name: str,
     run: Callable[[Row], dict[str, Any]],
-    tasks: Sequence[Row],
+    tasks: Sequence[Row] | Callable[[pd.DataFrame], Sequence[Row]],
     *,
     schema: pa.Schema,
     key: Sequence[str],
     configuration: Mapping[str, Any],
 ) -> None:
-    """Append what is missing to paper/results/NAME.parquet; ``--seconds`` stops after so long."""
+    """Append what is missing to paper/results/NAME.parquet; ``--seconds`` stops after so long.
+
+    Tasks that depend on results are a function of the rows so far, asked until nothing is missing.
+    """
     parser = argparse.ArgumentParser(description=f"Fill paper/results/{name}.parquet.")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--folder", type=Path, default=RESULTS)
@@ -36,9 +40,10 @@ def run_study(
         key=key,
     ) as results:
         try:
-            run_tasks(partial(_in_time, run, until), tasks, results)
+            while missing := results.missing(tasks(results.frame()) if callable(tasks) else tasks):
+                run_tasks(partial(_in_time, run, until), missing, results)
         except TimeoutError:
-            print(f"{name}: {len(results)} of {len(tasks)} rows")
+            print(f"{name}: {len(results)} rows, some are missing")
 
 
 def _in_time(run: Callable[[Row], dict[str, Any]], until: float, task: Row) -> dict[str, Any]:

@@ -98,6 +98,8 @@ def _scores(
         & (frame["effort"] == search_effort(config, method, rung))
         & (frame["trial"] < n_streams)
     ]
+    if rows.empty:
+        return None
     places = pd.MultiIndex.from_tuples(
         [tuple(s[name] for name in names) for s in tried], names=names
     )
