@@ -15,7 +15,6 @@ from dynmeans.parameters.suggest import N_BATCHES, N_POINTS
 from dynmeans.records.families import Families
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
-from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.one_call.summary import left_out_text
 from dynmeans.runs.run import Run
 
@@ -55,12 +54,6 @@ def warn_of(found: Suggestion) -> None:
     sys.stdout.flush()  # what the warnings are about comes first
     for doubt in found.doubts:
         tell(f"warning: {with_flags(doubt, ['cluster'])}", "warning")
-
-
-def find_families(folder: Path) -> Families:
-    """Group the clusters of the run that belong together."""
-    with Run.open(folder) as run:
-        return families_of_run(run)
 
 
 def show_families(families: Families, names: Mapping[int, str] = NO_NAMES) -> None:

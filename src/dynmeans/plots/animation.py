@@ -39,19 +39,14 @@ def animate(
     batches : iterable of array-like of shape (n_points, n_features)
         The points of every batch in the history.
     path : str or path
-        Where to write, a name that ends in .gif. A file of that name is replaced once all is
-        written.
+        Where to write, a name that ends in .gif, which is returned. A file of that name is
+        replaced once all is written.
     fps : int
         Frames, and so batches, per second.
     features, tail :
         As in `plot_tracks`.
     dpi : int
         Pixels per inch; a frame is 6.4 by 5.4 inches.
-
-    Returns
-    -------
-    pathlib.Path
-        Where the film is.
 
     Examples
     --------

@@ -17,14 +17,10 @@ _LONGEST = 4.0  # bits a point above the best that are still drawn
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuggestionData:
-    """What was tried."""
+    """Every choice tried; and each lambda once, with the shortest description found there."""
 
-    # new_penalties, bits: (n_candidates,); lambda of every choice tried, and the length of its
-    # description.
     new_penalties: FloatArray
     bits: FloatArray
-    # line_penalties, line_bits, line_clusters: (n_values,); each lambda once, with the shortest
-    # description found there and its number of clusters.
     line_penalties: FloatArray
     line_bits: FloatArray
     line_clusters: FloatArray
@@ -32,7 +28,7 @@ class SuggestionData:
 
 
 def plot_suggestion(suggestion: Suggestion, ax: Axes | None = None) -> Axes:
-    """Draw the length of the description and the number of clusters against lambda.
+    """Draw the length of the description and, with a scale on the right, clusters against lambda.
 
     Parameters
     ----------
@@ -40,11 +36,6 @@ def plot_suggestion(suggestion: Suggestion, ax: Axes | None = None) -> Axes:
         From `suggest_details`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes of the length; the number of clusters has its scale on the right.
 
     Examples
     --------

@@ -7,6 +7,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from starlette.responses import JSONResponse
+
 MOST_BODY = 1 << 20
 BODY_SECONDS = 10.0
 _TOO_LARGE = 413, f"a request may hold at most {MOST_BODY:,} bytes"
@@ -18,8 +20,8 @@ _HEADERS = (
     (b"cache-control", b"no-store"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"x-frame-options", b"DENY"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
-_CLOSED = b"default-src 'none'; frame-ancestors 'none'"
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -39,33 +41,30 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass the request on."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
         if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
             return
         headers = {name.lower(): value for name, value in scope["headers"]}
-        refusal = self._refusal(scope, headers)
-        if refusal is not None:
-            await _answer(send, *refusal)
-            return
-        if scope["method"] not in ("GET", "HEAD"):
+        refusal, app = self._refusal(scope, headers), self._app
+        if refusal is None and scope["method"] not in ("GET", "HEAD"):
             body = await _whole_body(receive)
-            if not isinstance(body, bytes):
-                await _answer(send, *body)
-                return
-            receive = _given(body, receive)
+            if isinstance(body, bytes):
+                receive = _given(body, receive)
+            else:
+                refusal = body
         cookie = self._new_cookie(scope)
+        if refusal is not None:
+            app, cookie = _refusing(*refusal), []
 
         async def send_more(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 own = {name.lower() for name, _ in message["headers"]}
                 added = [pair for pair in _HEADERS if pair[0] not in own]
-                if b"content-security-policy" not in own:
-                    added.append((b"content-security-policy", _CLOSED))
                 message["headers"] = [*message["headers"], *added, *cookie]
             await send(message)
 
-        await self._app(scope, receive, send_more)
+        await app(scope, receive, send_more)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         if int(_digits(headers.get(b"content-length", b"0"))) > MOST_BODY:
@@ -165,11 +164,6 @@ def _given(body: bytes, receive: Receive) -> Receive:
     return given
 
 
-async def _answer(send: Send, status: int, text: str) -> None:
-    body = f'{{"error": "{text}"}}\n'.encode()
-    headers = [(b"content-type", b"application/json"), (b"connection", b"close"), *_HEADERS]
-    headers.append((b"content-security-policy", _CLOSED))
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _refusing(status: int, text: str) -> App:
+    headers = {"connection": "close"} | ({"www-authenticate": "Bearer"} if status == 401 else {})
+    return JSONResponse({"error": text}, status, headers)

@@ -75,7 +75,9 @@ def cluster(
     from dynmeans.cli.stopping import StopSignal
     from dynmeans.runs.cluster_job import QUIETLY, ClusterJob, Shown
     from dynmeans.runs.input import Input
+    from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.reading.durations import parse_seconds
+    from dynmeans.runs.run import Run
     from dynmeans.runs.streams.addresses import is_address
 
     asked = Following(**chosen(Following, fields))
@@ -106,7 +108,10 @@ def cluster(
             stop=stop.event,
             shown=QUIETLY if is_quiet else told,
         )
-    families = cluster_result.find_families(out) if job.recipe.families else None
+    families = None
+    if job.recipe.families:
+        with Run.open(out) as run:
+            families = families_of_run(run)
     if families is not None and job.recipe.n_clusters is not None and not is_quiet:
         cluster_result.tell_number(families, job.recipe.n_clusters, out)
     if as_json or not asked.quiet:
