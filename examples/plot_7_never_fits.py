@@ -24,21 +24,18 @@ folder = Path(tempfile.mkdtemp())
 centers = rng.uniform(0, 12, size=(60, 2))
 rows = rng.normal(centers[rng.integers(60, size=2_000_000)], 0.15).astype(np.float32)
 np.save(folder / "rows.npy", rows)
-del rows
+rows = np.load(folder / "rows.npy", mmap_mode="r")
 
 # %%
 # Subsets of 20,000 rows. Every result can be used at once; we keep them to draw the curve.
 results = list(
-    anytime_results(
-        folder / "rows.npy", new_penalty=1.0, batch_size=20_000, max_batches=15, random_state=0
-    )
+    anytime_results(rows, new_penalty=1.0, batch_size=20_000, max_batches=15, random_state=0)
 )
 last = results[-1]
 print(f"{last.n_clusters} clusters after {last.n_points:,} of 2,000,000 rows, {last.seconds:.2f} s")
 
 # %%
 # When the centers are good enough, label all rows, piece by piece.
-rows = np.load(folder / "rows.npy", mmap_mode="r")
 labels = np.concatenate([last.predict(part) for part in np.array_split(rows, 20)])
 print(labels[:10])
 

@@ -41,7 +41,7 @@ def test_every_name_of_a_namespace_can_be_loaded(package):
 
 def test_function_is_not_hidden_by_the_module_it_lives_in():
     code = (
-        "from dynmeans.estimators.tuning import tune; from dynmeans.parameters import search_space;"
+        "from dynmeans.estimators.tuning import tune; from dynmeans.parameters import search;"
         "import dynmeans; print(dynmeans.tune is tune, callable(dynmeans.tune))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -2,8 +2,7 @@
 
 Run as ``python -m benchmarks.quality.tune``. For both noises and K = 5, 10, 20 the penalties are
 tuned on one long stream and scored on others of 100 steps, beside the paper's own penalties and the
-accuracies to reach. The motion is searched too, as it is by default, or given. Writes
-benchmarks/results/quality/tune.json.
+accuracies to reach. Writes benchmarks/results/quality/tune.json.
 """
 
 import argparse
@@ -27,10 +26,6 @@ TO_REACH = {
     ("radial", 5): 0.77,
     ("radial", 10): 0.69,
     ("radial", 20): 0.51,
-}
-WAYS: dict[str, dict[str, Any]] = {
-    "bayesian": {},
-    "bayesian, still": {"motion": "still"},
 }
 TUNED_STEPS = {5: 300, 10: 200, 20: 100}
 N_SCORED = 40
@@ -56,27 +51,19 @@ def score(penalties: Penalties, streams: list[LabeledStream]) -> tuple[float, fl
     return float(np.mean(scores)), float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
 
 
-def measure(noise: str, n_clusters: int, way: str, n_trials: int, n_jobs: int) -> dict[str, Any]:
+def measure(noise: str, n_clusters: int, n_trials: int, n_jobs: int) -> dict[str, Any]:
     """Tune on one stream, score on others."""
     tuned_on = stream_of(noise, n_clusters, TUNED_SEED, TUNED_STEPS[n_clusters])
-    result = tune(
-        tuned_on.batches,
-        tuned_on.labels,
-        n_trials=n_trials,
-        n_jobs=n_jobs,
-        **WAYS[way],
-    )
+    result = tune(tuned_on.batches, tuned_on.labels, n_trials=n_trials, n_jobs=n_jobs)
     streams = [stream_of(noise, n_clusters, SCORED_SEED + i) for i in range(N_SCORED)]
     mean, error = score(result.penalties, streams)
     return {
         "noise": noise,
         "n_clusters": n_clusters,
-        "method": way,
         "n_trials": len(result.trials),
         "new_penalty": result.penalties.new_penalty,
         "max_gap": result.penalties.max_gap,
         "reach": result.penalties.reach,
-        "motion": result.penalties.motion,
         "score_tuned_on": result.score,
         "score": mean,
         "error": error,
@@ -87,7 +74,7 @@ def measure(noise: str, n_clusters: int, way: str, n_trials: int, n_jobs: int) -
 
 
 def main() -> None:
-    """Run every case by every method."""
+    """Run every case."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n-trials", type=int, default=64)
     parser.add_argument("--n-jobs", type=int, default=2)
@@ -98,17 +85,16 @@ def main() -> None:
     for noise, n_clusters in TO_REACH:
         if arguments.quick and n_clusters > 5:
             continue
-        for way in WAYS:
-            r = measure(noise, n_clusters, way, arguments.n_trials, arguments.n_jobs)
-            results["cases"].append(r)
-            print(
-                f"{noise:<9} K={n_clusters:<3}{way:<16}{r['n_trials']:>4} trials: "
-                f"lambda {r['new_penalty']:.3f}, T_Q {r['max_gap']:5.2f}, k_tau {r['reach']:.2f}, "
-                f"{r['motion']}; accuracy {r['score']:.3f} +- {r['error']:.3f} "
-                f"(to reach {r['to_reach']:.2f}: {'yes' if r['is_reached'] else 'NO'}; "
-                f"paper's penalties {r['score_of_paper']:.3f})",
-                flush=True,
-            )
+        r = measure(noise, n_clusters, arguments.n_trials, arguments.n_jobs)
+        results["cases"].append(r)
+        print(
+            f"{noise:<9} K={n_clusters:<3}{r['n_trials']:>4} trials: "
+            f"lambda {r['new_penalty']:.3f}, T_Q {r['max_gap']:5.2f}, k_tau {r['reach']:.2f}; "
+            f"accuracy {r['score']:.3f} +- {r['error']:.3f} "
+            f"(to reach {r['to_reach']:.2f}: {'yes' if r['is_reached'] else 'NO'}; "
+            f"paper's penalties {r['score_of_paper']:.3f})",
+            flush=True,
+        )
     if not arguments.quick:
         write_results("quality/tune", results)
 

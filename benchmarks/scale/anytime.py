@@ -61,12 +61,12 @@ def judge(points: Any, rows: Any, state: ClusterState, penalties: Penalties) -> 
 
 
 def run_anytime(
-    path: Path, new_penalty: float, batch_size: int, seconds: float
+    points: Any, new_penalty: float, batch_size: int, seconds: float
 ) -> list[tuple[float, AnytimeResult]]:
     """Take batches for so many seconds of processor time; note the time at each result."""
     began, found = time.process_time(), []
     options: dict[str, Any] = {"new_penalty": new_penalty, "batch_size": batch_size}
-    for result in anytime_results(path, **options, patience=None, random_state=0):
+    for result in anytime_results(points, **options, patience=None, random_state=0):
         found.append((time.process_time() - began, result))
         if found[-1][0] >= seconds:
             return found
@@ -90,7 +90,7 @@ def measure(
     penalties = Penalties(LAYOUTS[layout], revival_penalty=0.0, drift=0.0)
     points = np.load(path, mmap_mode="r")
     rows = np.sort(np.random.default_rng(1).choice(n_rows, 20_000, replace=False))
-    results = run_anytime(path, penalties.new_penalty, batch_size, limit)
+    results = run_anytime(points, penalties.new_penalty, batch_size, limit)
     print(f"{layout}: {len(results)} batches in {results[-1][0]:.1f} s", flush=True)
     seconds, state, n_passes = run_full(points, penalties)
     path.unlink()

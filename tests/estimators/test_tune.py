@@ -76,17 +76,11 @@ def crossing_stream():
     return batches, [np.repeat([0, 1], 10)] * 31
 
 
-def test_steady_motion_is_found_where_clusters_cross_on_their_course():
+def test_a_course_scores_better_where_clusters_cross_on_it():
     batches, truth = crossing_stream()
-    given, found = (tune(batches, truth, n_trials=24, motion=m) for m in ("still", None))
-    assert found.penalties.motion == "steady"
-    assert found.score > given.score + 0.1
-
-
-def test_most_trials_go_to_the_motion_that_leads(stream):
-    trials = tune(stream.batches, stream.labels, n_trials=24).trials
-    best = trials.loc[trials["score"].idxmax(), "motion"]
-    assert trials["motion"].value_counts().to_dict() == {best: 20, "steady": 4}
+    still, steady = (tune(batches, truth, n_trials=24, motion=m) for m in (None, "steady"))
+    assert (still.penalties.motion, steady.penalties.motion) == ("still", "steady")
+    assert steady.score > still.score + 0.1
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.follow.recipe import Recipe
 from dynmeans.parameters import SuggestionWarning, suggest_penalties
 from dynmeans.parameters.suggest import suggest_details
-from dynmeans.parameters.warnings import alikeness
 from dynmeans.runs.choosing import begun
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
@@ -168,13 +167,6 @@ def test_a_dense_heap_in_a_wide_one_has_two_widths():
         np.vstack([rng.normal(0, 5, (150, 2)), rng.normal(0, 0.3, (80, 2))]) for _ in range(20)
     ]
     assert any("clusters are unlike" in doubt for doubt in suggest_details(heaps).doubts)
-
-
-def test_two_labelings_are_alike_whatever_their_names():
-    labels = np.array([0, 0, 1, 1, 2, 2])
-    assert alikeness(labels, labels[::-1]) == 1
-    assert alikeness(labels, np.arange(6)) == 0
-    assert alikeness(np.zeros(4, int), np.zeros(4, int)) == 1
 
 
 def test_parts_of_a_bar_and_an_arc_are_doubted_and_another_method_is_named():

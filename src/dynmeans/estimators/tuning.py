@@ -1,7 +1,8 @@
 """Tuning with labels: the penalties that score best on a stream whose truth is known."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,17 +22,12 @@ from dynmeans.follow.follow import follow_all, labels_of
 from dynmeans.follow.recipe import Recipe, recipe_of
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
-from dynmeans.parameters.search_space import (
-    PARAMETERS,
-    Ranges,
-    search_motions,
-    search_ranges,
-)
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.spaces.named import find_space
 
-Setting = dict[str, Any]
+Setting = dict[str, float]
+Ranges = Mapping[str, tuple[float, float]]
 Metric = Callable[[Sequence[Any], Sequence[IntArray]], float]
 
 METRICS = (
@@ -44,7 +40,12 @@ ROUND = 8
 # The best of many noisy scores is too good; visiting orders are noise that runs can average out.
 N_RUNS = 3
 _N_RANDOM = 16  # trials before the model of the score is trusted
-_N_PROBES = 4  # best settings of one motion that the other is tried at
+PARAMETERS = ("new_penalty", "max_gap", "reach")
+# lambda as a share of the variance of a batch; T_Q and k_tau where streams of many kinds had
+# their best (decision 0311).
+_PENALTY_SHARES = (1e-3, 4.0)
+_MAX_GAPS = (1.3, 25.0)
+_REACHES = (1.0, 4.0)
 
 _logger = logging.getLogger(__name__)
 
@@ -60,8 +61,8 @@ class TuningResult:
     score : float
         That score. It is of the stream that was tuned on, and so a little too high.
     trials : pandas.DataFrame
-        One row for each setting, in the order tried: `new_penalty`, `max_gap`, `reach`,
-        `motion`, `score`. `dynmeans.plots.plot_score_map` draws it.
+        One row for each setting, in the order tried: `new_penalty`, `max_gap`, `reach`, `score`.
+        `dynmeans.plots.plot_score_map` draws it.
     metric : str
         Name of the score.
     """
@@ -103,9 +104,8 @@ def tune(
     n_jobs : int
         Processes; -1 is one for each core. The result does not depend on it.
     recipe : Recipe, optional
-        What else the stream is followed by, in every trial. A space is learned once, on the first
-        batches. Without a `motion` half of the trials are still, the best few of them are tried
-        with steady motion, and the rest goes to the motion that leads. `random_state`, 0 by
+        What else the stream is followed by, in every trial; give `motion="steady"` for clusters
+        that keep a course. A space is learned once, on the first batches. `random_state`, 0 by
         default, is the seed of the proposals and of the visiting orders: every setting is run with
         the same three seeds, and the scores are averaged.
     **parameters
@@ -125,17 +125,16 @@ def tune(
     score = _checked_metric(metric)
     checked, _ = take_batches(list(batches))
     base = _checked(recipe_of(recipe, **parameters), checked)
-    random_state = int(base.random_state)
     points = [into_space(batch, find_space(base.space)).points for batch in checked]
-    spaces = search_ranges(points, ranges)
-    motions = search_motions(base.motion, n_trials)
+    looked_in = search_ranges(points, ranges)
     run = partial(_score, checked, truth, score, base)
-    with Parallel(n_jobs=n_jobs) as parallel:
-        tried = _try_proposals(run, spaces, motions, n_trials, parallel, random_state)
+    with Parallel(n_jobs=n_jobs) as parallel, _quiet_optuna():
+        tried = _try_proposals(run, looked_in, n_trials, parallel, int(base.random_state))
         frame = pd.DataFrame([{**setting, "score": found} for setting, found in tried])
     best = frame.loc[frame["score"].idxmax()]
-    setting: Setting = {name: float(best[name]) for name in PARAMETERS}
-    penalties = _penalties(base, {**setting, "motion": best["motion"]}, checked[0])
+    setting = {name: float(best[name]) for name in PARAMETERS}
+    penalties = begin(replace(base, **setting), checked[:1]).penalties
+    assert penalties is not None, "given"
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
     return TuningResult(penalties, float(best["score"]), frame, name)
 
@@ -171,77 +170,27 @@ def _checked(recipe: Recipe, batches: list[Batch]) -> Recipe:
     return replace(seeded, space=begin(replace(seeded, new_penalty=1.0), batches).space)
 
 
-def _penalties(base: Recipe, setting: Setting, batch: Batch) -> Penalties:
-    found = begin(replace(base, **setting), [batch]).penalties
-    assert found is not None, "given"
-    return found
-
-
 def _try_proposals(
     run: Callable[[Setting], float],
     ranges: Ranges,
-    motions: Sequence[str],
     n_trials: int,
     parallel: Parallel,
     random_state: int,
 ) -> Iterator[tuple[Setting, float]]:
-    """Try settings of the first motion, the best of them with the other, then what leads.
-
-    A search over both motions at once would spend half of all trials on the wrong one.
-    """
-    with _quiet_optuna():
-        first, *others = (_Proposals(run, ranges, m, parallel, random_state) for m in motions)
-        yield from first.look(n_trials // 2 if others else n_trials)
-        for other in others:
-            best = sorted(first.tried, key=lambda pair: -pair[1])
-            n_probes = min(_N_PROBES, n_trials - len(first.tried))
-            yield from other.probe([setting for setting, _ in best[:n_probes]])
-            leader = max((first, other), key=lambda one: one.best)
-            yield from leader.look(n_trials - len(first.tried) - len(other.tried))
-
-
-class _Proposals:
-    """A model of the score at one motion, and what was tried."""
-
-    def __init__(
-        self,
-        run: Callable[[Setting], float],
-        ranges: Ranges,
-        motion: str,
-        parallel: Parallel,
-        random_state: int,
-    ) -> None:
-        self._run, self._motion, self._parallel = run, motion, parallel
-        self._spaces: dict[str, optuna.distributions.BaseDistribution] = {
-            name: optuna.distributions.FloatDistribution(*ends, log=True)
-            for name, ends in ranges.items()
-        }
-        sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=_N_RANDOM)
-        self._study = optuna.create_study(direction="maximize", sampler=sampler)
-        self.tried: list[tuple[Setting, float]] = []
-
-    @property
-    def best(self) -> float:
-        """The highest score so far."""
-        return max((score for _, score in self.tried), default=-np.inf)
-
-    def look(self, n_trials: int) -> Iterator[tuple[Setting, float]]:
-        """Ask for a round of settings, score them side by side, tell the scores in order."""
-        for start in range(0, n_trials, ROUND):
-            asked = [self._study.ask(self._spaces) for _ in range(min(ROUND, n_trials - start))]
-            settings = [{**trial.params, "motion": self._motion} for trial in asked]
-            scores = self._parallel(delayed(self._run)(setting) for setting in settings)
-            for trial, setting, score in zip(asked, settings, scores, strict=True):
-                self._study.tell(trial, score)
-                self.tried.append((setting, score))
-                _logger.info("score %.4f at %s", score, setting)
-                yield setting, score
-
-    def probe(self, settings: Sequence[Setting]) -> Iterator[tuple[Setting, float]]:
-        """Score settings that did well elsewhere."""
-        for setting in settings:
-            self._study.enqueue_trial({name: setting[name] for name in self._spaces})
-        yield from self.look(len(settings))
+    """Ask for a round of settings, score them side by side, tell the scores in order."""
+    spaces: dict[str, optuna.distributions.BaseDistribution] = {
+        name: optuna.distributions.FloatDistribution(*ends, log=True)
+        for name, ends in ranges.items()
+    }
+    sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=_N_RANDOM)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    for start in range(0, n_trials, ROUND):
+        asked = [study.ask(spaces) for _ in range(min(ROUND, n_trials - start))]
+        scores = parallel(delayed(run)(trial.params) for trial in asked)
+        for trial, score in zip(asked, scores, strict=True):
+            study.tell(trial, score)
+            _logger.info("score %.4f at %s", score, trial.params)
+            yield trial.params, score
 
 
 @contextmanager
@@ -264,3 +213,43 @@ def _checked_metric(metric: object) -> Metric:
         )
     found: Metric = getattr(metrics, str(metric))
     return found
+
+
+def search_ranges(
+    batches: Sequence[BatchArray], ranges: Ranges | None
+) -> dict[str, tuple[float, float]]:
+    """Return lowest and highest value of each parameter, those of the user first."""
+    given = dict(ranges or {})
+    unknown = [name for name in given if name not in PARAMETERS]
+    if unknown:
+        raise ValueError(f"ranges must be of {', '.join(PARAMETERS)}, got {unknown[0]!r}.")
+    if "new_penalty" not in given:
+        variance = _batch_variance(batches)
+        given["new_penalty"] = (_PENALTY_SHARES[0] * variance, _PENALTY_SHARES[1] * variance)
+    chosen = {"max_gap": _MAX_GAPS, "reach": _REACHES, **given}
+    return {name: _checked_range(name, chosen[name]) for name in PARAMETERS}
+
+
+def _batch_variance(batches: Sequence[BatchArray]) -> float:
+    """Mean squared distance of the points to the mean of their batch."""
+    squares = sum(float(((b - b.mean(axis=0)) ** 2).sum()) for b in batches if len(b))
+    variance = squares / max(sum(map(len, batches)), 1)
+    if variance == 0:
+        raise ValueError(
+            "batches must have points apart from each other to say where to look for "
+            "new_penalty; give ranges={'new_penalty': (lowest, highest)}."
+        )
+    return variance
+
+
+def _checked_range(name: str, ends: tuple[float, float]) -> tuple[float, float]:
+    """Refuse a range that is none, or whose ends no `Penalties` would take."""
+    if np.shape(ends) != (2,):
+        raise ValueError(f"ranges[{name!r}] must be (lowest, highest), got {ends!r}.")
+    for end in ends:
+        values: dict[str, Any] = {"new_penalty": 1.0, "max_gap": 2.0, "reach": 1.0, name: end}
+        Penalties(**values)
+    low, high = map(float, ends)
+    if not low < high < math.inf:
+        raise ValueError(f"ranges[{name!r}] must rise and be finite, got {ends!r}.")
+    return low, high

@@ -7,6 +7,7 @@ from scipy.spatial.distance import cdist
 
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted, plural
+from dynmeans.metrics.agreement import ari_global
 from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.tracks import Points
 from dynmeans.parameters.trials import REACHES, Setting, Trials
@@ -105,8 +106,8 @@ def _no_scale(trials: Trials, chosen: Setting, ways_out: str) -> ArgumentText | 
         return None
     labels, _, _ = trials.labels(chosen)
     others = [replace(chosen, level=chosen.level + step) for step in (-1, 1)]
-    found = [alikeness(labels, trials.labels(other)[0]) for other in others]
-    found.append(alikeness(labels, trials.labels(chosen, seed=1)[0]))
+    found = [ari_global([labels], [trials.labels(other)[0]]) for other in others]
+    found.append(ari_global([labels], [trials.labels(chosen, seed=1)[0]]))
     if min(found) >= _ALIKE:
         return None
     return ArgumentText(
@@ -182,22 +183,6 @@ def _contacts(rows: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArra
     nearest = squares.min(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):  # a line of length 0 has no contact
         return n[many].astype(np.float64), nearest**2 / (2.0 * variances)
-
-
-def alikeness(labels: IntArray, others: IntArray) -> float:
-    """Adjusted Rand index of two labelings of the same rows.
-
-    >>> alikeness(np.array([0, 0, 1, 1]), np.array([5, 5, 3, 3]))
-    1.0
-    """
-    (first, a_sizes), (second, b_sizes) = (
-        np.unique(side, return_inverse=True, return_counts=True)[1:] for side in (labels, others)
-    )
-    pairs = np.unique(first * len(b_sizes) + second, return_counts=True)[1]
-    both, a, b = (float(np.sum(n * (n - 1.0))) for n in (pairs, a_sizes, b_sizes))
-    expected = a * b / max(len(labels) * (len(labels) - 1.0), 1.0)
-    most = 0.5 * (a + b)
-    return 1.0 if most == expected else (both - expected) / (most - expected)
 
 
 def _nothing_followed(trials: Trials, chosen: Setting) -> ArgumentText | None:

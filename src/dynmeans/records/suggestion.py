@@ -101,14 +101,9 @@ class Suggestion:
     def sentences(self) -> list[ArgumentText]:
         """The explanation, one parameter a sentence."""
         if not self.is_scale_known:
-            return [
-                ArgumentText(
-                    "All {} points are alike, so nothing can be learned from them: {new_penalty} "
-                    "{:g} is a placeholder.",
-                    self.n_points,
-                    self.penalties.new_penalty,
-                )
-            ]
+            alike = f"All {self.n_points} points are alike, so nothing can be learned from them: "
+            told = f"{{new_penalty}} {self.penalties.new_penalty:g} is a placeholder."
+            return [ArgumentText(alike + told)]
         return [*self._parameters_in_words(), self._result_in_words()]
 
     def told_beside(self, n_clusters: float, n_batches: int) -> ArgumentText | None:
@@ -123,44 +118,28 @@ class Suggestion:
         )
 
     def _parameters_in_words(self) -> list[ArgumentText]:
-        p = self.penalties
+        p, who = self.penalties, "cluster" if self.is_matched else "point"
         words = [
-            ArgumentText(
-                f"{{new_penalty}} {{:.4g}}: a {'cluster' if self.is_matched else 'point'} farther "
-                "than {} from every cluster starts a new one.",
-                p.new_penalty,
-                self.tell(p.new_penalty),
-            )
+            f"{{new_penalty}} {p.new_penalty:.4g}: a {who} farther than {self.tell(p.new_penalty)} "
+            "from every cluster starts a new one."
         ]
         if self.n_batches == 1:
             words.append(
-                ArgumentText(
-                    "{max_gap} {:.3g} and {reach} {:.3g} are not learned: a single {} says "
-                    "nothing about gaps and moves.",
-                    p.max_gap,
-                    p.reach,
-                    self.batch_word,
-                )
+                f"{{max_gap}} {p.max_gap:.3g} and {{reach}} {p.reach:.3g} are not learned: "
+                f"a single {self.batch_word} says nothing about gaps and moves."
             )
-            return words
+            return [ArgumentText(text) for text in words]
         forgotten = "a cluster unseen for so many steps of time is forgotten."
-        told = "no cluster is ever forgotten." if p.max_gap == float("inf") else forgotten
-        words.append(ArgumentText(f"{{max_gap}} {{:.3g}}: {told}", p.max_gap))
+        told = "no cluster is ever forgotten." if p.max_gap == math.inf else forgotten
+        since = f"since the last {self.batch_word}" if p.motion == "still" else "off its course"
+        moved = self.tell(max(p.reach, 0.0) * p.new_penalty)
+        words.append(f"{{max_gap}} {p.max_gap:.3g}: {told}")
         words.append(
-            ArgumentText(
-                "{reach} {:.3g}: one that has moved by up to {} {} is recognized.",
-                p.reach,
-                self.tell(max(p.reach, 0.0) * p.new_penalty),
-                f"since the last {self.batch_word}" if p.motion == "still" else "off its course",
-            )
+            f"{{reach}} {p.reach:.3g}: one that has moved by up to {moved} {since} is recognized."
         )
         if p.motion == "steady":
-            words.append(
-                ArgumentText(
-                    "{motion} steady: clusters are expected where their velocity takes them."
-                )
-            )
-        return words
+            words.append("{motion} steady: clusters are expected where their velocity takes them.")
+        return [ArgumentText(text) for text in words]
 
     def _reason_in_words(self) -> str:
         if self.is_matched:

@@ -10,9 +10,8 @@ from dynmeans.spaces.geo import Geo
 from dynmeans.spaces.landmarks import Landmarks
 from dynmeans.spaces.mixed import Group, Mixed, read_groups
 from dynmeans.spaces.raw import Raw
-from dynmeans.spaces.robust import Robust
 from dynmeans.spaces.space import Space
-from dynmeans.spaces.standard import Auto, Standard
+from dynmeans.spaces.standard import Auto, Robust, Standard
 
 # Other packages add theirs to this group of entry points.
 ENTRY_POINTS = "dynmeans.spaces"

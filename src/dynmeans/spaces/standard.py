@@ -1,4 +1,4 @@
-"""standard, auto: features of mean 0 and spread 1, always or where their spreads are unlike."""
+"""standard, robust, auto: features of middle 0 and spread 1, always or where spreads are unlike."""
 
 import math
 from dataclasses import dataclass
@@ -84,6 +84,28 @@ class Standard(Space):
     def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
         """Return standardized moves in the units of the rows."""
         return np.asarray(moves * self.spread)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Robust(Standard):
+    """x becomes (x - median) / (third quartile - first quartile), feature by feature.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0], [2.0], [3.0], [4.0], [1e9]])
+    >>> space = Robust().fit(rows)
+    >>> space.mean.tolist(), space.spread.tolist()
+    ([3.0], [2.0])
+    """
+
+    name: ClassVar[str] = "robust"
+    unit: ClassVar[str] = "quartile ranges"
+
+    def fit(self, rows: BatchArray, weights: FloatArray | None = None) -> Space:
+        """Learn medians and quartiles; a feature that is constant keeps its unit."""
+        values = np.asarray(rows, np.float64)
+        weights = np.ones(len(values)) if weights is None else weights
+        return Robust(*quartiles(values, weights))
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,6 @@ def test_predict_says_minus_one_beyond_lambda():
         ({"holdout_size": 0}, ValueError, "holdout_size must be at least 1, got 0"),
         ({"span": 0.5}, ValueError, "span must be at least 1, got 0.5"),
         ({"new_penalty": 0}, ValueError, "new_penalty must be greater than 0"),
-        ({"columns": ["x"]}, ValueError, "columns needs a Parquet source"),
         ({"memory": OF_3}, ValueError, "source has 2 features, but the memory was made with 3"),
         ({"memory": 3}, TypeError, "memory must be a Memory, got int"),
         ({"reach": 2.0}, ValueError, "reach is not available in fit_anytime, got 2.0"),

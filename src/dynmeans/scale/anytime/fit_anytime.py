@@ -20,8 +20,7 @@ from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.arrays import BatchArray
 from dynmeans.records.penalties import dp_means_penalties
 from dynmeans.scale.anytime.result import AnytimeResult
-from dynmeans.scale.anytime.sources import open_source
-from dynmeans.scale.anytime.subsets import IteratorSubsets, RandomSubsets
+from dynmeans.scale.anytime.subsets import ArraySubsets, IteratorSubsets, open_subsets
 
 # A remembered position without weight: the new batch alone says where the cluster is.
 _NO_WEIGHT = 1e-100
@@ -91,7 +90,6 @@ def anytime_results(
     tol: float = 1e-3,
     holdout_size: int = 20_000,
     span: float = 1.0,
-    columns: list[str] | None = None,
     n_threads: int | None = None,
     **parameters: Any,
 ) -> Iterator[AnytimeResult]:
@@ -117,10 +115,8 @@ def anytime_results(
     execution = Execution(n_threads=n_threads)
     seed = draw_entropy(chosen.random_state)
     batch_size = checked_count("batch_size", batch_size)
-    opened: Any = open_source(source, columns, batch_size)
-    kind = RandomSubsets if hasattr(opened, "read") else IteratorSubsets
     n_held = checked_count("holdout_size", holdout_size)
-    subsets = kind(opened, batch_size, n_held, np.random.default_rng(seed))
+    subsets = open_subsets(source, batch_size, n_held, np.random.default_rng(seed))
     start = _start(chosen, memory, seed, subsets.holdout)
     plan = plan_of(replace(chosen, random_state=None), start, execution)
     still = dp_means_penalties(plan.penalties)
@@ -130,7 +126,7 @@ def anytime_results(
 
 
 def _results(
-    subsets: RandomSubsets | IteratorSubsets,
+    subsets: ArraySubsets | IteratorSubsets,
     memory: Memory,
     way: _Way,
     rule: _Rule,
@@ -172,10 +168,10 @@ def fit_anytime(
 
     Parameters
     ----------
-    source : array, path or iterator of arrays
-        Rows of numbers: an array or memory map, the path of a .npy file, a Parquet file or a folder
-        of them, or an iterator of arrays. An iterator is read once, in its order, which should be
-        random; all others are read at random, each row once before any comes again.
+    source : array or iterator of arrays
+        Rows of numbers: an array or memory map (``np.load(path, mmap_mode="r")``), which is read at
+        random, each row once before any comes again; or an iterator of arrays, which is read once,
+        in its order, which should be random.
     on_batch : callable, optional
         Called with the result after every batch: progress, with the current estimate.
     recipe : Recipe, optional
@@ -198,8 +194,6 @@ def fit_anytime(
         For how many batches the observations of a cluster count towards its position: 1 takes the
         position from the last batch that saw it, infinity is the mean of all batches, which is
         the paper's Algorithm 1.
-    columns : list of str, optional
-        Columns of a Parquet source; by default all numeric ones.
     n_threads : int, optional
         As in `DynamicMeans`; the result never depends on it.
     **parameters

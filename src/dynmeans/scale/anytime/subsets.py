@@ -1,31 +1,72 @@
 """Random subsets of a source, one after the other, and a sample held out from all of them."""
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from dynmeans.engine.checks import MAX_COORDINATE, are_in_range, checked_points
-from dynmeans.records.arrays import BatchArray, IntArray
-from dynmeans.scale.anytime.sources import as_batch
+from dynmeans.engine.checks import MAX_COORDINATE, READABLE, are_in_range, checked_points
+from dynmeans.records.arrays import BatchArray
 
-# Where a piece is larger than a batch, each batch mixes rows of this many pieces.
+# Each batch mixes rows of so many blocks at least.
 _MIN_OPEN = 16
 _MAX_HELD_SHARE = 0.1
+# A random row costs a page from disk, and then its neighbors are free.
+_PAGE_BYTES = 4096
+# More reads for one batch, or more blocks in all, would take longer than they do good.
+_MAX_READS, _MAX_BLOCKS = 1024, 1 << 20
 
 
-class RandomSubsets:
-    """Batches of rows from random pieces of a source: every row once before any comes again."""
+def open_subsets(
+    source: Any, batch_size: int, holdout_size: int, rng: np.random.Generator
+) -> "ArraySubsets | IteratorSubsets":
+    """Tell what kind of source this is."""
+    if isinstance(source, np.ndarray):
+        return ArraySubsets(source, batch_size, holdout_size, rng)
+    if isinstance(source, Iterable) and not isinstance(source, str) and not hasattr(source, "dask"):
+        return IteratorSubsets(source, batch_size, holdout_size, rng)
+    raise TypeError(
+        f"source must be an array or an iterator of arrays, got {type(source).__name__}. A .npy "
+        "file is np.load(path, mmap_mode='r'); record batches of DuckDB or pyarrow, or blocks of "
+        "Dask, are such an iterator."
+    )
+
+
+class ArraySubsets:
+    """Batches of rows from random blocks of an array or memory map: each row once before any again.
+
+    The fewer rows are wanted at a time, the smaller the blocks, so that a batch comes from many
+    places.
+    """
 
     def __init__(
-        self, source: Any, batch_size: int, holdout_size: int, rng: np.random.Generator
+        self,
+        array: npt.NDArray[np.generic],
+        batch_size: int,
+        holdout_size: int,
+        rng: np.random.Generator,
     ) -> None:
-        self._source, self._rng = source, rng
-        self._sizes = source.sizes
-        self.n_rows = int(self._sizes.sum())
+        if array.ndim != 2:
+            raise ValueError(f"source must have two dimensions, got shape {array.shape}.")
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"source must be numeric, got dtype {array.dtype}.")
+        if not array.size:
+            raise ValueError(
+                f"source must have at least one row and one feature, got shape {array.shape}."
+            )
+        self._array = np.asarray(array)  # A plain view is cut faster than a memory map.
+        self._rng, self.n_rows = rng, len(array)
+        page_rows = _PAGE_BYTES // (array.dtype.itemsize * array.shape[1])
+        wanted = min(page_rows, batch_size // _MAX_READS)
+        self._block_rows = max(1, wanted, -(-len(array) // _MAX_BLOCKS))
         n_held = min(holdout_size, int(_MAX_HELD_SHARE * self.n_rows))
-        self._held = self._choose_held(n_held)
-        self.holdout = self._read_held() if self._held else self._read_everything()
+        held = np.sort(rng.choice(self.n_rows, n_held, replace=False)).tolist() if n_held else []
+        self._held: list[int] = held
+        # Of too few rows none is spared: the cost is that of all.
+        rows = self._array[held] if held else self._array
+        self.holdout = self._checked(rows, held or range(self.n_rows))
         self._batch_size = min(batch_size, self.n_rows - n_held)
         self._unread: list[int] = []
         self._open: list[BatchArray] = []
@@ -35,40 +76,12 @@ class RandomSubsets:
         while True:
             yield self._next_batch()
 
-    def _choose_held(self, n_held: int) -> dict[int, IntArray]:
-        """Choose the rows to hold out: for each piece that has some, which."""
-        if n_held == 0:
-            return {}
-        pieces = np.arange(len(self._sizes))
-        if not self._source.has_cheap_rows:
-            pieces = np.sort(self._rng.permutation(pieces)[: self._n_pieces_for(n_held)])
-        ends = np.cumsum(self._sizes[pieces])
-        rows = np.sort(self._rng.choice(int(ends[-1]), min(n_held, int(ends[-1])), replace=False))
-        owners = np.searchsorted(ends, rows, side="right")
-        offsets = rows - (ends - self._sizes[pieces])[owners]
-        firsts = np.flatnonzero(np.diff(owners, prepend=-1))
-        return {
-            int(pieces[owners[first]]): part
-            for first, part in zip(firsts, np.split(offsets, firsts[1:]), strict=True)
-        }
-
-    def _n_pieces_for(self, n_rows: int) -> int:
-        """Return how many pieces to read for so many rows: some even where one would do."""
-        return max(_MIN_OPEN, int(np.ceil(2 * n_rows / self._sizes.mean())))
-
-    def _read_held(self) -> BatchArray:
-        return np.concatenate([self._read(piece)[rows] for piece, rows in self._held.items()])
-
-    def _read_everything(self) -> BatchArray:
-        """Too few rows to spare any: the cost is that of all rows."""
-        return np.concatenate([self._read(piece) for piece in range(len(self._sizes))])
-
     def _next_batch(self) -> BatchArray:
-        """Take an equal share of every open piece until the batch is full."""
+        """Take an equal share of every open block until the batch is full."""
         taken: list[BatchArray] = []
         missing = self._batch_size
         while missing:
-            self._open_pieces(missing)
+            self._open_blocks(missing)
             share = -(-missing // len(self._open))
             rest = []
             for rows in self._open:
@@ -78,32 +91,33 @@ class RandomSubsets:
                 if len(part) < len(rows):
                     rest.append(rows[len(part) :])
             self._open = rest
-        return as_batch(np.concatenate(taken))
+        return _as_batch(np.concatenate(taken))
 
-    def _open_pieces(self, n_rows: int) -> None:
-        """Open pieces until there are rows enough, of several; begin again only where needed."""
+    def _open_blocks(self, n_rows: int) -> None:
+        """Open blocks until there are rows enough, of several; begin again only where needed."""
         n_open = sum(map(len, self._open))
         while n_open < n_rows or (self._unread and len(self._open) < _MIN_OPEN):
             if not self._unread:
-                self._unread = self._rng.permutation(len(self._sizes)).tolist()
-            piece = self._unread.pop()
-            rows = self._read(piece)
-            if piece in self._held:
-                rows = np.delete(rows, self._held[piece], axis=0)
-            if not self._source.has_cheap_rows:
-                rows = self._rng.permutation(rows)
-            n_open += len(rows)
+                n_blocks = -(-self.n_rows // self._block_rows)
+                self._unread = self._rng.permutation(n_blocks).tolist()
+            first = self._unread.pop() * self._block_rows
+            end = first + self._block_rows
+            rows = self._checked(self._array[first:end], range(first, end))
+            held = self._held[bisect_left(self._held, first) : bisect_left(self._held, end)]
+            if held:
+                rows = np.delete(rows, [row - first for row in held], axis=0)
             self._open.append(rows)
+            n_open += len(rows)
 
-    def _read(self, piece: int) -> BatchArray:
-        rows: BatchArray = self._source.read(piece)
-        if not are_in_range(rows):
-            row, column = np.argwhere(~(np.abs(rows) <= MAX_COORDINATE))[0]
+    def _checked(self, rows: npt.NDArray[np.generic], numbers: Sequence[int]) -> BatchArray:
+        batch = _as_batch(rows)
+        if not are_in_range(batch):
+            row, column = np.argwhere(~(np.abs(batch) <= MAX_COORDINATE))[0]
             raise ValueError(
                 f"source must be finite and at most {MAX_COORDINATE:g} in magnitude, got "
-                f"{rows[row, column]} in {self._source.name_row(piece, int(row))}."
+                f"{batch[row, column]} in row {numbers[row]}."
             )
-        return rows
+        return batch
 
 
 class IteratorSubsets:
@@ -142,7 +156,7 @@ class IteratorSubsets:
             self.n_rows = self._n_read
             if n_found >= n_rows:
                 break
-        return as_batch(np.concatenate(rows)) if n_found else None
+        return _as_batch(np.concatenate(rows)) if n_found else None
 
     def _checked(self, array: Any) -> BatchArray:
         if self._n_features is None:
@@ -151,3 +165,10 @@ class IteratorSubsets:
         rows = checked_points(array, self._n_features, "an array of source")
         self._n_read += len(rows)
         return rows
+
+
+def _as_batch(rows: npt.NDArray[np.generic]) -> BatchArray:
+    """Return rows as the engine takes them; float32 stays float32, all else becomes float64."""
+    if rows.dtype == np.float32:
+        return np.require(rows, np.float32, READABLE)
+    return np.require(rows, np.float64, READABLE)

@@ -22,8 +22,12 @@ from dynmeans.records.group_states import GroupStates, Key, merge_states
 from dynmeans.records.penalties import AUTO, Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.scale.groups.frame_columns import Columns, choose_columns, key_type, to_arrow
-from dynmeans.scale.groups.group_clocks import clocks_after, steps_before_batches
-from dynmeans.scale.groups.grouped_rows import GroupedRows, group_rows
+from dynmeans.scale.groups.grouped_rows import (
+    GroupedRows,
+    clocks_after,
+    group_rows,
+    steps_before_batches,
+)
 from dynmeans.scale.groups.key_seeds import draw_seed, seed_of_key, seeds_of_keys
 from dynmeans.spaces.named import find_space
 from dynmeans.spaces.space import Space

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dynmeans.parameters.search_space import search_ranges
+from dynmeans.estimators.tuning import search_ranges
 
 # Squared distances to the batch means: 1, 1 and 4, 4, along one axis; mean 2.5.
 BATCHES = [
