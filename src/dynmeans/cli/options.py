@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 INPUT = (
-    "A file of CSV, JSON lines, Parquet, Arrow or Excel, a quoted pattern ('day-*.parquet'), a "
-    "folder of such files, a DuckDB or SQLite database"
+    "A file of CSV, JSON lines, Parquet or Arrow, a quoted pattern ('day-*.parquet'), a folder of "
+    "such files, a DuckDB database"
 )
 SOURCE, CUT, PARAMETERS, OUTPUT = "Rows", "Windows", "Clustering", "Output"
 
@@ -48,9 +48,6 @@ MinClusterSizeShown = Annotated[
 MinLifeShown = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Show clusters seen in fewer windows as unconfirmed."),
-]
-NetworkAgain = Annotated[
-    bool, typer.Option("--network", help="Allow rows to be read from https:// or s3://.")
 ]
 
 

@@ -57,7 +57,6 @@ class ClusterResult:
     n_windows: int
     n_rows: int
     n_repeated: int
-    n_duplicates: int
     seconds: float
     is_resumed: bool
     suggestion: Suggestion | None = None
@@ -141,12 +140,7 @@ class ClusterJob:
             return
         if source is None:
             raise InputError("describe", "is for files and frames")
-        if source.reading.distinct:  # labels go by the numbers of all rows
-            reading = replace(source.reading, distinct=False)
-            with Source(self.input.rows, reading=reading) as whole:
-                name_by_words(run, column, whole)
-        else:
-            name_by_words(run, column, source)
+        name_by_words(run, column, source)
 
     def choose(self) -> tuple[Suggestion, int]:
         """Choose penalties on the first windows, without a run; also count the rows left out.
@@ -335,7 +329,6 @@ class _Work:
             n_windows=status.n_windows - before.n_windows,
             n_rows=status.n_rows - before.n_rows,
             n_repeated=getattr(windows, "n_repeated", 0),
-            n_duplicates=0 if source is None else source.n_duplicates,
             seconds=time.monotonic() - self.begin,
             is_resumed=is_resumed,
             suggestion=begun.choice,

@@ -106,14 +106,6 @@ def test_several_forms_of_time_are_read_in_one_column(frame, found):
     pd.testing.assert_series_equal(mixed.labels, found.labels)
 
 
-def test_equal_rows_are_left_out_where_that_is_asked_for_and_told(frame, found):
-    twice = pd.concat([frame, frame.iloc[:3]])
-    with pytest.warns(dynmeans.RowsLeftOutWarning, match="3 that equal an earlier row"):
-        distinct = dynmeans.cluster(twice, distinct=True, **WHEN)
-    assert distinct.labels.isna().tolist() == [False] * 400 + [True] * 3
-    np.testing.assert_array_equal(distinct.labels[:400], found.labels)
-
-
 def test_missing_values_can_be_refused(frame):
     holed = frame.assign(x=frame["x"].where(frame["x"] < 9.5))
     with pytest.raises(ValueError, match=r"no finite value for 'x'.*on_missing='drop'"):

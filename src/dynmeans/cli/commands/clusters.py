@@ -49,7 +49,6 @@ def clusters(
     ] = None,
     input: options.InputMoved = None,
     trust: options.Trust = False,
-    network: options.NetworkAgain = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Say what each cluster is: its life, means, what sets it apart, and a typical row.
@@ -87,7 +86,6 @@ def clusters(
             families=families,
             input=input,
             trust=trust,
-            network=network,
         )
         if path is not None and path.suffix == ".geojson":
             write_geojson(run, path)

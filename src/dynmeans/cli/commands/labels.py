@@ -16,7 +16,7 @@ def labels(
             "--output",
             "-o",
             metavar="FILE",
-            help="File to write: .parquet, .csv, .jsonl or .xlsx; - for CSV on standard output.",
+            help="File to write: .parquet, .csv or .jsonl; - for CSV on standard output.",
         ),
     ],
     input: options.InputMoved = None,
@@ -39,7 +39,6 @@ def labels(
         ),
     ] = False,
     trust: options.Trust = False,
-    network: options.NetworkAgain = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write every row of the input with its cluster: step, cluster_id, distance.
@@ -78,7 +77,6 @@ def labels(
             input=input,
             labels_only=labels_only,
             trust=trust,
-            network=network,
             view=view,
         )
     if as_json:

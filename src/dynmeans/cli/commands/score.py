@@ -18,7 +18,6 @@ def score(
     ] = None,
     input: options.InputMoved = None,
     trust: options.Trust = False,
-    network: options.NetworkAgain = False,
     level: options.FamilyLevel = None,
     n_families: options.NFamilies = None,
     is_families: options.WithFamilies = False,
@@ -45,7 +44,7 @@ def score(
             raise InputError(
                 "truth", "is needed: the run was made without a column of true identities"
             )
-        counts = count_truth(run, column, input, trust=trust, network=network)
+        counts = count_truth(run, column, input, trust=trust)
         if is_families or level is not None or n_families is not None:
             families = families_of_run(run, level=level, n_families=n_families)
             counts = counts._replace(cluster_ids=families.of([counts.cluster_ids])[0])

@@ -13,7 +13,6 @@ import pyarrow.csv as pcsv
 
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.export.excel import write_sheet
 from dynmeans.runs.export.labeled_rows import label_stream, labeled_rows
 from dynmeans.runs.export.original_rows import open_rows
 from dynmeans.runs.export.spreadsheet_cells import count_formulas, plain_cells
@@ -37,7 +36,6 @@ _FORMATS = {
     ".jsonl": "FORMAT json",
     ".ndjson": "FORMAT json",
 }
-_EXCEL = ".xlsx"
 _FORMULA_RUNNERS = (".csv", STANDARD_OUTPUT)
 
 
@@ -56,13 +54,12 @@ def export_labels(
     input: Any = None,
     labels_only: bool = False,
     trust: bool = False,
-    network: bool = False,
     view: LabelView = AS_STORED,
 ) -> Export:
     """Write the labels to a file, with the original columns; memory stays flat.
 
-    The ending says what is written: Parquet, CSV, JSON lines or an Excel sheet; ``-`` is CSV on
-    standard output. `view` adds families, and marks who is not confirmed with -1. Rows that were
+    The ending says what is written: Parquet, CSV or JSON lines; ``-`` is CSV on standard
+    output. `view` adds families, and marks who is not confirmed with -1. Rows that were
     left out keep an empty `cluster_id`. The file appears once it is complete.
 
     A feature that is text in the input, because some of its cells are no numbers, is written as
@@ -80,7 +77,7 @@ def export_labels(
         with Source(label_stream(run, view=view)) as labels:  # a stream, which can be read once
             n_formulas = _count_formulas(labels) if ending in _FORMULA_RUNNERS else 0
         return Export(_write(label_stream(run, view=view), path, ending), n_formulas)
-    with open_rows(run, input, trust=trust, network=network) as source:
+    with open_rows(run, input, trust=trust) as source:
         n_formulas = _count_formulas(source) if ending in _FORMULA_RUNNERS else 0
         rows = labeled_rows(source, run, as_clustered(source, run.config.features), view)
         return Export(_write(rows, path, ending), n_formulas)
@@ -101,7 +98,7 @@ def _checked_ending(path: str | os.PathLike[str]) -> str:
     if os.fspath(path) == STANDARD_OUTPUT:
         return STANDARD_OUTPUT
     target = Path(path)
-    known = (*_FORMATS, _EXCEL)
+    known = tuple(_FORMATS)
     if target.suffix not in known:
         rule = f"must end in {', '.join(known[:-1])} or {known[-1]}, or be - for CSV on the screen"
         raise InputError("path", rule, got=str(target))
@@ -115,13 +112,7 @@ def _write(rows: pa.RecordBatchReader, path: str | os.PathLike[str], ending: str
         with Source(rows) as source:
             return _print(source)
     with whole_file(path) as temporary, Source(rows, also=[temporary]) as source:
-        if ending == _EXCEL:
-            return write_sheet(source.batches(_all(source)), temporary)
         return _copy(source, temporary, ending)
-
-
-def _all(source: Source) -> str:
-    return ", ".join(map(quote_name, source.columns))
 
 
 def _copy(source: Source, temporary: str, ending: str) -> int:

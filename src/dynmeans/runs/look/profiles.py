@@ -115,7 +115,6 @@ def describe_clusters(
     families: Families | None = None,
     input: Any = None,
     trust: bool = False,
-    network: bool = False,
     already_read: tuple[Iterable[StepRecord], Sequence[Sample]] | None = None,
 ) -> Profiles:
     """Say what each cluster of a run is; memory stays flat however long the run is.
@@ -131,7 +130,7 @@ def describe_clusters(
         Column of true identities: each cluster gets the one that most of its rows have.
     families : Families, optional
         Describe these in place of clusters.
-    input, trust, network
+    input, trust
         As for `export_labels`: where the rows are now, and what may be done to read them.
     already_read : tuple, optional
         The run's history and its samples, where the caller has them: they are not read again.
@@ -164,7 +163,7 @@ def describe_clusters(
     ids, periods = lives.ids, periods_of(run)
     counts, means, variances, differences = moments(kept(), ids, shown, periods)
     typical, windows = typical_rows(kept(), ids, shown, periods, means, variances)
-    reading = {"input": input, "trust": trust, "network": network}
+    reading = {"input": input, "trust": trust}
     majority = None
     if truth is not None:
         majority = _majority(ids, shown, count_truth(run, truth, **reading))

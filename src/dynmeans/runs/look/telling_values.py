@@ -84,16 +84,14 @@ def telling_values(
     *,
     input: Any = None,
     trust: bool = False,
-    network: bool = False,
 ) -> Telling:
     """Read a column of the input once, and find what is frequent in one cluster and rare elsewhere.
 
     Counting is done by DuckDB, on disk where it is much. `shown` turns identities into the
     clusters or families that are described.
     """
-    reading = {"input": input, "trust": trust, "network": network}
     with (
-        open_rows(run, **reading) as source,
+        open_rows(run, input, trust=trust) as source,
         _terms(source, run, column, shown) as (connection, are_words),
     ):
         return _telling(connection, are_words)

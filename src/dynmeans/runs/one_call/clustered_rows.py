@@ -67,12 +67,7 @@ class ClusteredRows:
     @property
     def n_left_out(self) -> int:
         """Rows without a label."""
-        return self.status.n_dropped + self.n_duplicates
-
-    @property
-    def n_duplicates(self) -> int:
-        """Rows that were left out because they equal an earlier one."""
-        return self._done.n_duplicates
+        return self.status.n_dropped
 
     @property
     def missing(self) -> Mapping[str, int]:
@@ -129,7 +124,7 @@ class ClusteredRows:
 
     def _by_row(self, shown: Callable[[IntArray], IntArray]) -> tuple[IntArray, Any, Any]:
         assert self.status.position is not None
-        n_rows = self.status.position["rows_read"] + self.n_duplicates
+        n_rows = self.status.position["rows_read"]
         key = self._job.windows.id
         labels, is_known = np.full(n_rows, -1, dtype=np.int64), np.zeros(n_rows, dtype=bool)
         with self.run() as run:
@@ -252,7 +247,7 @@ class ClusteredRows:
         return "\n".join(self._lines())
 
     def write_labels(self, path: str | os.PathLike[str]) -> Path:
-        """Write the rows with `cluster_id`: .parquet, .csv, .jsonl or .xlsx; memory stays flat."""
+        """Write the rows with `cluster_id`: .parquet, .csv, or .jsonl; memory stays flat."""
         with self.run() as run:
             export_labels(
                 run,
@@ -260,7 +255,6 @@ class ClusteredRows:
                 input=self._job.input.rows,
                 trust=True,
                 view=LabelView(edits=run.edits),
-                network=self._job.input.reading.network,
             )
         return Path(path)
 
@@ -323,7 +317,7 @@ class ClusteredRows:
 
     def left_out_text(self) -> str:
         """Say how many rows have no label, and why; nothing if there are none."""
-        counts = self.status.n_dropped, self.missing, self.n_duplicates
+        counts = self.status.n_dropped, self.missing
         return left_out_text(*counts, self._job.windows.time, self._done.unread)
 
     def _frame(self, table: pa.Table) -> Any:
@@ -341,8 +335,7 @@ class ClusteredRows:
         return "UTC" if getattr(kind, "tz", None) else None
 
     def _reading(self) -> dict[str, Any]:
-        network = self._job.input.reading.network
-        return {"input": self._job.input.rows, "trust": True, "network": network}
+        return {"input": self._job.input.rows, "trust": True}
 
     def _shown(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
         """Say how the page is made: from which rows, and under which heading."""
