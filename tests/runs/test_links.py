@@ -97,11 +97,12 @@ def test_a_birth_elsewhere_and_one_that_is_remembered_are_no_links(tmp_path):
     assert births == set()
 
 
-def test_one_call_shows_links_and_accepts_one():
+def test_one_call_shows_links_until_they_are_accepted():
     found = cluster(weekly_frame(), features=["x", "y"], batch="day", new_penalty=4.0, max_gap=3.0)
     assert "born where a forgotten one had been" in found.summary()
     n_before = len(found.links)
-    found.accept_link(found.links[0])
+    with found.run() as run:
+        run.merge_clusters(found.links[0].cluster_id, found.links[0].other_id)
     assert len(found.links) == n_before - 1
     assert found.clusters["shown_as"].nunique() == len(found.clusters) - 1
 

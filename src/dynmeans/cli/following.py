@@ -14,12 +14,9 @@ def after_commit(
     events_to: str | None,
     alerts: Path | None,
     keep: str | None,
-    archive: Path | None,
 ) -> AfterCommit:
     """Return what the options ask for."""
-    if archive is not None and keep is None:
-        raise InputError("archive", "needs {keep}")
-    retention = None if keep is None else Retention(parse_seconds("keep", keep), archive)
+    retention = None if keep is None else Retention(parse_seconds("keep", keep))
     followers: tuple[Follower, ...] = ()
     if alerts is not None:
         from dynmeans.alerts.watch import watching

@@ -127,14 +127,6 @@ Keep = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
-Archive = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Move old labels to this folder instead of removing them.",
-        rich_help_panel=OUTPUT,
-    ),
-]
 NamedBy = Annotated[
     str | None,
     typer.Option(

@@ -54,7 +54,7 @@ def _over_time(profiles: Profiles, windows: list[tuple[int, int, list[str]]]) ->
 
 def _typical(profiles: Profiles, row: int) -> list[str]:
     """Write the row nearest to the mean, its first few features."""
-    k, values = int(profiles.ids[row]), profiles.typical[row, 0, :_N_FEATURES]
+    k, values = int(profiles.ids[row]), profiles.typical[row, :_N_FEATURES]
     if texts := [t.typical[k] for t in profiles.telling.values() if k in t.typical]:
         return [f"typical: {texts[0]}"]
     if not len(values) or not np.isfinite(values).all():

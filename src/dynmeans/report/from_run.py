@@ -17,7 +17,6 @@ from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
 from dynmeans.runs.look.links import links_of_run
-from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.story import story_of
@@ -100,15 +99,11 @@ def run_report(
     data = data.with_confirmed(min_cluster_size=size, min_life=life).with_trial(_trial(run))
     data = data.with_names(run.edits.shown_names() | dict(names or {}))
     data = data.with_edits(run.edits.merged, run.edits.pinned)
-    advice = None
     if run.config.sample_size:
         profiles = describe_clusters(
             run, describe=describe, input=input, trust=trust, already_read=(history, samples)
         )
-        scales, texts = scales_of_run(run, samples[-1:]), descriptions(profiles)
-        texts |= {k: [text, *texts.get(k, [])] for k, text in scales.items()}
-        data = data.with_descriptions(texts)
-        advice = scales_in_words(scales)
+        data = data.with_descriptions(descriptions(profiles))
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
             f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "
@@ -116,7 +111,8 @@ def run_report(
         )
         data = replace(data, notes=(rule, *data.notes))
     links = links_of_run(run, history)
-    told = [text.told(name_of) for text in (advice, proposed_space(run)) if text is not None]
+    advice = proposed_space(run)
+    told = [] if advice is None else [advice.told(name_of)]
     data = replace(data, links=[(k.cluster_id, k.other_id, k.gap) for k in links])
     return replace(data, notes=(*data.notes, *told), story=tuple(story_of(run, name_of, links)))
 

@@ -34,7 +34,6 @@ class AfterCommit:
                 if place is not None:
                     works.append(opened.enter_context(_sending(run, place, kind, stop)))
             if self.retention is not None:
-                self.retention.check()
                 works.append(partial(self.retention.apply, run))
 
             def work(*, is_last: bool = False) -> None:

@@ -23,8 +23,7 @@ from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, refuse_unfollo
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.look.links import link_words, links_of_run
-from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
-from dynmeans.runs.look.space_words import new_beyond, proposed_space, proposed_weight
+from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.telling_values import name_by_words
 from dynmeans.runs.reading.columns import match_features
@@ -356,9 +355,7 @@ class _Work:
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:
     """Say what was not found as it was asked for or told, and what else it might be."""
     yield proposed_space(run)
-    yield proposed_weight(run)
     yield _told_links(run)
-    yield scales_in_words(scales_of_run(run))
     found, recipe = n_per_window(run.store), run.config.recipe
     if recipe.n_clusters is not None and not recipe.families:
         yield Hint(*checked_range("n_clusters", recipe.n_clusters), False).told(found)

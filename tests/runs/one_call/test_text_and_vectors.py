@@ -228,11 +228,10 @@ def test_an_array_that_does_not_fit_the_frame_is_refused(rows):
 def test_a_model_of_your_own_makes_the_vectors(news):
     frame = news[0]
     model = TextVectors(n_directions=30, n_hashed=2).fit(frame["headline"])
-    found = dynmeans.cluster(frame, text="headline", vectorizer=model, **WEEKLY)
+    rows = model.transform(frame["headline"])
+    found = dynmeans.cluster(frame, features=rows, describe="headline", **WEEKLY)
     assert adjusted_rand_score(frame["topic"], found.labels) > 0.9
     assert found.clusters["name"].notna().all()
-    with pytest.raises(ValueError, match="must have a method transform"):
-        dynmeans.cluster(frame, text="headline", vectorizer="bert", **WEEKLY)
 
 
 def test_fields_of_nested_columns_go_by_their_names(tmp_path, capsys):

@@ -24,13 +24,6 @@ def clusters(
             "words; 'text,port', may be repeated.",
         ),
     ] = None,
-    truth: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of true identities: show the one that most rows of a cluster have; by "
-            "default the one named when the run was made."
-        ),
-    ] = None,
     is_families: options.WithFamilies = False,
     level: options.FamilyLevel = None,
     n_families: options.NFamilies = None,
@@ -43,8 +36,7 @@ def clusters(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write all of them: .csv or .parquet; .geojson for their tracks and hulls on a "
-            "map.",
+            help="Write all of them: .csv or .parquet; .geojson for their tracks on a map.",
         ),
     ] = None,
     input: options.InputMoved = None,
@@ -59,7 +51,7 @@ def clusters(
 
     [bold]Example[/bold]
 
-    dynmeans clusters run --describe port,text --truth ship -o clusters.csv
+    dynmeans clusters run --describe port,text -o clusters.csv
     """
     from dynmeans.cli.output import check_folder, print_json, say
     from dynmeans.inputs.input_error import InputError
@@ -82,7 +74,6 @@ def clusters(
         found = describe_clusters(
             run,
             describe=columns,
-            truth=truth or run.config.source.get("truth"),
             families=families,
             input=input,
             trust=trust,
@@ -115,14 +106,10 @@ def _lines(found: "Profiles", row: int) -> list[str]:
     means = zip(found.features, told, found.deviations[row], strict=True)
     facts = {"mean": ", ".join(f"{n} {mean} ± {two_digits(dev)}" for n, mean, dev in means)}
     facts["apart"] = ", ".join(f"{n} {d:+.2g}" for n, d in found.apart(row)[:3])
-    if found.truth is not None and found.truth_shares is not None:
-        share = found.truth_shares[row]
-        facts["truth"] = f"{found.truth[row]} ({share:.0%})" if share > 0 else ""
     facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.telling.items()}
     for telling in found.telling.values():
         facts["typical"] = telling.typical.get(k) or facts.get("typical", "")
-    typical = zip(found.typical_windows[row][:1], found.typical[row], strict=False)
-    for window, values in typical if found.features else ():
-        pairs = zip(found.features, found.told(row, values), strict=True)
-        facts["typical"] = f"{', '.join(f'{n} {value}' for n, value in pairs)} ({window})"
+    if found.features and found.n_kept[row]:
+        pairs = zip(found.features, found.told(row, found.typical[row]), strict=True)
+        facts["typical"] = ", ".join(f"{n} {value}" for n, value in pairs)
     return lines + [f"    {fact:<7} {text}" for fact, text in facts.items() if text]

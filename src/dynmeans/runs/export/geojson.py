@@ -1,4 +1,4 @@
-"""Tracks and hulls of the clusters of a run as GeoJSON, cut at the date line (RFC 7946, 3.1.9)."""
+"""Tracks of the clusters of a run as GeoJSON, cut at the date line (RFC 7946, 3.1.9)."""
 
 import json
 import os
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
@@ -21,11 +20,7 @@ _DIGITS = 6  # of a degree: 10 cm
 
 
 def geojson_of(run: Run) -> dict[str, Any]:
-    """Return a track and a hull for each cluster that was ever seen.
-
-    A track goes along great circles from center to center; a hull holds the rows that the run keeps
-    of the last window in which the cluster was seen.
-    """
+    """Return a track along great circles from center to center, for each cluster ever seen."""
     tracks: dict[int, list[FloatArray]] = {}
     lives: dict[int, dict[str, Any]] = {}
     lon_lat = _lon_lat(run)
@@ -37,21 +32,11 @@ def geojson_of(run: Run) -> dict[str, Any]:
             life = lives.setdefault(k, {"first_step": record.step, "n_points": 0.0})
             life |= {"last_step": record.step, "center": dict(zip(names, center, strict=True))}
             life["n_points"] += float(count)
-    hulls: dict[int, FloatArray] = {}
-    for sample in run.samples():
-        ids = edits.shown(sample.cluster_ids)
-        for k in np.unique(ids).tolist():
-            if lives[k]["last_step"] == sample.step:
-                hulls[k] = sample.points[ids == k][:, list(lon_lat)].astype(np.float64)
     features = []
     for k, places in tracks.items():
         told = {"cluster_id": k, "name": edits.name_of(k), **lives[k]}
-        shapes = {"track": track_geometry(places), "hull": hull_geometry(hulls.get(k))}
-        features += [
-            {"type": "Feature", "geometry": shape, "properties": {"kind": kind, **told}}
-            for kind, shape in shapes.items()
-            if shape is not None
-        ]
+        track = track_geometry(places)
+        features.append({"type": "Feature", "geometry": track, "properties": told})
     return {"type": "FeatureCollection", "features": features}
 
 
@@ -101,65 +86,8 @@ def track_geometry(places: list[FloatArray]) -> dict[str, Any]:
     return {"type": "MultiLineString", "coordinates": lines}
 
 
-def hull_geometry(rows: FloatArray | None) -> dict[str, Any] | None:
-    """Return the convex hull of rows (longitude, latitude) on the globe; None where it has no area.
-
-    It is convex seen from above the middle of the rows; rows more than half the globe apart have
-    none.
-    """
-    if rows is None or len(rows) < 3:
-        return None
-    points = _on_globe(rows)
-    middle = points.mean(axis=0)
-    if np.linalg.norm(middle) < 0.1 or np.any(points @ middle <= 0):
-        return None
-    up = middle / np.linalg.norm(middle)
-    east = np.cross([0.0, 0.0, 1.0] if abs(up[2]) < 0.9 else [1.0, 0.0, 0.0], up)
-    east /= np.linalg.norm(east)
-    north = np.cross(up, east)
-    # Great circles are straight in this projection, so that a hull in it is one on the globe.
-    flat = np.stack([points @ east, points @ north], axis=1) / (points @ up)[:, None]
-    try:
-        corners = ConvexHull(flat).vertices.tolist()  # counterclockwise
-    except QhullError:  # on a line
-        return None
-    ring = [rows[corners[0]][None]]
-    for corner in [*corners[1:], corners[0]]:
-        ring.append(great_circle(ring[-1][-1], rows[corner])[1:])
-    return _polygon(np.concatenate(ring))
-
-
-def _polygon(ring: FloatArray) -> dict[str, Any]:
-    """Cut a counterclockwise ring, whose longitudes go on beyond 180, at the date line."""
-    turn = ring[-1, 0] - ring[0, 0]
-    if abs(turn) > 180.0:  # about a pole: the ring is closed through it
-        pole = 90.0 if turn > 0 else -90.0
-        ring = np.concatenate([ring, [[ring[-1, 0], pole], [ring[0, 0], pole], ring[0]]])
-    parts = []
-    for number in range(int(_turn_of(ring[:, 0].min())), int(_turn_of(ring[:, 0].max())) + 1):
-        shifted = ring - [360.0 * number, 0.0]
-        part = _clipped(_clipped(shifted, -180.0, 1.0), 180.0, -1.0)
-        if len(part) > 3:
-            parts.append([_rounded(part)])
-    if len(parts) == 1:
-        return {"type": "Polygon", "coordinates": parts[0]}
-    return {"type": "MultiPolygon", "coordinates": parts}
-
-
 def _turn_of(longitude: float) -> float:
     return float(np.floor((longitude + 180.0) / 360.0))
-
-
-def _clipped(ring: FloatArray, edge: float, side: float) -> FloatArray:
-    """Keep the part of a closed ring on one side of a meridian."""
-    found: list[Any] = []
-    for a, b in pairwise(ring):
-        is_in, will_be = side * (a[0] - edge) >= 0, side * (b[0] - edge) >= 0
-        if is_in:
-            found.append(a)
-        if is_in != will_be:
-            found.append(_crossing(a, b, edge))
-    return np.array([*found, found[0]]) if found else np.empty((0, 2))
 
 
 def _crossing(a: FloatArray, b: FloatArray, edge: float) -> FloatArray:
@@ -183,11 +111,6 @@ def _split(line: FloatArray) -> Iterable[FloatArray]:
 
 def _wrapped(place: FloatArray) -> FloatArray:
     return np.array([(place[0] + 180.0) % 360.0 - 180.0, place[1]])
-
-
-def _on_globe(rows: FloatArray) -> FloatArray:
-    lon, lat = np.deg2rad(rows).T
-    return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
 
 
 def _rounded(line: FloatArray) -> list[list[float]]:

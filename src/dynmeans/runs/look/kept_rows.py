@@ -15,7 +15,6 @@ from dynmeans.spaces.standard import odd_cells, quartiles
 # From identities to what is described: themselves, those that people merged, or families.
 Shown = Callable[[IntArray], IntArray]
 Periods = Sequence[float | None]
-N_TYPICAL = 3
 _ROWS_AT_ONCE = 20_000  # of small windows; one by one they would take longer than their rows
 
 
@@ -35,8 +34,7 @@ class _Kept(NamedTuple):
 
     points: FloatArray
     rows: IntArray  # the place of each one's identity
-    windows: IntArray  # the number of each one's window, among `samples`
-    samples: list[Sample]
+    windows: IntArray  # the number of each one's window
 
 
 def lives_of(run: Run, shown: Shown, records: Iterable[StepRecord]) -> Lives:
@@ -76,7 +74,7 @@ def moments(
     around = np.zeros((n, d), dtype=complex)  # sums of unit vectors, of usual rows
     center, lowest = np.full((n, d), np.nan), np.full(d, np.inf)
     middle = spread = None
-    for points, rows, windows, _ in _known_rows(samples, ids, shown):
+    for points, rows, windows in _known_rows(samples, ids, shown):
         if not len(points):
             continue
         if middle is None or spread is None:
@@ -125,7 +123,7 @@ def _known_rows(samples: Iterable[Sample], ids: IntArray, shown: Shown) -> Itera
         points = np.concatenate([sample.points for sample in some])[is_known]
         windows = np.repeat(np.arange(len(some)), [len(sample.points) for sample in some])
         rows = np.searchsorted(ids, names[is_known])
-        yield _Kept(points.astype(np.float64), rows, windows[is_known], some)
+        yield _Kept(points.astype(np.float64), rows, windows[is_known])
 
 
 def _joined(samples: Iterable[Sample]) -> Iterator[list[Sample]]:
@@ -161,32 +159,17 @@ def typical_rows(
     periods: Periods,
     means: FloatArray,
     variances: FloatArray,
-) -> tuple[FloatArray, list[list[str]]]:
-    """Keep the rows nearest to the mean of each, window after window."""
+) -> FloatArray:
+    """Return the row nearest to the mean of each, of equal ones the first."""
     spreads = np.nansum(variances, axis=0) / max(np.count_nonzero(variances[:, 0] >= 0), 1)
     scale = np.where(spreads > 0, np.sqrt(spreads), 1.0)
-    nearest = np.full((len(ids), N_TYPICAL), np.inf)
-    typical = np.full((len(ids), N_TYPICAL, means.shape[1]), np.nan)
-    windows = [[""] * N_TYPICAL for _ in ids]
-    for points, rows, numbers, some in _known_rows(samples, ids, shown):
+    nearest, typical = np.full(len(ids), np.inf), np.full(means.shape, np.nan)
+    for points, rows, _ in _known_rows(samples, ids, shown):
         distances = np.sum((shortest(points - means[rows], periods) / scale) ** 2, axis=1)
-        near = _nearest(rows, distances)
-        for i in near[distances[near] < nearest[rows[near], -1]]:
-            row, sample = rows[i], some[numbers[i]]
-            place = int(np.searchsorted(nearest[row], distances[i], side="right"))
-            if place == N_TYPICAL:
-                continue
-            nearest[row, place + 1 :] = nearest[row, place:-1].copy()
-            typical[row, place + 1 :] = typical[row, place:-1].copy()
-            nearest[row, place], typical[row, place] = distances[i], points[i]
-            windows[row].insert(place, sample.name or str(sample.step))
-            windows[row].pop()
-    return typical, [[name for name in names if name] for names in windows]
-
-
-def _nearest(rows: IntArray, distances: FloatArray) -> IntArray:
-    """Return the few nearest of each cluster, of equal ones the first, in the order they came."""
-    order = np.lexsort((distances, rows))
-    of_cluster = rows[order]
-    rank = np.arange(len(order)) - np.searchsorted(of_cluster, of_cluster)
-    return np.sort(order[rank < N_TYPICAL])
+        order = np.lexsort((distances, rows))
+        found, first = np.unique(rows[order], return_index=True)
+        best = order[first]
+        is_nearer = distances[best] < nearest[found]
+        nearest[found[is_nearer]] = distances[best[is_nearer]]
+        typical[found[is_nearer]] = points[best[is_nearer]]
+    return typical

@@ -155,18 +155,12 @@ class ClusteredRows:
 
     @property
     def links(self) -> list[Link]:
-        """Clusters born where a forgotten one had been, which may be the same; none is made."""
-        with self.run() as run:
-            return links_of_run(run)
+        """Clusters born where a forgotten one had been, which may be the same.
 
-    def accept_link(self, link: Link, *, who: str | None = None) -> None:
-        """Show the two clusters of a link as one from now on; the run keeps it, with who and when.
-
-        Labels are not modified; `run().undo_edit()` takes it back.
+        `run().merge_clusters(link.cluster_id, link.other_id)` shows the two as one.
         """
         with self.run() as run:
-            run.merge_clusters(link.cluster_id, link.other_id, who=who)
-        self._forget_views()
+            return links_of_run(run)
 
     def _forget_views(self) -> None:
         for cached in ("clusters", "events", "history"):
@@ -176,7 +170,7 @@ class ClusteredRows:
         """Open the run folder, for all that `Run` can do; use it in a ``with`` block."""
         return Run.open(self.folder)
 
-    def describe(self, *columns: str, truth: str | None = None, families: bool = False) -> Any:
+    def describe(self, *columns: str, families: bool = False) -> Any:
         """Say what each cluster is: one row each, with means, deviations and what sets it apart.
 
         Parameters
@@ -184,8 +178,6 @@ class ClusteredRows:
         *columns : str
             Further columns of the input to describe clusters by: the values or words that tell
             each from the others, as ``telling_...``.
-        truth : str, optional
-            Column of true identities: the one that most rows of a cluster have, and their share.
         families : bool
             Whether to describe families in place of clusters, where these were asked for.
 
@@ -200,7 +192,6 @@ class ClusteredRows:
             found = describe_clusters(
                 run,
                 describe=columns,
-                truth=truth or run.config.source.get("truth"),
                 families=self.families if families else None,
                 **self._reading(),
             )
@@ -259,7 +250,7 @@ class ClusteredRows:
         return Path(path)
 
     def write_geojson(self, path: str | os.PathLike[str]) -> Path:
-        """Write the tracks and hulls of clusters on a map as GeoJSON, cut at the date line."""
+        """Write the tracks of clusters on a map as GeoJSON, cut at the date line."""
         with self.run() as run:
             return write_geojson(run, path)
 

@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
-from dynmeans.runs.reading.columns import missing_column
 from dynmeans.runs.reading.text_columns import as_vectors
 
 LABEL, VECTOR = "cluster_id", "vector"
@@ -131,21 +130,6 @@ def with_vectors(origin: Origin, array: Any) -> Origin:
     if VECTOR in table.column_names:
         raise InputError("frame", "must not have a column {!r} beside an array", VECTOR)
     return replace(origin, table=table.append_column(VECTOR, as_vectors(kept)))
-
-
-def vectors_of(origin: Origin, vectorizer: Any, text: str | None) -> Any:
-    """Return what a model makes of a column of text."""
-    if not hasattr(vectorizer, "transform"):
-        rule = "must have a method transform, from a list of texts to an array"
-        raise InputError("vectorizer", rule, got=vectorizer)
-    if text is None or isinstance(origin.table, str):
-        rule = "needs {text}, a column of a frame"
-        raise InputError("vectorizer", rule, hint="Read a file into a frame first.")
-    table = origin.table if isinstance(origin.table, pa.Table) else origin.table.to_table()
-    if text not in table.column_names:
-        raise missing_column("text", text, table.column_names)
-    found = vectorizer.transform([value or "" for value in table[text].to_pylist()])
-    return found.toarray() if hasattr(found, "toarray") else found
 
 
 def _n_rows(table: Any) -> int:
