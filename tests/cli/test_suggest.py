@@ -142,7 +142,7 @@ def test_both_commands_describe_their_options_alike():
         for name, command in commands.items()
     }
     shared = helps["cluster"].keys() & helps["suggest"].keys() - {"--json", "--help"}
-    assert len(shared) == 24
+    assert len(shared) == 22
     assert {o: helps["cluster"][o] for o in shared} == {o: helps["suggest"][o] for o in shared}
 
 

@@ -1,6 +1,5 @@
 """Names, mergers and pins: a view over the identities of a run, logged and reversible."""
 
-import json
 import sqlite3
 from pathlib import Path
 
@@ -45,11 +44,10 @@ def test_the_last_name_counts_and_an_empty_one_takes_it_away(folder):
         assert run.edits.names == {0: "b"}
 
 
-def test_names_of_a_file_are_given_all_or_none(folder, capsys):
-    Path("names.csv").write_text("cluster_id,name\n0,TUG\n99,nobody\n")
-    assert main(["name", "run", "--names", "names.csv"]) == 1
-    assert "there is no cluster 99" in capsys.readouterr().err
+def test_names_are_given_all_or_none(folder):
     with Run.open(folder) as run:
+        with pytest.raises(ValueError, match="there is no cluster 99"):
+            run.name_clusters({0: "TUG", 99: "nobody"})
         assert run.edits.log == ()
 
 
@@ -231,26 +229,6 @@ def test_names_are_in_events_plots_and_the_report(folder, capsys):
         assert [life.name for life in lives] == ["0", "TUG 17", "2", "3"]
         assert run_report(run).cluster_names == {1: "TUG 17"}
         assert run_report(run, names={1: "other"}).cluster_names == {1: "other"}
-
-
-def test_names_go_to_a_file_and_come_back(folder, capsys):
-    Path("names.csv").write_text("cluster_id,name,color\n0,Ärmel,red\n2,=x\n", encoding="utf-8")
-    assert main(["name", "run", "--names", "names.csv", "--json"]) == 0
-    given = json.loads(capsys.readouterr().out)
-    assert given == [{"cluster_id": 0, "name": "Ärmel"}, {"cluster_id": 2, "name": "=x"}]
-    assert main(["name", "run", "-o", "out.csv"]) == 0
-    assert Path("out.csv").read_text(encoding="utf-8") == "cluster_id,name\n0,Ärmel\n2,'=x\n"
-    assert main(["report", "run", "--names", "names.csv"]) == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("id,name\n0,a\n", "must have the columns"), ("cluster_id,name\nx,a\n", "line 2 of")],
-)
-def test_a_file_of_names_that_is_none_is_one_line(folder, capsys, text, message):
-    Path("names.csv").write_text(text)
-    assert main(["name", "run", "--names", "names.csv"]) == 1
-    assert message in capsys.readouterr().err
 
 
 def test_the_log_says_what_was_undone(folder, capsys):

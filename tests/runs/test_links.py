@@ -39,16 +39,14 @@ def folder(tmp_path):
     return tmp_path / "run"
 
 
-def test_a_weekly_cluster_is_linked_to_the_last_of_its_kind_and_its_period_is_known(folder):
+def test_a_weekly_cluster_is_linked_to_the_last_of_its_kind(folder):
     with Run.open(folder) as run:
         links = links_of_run(run)
         assert [(link.cluster_id, link.other_id) for link in links] == [(1, 2), (2, 3), (3, 4)]
         assert [link.gap for link in links] == [6.0] * 3
-        assert [link.period for link in links] == [None, 7.0, 7.0]
         assert all(link.distance < 1.0 for link in links)
         words = link_words(links, 3.0)
     assert "3 clusters were born where a forgotten one had been" in words
-    assert "every 7 steps" in words
     assert "max_gap=8" in words
 
 

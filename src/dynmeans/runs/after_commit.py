@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -32,7 +32,8 @@ class AfterCommit:
             works = [opened.enter_context(follower(run, stop)) for follower in self.followers]
             for kind, place in (("labels", self.labels_to), ("events", self.events_to)):
                 if place is not None:
-                    works.append(opened.enter_context(_sending(run, place, kind, stop)))
+                    sender = opened.enter_context(closing(Forwarder(run, place, kind, stop)))
+                    works.append(sender.send_new)
             if self.retention is not None:
                 works.append(partial(self.retention.apply, run))
 
@@ -42,17 +43,6 @@ class AfterCommit:
 
             yield work
             work(is_last=True)
-
-
-@contextmanager
-def _sending(
-    run: Run, place: str, kind: str, stop: threading.Event
-) -> Iterator[Callable[..., Any]]:
-    sender = Forwarder(run, place, kind, stop)
-    try:
-        yield sender.send_new
-    finally:
-        sender.close()
 
 
 NOTHING = AfterCommit()

@@ -1,6 +1,6 @@
 """The rows of a run clustered once more, with other penalties, into a folder beside it."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,7 @@ _CHOSEN = (
 
 
 def job_again(run: Run, penalties: Penalties, search: str) -> ClusterJob:
-    """Return what clusters the rows of a run anew; its folder is the next that is free.
-
-    Raises
-    ------
-    ValueError
-        If the rows came by a stream or from memory, and cannot be read again.
-    """
+    """Return what clusters the rows of a run anew; its folder is the next that is free."""
     source = run.config.source
     rows = source.get("input")
     if rows is None or Input(rows).is_live:
@@ -34,15 +28,11 @@ def job_again(run: Run, penalties: Penalties, search: str) -> ClusterJob:
             "The rows of this run cannot be read again: they came by a stream or from memory. "
             "Copy the settings as a command, and give it the rows."
         )
-    reading = ReadingOptions(**_only(ReadingOptions, source))
-    windows = WindowOptions(**_only(WindowOptions, source) | {"features": run.config.features})
+    reading = ReadingOptions.from_fields(source)
+    windows = WindowOptions.from_fields(run.config.features, source)
     none: Any = dict.fromkeys(_CHOSEN)
     recipe = replace(run.config.recipe, **none, penalties=penalties, search=search)
     return ClusterJob(Input(rows, reading), windows, recipe, _free_folder(run.folder))
-
-
-def _only(options: type, source: Any) -> dict[str, Any]:
-    return {one.name: source[one.name] for one in fields(options) if one.name in source}
 
 
 def _free_folder(folder: Path) -> Path:

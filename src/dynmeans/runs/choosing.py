@@ -28,10 +28,7 @@ def looks_ahead(recipe: Recipe) -> bool:
 
 
 def first_windows(windows: Iterable[Window], taken: list[Window] | None = None) -> list[Window]:
-    """Return the first 30 windows that have points, and more up to 4,000 points.
-
-    They are also added to `taken`, one by one.
-    """
+    """Add the first 30 windows that have points, and more up to 4,000 points, to `taken`."""
     taken = [] if taken is None else taken
     n_filled = n_points = 0
     last = time.monotonic()
@@ -63,17 +60,10 @@ def begun(config: RunConfig, first: Sequence[Window], on_choice: OnChoice = tell
 
 
 class ReadAhead:
-    """Windows of which the first were read, to be read again; iterate over it once.
+    """Windows of which the `first` were read, to be read again; iterate over it once.
 
-    Attributes
-    ----------
-    first : list of Window
-        The first windows, as `first_windows` takes them.
-    error : ValueError or None
-        What ended the reading of a live source before there were enough of them.
-
-    With `is_live` rows are gone once they are read: an error then waits until the windows before it
-    are taken in, as it does where nothing is read ahead.
+    With `is_live` rows are gone once they are read: an `error` then waits until the windows before
+    it are taken in, as it does where nothing is read ahead.
     """
 
     def __init__(self, windows: Any, *, is_live: bool) -> None:
@@ -85,7 +75,7 @@ class ReadAhead:
         except ValueError as error:
             if not (is_live and self.first):
                 raise
-            self.error, self._rest = error, _raising(error)
+            self.error, self._rest = error, raising(error)
 
     def __iter__(self) -> Iterator[Window]:
         """Yield all windows; those read ahead are not kept any longer."""
@@ -99,7 +89,8 @@ class ReadAhead:
         return getattr(self._windows, name)
 
 
-def _raising(error: ValueError) -> Iterator[Window]:
+def raising(error: Exception) -> Iterator[Window]:
+    """Raise an error in place of the first window."""
     raise error
     yield
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -21,7 +22,6 @@ from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
-from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.edits import Editing
 from dynmeans.runs.look.edited_tables import with_edits, with_names
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 OnWindow = Callable[[StepRecord, Window], None]
 
 
-class Run(Editing, Closing):
+class Run(Editing, AbstractContextManager["Run"]):
     """A clustering that lives in a folder: durable, resumable, readable while it is written.
 
     Make one with `Run.create` or `Run.open`; use it in a ``with`` block.
@@ -76,11 +76,7 @@ class Run(Editing, Closing):
 
     @classmethod
     def create(
-        cls,
-        folder: str | os.PathLike[str],
-        config: RunConfig,
-        *,
-        overwrite: bool = False,
+        cls, folder: str | os.PathLike[str], config: RunConfig, *, overwrite: bool = False
     ) -> "Run":
         """Make a new run folder and lock it; an old run is refused unless `overwrite` is true."""
         return cls(Store.create(Path(folder), config.to_fields(), overwrite=overwrite))
@@ -169,7 +165,8 @@ class Run(Editing, Closing):
         stepper = self._ready_stepper()
         stepper.execution = execution_of("native", "auto", n_threads, None)
         try:
-            stream = stepper.begin(_as_iterable(windows), on_choice)
+            given = [windows] if isinstance(windows, Window) else windows
+            stream = stepper.begin(given, on_choice)
             return stepper.take_all(
                 stream, token, on_window, commit_seconds, self._follow_up(after_commit)
             )
@@ -273,15 +270,9 @@ class Run(Editing, Closing):
         """Return the records of windows, by default of all; without `labels` it stays small."""
         history = History(feature_names=self.config.features)
         history.cluster_names = self.edits.shown_names()
+        wanted = len(self.config.features), labels, first_step, last_step
         with self._store.snapshot():
-            found = run_tables.step_records(
-                self._store,
-                len(self.config.features),
-                has_labels=labels,
-                first_step=first_step,
-                last_step=last_step,
-            )
-            records = list(found)
+            records = list(run_tables.step_records(self._store, *wanted))
         names = [None if record.when is None else str(record.when) for record in records]
         times = read_times(names)
         for row, record in enumerate(records):
@@ -346,6 +337,10 @@ class Run(Editing, Closing):
             self._joining = None
         self._store.close()
 
+    def __exit__(self, *_: object) -> None:
+        """Close at the end of a ``with`` block."""
+        self.close()
+
     def _follow_up(self, after_commit: Callable[[], None] | None) -> Callable[[], None]:
         joining = self._joining = self._joining or Joining(self._store)
 
@@ -375,7 +370,3 @@ def _config_of(fields: dict[str, Any], folder: Path) -> RunConfig:
         raise ValueError(
             f"the run {str(folder)!r} is damaged: its configuration cannot be read: {error}"
         ) from error
-
-
-def _as_iterable(windows: Window | Iterable[Window]) -> Iterable[Window]:
-    return [windows] if isinstance(windows, Window) else windows

@@ -156,22 +156,11 @@ class Stepper:
         )
         # The labels themselves are in the Parquet part.
         slim = replace(record, labels=record.labels[:0])
-        stored = StoredWindow(
-            slim,
-            window.elapsed,
-            window.name,
-            window.n_points,
-            window.n_dropped,
-            window.n_late,
-            sample,
-        )
-        pending.windows.append(stored)
-        for name, n in (
-            ("n_rows", window.n_points),
-            ("n_dropped", window.n_dropped),
-            ("n_late", window.n_late),
-        ):
-            self._counts[name] += n
+        counts = window.n_dropped, window.n_late
+        pending.windows.append(StoredWindow(slim, window.elapsed, *counts, sample))
+        self._counts["n_rows"] += window.n_points
+        self._counts["n_dropped"] += window.n_dropped
+        self._counts["n_late"] += window.n_late
         self._add_letters(window.dead_letters)
         if window.position is not None:
             pending.manifest["position"] = dict(window.position)

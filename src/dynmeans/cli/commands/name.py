@@ -1,6 +1,5 @@
 """dynmeans name: names for the clusters of a run."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,18 +16,6 @@ def name(
         str | None,
         typer.Argument(metavar="NAME", help="Its name; an empty one ('') removes it."),
     ] = None,
-    names: Annotated[
-        Path | None,
-        typer.Option(
-            "--names",
-            metavar="FILE",
-            help="Give the names of a CSV file with the columns cluster_id and name.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write all names to a CSV file."),
-    ] = None,
     who: options.Who = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -37,32 +24,21 @@ def name(
     Names are stored in the run with who gave them and when, also while the run is being
     written. dynmeans edit RUN undo takes the last one back.
 
-    [bold]Examples[/bold]
+    [bold]Example[/bold]
 
     dynmeans name run 7 "TUG 17"
-
-    dynmeans name run --names names.csv
-
-    dynmeans name run -o names.csv
     """
-    from dynmeans.cli.output import check_folder, print_json, say
+    from dynmeans.cli.output import print_json, say
     from dynmeans.inputs.input_error import InputError
-    from dynmeans.runs.export.name_files import read_names, write_names
     from dynmeans.runs.run import Run
 
-    if output is not None:
-        check_folder("output", output)
     if (cluster is None) != (text is None):
         raise InputError("", "give the number of a cluster and its name, or neither")
-    given = {} if names is None else read_names(names)
-    if cluster is not None and text is not None:
-        given |= {cluster: text}
     with Run.open(run_folder) as run:
-        run.name_clusters(given, who=who)
+        if cluster is not None and text is not None:
+            run.name_cluster(cluster, text, who=who)
         known = run.edits.names
-    if output is not None:
-        write_names(known, output)
-    shown = {k: known[k] for k in sorted(known) if not given or k in given}
+    shown = {k: known[k] for k in sorted(known) if cluster in (None, k)}
     if as_json:
         print_json([{"cluster_id": k, "name": shown[k]} for k in shown])
         return

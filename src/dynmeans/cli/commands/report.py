@@ -38,14 +38,6 @@ _Families = Annotated[
     bool,
     typer.Option("--families", help="Add a slider through the levels of families."),
 ]
-_Names = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Names for this report: a CSV file with the columns cluster_id and name. Those "
-        "given by dynmeans name are there without it.",
-    ),
-]
 _Describe = Annotated[
     list[str] | None,
     typer.Option(
@@ -83,7 +75,6 @@ def report(
     n_families: options.NFamilies = None,
     min_cluster_size: options.MinClusterSizeShown = None,
     min_life: options.MinLifeShown = None,
-    names: _Names = None,
     describe: _Describe = None,
     beside: _Beside = None,
     has_engine: _Engine = True,
@@ -105,9 +96,7 @@ def report(
 
     check_folder("path", path)
     from dynmeans.report import write_report
-    from dynmeans.runs.export.name_files import read_names
 
-    given = None if names is None else read_names(names)
     columns = [name.strip() for text in describe or [] for name in text.split(",")]
     reading = {"truth": truth, "input": input, "trust": trust, "describe": columns}
     families = {"level": level, "n_families": n_families}
@@ -120,7 +109,7 @@ def report(
         data = data if axes is None else _with_axes(data, axes)
         return data if lines is None else _with_lines(data, lines)
 
-    data = gather(run_folder, {"title": title, "names": given})
+    data = gather(run_folder, {"title": title})
     other = None if beside is None else gather(options.existing_run(beside), {})
     if other is not None and other.title == data.title:
         data, other = (

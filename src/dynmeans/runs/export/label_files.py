@@ -1,6 +1,5 @@
 """Labels put beside the rows they belong to, as a file or on standard output."""
 
-import csv
 import os
 import sys
 from collections.abc import Sequence
@@ -9,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv as pcsv
 
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
@@ -19,14 +17,13 @@ from dynmeans.runs.export.spreadsheet_cells import count_formulas, plain_cells
 from dynmeans.runs.look.label_view import AS_STORED, LabelView
 from dynmeans.runs.reading.columns import (
     TEXT,
-    is_number,
     number_expression,
     quote_name,
     quote_text,
 )
 from dynmeans.runs.reading.sources.file_kinds import find_files
 from dynmeans.runs.reading.sources.locked_duckdb import source_errors
-from dynmeans.runs.reading.sources.source import ROWS_AT_A_TIME, Source
+from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
 
 STANDARD_OUTPUT = "-"
@@ -109,8 +106,9 @@ def _checked_ending(path: str | os.PathLike[str]) -> str:
 
 def _write(rows: pa.RecordBatchReader, path: str | os.PathLike[str], ending: str) -> int:
     if ending == STANDARD_OUTPUT:
-        with Source(rows) as source:
-            return _print(source)
+        sys.stdout.flush()
+        with Source(rows, also=["/dev/stdout"]) as source:
+            return _copy(source, "/dev/stdout", ".csv")
     with whole_file(path) as temporary, Source(rows, also=[temporary]) as source:
         return _copy(source, temporary, ending)
 
@@ -123,27 +121,6 @@ def _copy(source: Source, temporary: str, ending: str) -> int:
             f"({_FORMATS[ending]}, USE_TMP_FILE false)"
         ).fetchall()
     return int(result[0][0])
-
-
-def _print(source: Source) -> int:
-    """Write CSV to standard output, numbers plain and all else as DuckDB writes it."""
-    named = ((quote_name(name), is_number(kind)) for name, kind in source.columns.items())
-    texts = [name if is_plain else f"CAST({name} AS VARCHAR) AS {name}" for name, is_plain in named]
-    sql = (
-        f"SELECT {', '.join(texts)} FROM (SELECT {plain_cells(source.columns)} FROM dynmeans_rows)"
-    )
-    csv.writer(sys.stdout, lineterminator="\n").writerow(source.columns)
-    sys.stdout.flush()
-    n_rows = 0
-    with source_errors():
-        batches = source.connection.sql(sql).to_arrow_reader(ROWS_AT_A_TIME)
-        for batch in batches:
-            options = pcsv.WriteOptions(include_header=False, quoting_style="needed")
-            text = pa.BufferOutputStream()
-            pcsv.write_csv(batch, text, options)
-            sys.stdout.buffer.write(text.getvalue())
-            n_rows += batch.num_rows
-    return n_rows
 
 
 def _count_formulas(source: Source) -> int:

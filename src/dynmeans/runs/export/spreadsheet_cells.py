@@ -34,21 +34,3 @@ def _is_formula(column: str) -> str:
 
 def _is_name_formula(name: str) -> bool:
     return re.match(_FORMULA, name) is not None
-
-
-def plain_cell(text: str) -> str:
-    """Return text with an apostrophe before it if a spreadsheet would run it.
-
-    Text that begins with apostrophes before such text gets one more, so that it is read as it was.
-    """
-    return f"'{text}" if _is_name_formula(text.lstrip("'")) else text
-
-
-def as_written(cell: str) -> str:
-    """Return the text that `plain_cell` made a cell of.
-
-    >>> [as_written(plain_cell(text)) for text in ("=A1", "'=A1", "'tis", "-5")]
-    ['=A1', "'=A1", "'tis", '-5']
-    """
-    is_marked = cell.startswith("'") and _is_name_formula(cell.lstrip("'"))
-    return cell[1:] if is_marked else cell

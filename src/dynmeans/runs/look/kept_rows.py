@@ -26,7 +26,6 @@ class Lives(NamedTuple):
     n_windows: IntArray
     first_windows: list[str]
     last_windows: list[str]
-    window_names: dict[int, str | None]
 
 
 class _Kept(NamedTuple):
@@ -55,7 +54,6 @@ def lives_of(run: Run, shown: Shown, records: Iterable[StepRecord]) -> Lives:
         n_windows,
         [names.get(step) or str(step) for step in pairs[1, ends - n_windows].tolist()],
         [names.get(step) or str(step) for step in pairs[1, ends - 1].tolist()],
-        names,
     )
 
 

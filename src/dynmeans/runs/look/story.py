@@ -1,10 +1,7 @@
 """What happened in a run, in a few plain sentences made from facts."""
 
 from collections import Counter
-from datetime import datetime, timedelta
-from itertools import pairwise
-
-import numpy as np
+from datetime import datetime
 
 from dynmeans.inputs.argument_text import ArgumentText, Namer, in_python
 from dynmeans.inputs.plural import counted
@@ -14,22 +11,13 @@ from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.run_tables import events_of_kind
 
-_MOST = 3  # clusters or rows named in a sentence
-_PERIODS = {"hourly": 1 / 24, "daily": 1.0, "weekly": 7.0, "monthly": 30.4, "yearly": 365.25}
-_REGULAR = 0.8  # share of the times between returns that are alike
+_MOST = 3  # clusters named in a sentence
 
 
 def story_of(run: Run, name_of: Namer = in_python, links: list[Link] | None = None) -> list[str]:
     """Say how many clusters there are, who is largest, who comes back, who split, what is left out.
 
-    Parameters
-    ----------
-    run : Run
-        An open run; it may still be written.
-    name_of : callable
-        Names the arguments that a sentence advises.
-    links : list of Link, optional
-        Those of `links_of_run`, where the caller has them.
+    `name_of` names the arguments that a sentence advises; `links` are those of `links_of_run`.
     """
     status = run.status()
     if not status.n_windows:
@@ -41,7 +29,6 @@ def story_of(run: Run, name_of: Namer = in_python, links: list[Link] | None = No
         *teller.returns(),
         *teller.changes(),
         *teller.linked(links_of_run(run) if links is None else links, name_of),
-        *teller.alone(),
     ]
     doubts = [ArgumentText(*told).told(name_of) for told in run.store.manifest("doubts") or []]
     return [*sentences, *left_out_sentences(status), *(f"Doubtful: {told}" for told in doubts)]
@@ -97,19 +84,13 @@ class _Teller:
         rows = events_of_kind(self._run.store, "returned")
         if not rows:
             return []
-        steps: dict[int, list[int]] = {}
-        for row in rows:
-            steps.setdefault(row["cluster_id"], []).append(row["step"])
-        regular = {k: word for k, at in steps.items() if (word := self._period(at))}
-        told = [
-            f"{counted(len(steps), 'cluster')} came back under the same number, "
-            f"{counted(len(rows), 'time')} in all, after at most "
-            f"{max(row['gap'] for row in rows):.3g} steps of time."
+        often = Counter(row["cluster_id"] for row in rows).most_common(_MOST)
+        who = ", ".join(f"{self._who(k)} ({n})" for k, n in often)
+        return [
+            f"{counted(len({row['cluster_id'] for row in rows}), 'cluster')} came back under the "
+            f"same number, {counted(len(rows), 'time')} in all, after at most "
+            f"{max(row['gap'] for row in rows):.3g} steps of time; the most often: {who}."
         ]
-        for word, n in Counter(regular.values()).most_common(_MOST):
-            who = [k for k, other in regular.items() if other == word]
-            told.append(f"{self._some(who)} come{'s' if n == 1 else ''} back {word}.")
-        return told
 
     def linked(self, links: list[Link], name_of: Namer) -> list[str]:
         penalties = self._run.penalties
@@ -127,47 +108,6 @@ class _Teller:
                 noun = "split" if kind == "split" else "merger"
                 told.append(f"{counted(len(rows), noun)}; the last: {who} {verb} {other}, {when}.")
         return told
-
-    def alone(self) -> list[str]:
-        single = [row for row in self._clusters if row["n_points"] == 1]
-        if not single:
-            return []
-        rows = []
-        for one in single[:_MOST]:
-            step = one["first_step"]
-            for table in self._run.label_tables(first_step=step, last_step=step):
-                ids = table["cluster_id"].to_numpy()
-                rows += [str(table["row_id"][i]) for i in np.flatnonzero(ids == one["cluster_id"])]
-        more = " and more" if len(single) > _MOST else ""
-        return [
-            f"{counted(len(single), 'row')} {'lies' if len(single) == 1 else 'lie'} alone in a "
-            f"cluster: {', '.join(rows)}{more}."
-        ]
-
-    def _period(self, steps: list[int]) -> str | None:
-        """Say how often, where the time from one return to the next is nearly always the same."""
-        if len(steps) < 4:
-            return None
-        lengths = np.diff(steps)
-        usual = float(np.median(lengths))
-        if np.mean(np.abs(lengths - usual) <= 0.1 * usual) < _REGULAR:
-            return None
-        days = self._days(steps)
-        near = [word for word, n in _PERIODS.items() if days and abs(days / n - 1) < 0.1]
-        return near[0] if near else f"every {usual:.3g} windows"
-
-    def _days(self, steps: list[int]) -> float | None:
-        """Return the usual time from one return to the next, where windows have dates."""
-        try:
-            when = [datetime.fromisoformat(self._windows[step] or "") for step in steps]
-        except (TypeError, ValueError):
-            return None
-        gaps = sorted(after - before for before, after in pairwise(when))
-        return gaps[len(gaps) // 2] / timedelta(days=1)
-
-    def _some(self, ids: list[int]) -> str:
-        named = ", ".join(self._who(k) for k in ids[:_MOST])
-        return named if len(ids) <= _MOST else f"{named} and {len(ids) - _MOST} more"
 
     def _who(self, cluster_id: int) -> str:
         name = self._edits.name_of(cluster_id)

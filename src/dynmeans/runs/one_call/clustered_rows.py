@@ -25,7 +25,6 @@ from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.story import story_of
-from dynmeans.runs.look.telling_values import telling_values
 from dynmeans.runs.one_call.inline import display, framed, shown_in_notebook, summary_table
 from dynmeans.runs.one_call.scratch import ScratchFolder
 from dynmeans.runs.one_call.summary import left_out_text, summary_lines
@@ -196,31 +195,6 @@ class ClusteredRows:
                 **self._reading(),
             )
         return self._frame(found.to_arrow())
-
-    def words(self, column: str | None = None) -> Any:
-        """Say what tells each cluster in each window: one row each, with its rows and words.
-
-        Parameters
-        ----------
-        column : str, optional
-            A column of the input; by default the text, or that which names clusters.
-        """
-        column = column or self._job.describe
-        if column is None:
-            raise InputError("column", "must name a column of text or values, got none")
-        with self.run() as run:
-            edits, reading = run.edits, self._reading()
-            names = run.window_names()
-            found = telling_values(run, column, edits.shown, **reading).of_windows
-        told = [(k, step, n, words) for k, rows in found.items() for step, n, words in rows]
-        table = {
-            LABEL: pa.array([k for k, *_ in told], pa.int64()),
-            "name": pa.array([edits.name_of(k) for k, *_ in told], pa.string()),
-            "window": pa.array([names.get(step) for _, step, _, _ in told], pa.string()),
-            "n_rows": pa.array([n for _, _, n, _ in told], pa.int64()),
-            "words": pa.array([", ".join(words) for *_, words in told], pa.string()),
-        }
-        return self._frame(pa.table(table))
 
     def story(self) -> str:
         """Say what happened, in a few sentences made from facts."""

@@ -1,6 +1,7 @@
 """Digests of rows: what was written can be told from what a disk, a copy or a hand has changed."""
 
 import hashlib
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,19 @@ def row_digest(values: Iterable[Any]) -> bytes:
 def rows_digest(rows: Sequence[tuple[Any, ...]]) -> bytes:
     """Return one digest for many rows of numbers and text, in their order."""
     return hashlib.blake2b(repr(list(rows)).encode(), digest_size=16).digest()
+
+
+def insert_rows(
+    connection: sqlite3.Connection,
+    table: str,
+    rows: Sequence[tuple[Any, ...]],
+    verb: str = "INSERT",
+) -> None:
+    """Insert rows, each with its digest."""
+    digested = [(*row, row_digest(row)) for row in rows]
+    if digested:
+        marks = ", ".join("?" * len(digested[0]))
+        connection.executemany(f"{verb} INTO {table} VALUES ({marks})", digested)
 
 
 def checked_rows(rows: Iterable[Any], table: str, folder: Path) -> Iterator[Any]:

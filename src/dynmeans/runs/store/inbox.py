@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dynmeans.runs.store.digests import row_digest
+from dynmeans.runs.store.digests import insert_rows
 
 if TYPE_CHECKING:
     from dynmeans.runs.store.store import Store
@@ -44,8 +44,7 @@ class Inbox:
                     continue
                 last += 1
                 kept.append((last, message.body))
-                row = (last, message.topic, message.body)
-                connection.execute("INSERT INTO inbox VALUES (?, ?, ?, ?)", (*row, row_digest(row)))
+                insert_rows(connection, "inbox", [(last, message.topic, message.body)])
                 connection.execute("REPLACE INTO packets VALUES (?, ?)", (message.packet, content))
             connection.execute("UPDATE inbox_end SET number = ?", (last,))
         return kept

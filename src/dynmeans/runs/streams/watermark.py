@@ -5,7 +5,6 @@ import logging
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,7 +23,6 @@ from dynmeans.runs.streams.message import Message, Stream
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.25
-_MANY_ROWS = 100  # looked at for whether most rows are late
 # Letters are committed by themselves once so many wait for a window to end.
 _MOST_LETTERS = 1000
 # If none of the first messages is a row, the columns are likely named wrong.
@@ -68,7 +66,6 @@ class StreamWindows:
         # Rows that were held back as far ahead: read again, they are not counted yet.
         self._unsettled = dict(position.get("held", {}))
         self._unplaced: dict[int, tuple[Message, bool]] = {}
-        self._late, self._is_told = deque[bool](maxlen=_MANY_ROWS), False
         self._open = OpenWindows(self._rows, options, position.get("key"))
         self._read_to = {p: read["to"] for p, read in position.get("partitions", {}).items()}
         self._again = dict(self._read_to)  # up to here messages were counted before
@@ -177,8 +174,6 @@ class StreamWindows:
         """Put a row into its window, unless it is repeated or late."""
         key = self._open.key_of(row)
         is_late = not self._open.takes(key)
-        if not is_again:
-            self._note_lateness(is_late)
         if is_late:
             if not is_again and self._options.on_late == "error":
                 raise self._open.late_error(key, row)
@@ -201,18 +196,6 @@ class StreamWindows:
 
     def _leave_out(self, message: Message) -> None:
         self._left_out.setdefault(message.partition, []).append(message.offset)
-
-    def _note_lateness(self, is_late: bool) -> None:
-        """Say so, once, where most rows come too late."""
-        late = self._late
-        late.append(is_late)
-        if len(late) == _MANY_ROWS and sum(late) > _MANY_ROWS // 2 and not self._is_told:
-            self._is_told = True
-            _log.warning(
-                "more than half of the last %d rows came too late for their windows. Allow for "
-                "more with --lateness, or see whether a clock is wrong.",
-                _MANY_ROWS,
-            )
 
     def _row_of(self, message: Message, before: Any) -> LiveRow | None:
         number = (message.partition, message.offset)

@@ -6,6 +6,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pyarrow as pa
 
 from dynmeans.files.leftovers import hold, sweep
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.closing import Closing
 from dynmeans.runs.reading.columns import (
     TEXT,
     free_name,
@@ -42,7 +42,7 @@ ROWS_AT_A_TIME = 65_536
 _SPILL = re.compile(r"dynmeans-(spill-\w+|[0-9a-f]{32})")
 
 
-class Source(Closing):
+class Source(AbstractContextManager["Source"]):
     """A table that can be read again and again, in its own order or sorted.
 
     DuckDB reads it closed off: no file but those named here, no network, no extension.
@@ -165,6 +165,10 @@ class Source(Closing):
         if self._spill_handle is not None:
             os.close(self._spill_handle)
             self._spill_handle = None
+
+    def __exit__(self, *_: object) -> None:
+        """Close at the end of a ``with`` block."""
+        self.close()
 
     def _define(self, table: Any) -> None:
         if isinstance(table, str | os.PathLike):
