@@ -254,16 +254,6 @@ def run(tmp_path):
     return str(tmp_path / "run")
 
 
-def test_sql_answers_over_labels_clusters_and_events(run, capsys):
-    joined = "FROM clusters JOIN labels USING (cluster_id)"
-    query = f"SELECT cluster_id, count(*) AS n {joined} GROUP BY ALL ORDER BY 1"
-    assert main(["sql", run, query]) == 0
-    assert capsys.readouterr().out == "cluster_id,n\n0,20\n1,20\n"
-    assert main(["sql", run, "DELETE FROM events"]) == 1
-    assert "must be one SELECT" in capsys.readouterr().err
-    assert main(["sql", run, "SELECT * FROM read_csv('/etc/passwd')"]) == 1
-
-
 def test_alert_rules_are_tried_on_the_past_and_nobody_is_told(run, tmp_path, capsys):
     marker = tmp_path / "told"
     rules = tmp_path / "rules.toml"

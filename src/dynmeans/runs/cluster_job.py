@@ -201,7 +201,7 @@ class ClusterJob:
 
     def _is_empty(self) -> bool:
         with Run.open(self.out) as run:
-            return run.is_empty
+            return run.store.is_empty
 
 
 def _windows(job: ClusterJob, source: Source | None, position: Mapping[str, Any] | None) -> Any:

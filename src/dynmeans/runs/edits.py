@@ -1,7 +1,6 @@
 """Names, mergers and pins that people put on top of the identities of a run (decision 0207).
 
-The run's own identities are not modified. An edit is a row of a log; the edits of a run are that
-log, replayed into a view. Every function here may be called while another process writes windows.
+Every function here may be called while another process writes windows.
 """
 
 import getpass

@@ -111,11 +111,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         return run
 
     def lock(self) -> None:
-        """Keep others from writing from now on, until the run is closed.
-
-        `process` and `follow` do it by themselves; call it first where `position` must not move
-        before they are called.
-        """
+        """Keep others from writing, until the run is closed: before `position` is read, say."""
         self._store.begin_writing()
 
     @property
@@ -187,11 +183,6 @@ class Run(Editing, AbstractContextManager["Run"]):
         if windows.position != self.position or windows.n_dropped or windows.n_late:
             self.finish(windows.position, windows.n_dropped, windows.n_late)
         return n_windows
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was taken in yet."""
-        return self._store.is_empty
 
     def finish(self, position: Mapping[str, Any], n_dropped: int = 0, n_late: int = 0) -> None:
         """Store where the source ended, and rows left out after its last window."""
@@ -283,10 +274,6 @@ class Run(Editing, AbstractContextManager["Run"]):
         """Yield up to `config.sample_size` rows of every window, chosen by a hash of the number."""
         n_features = len(self.config.features)
         return run_tables.samples_of(self._store, n_features, first_step, last_step)
-
-    def window_names(self) -> dict[int, str | None]:
-        """Return the name of each window by its step."""
-        return run_tables.window_names(self._store)
 
     def status(self) -> RunStatus:
         """Say how far the run is."""

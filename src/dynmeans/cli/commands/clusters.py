@@ -57,7 +57,7 @@ def clusters(
     from dynmeans.inputs.input_error import InputError
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.export.geojson import write_geojson
-    from dynmeans.runs.export.profile_files import write_profiles
+    from dynmeans.runs.export.label_files import write_rows
     from dynmeans.runs.look.profiles import describe_clusters
     from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.run import Run
@@ -81,7 +81,7 @@ def clusters(
         if path is not None and path.suffix == ".geojson":
             write_geojson(run, path)
     if path is not None and path.suffix != ".geojson":
-        write_profiles(found, path)
+        write_rows(found.to_arrow().to_reader(), path, path.suffix)
     if as_json:
         print_json(found.to_arrow().to_pylist())
         return

@@ -50,7 +50,7 @@ def write_geojson(run: Run, path: str | os.PathLike[str]) -> Path:
 
 def _lon_lat(run: Run) -> tuple[int, int]:
     memory, names = run.memory, run.config.features
-    if memory is None or run.is_empty:
+    if memory is None or run.store.is_empty:
         raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
     found = memory.known_space.lon_lat() or earth_features(names, *_ranges(run))
     if found is None:

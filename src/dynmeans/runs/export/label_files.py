@@ -73,11 +73,11 @@ def export_labels(
     if labels_only:
         with Source(label_stream(run, view=view)) as labels:  # a stream, which can be read once
             n_formulas = _count_formulas(labels) if ending in _FORMULA_RUNNERS else 0
-        return Export(_write(label_stream(run, view=view), path, ending), n_formulas)
+        return Export(write_rows(label_stream(run, view=view), path, ending), n_formulas)
     with open_rows(run, input, trust=trust) as source:
         n_formulas = _count_formulas(source) if ending in _FORMULA_RUNNERS else 0
         rows = labeled_rows(source, run, as_clustered(source, run.config.features), view)
-        return Export(_write(rows, path, ending), n_formulas)
+        return Export(write_rows(rows, path, ending), n_formulas)
 
 
 def as_clustered(source: Source, features: Sequence[str]) -> str:
@@ -104,7 +104,8 @@ def _checked_ending(path: str | os.PathLike[str]) -> str:
     return target.suffix
 
 
-def _write(rows: pa.RecordBatchReader, path: str | os.PathLike[str], ending: str) -> int:
+def write_rows(rows: pa.RecordBatchReader, path: str | os.PathLike[str], ending: str) -> int:
+    """Write rows as the ending says, whole or not at all, as CSV that no spreadsheet runs."""
     if ending == STANDARD_OUTPUT:
         sys.stdout.flush()
         with Source(rows, also=["/dev/stdout"]) as source:

@@ -9,6 +9,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.run import Run
+from dynmeans.runs.store.run_tables import window_names
 from dynmeans.spaces.globe import shortest, unwrapped
 from dynmeans.spaces.standard import odd_cells, quartiles
 
@@ -38,7 +39,7 @@ class _Kept(NamedTuple):
 
 def lives_of(run: Run, shown: Shown, records: Iterable[StepRecord]) -> Lives:
     """Count points and windows of each cluster that was ever seen."""
-    names = run.window_names()
+    names = window_names(run.store)
     seen = list(records)
     none = [np.empty(0, dtype=np.int64)]
     steps = np.concatenate([np.full(len(record.ids), record.step) for record in seen] or none)

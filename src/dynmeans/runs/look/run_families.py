@@ -43,11 +43,7 @@ def families_of_run(
 
 
 def joins_of_run(run: Run) -> list[dict[str, Any]]:
-    """Say which families turned out to belong to an older one, as rows of `Run.events`.
-
-    Looked for after every window; in a run of more than 100 windows after 100 of them, the last
-    included.
-    """
+    """Say which families turned out to belong to an older one, in at most 100 looks at the run."""
     _check_keeps_rows(run)
     evidence, rows = Evidence(), list[dict[str, Any]]()
     before: Families | None = None

@@ -9,7 +9,7 @@ from dynmeans.runs.look.links import Link, link_words, links_of_run
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
-from dynmeans.runs.store.run_tables import events_of_kind
+from dynmeans.runs.store.run_tables import events_of_kind, window_names
 
 _MOST = 3  # clusters named in a sentence
 
@@ -52,7 +52,7 @@ class _Teller:
         self._edits = run.edits
         self._features = [name for name in run.config.features if not is_of_vector(name)]
         self._clusters = run.clusters(frame="arrow").to_pylist()
-        self._windows = run.window_names()
+        self._windows = window_names(run.store)
 
     def numbers(self, status: RunStatus) -> list[str]:
         ends = [_told_time(name) for name in (status.first_window, status.last_window) if name]

@@ -66,11 +66,7 @@ def telling_values(
     input: Any = None,
     trust: bool = False,
 ) -> Telling:
-    """Read a column of the input once, and find what is frequent in one cluster and rare elsewhere.
-
-    Counting is done by DuckDB, on disk where it is much. `shown` turns identities into the
-    clusters or families that are described.
-    """
+    """Find what is frequent in one cluster and rare elsewhere; the column is read once."""
     with (
         open_rows(run, input, trust=trust) as source,
         _terms(source, run, column, shown) as (connection, are_words),
@@ -102,10 +98,7 @@ def _term(column: str, dtype: str) -> str:
 
 @contextmanager
 def _terms(source: Source, run: Run, column: str, shown: Shown) -> Iterator[tuple[Any, bool]]:
-    """Count rows by cluster and term, once for the text of a row; say whether it was words.
-
-    Tables: `texts` and `terms` with n rows each, and `sizes`, the rows of each cluster.
-    """
+    """Make the tables texts, terms and sizes; say whether values were taken apart into words."""
     check_column("describe", column, source.named)
     dtype = source.named[column]
     rows = labeled_rows(source, run, f"{_term(column, dtype)} AS term")

@@ -42,15 +42,10 @@ def left_out_text(
     time: str | None = None,
     unread: str = "",
 ) -> str:
-    """Say how many rows have no label, and why; nothing if there are none.
-
-    `unread` is an example of a time that could not be read.
+    """Say how many rows have no label, and why; `unread` is a time that could not be read.
 
     >>> left_out_text(3, {"lon": 2, "lat": 1})
     '3 rows were left out and have no label: 2 without a value for lon, 1 without a value for lat.'
-    >>> print(left_out_text(1, {"when": 1}, time="when", unread="'soon'"))
-    1 row was left out and has no label: 1 whose when is missing or unread (such as 'soon'; \
-time_format says how times are written).
     """
     if not n_dropped:
         return ""

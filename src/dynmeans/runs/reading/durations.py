@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dynmeans.inputs.argument_text import ArgumentText
@@ -37,19 +36,6 @@ _MICROSECOND = timedelta(microseconds=1)
 EARLIEST = (datetime(1, 1, 2, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 LATEST = (datetime(9999, 12, 30, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 LARGEST_EXACT = 2.0**53  # from here on floats leave integers out
-
-
-class WindowLength(Protocol):
-    """Divides a time line into numbered windows; `start_of(i) <= t < start_of(i + 1)`."""
-
-    def index_of(self, time: float) -> int:
-        """Return the number of the window that holds `time`."""
-
-    def start_of(self, index: int) -> float:
-        """Return the first moment of a window."""
-
-    def name_of(self, index: int) -> str:
-        """Name a window for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +140,10 @@ class NumberLength:
         return name_of_number(self.start_of(index))
 
 
+# Each divides a time line into numbered windows; `start_of(i) <= t < start_of(i + 1)`.
+WindowLength = ClockLength | CalendarLength | NumberLength
+
+
 def name_of_number(number: float) -> str:
     """Name a window by a number: unlike numbers have unlike names.
 
@@ -249,7 +239,7 @@ def _check_range(time: float, low: float, high: float) -> None:
         raise InputError("time", ": {:g} is not from {:g} to {:g}", time, low, high)
 
 
-def _settled(length: WindowLength, index: int, time: float) -> int:
+def _settled(length: "WindowLength", index: int, time: float) -> int:
     """Go from a guess, which rounding may have put beside it, to the window that holds `time`."""
     while time < length.start_of(index):
         index -= 1

@@ -71,8 +71,7 @@ class LiveRows:
     ) -> LiveRow | None:
         """Read one object; None if a value is missing and such rows are dropped.
 
-        `latest` is the latest time so far and the number of its row: no row may be thousands of
-        years after it.
+        `latest` is the latest time so far and the number of its row.
         """
         options = self._options
         if self._nested:

@@ -108,28 +108,10 @@ class OpenWindows:
 class LiveWindows:
     """The windows of a stream of JSON objects, one on each line; iterate over it once.
 
-    Rows may come in any order within `options.lateness`; a window is closed, and given out, once
-    a row has come that is later than its end by that much. What comes later still is refused or
-    counted (`options.on_late`). At the end of the stream every window is closed.
-
-    Parameters
-    ----------
-    lines : iterable of str or bytes
-        The stream.
-    options : WindowOptions
-        How it is cut.
-    position : mapping, optional
-        Where an earlier pass stopped: rows of windows that were closed then are skipped, so the
-        sender may start again at any row before that place.
-
-    Attributes
-    ----------
-    n_late, n_dropped : int
-        Rows left out since the last window.
-    n_repeated : int
-        Rows skipped because an earlier pass took them in.
-    missing : Counter of str
-        How many of the dropped rows lacked each column.
+    A window is closed once a row has come that is later than its end by `options.lateness`, and all
+    at the end of the stream. `n_late` and `n_dropped` count rows left out since the last window,
+    `n_repeated` those skipped because an earlier pass, which stopped at `position`, has closed
+    their windows: the sender may start again at any row before.
     """
 
     def __init__(

@@ -22,8 +22,7 @@ from dynmeans.runs.reading.columns import (
     quote_name,
     time_expression,
 )
-from dynmeans.runs.reading.rolling_digest import RollingDigest
-from dynmeans.runs.reading.rows import Position, Rows
+from dynmeans.runs.reading.rows import Position, RollingDigest, Rows
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.text_checks import check_day_order, check_numbers, check_times
 from dynmeans.runs.reading.time_bounds import TimeBounds

@@ -88,8 +88,7 @@ def _fits(text: str, form: str) -> bool:
 def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dropped: bool) -> None:
     """Refuse text that is no number, naming the first such row.
 
-    Where rows are dropped, words such as ``k.A.`` go with the values that are missing. Text with
-    a digit in it is refused all the same, and so is a column without any number.
+    Where rows are dropped, words such as ``k.A.`` are; text with a digit in it never is.
     """
     for name in names:
         if source.named[name] != TEXT:

@@ -32,8 +32,7 @@ class Inbox:
     def add(self, messages: Sequence[Received]) -> list[tuple[int, bytes]]:
         """Keep messages; return the number and the body of each that is new.
 
-        A message that the sender marks as repeated, and that has the packet number and the
-        content of one that was kept, is that one.
+        One that the sender marks as repeated is known by its packet number and its content.
         """
         kept = []
         with self._store.transaction() as connection:

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dynmeans.runs.store.inbox import Inbox
+from dynmeans.runs.streams.backoff import Connected
+
+PARTITION = "0"  # of a stream that has one only
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,11 +46,22 @@ class Stream(Protocol):
 
 
 class OneSequence:
-    """A stream without partitions."""
+    """A stream without partitions, over a connection that is made again after it broke."""
+
+    _connection: Connected[Any]
+    _after: Any = None  # the offset of the last message
+
+    def open(self, after: Mapping[str, Any], inbox: Inbox) -> None:
+        """Begin after an offset."""
+        self._after = after.get(PARTITION)
 
     def behind(self) -> set[str]:
         """Return none: there is one sequence only; it holds nothing back."""
         return set()
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()
 
 
 class RowsLostError(ValueError):

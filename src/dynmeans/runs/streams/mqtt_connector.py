@@ -43,8 +43,7 @@ class MqttTopic(OneSequence):
     """The topic at ``mqtt://host:port/TOPIC?client=NAME``, or all of a filter (``ships/+/rows``).
 
     Messages come at least once (QoS 1) within a session that the broker keeps. Each is put into
-    the run's inbox, on disk, and only then acknowledged; one that is sent again is told by its
-    packet number and its content.
+    the run's inbox, on disk, and only then acknowledged.
     """
 
     def __init__(self, address: Address, columns: Sequence[str], stop: threading.Event) -> None:

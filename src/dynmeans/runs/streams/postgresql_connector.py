@@ -2,23 +2,21 @@
 
 import threading
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import sql
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.store.inbox import Inbox
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import Backoff, Connected
-from dynmeans.runs.streams.message import Message, OneSequence, RowsLostError
+from dynmeans.runs.streams.message import PARTITION, Message, OneSequence, RowsLostError
 
 if TYPE_CHECKING:
     from dynmeans.runs.streams.sink import Item
 
 _AT_ONCE = 2000
-_PARTITION = "0"
 _INTEGERS = ("smallint", "integer", "bigint")
 # Of psycopg's OperationalErrors these are no matter of waiting.
 _WRONG = (
@@ -94,13 +92,8 @@ class PostgresqlTable(OneSequence):
         self._name, self._by = mine["table"], mine["by"]
         self._columns = dict.fromkeys((self._by, *columns))
         self._connection = connected(address, Backoff(address, stop), **others)
-        self._after: list[int] | None = None  # the number of a row, and the CRC-32 of its text
         self._end: int | None = None  # up to here all rows are there
         self._is_checked = False
-
-    def open(self, after: Mapping[str, Any], inbox: Inbox) -> None:
-        """Begin after a row."""
-        self._after = after.get(_PARTITION)
 
     def poll(self, seconds: float) -> list[Message] | None:
         """Return the next rows; wait if there are none."""
@@ -123,7 +116,7 @@ class PostgresqlTable(OneSequence):
         if not rows:
             self._end = None
         return [
-            Message(_PARTITION, [number, zlib.crc32(text.encode())], number, text)
+            Message(PARTITION, [number, zlib.crc32(text.encode())], number, text)
             for number, text in rows
         ]
 
@@ -198,10 +191,6 @@ class PostgresqlTable(OneSequence):
     def position_of(self, partition: str, offset: Any) -> str:
         """Name a row."""
         return f"row {offset[0]}"
-
-    def close(self) -> None:
-        """Give the connection back."""
-        self._connection.close()
 
 
 class PostgresqlSink:

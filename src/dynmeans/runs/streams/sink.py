@@ -42,10 +42,9 @@ class Sink(Protocol):
 
 
 class Forwarder:
-    """Sends what a run has committed, and remembers in the run how far it came.
+    """Sends windows once they are committed, and remembers in the run how far it came.
 
-    A window is sent once it is committed. A place that is away is tried again with a later
-    window; nothing waits for it.
+    A place that is away is tried again with a later window; nothing waits for it.
     """
 
     def __init__(self, run: Run, address: str, kind: str, stop: threading.Event) -> None:

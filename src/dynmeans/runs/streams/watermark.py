@@ -36,16 +36,9 @@ class StreamWindows:
     or comes too late is kept as a dead letter, unless such rows are dropped. On resume the rows
     of windows that were open are read again, and no row is taken in or counted twice.
 
-    The run has the position, and keeps dead letters and messages that their place does not keep.
     Once `stop` is set, `StoppedError` is raised, and open windows are left for the next time. After
     `until_idle` seconds without a message all windows close, unless `options.hold_last` is set.
-
-    Attributes
-    ----------
-    n_late, n_dropped : int
-        Rows left out since the last window.
-    n_repeated : int
-        Rows skipped because one of that name is in an open window (`options.unique_ids`).
+    `n_repeated` counts rows skipped because one of that name is in an open window.
     """
 
     def __init__(

@@ -17,11 +17,6 @@ class ReadingOptions:
     """How the rows of a source are read, and which of them are wanted.
 
     What each field means is in its `metadata`, from which the options of the command are made.
-
-    Examples
-    --------
-    >>> ReadingOptions(decimal=",").to_fields()["decimal"]
-    ','
     """
 
     sql: str | None = option(None, "One SELECT to read, where the input is called source.")

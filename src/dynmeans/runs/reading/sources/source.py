@@ -23,7 +23,6 @@ from dynmeans.runs.reading.columns import (
     quote_text,
 )
 from dynmeans.runs.reading.sources import locked_duckdb
-from dynmeans.runs.reading.sources.csv_files import files_with_rows
 from dynmeans.runs.reading.sources.file_kinds import (
     ARROW,
     CSV,
@@ -34,7 +33,7 @@ from dynmeans.runs.reading.sources.file_kinds import (
 )
 from dynmeans.runs.reading.sources.locked_duckdb import source_errors, without_patterns
 from dynmeans.runs.reading.sources.reading_options import AS_USUAL, UTF8, ReadingOptions
-from dynmeans.runs.reading.sources.recoded_files import recode
+from dynmeans.runs.reading.sources.text_files import files_with_rows, recode
 
 MEMORY_LIMIT = "200MB"
 ROWS_AT_A_TIME = 65_536
