@@ -9,9 +9,9 @@ from run_cases import RECIPE
 
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
+from dynmeans.runs.after_commit import Retention
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
-from dynmeans.runs.retention import Retention
 from dynmeans.runs.store.sent import note_sent
 
 WINDOWS = [Window([[0.1 * i], [9.0]]) for i in range(6)]

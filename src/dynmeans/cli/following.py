@@ -4,9 +4,8 @@ from functools import partial
 from pathlib import Path
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.after_commit import AfterCommit, Follower
+from dynmeans.runs.after_commit import AfterCommit, Follower, Retention
 from dynmeans.runs.reading.durations import parse_seconds
-from dynmeans.runs.retention import Retention
 
 
 def after_commit(

@@ -110,7 +110,7 @@ def test_a_view_inside_a_database_reaches_no_other_file(rows, tmp_path):
     with duckdb.connect("rows.duckdb") as connection:
         connection.execute("CREATE VIEW v AS SELECT * FROM read_csv('secret.csv')")
     with pytest.raises((ValueError, OSError), match="no other file"):
-        Source("rows.duckdb", reading=ReadingOptions(table="v"))
+        Source("rows.duckdb", reading=ReadingOptions(sql="SELECT * FROM v"))
 
 
 def test_settings_are_locked_once_rows_are_read(rows):

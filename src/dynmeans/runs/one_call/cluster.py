@@ -87,7 +87,7 @@ def cluster(
         Every other field of `runs.Recipe`, as of `DynamicMeans`: ``n_clusters``, ``space``,
         ``motion``, ``families``, ``n_init``, ``random_state`` (0 by default) and the rest; of
         `runs.WindowOptions`: ``count``, ``batch``, ``timezone``, ``time_unit``, ``time_format``,
-        ``weight``, ``truth`` and ``on_missing``; of `runs.ReadingOptions`: ``sql``, ``table``,
+        ``weight``, ``truth`` and ``on_missing``; of `runs.ReadingOptions`: ``sql``,
         ``decimal`` and ``encoding``. Rows that lack a value are left out and counted, with a
         warning; ``on_missing="error"`` refuses them. Where rows are
         vectors (an array, a column of lists, text), `space` is "direction" and `search` "deep"

@@ -89,27 +89,17 @@ def notebook_progress(
 def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:
     """Return the summary and the clusters with the most points as HTML."""
     told = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
-    names = [name for name in clusters.column_names if name not in _LEFT_OUT]
-    names = [name for name in names if clusters[name].null_count < clusters.num_rows]
-    names = [name for name in names if not pa.types.is_nested(clusters.schema.field(name).type)]
+    names = [
+        field.name
+        for field in clusters.schema
+        if field.name not in _LEFT_OUT
+        and not pa.types.is_nested(field.type)
+        and clusters[field.name].null_count < clusters.num_rows
+    ]
     largest = clusters.select(names).sort_by([("n_points", "descending")]).slice(0, _SHOWN)
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-    rows = "".join(
-        "<tr>"
-        + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row.values())
-        + "</tr>"
-        for row in largest.to_pylist()
+    table = largest.to_pandas().to_html(
+        index=False, border=0, na_rep="", float_format="{:,.6g}".format
     )
     n_more = clusters.num_rows - largest.num_rows
     more = f"<p>and {n_more:,} more in <code>.clusters</code></p>" if n_more > 0 else ""
-    return (
-        f"<div>{told}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}</div>"
-    )
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
-    return "" if value is None else str(value)
+    return f"<div>{told}{table}{more}</div>"

@@ -1,8 +1,9 @@
-"""Message and Stream: what all places have in common that rows are read from."""
+"""Message and Stream, Item and Sink: what all places have in common, read from and sent to."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from dynmeans.runs.store.inbox import Inbox
 from dynmeans.runs.streams.backoff import Connected
@@ -62,6 +63,30 @@ class OneSequence:
     def close(self) -> None:
         """Give the connection back."""
         self._connection.close()
+
+
+class Item(NamedTuple):
+    """One label or event; step and number are the same whenever it is sent, and rise."""
+
+    step: int
+    number: int
+    fields: dict[str, Any]
+
+    def body(self, run: str) -> str:
+        """Return it as JSON; `key` tells one that came twice."""
+        key = f"{run}/{self.step}-{self.number}"
+        known = {name: value for name, value in self.fields.items() if value == value}  # no NaN
+        return json.dumps({"key": key, **known}, default=str)
+
+
+class Sink(Protocol):
+    """A place that items are sent to, in order."""
+
+    def send(self, run: str, items: Sequence[Item]) -> bool:
+        """Send items and see them arrive; False if the place is away, and some may not have."""
+
+    def close(self) -> None:
+        """Give the connection back."""
 
 
 class RowsLostError(ValueError):

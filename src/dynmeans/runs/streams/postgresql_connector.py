@@ -3,7 +3,7 @@
 import threading
 import zlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -11,10 +11,7 @@ from psycopg import sql
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import Backoff, Connected
-from dynmeans.runs.streams.message import PARTITION, Message, OneSequence, RowsLostError
-
-if TYPE_CHECKING:
-    from dynmeans.runs.streams.sink import Item
+from dynmeans.runs.streams.message import PARTITION, Item, Message, OneSequence, RowsLostError
 
 _AT_ONCE = 2000
 _INTEGERS = ("smallint", "integer", "bigint")
@@ -207,11 +204,11 @@ class PostgresqlSink:
         backoff = Backoff(address, stop, is_waiting=False)
         self._connection = connected(address, backoff, **others)
 
-    def send(self, run: str, items: "Sequence[Item]") -> bool:
+    def send(self, run: str, items: Sequence[Item]) -> bool:
         """Insert what is not there yet, in one transaction."""
         return self._connection.call(lambda one: self._insert(one, run, items)) is not None
 
-    def _insert(self, connection: Any, run: str, items: "Sequence[Item]") -> int:
+    def _insert(self, connection: Any, run: str, items: Sequence[Item]) -> int:
         columns = "run text, step bigint, number bigint, item jsonb NOT NULL"
         make = "CREATE TABLE IF NOT EXISTS {} ({}, PRIMARY KEY (run, step, number))"
         insert = "INSERT INTO {} VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"

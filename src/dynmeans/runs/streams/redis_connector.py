@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import redis
 from redis.backoff import NoBackoff
@@ -11,10 +11,7 @@ from redis.retry import Retry
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import Backoff, Connected
-from dynmeans.runs.streams.message import PARTITION, Message, OneSequence, RowsLostError
-
-if TYPE_CHECKING:
-    from dynmeans.runs.streams.sink import Item
+from dynmeans.runs.streams.message import PARTITION, Item, Message, OneSequence, RowsLostError
 
 _AT_ONCE = 2000
 JSON_FIELD = "json"
@@ -114,11 +111,11 @@ class RedisSink:
         backoff = Backoff(address, stop, is_waiting=False)
         self._connection = connected(address, backoff, lambda client: None)
 
-    def send(self, run: str, items: "Sequence[Item]") -> bool:
+    def send(self, run: str, items: Sequence[Item]) -> bool:
         """Add what is not there yet."""
         return self._connection.call(lambda client: self._add(client, run, items)) is not None
 
-    def _add(self, client: Any, run: str, items: "Sequence[Item]") -> int:
+    def _add(self, client: Any, run: str, items: Sequence[Item]) -> int:
         top = client.xrevrange(self._key, count=1)
         last = _numbers(top[0][0]) if top else [0, 0]
         new = [item for item in items if [item.step + 1, item.number] > last]

@@ -20,7 +20,6 @@ class ReadingOptions:
     """
 
     sql: str | None = option(None, "One SELECT to read, where the input is called source.")
-    table: str | None = option(None, "Table of a database.")
     decimal: str = option(
         ".", "What stands before the decimals of a number in text.", choices=_DECIMALS
     )

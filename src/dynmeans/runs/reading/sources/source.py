@@ -18,7 +18,6 @@ from dynmeans.runs.reading.columns import (
     TEXT,
     free_name,
     is_vector,
-    missing_column,
     quote_name,
     quote_text,
 )
@@ -252,8 +251,6 @@ class Source(AbstractContextManager["Source"]):
             self._refuse_encoding(path)
             self._attach(path)
             return
-        if self.reading.table is not None:
-            raise InputError("table", "is for a database", got=path)
         files = find_files(path)
         kind = kind_of(files[0])
         if kind not in (CSV, JSON_LINES):
@@ -303,14 +300,17 @@ class Source(AbstractContextManager["Source"]):
             raise FileNotFoundError(f"there is no file {path!r}.")
         self._connection.execute(f"ATTACH {quote_text(path)} AS input (READ_ONLY, TYPE duckdb)")
         self._connection.execute("USE input")
-        found = self._connection.execute(
+        if self.reading.sql is not None:
+            return
+        names = self._connection.execute(
             "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'input'"
         ).fetchall()
-        if self.reading.sql is None:
-            name = _chosen_table(path, [str(row[0]) for row in found], self.reading.table)
-            self._connection.execute(
-                f"CREATE TEMP VIEW source AS SELECT * FROM input.{quote_name(name)}"
-            )
+        if len(names) != 1:
+            listed = ", ".join(repr(name) for (name,) in names) or "(none)"
+            hint = "Read one with {sql='SELECT * FROM ...'}."
+            raise InputError("", "{!r} holds the tables {}", path, listed, hint=hint)
+        table = f"input.{quote_name(names[0][0])}"
+        self._connection.execute(f"CREATE TEMP VIEW source AS SELECT * FROM {table}")
 
 
 def _paths(field: pa.Field) -> Iterator[tuple[str, ...]]:
@@ -318,19 +318,3 @@ def _paths(field: pa.Field) -> Iterator[tuple[str, ...]]:
     if pa.types.is_struct(field.type):
         for inner in field.type:
             yield from ((field.name, *rest) for rest in _paths(inner))
-
-
-def _chosen_table(path: str, names: list[str], wanted: str | None) -> str:
-    if wanted is None and len(names) == 1:
-        return names[0]
-    if wanted is None:
-        raise InputError(
-            "",
-            "{!r} holds the tables {}",
-            path,
-            ", ".join(map(repr, names)) or "(none)",
-            hint="Name one with {table=...}, or give a query with {sql=...}.",
-        )
-    if wanted not in names:
-        raise missing_column("table", wanted, names, "table")
-    return wanted
